@@ -49,15 +49,14 @@ def latency(words, mode, variants, direction, figure, unit, size, peer=False):
     return Reference(words, mode, variants, direction, (size,), figure, unit, peer, False)
 
 
-# Older files call the variant "driver" by its old name, "malloc".
 REFERENCES = (
     copies("pinned, host to device", "pinned", ("registered",), "h2d"),
     copies("pinned, device to host", "pinned", ("registered",), "d2h"),
     copies("pinned, both ways at once, the sum", "pinned", ("registered",), "bidir"),
     copies("pinned, all GPUs at once, host to device, the sum", "pinned", ("registered",), "h2d", at_once=True),
     copies("pinned, all GPUs at once, device to host, the sum", "pinned", ("registered",), "d2h", at_once=True),
-    copies("pageable, by the driver, host to device", "pageable", ("driver", "malloc"), "h2d"),
-    copies("pageable, by the driver, device to host", "pageable", ("driver", "malloc"), "d2h"),
+    copies("pageable, by the driver, host to device", "pageable", ("driver",), "h2d"),
+    copies("pageable, by the driver, device to host", "pageable", ("driver",), "d2h"),
     copies("pageable, through a ring (`--staging ring`), host to device", "pageable", ("ring",), "h2d"),
     copies("pageable, through a ring (`--staging ring`), device to host", "pageable", ("ring",), "d2h"),
     copies("zero-copy, a kernel reads host memory", "zero-copy", ("sequential",), "h2d"),
@@ -105,7 +104,7 @@ def machine_of(path, document, gpu, link):
 
 
 def is_reference(reference, row):
-    parameters = row.get("parameters", {})
+    parameters = row["parameters"]
     return (row["status"] == "ok" and row["verified"] is not False and row["mode"] == reference.mode
             and row["variant"] in reference.variants and row["direction"] == reference.direction
             and row["bytes"] in reference.sizes and row["simultaneous"] == reference.at_once
@@ -128,8 +127,6 @@ def gpus_of(row, devices):
 
 def add_rows(path, document, found):
     """found: machine -> reference -> size -> values."""
-    if document["schema"] == "xferbench.processes" and document["schema_version"] == 1:
-        return  # it has no figures by name
     processes = len(document.get("processes", [None]))
     devices = {device["index"]: device for device in document["devices"]}
     for row in document["results"]:

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """usage: summary.py FOLDER
 
-Prints one line for each result in the JSON files of FOLDER, of schema version 1 and 2. For series of
-several processes it also prints the spread of their medians, and for cold starts the medians of each
+Prints one line for each result in the JSON files of FOLDER. For series of several processes it also prints the spread of their medians, and for cold starts the medians of each
 device.
 """
 import glob
@@ -18,38 +17,10 @@ UNITS = {"B/s": (1e-9, "%.2f GB/s"), "s": (1e3, "%.4g ms"), "1/s": (1, "%.4g a s
          "B": (1 / 2**20, "%.4g MiB"), "1": (1, "%.3g")}
 # What has a place of its own in the line, or says little.
 NOT_NAMED = {"bandwidth", "latency_host", "latency_device", "submit_time", "wall_time"}
-# What figures were called in version 1.
-DETAILS = {"efficiency": "share_of_bound", "speed_up": "speed_up", "compute_share": "gpu_busy",
-           "break_even_passes": "break_even_passes"}
-
-
-def figures_of_version_1(result):
-    """The same of a row of version 1, by the names of version 2; parts by their own."""
-    found = {}
-    if result["bandwidth_bytes_per_second"] and not result["latency_s"]:
-        bandwidth = result["bandwidth_bytes_per_second"]
-        found["bandwidth"] = {"unit": "B/s", "median": bandwidth["median"], "n": bandwidth["n"]}
-    for clock, times in (result["latency_s"] or {}).items():
-        if times:
-            found["latency_" + clock] = {"unit": "s", "median": times["p50"], "p99": times["p99"]}
-    for old, name in DETAILS.items():
-        if old in result["details"]:
-            found[name] = {"unit": "1", "median": result["details"][old]}
-    if "setup_s" in result["details"]:
-        found["setup_time"] = {"unit": "s", "median": result["details"]["setup_s"]}
-    for name, part in result["parts"].items():
-        if part["median_s"]:
-            found[name] = {"unit": "s", "median": part["median_s"]}
-    for name in ("overlap", "share_of_alone"):
-        if result[name] is not None:
-            found[name] = {"unit": "1", "median": result[name]}
-    return found
 
 
 def figures_of(result):
     """What the row has by name: unit and median, and of what was sampled n and p99."""
-    if "figures" not in result:
-        return figures_of_version_1(result)
     return {figure["name"]: figure for figure in result["figures"]}
 
 

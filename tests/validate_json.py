@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Validates JSON files: validate_json.py SCHEMA FILE...
 
-A file of an older form is held against that form's schema: NAME.VERSION.schema.json beside
-NAME.schema.json. A schema may refer to another one's $id: both stand in one folder, as *.schema.json.
+A schema may refer to another one's $id: both stand in one folder, as *.schema.json.
 Prints every error with its JSON path and exits with 1 if there is any. Refuses what Python's reader
 would let pass: NaN and Infinity, numbers too large to hold, duplicate keys, text that is no UTF-8.
 """
@@ -73,26 +72,12 @@ def validator_of(path):
     return jsonschema.Draft202012Validator(schema)
 
 
-class Validators:
-    def __init__(self, path):
-        self.path = path
-        self.made = {}
-
-    def of(self, document):
-        version = document.get("schema_version") if isinstance(document, dict) else None
-        older = self.path.replace(".schema.json", f".{version}.schema.json")
-        path = older if os.path.exists(older) else self.path
-        if path not in self.made:
-            self.made[path] = validator_of(path)
-        return self.made[path]
-
-
-def errors_of(validators, path):
+def errors_of(validator, path):
     try:
         document = load(path)
     except (OSError, ValueError) as error:
         return [f"{path}: {error}"]
-    errors = sorted(validators.of(document).iter_errors(document), key=lambda error: error.json_path)
+    errors = sorted(validator.iter_errors(document), key=lambda error: error.json_path)
     return [f"{path}: {error.json_path}: {error.message[:400]}" for error in errors]
 
 
@@ -103,8 +88,8 @@ def main(arguments):
     if not hasattr(jsonschema, "Draft202012Validator"):
         print("left out: python3-jsonschema is older than 4.0", file=sys.stderr)
         return 77  # what CTest is told to take for "skipped"
-    validators = Validators(arguments[0])
-    errors = [error for path in arguments[1:] for error in errors_of(validators, path)]
+    validator = validator_of(arguments[0])
+    errors = [error for path in arguments[1:] for error in errors_of(validator, path)]
     for error in errors:
         print(error, file=sys.stderr)
     return 1 if errors else 0

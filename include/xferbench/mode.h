@@ -240,8 +240,6 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
-    const char *formerly; /* what files call the first of these words that were written when it had
-                             another name; NULL: it had none */
     const struct xb_option *const *options; /* rows of its own, ends with NULL; NULL: none */
     const struct xb_parameter *parameters;  /* those of them that make a case; the last one's option
                                                is NULL; NULL: none */

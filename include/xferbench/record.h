@@ -17,7 +17,7 @@
  * unknown NULL stands for that.
  */
 
-#define XB_RECORD_VERSION 2 /* of the files that are written; 1 is read too */
+#define XB_RECORD_VERSION 2                        /* of the files that are written and read */
 #define XB_RECORD_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
 #define XB_RECORD_PROCESSES 100                    /* the most in a file */
 #define XB_RECORD_DIFFERENCE 200                   /* room for xb_record_other_condition's text */
@@ -145,7 +145,7 @@ struct xb_record_host {
     const char *hostname, *os, *kernel, *cpu_model;
     uint64_t logical_cpus, memory_bytes; /* 0 where not known */
     uint64_t numa_nodes;                 /* 0 where not known */
-    const char *node;                    /* its name in the fleet; NULL in files of early builds */
+    const char *node;                    /* its name in the fleet; NULL: not known */
     const char *node_named_by;           /* the variable that named it; NULL: it is the host name */
 };
 
@@ -160,7 +160,7 @@ struct xb_record_launcher {
 struct xb_record_start {
     const char *asked;    /* the agreed time, such as "2026-11-23T06:40:00.000000Z"; NULL: none */
     const char *by;       /* the option: "start-at", "barrier"; NULL: none */
-    const char *began;    /* NULL: it did not, or a file of an early build */
+    const char *began;    /* NULL: it did not, or it is not known */
     double late_s;        /* how long after the agreed time; NAN: no time was agreed */
     bool clock_known;     /* false: the next two are not known */
     bool synchronised;    /* chronyd or the like kept the clock */

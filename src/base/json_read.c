@@ -344,6 +344,13 @@ const cJSON *xb_json_get_optional_object(struct xb_json_reader *reader, const cJ
     return NULL;
 }
 
+const cJSON *xb_json_get_known_object(struct xb_json_reader *reader, const cJSON *object,
+                                      const char *key)
+{
+    return !cJSON_IsNull(need(reader, object, key)) ? xb_json_get_object(reader, object, key)
+                                                    : NULL;
+}
+
 const cJSON *xb_json_get_array(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
     const cJSON *item = need(reader, object, key);
@@ -366,6 +373,12 @@ const char *xb_json_get_optional_text(struct xb_json_reader *reader, const cJSON
                                       const char *key)
 {
     return !lacks(reader, object, key) ? xb_json_get_text(reader, object, key) : NULL;
+}
+
+const char *xb_json_get_known_text(struct xb_json_reader *reader, const cJSON *object,
+                                   const char *key)
+{
+    return !cJSON_IsNull(need(reader, object, key)) ? xb_json_get_text(reader, object, key) : NULL;
 }
 
 bool xb_json_get_flag(struct xb_json_reader *reader, const cJSON *object, const char *key)
@@ -440,9 +453,4 @@ int xb_json_get_index(struct xb_json_reader *reader, const cJSON *object, const 
         return -1;
     uint64_t index = xb_json_get_whole(reader, object, key, 0, 1023);
     return !xb_json_failed(reader) ? (int)index : -1;
-}
-
-int xb_json_get_optional_index(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    return !lacks(reader, object, key) ? xb_json_get_index(reader, object, key) : -1;
 }

@@ -70,11 +70,15 @@ const cJSON *xb_json_get_object(struct xb_json_reader *reader, const cJSON *obje
 /* With at most `most` keys. */
 const cJSON *xb_json_get_optional_object(struct xb_json_reader *reader, const cJSON *object,
                                          const char *key, int most);
+const cJSON *xb_json_get_known_object(struct xb_json_reader *reader, const cJSON *object,
+                                      const char *key);
 const cJSON *xb_json_get_array(struct xb_json_reader *reader, const cJSON *object, const char *key);
 /* Not empty; belongs to the tree. */
 const char *xb_json_get_text(struct xb_json_reader *reader, const cJSON *object, const char *key);
 const char *xb_json_get_optional_text(struct xb_json_reader *reader, const cJSON *object,
                                       const char *key);
+const char *xb_json_get_known_text(struct xb_json_reader *reader, const cJSON *object,
+                                   const char *key);
 bool xb_json_get_flag(struct xb_json_reader *reader, const cJSON *object, const char *key);
 /* *known is false for null. */
 bool xb_json_get_known_flag(struct xb_json_reader *reader, const cJSON *object, const char *key,
@@ -95,6 +99,5 @@ uint64_t xb_json_get_optional_whole(struct xb_json_reader *reader, const cJSON *
                                     const char *key, uint64_t most);
 /* From 0 to 1023; -1 for null. */
 int xb_json_get_index(struct xb_json_reader *reader, const cJSON *object, const char *key);
-int xb_json_get_optional_index(struct xb_json_reader *reader, const cJSON *object, const char *key);
 
 #endif

@@ -9,13 +9,6 @@
 #define MOST_KEYS 1000
 #define LATEST 1e11 /* seconds */
 
-/* A text that a document may lack or leave empty; then NULL. */
-static const char *get_text(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const char *text = object != NULL ? xb_json_get_optional_text(reader, object, key) : NULL;
-    return text != NULL && text[0] != '\0' ? text : NULL;
-}
-
 /* 0 for what is no time: a document without one is older than any other, but it counts. */
 static double read_time(const char *text)
 {
@@ -32,7 +25,7 @@ static void read_start(struct xb_json_reader *reader, const cJSON *document,
         start != NULL ? xb_json_get_optional_object(reader, start, "clock", MOST_KEYS) : NULL;
     if (start == NULL)
         return;
-    double began = read_time(get_text(reader, start, "began"));
+    double began = read_time(xb_json_get_optional_text(reader, start, "began"));
     origin->began = began > 0.0 ? began : (double)NAN;
     origin->late_s = xb_json_get_optional_number(reader, start, "late_s", LATEST);
     origin->unsynchronised = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(clock, "synchronised"));
@@ -48,36 +41,18 @@ static void read_launcher(struct xb_json_reader *reader, const cJSON *document,
     origin->ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS);
 }
 
-/* Early results of several processes say these things in each process's document alone: then those
- * of the first. */
-static const cJSON *find_speaker(const cJSON *document)
-{
-    const cJSON *processes = cJSON_GetObjectItemCaseSensitive(document, "processes");
-    const cJSON *process;
-    if (cJSON_GetObjectItemCaseSensitive(document, "host") != NULL)
-        return document;
-    cJSON_ArrayForEach(process, processes)
-    {
-        const cJSON *own = cJSON_GetObjectItemCaseSensitive(process, "document");
-        if (cJSON_IsObject(own))
-            return own;
-    }
-    return document;
-}
-
 struct xb_fleet_origin xb_fleet_origin_read(struct xb_json_reader *reader, const cJSON *document)
 {
-    document = find_speaker(document);
     struct xb_fleet_origin origin = {.began = (double)NAN, .late_s = (double)NAN};
     const cJSON *host = xb_json_get_optional_object(reader, document, "host", MOST_KEYS);
     const cJSON *backend = xb_json_get_optional_object(reader, document, "backend", MOST_KEYS);
-    origin.hostname = get_text(reader, host, "hostname");
-    origin.node = get_text(reader, host, "node");
+    origin.hostname = xb_json_get_optional_text(reader, host, "hostname");
+    origin.node = xb_json_get_optional_text(reader, host, "node");
     if (origin.node == NULL)
         origin.node = origin.hostname;
-    origin.backend = get_text(reader, backend, "name");
-    origin.driver = get_text(reader, backend, "driver_version");
-    origin.written = (time_t)read_time(get_text(reader, document, "timestamp"));
+    origin.backend = xb_json_get_optional_text(reader, backend, "name");
+    origin.driver = xb_json_get_optional_text(reader, backend, "driver_version");
+    origin.written = (time_t)read_time(xb_json_get_optional_text(reader, document, "timestamp"));
     read_start(reader, document, &origin);
     read_launcher(reader, document, &origin);
     return origin;

@@ -191,7 +191,6 @@ const struct xb_mode xb_mode_pageable = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_staging,
-    .formerly = "malloc",
     .options = options,
     .parameters = parameters,
     .figures = figures,

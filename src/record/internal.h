@@ -30,11 +30,6 @@ XB_MUST_CHECK bool xb_record_make_facts(struct xb_record *record);
 
 /* Orders them by their names. */
 void xb_record_sort_facts(struct xb_record_fact *facts, size_t count);
-/* For files that tell no parameters of a case: gives it, whose variant is known, those of the
- * record's options that its mode declares as parameters of one value. False where memory is short.
- */
-XB_MUST_CHECK bool xb_record_make_parameters(struct xb_record *record, const struct xb_mode *mode,
-                                             struct xb_record_case *test);
 
 /* A figure without its values. */
 struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure);

@@ -120,11 +120,10 @@ static void read_process(struct xb_reader *reader, const cJSON *document, size_t
     xb_reader_read_rows(reader, document, index, entries);
 }
 
-/* A document of this kind, in a form that this program knows. */
+/* A document of this kind, in the form that this program reads. */
 static void read_form(struct xb_reader *reader, const cJSON *document, const char *schema)
 {
     const char *found = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(document, "schema"));
-    uint64_t version = 1;
     if (!cJSON_IsObject(document))
         xb_json_refuse(&reader->json, NULL, "is not a result file of xferbench");
     else if (found == NULL)
@@ -134,13 +133,17 @@ static void read_form(struct xb_reader *reader, const cJSON *document, const cha
         xb_json_refuse(&reader->json, "schema",
                        "\"%.60s\" is not \"%s\": this is not a result file of xferbench", found,
                        schema);
-    version = xb_json_get_whole(&reader->json, document, "schema_version", 1, 1000000);
+    uint64_t version = xb_json_get_whole(&reader->json, document, "schema_version", 1, 1000000);
     if (version > XB_RECORD_VERSION)
         xb_json_refuse(&reader->json, "schema_version",
                        "%u was written by a newer xferbench than this one, which reads up to %d; "
                        "use the newer one",
                        (unsigned)version, XB_RECORD_VERSION);
-    reader->version = (unsigned)version;
+    else if (version < XB_RECORD_VERSION)
+        xb_json_refuse(&reader->json, "schema_version",
+                       "%u was written by a build from before xferbench 0.1.0, which reads version "
+                       "%d; measure again",
+                       (unsigned)version, XB_RECORD_VERSION);
 }
 
 static void make_processes(struct xb_reader *reader, size_t count)
@@ -176,22 +179,17 @@ static void read_member(struct xb_reader *reader, const cJSON *member, size_t in
     xb_place_leave(&reader->json.place, length);
 }
 
-/* Whether the run as a whole was cut short: it holds for what has no document to say so. Files of
- * early builds do not say it. */
+/* Whether the run as a whole was cut short: it holds for what has no document to say so. */
 static void read_ends(struct xb_reader *reader, const cJSON *root)
 {
     struct xb_record *record = reader->record;
-    struct xb_record_process ends = {.interrupted = false, .deadline_met = true};
-    if (cJSON_HasObjectItem(root, "interrupted"))
-        read_end(reader, root, &ends);
+    struct xb_record_process ends = {.interrupted = false};
+    read_end(reader, root, &ends);
     record->interrupted = ends.interrupted;
     record->has_deadline = ends.has_deadline;
     record->deadline_met = ends.deadline_met;
-    for (size_t i = 0; i < record->process_count; i++) {
-        record->processes[i].interrupted = ends.interrupted;
-        record->processes[i].has_deadline = ends.has_deadline;
-        record->processes[i].deadline_met = ends.deadline_met;
-    }
+    for (size_t i = 0; i < record->process_count; i++)
+        record->processes[i] = ends;
 }
 
 /* How many processes the file has, and how many it should have. */
@@ -247,10 +245,8 @@ static void read_single(struct xb_reader *reader, const cJSON *root,
     if (xb_json_failed(&reader->json))
         return;
     record->asked_processes = 1;
+    read_ends(reader, root);
     read_process(reader, root, 0, entries);
-    record->interrupted = record->processes[0].interrupted;
-    record->has_deadline = record->processes[0].has_deadline;
-    record->deadline_met = record->processes[0].deadline_met;
 }
 
 static void read_root(struct xb_reader *reader, const cJSON *root)

@@ -4,7 +4,6 @@
 
 #include "machine/node.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 /* More of these come from no run, and would make work for nothing. */
@@ -19,17 +18,15 @@ static void read_backend(struct xb_reader *reader, const cJSON *document)
     record->backend = xb_json_get_text(&reader->json, backend, "name");
     record->driver = xb_json_get_optional_text(&reader->json, backend, "driver_version");
     record->runtime = xb_json_get_optional_text(&reader->json, backend, "runtime_version");
-    record->library = xb_json_get_optional_text(&reader->json, backend, "runtime_library");
-    record->library_named_by =
-        xb_json_get_optional_text(&reader->json, backend, "runtime_override");
+    record->library = xb_json_get_known_text(&reader->json, backend, "runtime_library");
+    record->library_named_by = xb_json_get_known_text(&reader->json, backend, "runtime_override");
     xb_place_leave(&reader->json.place, length);
 }
 
 static void read_tool(struct xb_reader *reader, const cJSON *document)
 {
     struct xb_record *record = reader->record;
-    const cJSON *tool =
-        xb_json_get_optional_object(&reader->json, document, "tool", MOST_VARIABLES);
+    const cJSON *tool = xb_json_get_object(&reader->json, document, "tool");
     size_t length = xb_place_enter(&reader->json.place, "tool");
     record->version = xb_json_get_optional_text(&reader->json, tool, "version");
     record->compiler = xb_json_get_optional_text(&reader->json, tool, "compiler");
@@ -45,8 +42,7 @@ static void read_tool(struct xb_reader *reader, const cJSON *document)
 static void read_host(struct xb_reader *reader, const cJSON *document)
 {
     struct xb_record_host *host = &reader->record->host;
-    const cJSON *object =
-        xb_json_get_optional_object(&reader->json, document, "host", MOST_VARIABLES);
+    const cJSON *object = xb_json_get_object(&reader->json, document, "host");
     size_t length = xb_place_enter(&reader->json.place, "host");
     host->hostname = xb_json_get_optional_text(&reader->json, object, "hostname");
     host->os = xb_json_get_optional_text(&reader->json, object, "os");
@@ -58,17 +54,15 @@ static void read_host(struct xb_reader *reader, const cJSON *document)
         xb_json_get_optional_whole(&reader->json, object, "memory_bytes", XB_RECORD_MOST_BYTES);
     host->numa_nodes =
         xb_json_get_optional_whole(&reader->json, object, "numa_nodes", XB_RECORD_MOST_BYTES);
-    host->node = xb_json_get_optional_text(&reader->json, object, "node");
-    host->node_named_by = xb_json_get_optional_text(&reader->json, object, "node_named_by");
+    host->node = xb_json_get_known_text(&reader->json, object, "node");
+    host->node_named_by = xb_json_get_known_text(&reader->json, object, "node_named_by");
     xb_place_leave(&reader->json.place, length);
 }
 
-/* Files of early builds have none. */
 static void read_launcher(struct xb_reader *reader, const cJSON *document)
 {
     struct xb_record_launcher *launcher = &reader->record->launcher;
-    const cJSON *object =
-        xb_json_get_optional_object(&reader->json, document, "launcher", MOST_VARIABLES);
+    const cJSON *object = xb_json_get_known_object(&reader->json, document, "launcher");
     launcher->rank = -1;
     if (object == NULL)
         return;
@@ -86,22 +80,16 @@ void xb_reader_read_start(struct xb_reader *reader, const cJSON *document,
                           struct xb_record_start *start)
 {
     struct xb_json_reader *json = &reader->json;
-    const cJSON *object = xb_json_get_optional_object(json, document, "start", MOST_VARIABLES);
-    if (object == NULL)
-        return;
+    const cJSON *object = xb_json_get_object(json, document, "start");
     size_t outer = xb_place_enter(&json->place, "start");
-    start->asked = xb_json_get_optional_text(json, object, "asked");
-    start->by = xb_json_get_optional_text(json, object, "by");
-    start->began = xb_json_get_optional_text(json, object, "began");
-    start->late_s = xb_json_get_optional_number(json, object, "late_s", XB_RECORD_MOST_SECONDS);
-    const cJSON *clock = xb_json_get_optional_object(json, object, "clock", MOST_VARIABLES);
+    start->asked = xb_json_get_known_text(json, object, "asked");
+    start->by = xb_json_get_known_text(json, object, "by");
+    start->began = xb_json_get_known_text(json, object, "began");
+    start->late_s = xb_json_get_known_number(json, object, "late_s", XB_RECORD_MOST_SECONDS);
+    const cJSON *clock = xb_json_get_object(json, object, "clock");
     size_t inner = xb_place_enter(&json->place, "clock");
-    if (clock != NULL) {
-        start->synchronised =
-            xb_json_get_known_flag(json, clock, "synchronised", &start->clock_known);
-        start->clock_error_s =
-            xb_json_get_optional_number(json, clock, "error_s", XB_RECORD_MOST_SECONDS);
-    }
+    start->synchronised = xb_json_get_known_flag(json, clock, "synchronised", &start->clock_known);
+    start->clock_error_s = xb_json_get_known_number(json, clock, "error_s", XB_RECORD_MOST_SECONDS);
     xb_place_leave(&json->place, inner);
     xb_place_leave(&json->place, outer);
 }
@@ -110,14 +98,10 @@ void xb_reader_read_start(struct xb_reader *reader, const cJSON *document,
 static void read_options(struct xb_reader *reader, const cJSON *document)
 {
     struct xb_record *record = reader->record;
-    const struct xb_record_fact *options = NULL;
     size_t count = 0;
-    if (xb_json_get_object(&reader->json, document, "config") == NULL)
-        return;
-    const cJSON *config =
-        xb_json_get_optional_object(&reader->json, document, "config", MOST_OPTIONS);
-    xb_reader_take_facts(reader, config, &options, &count);
-    if (xb_json_failed(&reader->json))
+    const struct xb_record_fact *options =
+        xb_reader_read_facts(reader, document, "config", MOST_OPTIONS, &count);
+    if (options == NULL)
         return;
     record->options = calloc(count + 1, sizeof *record->options);
     if (record->options == NULL) {
@@ -136,11 +120,9 @@ void xb_reader_read_conditions(struct xb_reader *reader, const cJSON *document)
     read_tool(reader, document);
     read_host(reader, document);
     read_launcher(reader, document);
-    record->start = (struct xb_record_start){.late_s = (double)NAN, .clock_error_s = (double)NAN};
     xb_reader_read_start(reader, document, &record->start);
-    const cJSON *environment =
-        xb_json_get_optional_object(&reader->json, document, "environment", MOST_VARIABLES);
-    xb_reader_take_facts(reader, environment, &record->environment, &record->environment_count);
+    record->environment = xb_reader_read_facts(reader, document, "environment", MOST_VARIABLES,
+                                               &record->environment_count);
 }
 
 void xb_reader_check_conditions(struct xb_reader *reader, const cJSON *document,

@@ -13,11 +13,10 @@
 #define MOST_PACKET 65536 /* bytes; PCI Express has 4096 */
 #define MOST_CPUS 1000000
 
-/* Files of earlier versions have none. */
 static void read_ceiling(struct xb_reader *reader, const cJSON *link,
                          struct xb_record_device *device)
 {
-    const cJSON *object = xb_json_get_optional_object(&reader->json, link, "ceiling", MOST_KEYS);
+    const cJSON *object = xb_json_get_known_object(&reader->json, link, "ceiling");
     struct xb_record_ceiling *ceiling =
         object != NULL ? xb_reader_room(reader, 1, sizeof *ceiling) : NULL;
     if (ceiling == NULL)
@@ -40,17 +39,14 @@ static void read_ceiling(struct xb_reader *reader, const cJSON *link,
 
 static bool was_under_load(struct xb_reader *reader, const cJSON *link)
 {
-    const char *read = xb_json_get_optional_text(&reader->json, link, "read");
+    const char *read = xb_json_get_text(&reader->json, link, "read");
     return read != NULL && strcmp(read, "while data moved") == 0;
 }
 
 static void read_link(struct xb_reader *reader, const cJSON *object,
                       struct xb_record_device *device)
 {
-    const cJSON *link = NULL;
-    if (cJSON_GetObjectItemCaseSensitive(object, "link") == NULL)
-        xb_json_refuse(&reader->json, "link", "is missing");
-    link = xb_json_get_optional_object(&reader->json, object, "link", MOST_KEYS);
+    const cJSON *link = xb_json_get_known_object(&reader->json, object, "link");
     if (link == NULL)
         return;
     size_t length = xb_place_enter(&reader->json.place, "link");
@@ -58,11 +54,9 @@ static void read_link(struct xb_reader *reader, const cJSON *object,
     uint64_t width = xb_json_get_whole(&reader->json, link, "width", 1, MOST_LANES);
     double fastest = xb_json_get_optional_number(&reader->json, link, "max_speed_gts", MOST_GTS);
     uint64_t widest = xb_json_get_optional_whole(&reader->json, link, "max_width", MOST_LANES);
-    device->link_port = xb_json_get_optional_text(&reader->json, link, "port");
-    if (reader->version > 1) {
-        device->link_under_load = was_under_load(reader, link);
-        read_ceiling(reader, link, device);
-    }
+    device->link_port = xb_json_get_known_text(&reader->json, link, "port");
+    device->link_under_load = was_under_load(reader, link);
+    read_ceiling(reader, link, device);
     xb_place_leave(&reader->json.place, length);
     device->link_known = true;
     device->link_width = (unsigned)width;
@@ -70,22 +64,16 @@ static void read_link(struct xb_reader *reader, const cJSON *object,
     device->link_max_width = (unsigned)widest;
 }
 
-/* In version 1 that nothing was bound does not say whether it should be. */
 static void read_numa(struct xb_reader *reader, const cJSON *object,
                       struct xb_record_device *device)
 {
-    device->numa_node = -1;
-    device->numa_is_normal = true;
-    const cJSON *numa = xb_json_get_optional_object(&reader->json, object, "numa", MOST_KEYS);
-    if (numa == NULL)
-        return;
+    const cJSON *numa = xb_json_get_object(&reader->json, object, "numa");
     size_t length = xb_place_enter(&reader->json.place, "numa");
-    device->numa_node = xb_json_get_optional_index(&reader->json, numa, "node");
+    device->numa_node = xb_json_get_index(&reader->json, numa, "node");
     device->bound = xb_json_get_flag(&reader->json, numa, "bound");
     uint64_t cpus = xb_json_get_optional_whole(&reader->json, numa, "cpus", MOST_CPUS);
     device->numa_note = xb_json_get_optional_text(&reader->json, numa, "note");
-    if (reader->version > 1)
-        device->numa_is_normal = xb_json_get_flag(&reader->json, numa, "as_expected");
+    device->numa_is_normal = xb_json_get_flag(&reader->json, numa, "as_expected");
     xb_place_leave(&reader->json.place, length);
     device->cpus = (unsigned)cpus;
 }
@@ -108,13 +96,8 @@ static void read_device(struct xb_reader *reader, const cJSON *object,
         xb_json_get_optional_whole(&reader->json, object, "memory_bytes", XB_RECORD_MOST_BYTES);
     read_link(reader, object, device);
     read_numa(reader, object, device);
-    const cJSON *facts = xb_json_get_optional_object(&reader->json, object, "facts", MOST_KEYS);
-    xb_reader_take_facts(reader, facts, &device->facts, &device->fact_count);
-    if (reader->version > 1)
-        device->shares_host_memory = xb_json_get_flag(&reader->json, object, "shares_host_memory");
-    else if (!xb_json_failed(&reader->json))
-        device->shares_host_memory =
-            xb_version_1_shares_host_memory(reader->record->backend, device);
+    device->facts = xb_reader_read_facts(reader, object, "facts", MOST_KEYS, &device->fact_count);
+    device->shares_host_memory = xb_json_get_flag(&reader->json, object, "shares_host_memory");
 }
 
 /* Rows name their device by its index. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parameters and figures of a row, as they are written since version 2. */
+/* The figures of a row. */
 #include "reader.h"
 
 #include "measure/mode_list.h"
@@ -8,32 +8,10 @@
 #include <string.h>
 
 /* More of these come from no run. */
-#define MOST_PARAMETERS 16
 #define MOST_FIGURES 64
 #define MOST_OTHER 9007199254740992.0 /* of a figure that is neither a rate nor a time: 2^53 */
 
 #define ROUNDING 1e-6 /* between what describes samples and the samples */
-
-/* ---- parameters ---- */
-
-void xb_reader_read_parameters(struct xb_reader *reader, const cJSON *object,
-                               struct xb_record_case *test)
-{
-    const struct xb_record_fact *read = NULL;
-    if (xb_json_get_object(&reader->json, object, "parameters") == NULL)
-        return;
-    const cJSON *parameters =
-        xb_json_get_optional_object(&reader->json, object, "parameters", MOST_PARAMETERS);
-    xb_reader_take_facts(reader, parameters, &read, &test->parameter_count);
-    if (xb_json_failed(&reader->json) || test->parameter_count == 0)
-        return;
-    struct xb_record_fact *sorted = xb_reader_room(reader, test->parameter_count, sizeof *sorted);
-    if (sorted == NULL)
-        return;
-    memcpy(sorted, read, test->parameter_count * sizeof *sorted);
-    xb_record_sort_facts(sorted, test->parameter_count);
-    test->parameters = sorted;
-}
 
 /* ---- one figure ---- */
 
@@ -86,23 +64,15 @@ static void read_statistics(struct xb_reader *reader, const cJSON *object,
 
 /* ---- whether its numbers fit together ---- */
 
-void xb_reader_check_median(struct xb_reader *reader, const char *key, double own, double median,
-                            const char *unit)
-{
-    if (!(fabs(own - median) <= ROUNDING * median))
-        xb_json_refuse(&reader->json, key,
-                       "these samples do not give the median %.6g %s that stands beside them",
-                       median, unit);
-}
-
-void xb_reader_check_interval(struct xb_reader *reader, const struct xb_statistics *statistics)
+static void check_interval(struct xb_reader *reader, const struct xb_statistics *statistics)
 {
     if (statistics->has_interval && !(statistics->ci95_low <= statistics->median &&
                                       statistics->median <= statistics->ci95_high))
         xb_json_refuse(&reader->json, NULL, "the median is not within its interval");
 }
 
-void xb_reader_check_order(struct xb_reader *reader, const struct xb_record_figure *figure)
+/* Of what is known. */
+static void check_order(struct xb_reader *reader, const struct xb_record_figure *figure)
 {
     const struct xb_statistics *statistics = &figure->statistics;
     const double values[] = {statistics->min, statistics->p5,  statistics->median,
@@ -135,25 +105,22 @@ static void check_computed(struct xb_reader *reader, const struct xb_record_figu
 static void check_samples(struct xb_reader *reader, const struct xb_record_figure *figure)
 {
     struct xb_record_figure own = *figure;
+    struct xb_error no_memory; /* does not name the file */
     if (xb_json_failed(&reader->json) || figure->sample_count == 0)
         return;
     if (figure->sample_count != figure->statistics.n)
         xb_json_refuse(&reader->json, "samples", "are %zu, and n is %zu", figure->sample_count,
                        figure->statistics.n);
-    if (!xb_reader_describe(reader, &own))
+    if (xb_record_figure_describe(&own, &no_memory) != XB_OK) {
+        xb_json_refuse_memory(&reader->json);
         return;
-    xb_reader_check_median(reader, "samples", own.statistics.median, figure->statistics.median,
-                           figure->unit);
+    }
     const struct xb_statistics *a = &own.statistics;
     const struct xb_statistics *b = &figure->statistics;
-    const double pairs[][2] = {{a->ci95_low, b->ci95_low},
-                               {a->ci95_high, b->ci95_high},
-                               {a->min, b->min},
-                               {a->max, b->max},
-                               {a->p5, b->p5},
-                               {a->p95, b->p95},
-                               {a->p99, b->p99},
-                               {a->mad, b->mad}};
+    const double pairs[][2] = {
+        {a->median, b->median}, {a->ci95_low, b->ci95_low}, {a->ci95_high, b->ci95_high},
+        {a->min, b->min},       {a->max, b->max},           {a->p5, b->p5},
+        {a->p95, b->p95},       {a->p99, b->p99},           {a->mad, b->mad}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
         if (!isnan(pairs[i][1]) && !(fabs(pairs[i][0] - pairs[i][1]) <= ROUNDING * pairs[i][0]))
             xb_json_refuse(&reader->json, "samples",
@@ -176,8 +143,8 @@ static void read_figure(struct xb_reader *reader, const cJSON *object,
         figure->placements = row->placements;
     if (figure->statistics.n == 0)
         check_computed(reader, figure);
-    xb_reader_check_interval(reader, &figure->statistics);
-    xb_reader_check_order(reader, figure);
+    check_interval(reader, &figure->statistics);
+    check_order(reader, figure);
     check_samples(reader, figure);
 }
 

@@ -2,41 +2,30 @@
 /* What came of the cases, but for their figures. */
 #include "reader.h"
 
-#include "measure/mode_list.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_DETAILS 64
-#define MOST_KEYS 64
+#define MOST_PARAMETERS 16
 
 /* ---- what case it is, and how it ended ---- */
-
-/* What a variant is called today: files keep being read and compared. */
-static const char *variant_now(const struct xb_record_case *test)
-{
-    const struct xb_mode *mode = test->mode != NULL ? xb_mode_find(test->mode) : NULL;
-    bool is_former = mode != NULL && mode->formerly != NULL && test->variant != NULL &&
-                     strcmp(test->variant, mode->formerly) == 0;
-    return is_former ? mode->variant_option->choices[0] : test->variant;
-}
 
 static void read_case(struct xb_reader *reader, const cJSON *object, struct xb_record_case *test)
 {
     test->mode = xb_json_get_text(&reader->json, object, "mode");
     test->variant = xb_json_get_text(&reader->json, object, "variant");
-    test->variant = variant_now(test);
     test->direction = xb_json_get_text(&reader->json, object, "direction");
     test->bytes = xb_json_get_whole(&reader->json, object, "bytes", 1, XB_RECORD_MOST_BYTES);
     test->device = xb_json_get_index(&reader->json, object, "device");
     test->peer = xb_json_get_index(&reader->json, object, "peer");
     test->latency = xb_json_get_flag(&reader->json, object, "latency");
     test->simultaneous = xb_json_get_flag(&reader->json, object, "simultaneous");
-    if (reader->version > 1)
-        xb_reader_read_parameters(reader, object, test);
-    else
-        xb_version_1_read_parameters(reader, test);
+    struct xb_record_fact *parameters =
+        xb_reader_read_facts(reader, object, "parameters", MOST_PARAMETERS, &test->parameter_count);
+    if (parameters != NULL)
+        xb_record_sort_facts(parameters, test->parameter_count);
+    test->parameters = parameters;
 }
 
 static enum xb_result_status status_of(struct xb_reader *reader, const char *word)
@@ -73,7 +62,7 @@ static int64_t code_of(struct xb_reader *reader, const cJSON *error)
 
 static void read_error(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
 {
-    const cJSON *error = xb_json_get_optional_object(&reader->json, object, "error", MOST_KEYS);
+    const cJSON *error = xb_json_get_known_object(&reader->json, object, "error");
     if (error == NULL)
         return;
     struct xb_record_error *kept = xb_reader_room(reader, 1, sizeof *kept);
@@ -93,7 +82,7 @@ static void read_error(struct xb_reader *reader, const cJSON *object, struct xb_
 /* Why no further sample was taken; a row without samples has none. */
 static void read_stop(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
 {
-    row->stop_reason = xb_json_get_optional_text(&reader->json, object, "stop_reason");
+    row->stop_reason = xb_json_get_known_text(&reader->json, object, "stop_reason");
     row->is_cut = row->stop_reason != NULL &&
                   (strcmp(row->stop_reason, xb_stop_reason_name(XB_STOP_INTERRUPTED)) == 0 ||
                    strcmp(row->stop_reason, xb_stop_reason_name(XB_STOP_DEADLINE)) == 0);
@@ -102,36 +91,32 @@ static void read_stop(struct xb_reader *reader, const cJSON *object, struct xb_r
 /* ---- what was measured ---- */
 
 /* A row that is not ok has it as evidence, or not at all. */
-static void read_times(struct xb_reader *reader, const cJSON *object,
-                       const struct xb_record_case *test, struct xb_record_row *row)
+static void read_times(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
 {
     bool needed = row->status == XB_RESULT_OK;
-    if (needed)
+    if (needed) {
         row->timer = xb_json_get_text(&reader->json, object, "timer");
-    else
-        row->timer = xb_json_get_optional_text(&reader->json, object, "timer");
-    if (needed && !test->latency)
         row->bytes_moved =
             xb_json_get_whole(&reader->json, object, "bytes_moved", 1, XB_RECORD_MOST_BYTES);
-    else
+    } else {
+        row->timer = xb_json_get_known_text(&reader->json, object, "timer");
         row->bytes_moved =
             xb_json_get_optional_whole(&reader->json, object, "bytes_moved", XB_RECORD_MOST_BYTES);
-    if (needed || cJSON_HasObjectItem(object, "samples_s"))
-        xb_reader_need_numbers(reader, object, "samples_s", true, XB_RECORD_MOST_SECONDS,
-                               &row->times, &row->time_count);
+    }
+    xb_reader_need_numbers(reader, object, "samples_s", true, XB_RECORD_MOST_SECONDS, &row->times,
+                           &row->time_count);
     if (needed && row->time_count == 0)
         xb_json_refuse(&reader->json, "samples_s", "are none in a row that is ok");
 }
 
-/* How many of the samples are of each placement. Files of earlier versions do not say. */
+/* How many of the samples are of each placement; null where all are of one. */
 static void read_placements(struct xb_reader *reader, const cJSON *object,
                             struct xb_record_row *row)
 {
     const double *counts = NULL;
     size_t count = 0;
     double total = 0;
-    const cJSON *array = cJSON_GetObjectItemCaseSensitive(object, "placements");
-    if (array == NULL || cJSON_IsNull(array))
+    if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, "placements")))
         return;
     xb_reader_need_numbers(reader, object, "placements", true, (double)row->time_count, &counts,
                            &count);
@@ -150,16 +135,11 @@ static void read_placements(struct xb_reader *reader, const cJSON *object,
     row->placements = (struct xb_record_placements){.samples = samples, .count = count};
 }
 
-/* Texts, or nothing. */
 static void read_warnings(struct xb_reader *reader, const cJSON *object, struct xb_record_row *row)
 {
-    const cJSON *warnings = cJSON_GetObjectItemCaseSensitive(object, "warnings");
+    const cJSON *warnings = xb_json_get_array(&reader->json, object, "warnings");
     const cJSON *item;
     size_t count = (size_t)cJSON_GetArraySize(warnings);
-    if (warnings == NULL)
-        return;
-    if (!cJSON_IsArray(warnings))
-        xb_json_refuse(&reader->json, "warnings", "must be an array");
     if (count > XB_RESULT_WARNINGS)
         xb_json_refuse(&reader->json, "warnings", "are more than %d", XB_RESULT_WARNINGS);
     const char **texts = xb_reader_room(reader, count, sizeof *texts);
@@ -188,11 +168,9 @@ static void read_details(struct xb_reader *reader, const cJSON *object, struct x
     {
         if (!cJSON_IsNumber(item) && !cJSON_IsString(item) && !cJSON_IsNull(item))
             xb_json_refuse(&reader->json, item->string, "must be a number, a text or null");
-        if (reader->version > 1 || xb_version_1_has_detail(item->string))
-            kept[row->detail_count++] =
-                (struct xb_record_detail){.name = item->string,
-                                          .text = cJSON_GetStringValue(item),
-                                          .number = cJSON_GetNumberValue(item)};
+        kept[row->detail_count++] = (struct xb_record_detail){.name = item->string,
+                                                              .text = cJSON_GetStringValue(item),
+                                                              .number = cJSON_GetNumberValue(item)};
     }
     xb_place_leave(&reader->json.place, length);
     row->details = kept;
@@ -214,15 +192,10 @@ static void read_row(struct xb_reader *reader, const cJSON *object, struct xb_re
     read_stop(reader, object, row);
     read_warnings(reader, object, row);
     read_details(reader, object, row);
-    read_times(reader, object, &entry->test, row);
-    if (reader->version > 1)
-        read_placements(reader, object, row);
-    if (xb_json_failed(&reader->json))
-        return;
-    if (reader->version > 1)
+    read_times(reader, object, row);
+    read_placements(reader, object, row);
+    if (!xb_json_failed(&reader->json))
         xb_reader_read_figures(reader, object, &entry->test, row);
-    else
-        xb_version_1_read_figures(reader, object, &entry->test, row);
 }
 
 void xb_reader_read_rows(struct xb_reader *reader, const cJSON *document, size_t process,

@@ -2,9 +2,7 @@
 #include "reader.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 void *xb_reader_room(struct xb_reader *reader, size_t count, size_t size)
 {
@@ -42,17 +40,6 @@ void xb_reader_need_numbers(struct xb_reader *reader, const cJSON *object, const
     *count = read;
 }
 
-bool xb_reader_describe(struct xb_reader *reader, struct xb_record_figure *figure)
-{
-    struct xb_error no_memory; /* does not name the file */
-    if (xb_json_failed(&reader->json))
-        return false;
-    if (xb_record_figure_describe(figure, &no_memory) == XB_OK)
-        return true;
-    xb_json_refuse_memory(&reader->json);
-    return false;
-}
-
 /* ---- members of any kind ---- */
 
 /* A value as text: a string as it is, null as NULL, anything else as JSON. */
@@ -69,23 +56,24 @@ static const char *text_of(struct xb_reader *reader, const cJSON *item)
     return text;
 }
 
-void xb_reader_take_facts(struct xb_reader *reader, const cJSON *object,
-                          const struct xb_record_fact **facts, size_t *count)
+struct xb_record_fact *xb_reader_read_facts(struct xb_reader *reader, const cJSON *object,
+                                            const char *key, int most, size_t *count)
 {
     const cJSON *item;
+    const cJSON *members = xb_json_get_object(&reader->json, object, key);
+    if (cJSON_GetArraySize(members) > most)
+        xb_json_refuse(&reader->json, key, "has more than %d keys", most);
     struct xb_record_fact *kept =
-        xb_reader_room(reader, (size_t)cJSON_GetArraySize(object), sizeof *kept);
-    size_t read = 0;
+        xb_reader_room(reader, (size_t)cJSON_GetArraySize(members), sizeof *kept);
     if (kept == NULL)
-        return;
-    cJSON_ArrayForEach(item, object)
+        return NULL;
+    cJSON_ArrayForEach(item, members)
     {
-        kept[read++] = (struct xb_record_fact){
+        kept[(*count)++] = (struct xb_record_fact){
             .name = item->string,
             .value = text_of(reader, item),
             .is_text = cJSON_IsString(item),
         };
     }
-    *facts = kept;
-    *count = read;
+    return kept;
 }

@@ -37,10 +37,8 @@ void xb_record_put_host(struct xb_json *json, const struct xb_record *record)
     xb_json_put_whole(json, "logical_cpus", host->logical_cpus);
     xb_json_put_whole(json, "memory_bytes", host->memory_bytes);
     xb_json_put_known_whole(json, "numa_nodes", host->numa_nodes > 0, host->numa_nodes);
-    if (host->node != NULL) { /* a record of an early file has none */
-        xb_json_put_text(json, "node", host->node);
-        xb_json_put_text(json, "node_named_by", host->node_named_by);
-    }
+    xb_json_put_text(json, "node", host->node);
+    xb_json_put_text(json, "node_named_by", host->node_named_by);
     xb_json_close(json);
 }
 

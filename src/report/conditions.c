@@ -142,33 +142,11 @@ static void take_fact(struct state *state, const struct xb_record_fact *fact)
     take(state, name, value);
 }
 
-/* What stands between the brackets of a list of one, else the whole. Options that are lists now had
- * one value in older files: 2 is [2]. */
-static const char *bare(const char *value, size_t *length)
-{
-    *length = strlen(value);
-    if (*length < 2 || value[0] != '[' || value[*length - 1] != ']')
-        return value;
-    *length -= 2;
-    return value + 1;
-}
-
-static bool same_value(const char *a, const char *b)
-{
-    if (a == NULL || b == NULL)
-        return a == b;
-    size_t length_a;
-    size_t length_b;
-    a = bare(a, &length_a);
-    b = bare(b, &length_b);
-    return length_a == length_b && strncmp(a, b, length_a) == 0;
-}
-
 /* Options that are as they are by default go without saying. */
 static bool is_default(const struct xb_record *defaults, const struct xb_record_fact *option)
 {
     const struct xb_record_fact *usual = xb_record_option(defaults, option->name);
-    return usual != NULL && same_value(usual->value, option->value);
+    return usual != NULL && usual->value != NULL && strcmp(usual->value, option->value) == 0;
 }
 
 /* Those that choose what is measured, or where results go: the rows tell, and it does not matter.

@@ -43,16 +43,6 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* A copy that took next to no time has no rate that could be drawn. */
-static size_t keep_finite(double *values, size_t count)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(values[i]))
-            values[kept++] = values[i];
-    return kept;
-}
-
 /* The samples of a figure: of one process those that it took, of several their medians. The
  * caller frees them; NULL: there are none, or no memory. */
 static double *samples_of(const struct xb_record *record, const struct xb_record_case *test,
@@ -68,7 +58,6 @@ static double *samples_of(const struct xb_record *record, const struct xb_record
         *count = xb_record_medians(record, test, name, values);
     else
         memcpy(values, figure->samples, *count * sizeof *values);
-    *count = keep_finite(values, *count);
     return values;
 }
 

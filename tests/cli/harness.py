@@ -178,9 +178,8 @@ if not CAN_VALIDATE:
 
 
 @functools.cache
-def validators_of(kind):
-    """Of every version of that schema."""
-    return validate_json.Validators(os.path.join(SOURCE, "docs", f"{kind}.schema.json"))
+def validator_of(kind):
+    return validate_json.validator_of(os.path.join(SOURCE, "docs", f"{kind}.schema.json"))
 
 
 def read_json(path):
@@ -195,8 +194,7 @@ def check_schema(document):
     """Raises AssertionError unless the document is what the schema that it names says. Not for use by
     several threads at once: older releases of jsonschema keep notes in the validator."""
     if CAN_VALIDATE:
-        validators = validators_of(document["schema"].removeprefix("xferbench."))
-        found = validators.of(document).iter_errors(document)
+        found = validator_of(document["schema"].removeprefix("xferbench.")).iter_errors(document)
         errors = [f"{error.json_path}: {error.message[:300]}" for error in found]
         assert not errors, errors
 
@@ -207,6 +205,16 @@ def figure(row, name):
     found = [one for one in row["figures"] if one["name"] == name]
     assert len(found) <= 1, f"{name} stands {len(found)} times in {row}"
     return found[0] if found else None
+
+
+def merged(documents, **changes):
+    """A file of processes that wrote these documents; None for one that failed."""
+    return {
+        "schema": "xferbench.processes", "schema_version": 2, "asked": len(documents), "role": None, "program": None,
+        "interleaved_with": None, "interrupted": False, "deadline_met": None,
+        "start": dict.fromkeys(("asked", "by", "began", "late_s")) | {"clock": dict.fromkeys(("synchronised", "error_s"))},
+        "processes": [{"index": i, "failure": None, "document": one} for i, one in enumerate(documents)],
+    } | changes
 
 
 # ---- other processes ----

@@ -7,7 +7,7 @@ import json
 import os
 
 import harness
-from harness import FEW, HOST, SOURCE, Case
+from harness import FEW, HOST, SOURCE, Case, figure
 
 # Rows of an H200: pageable and pinned, both directions, 4 KiB to 1 GiB.
 SWEEP = os.path.join(SOURCE, "bench", "results", "h200", "sweep.json")
@@ -21,7 +21,7 @@ def medians(mode, direction, size):
         rows = json.load(file)["results"]
     found = [row for row in rows if (row["mode"], row["direction"], row["bytes"]) == (mode, direction, size)]
     assert len(found) == 1
-    return found[0]["bandwidth_bytes_per_second"]["median"], found[0]["wall_s"]["median"]
+    return figure(found[0], "bandwidth")["median"], figure(found[0], "wall_time")["median"]
 
 
 class Advise(Case):

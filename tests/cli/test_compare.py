@@ -30,8 +30,9 @@ def result(factor, **changes):
     for row in document["results"]:
         row["samples_s"] = [row["bytes_moved"] / (50e9 * factor)] * 6
         rate = row["bytes_moved"] / row["samples_s"][0]
-        row["bandwidth_bytes_per_second"] |= {"n": 6} | dict.fromkeys(
-            ("median", "ci95_low", "ci95_high", "min", "max", "p5", "p95"), rate
+        harness.figure(row, "bandwidth").update(
+            dict.fromkeys(("median", "ci95_low", "ci95_high", "min", "max", "p5", "p95", "p99"), rate),
+            mad=0, n=6, samples=[rate] * 6,
         )
     return document | changes
 
@@ -40,12 +41,7 @@ def merged(factors, change=lambda document: None):
     documents = [result(factor) for factor in factors]
     for document in documents:
         change(document)
-    return {
-        "schema": "xferbench.processes",
-        "schema_version": 1,
-        "asked": len(documents),
-        "processes": [{"index": i, "document": document} for i, document in enumerate(documents)],
-    }
+    return harness.merged(documents)
 
 
 # Eight processes, 0.1 % apart.
@@ -100,7 +96,7 @@ class Compare(Case):
 
     def test_failure_is_a_regression_also_of_one_process(self):
         broken = result(1.0)
-        broken["results"][0] |= {"status": "error", "reason": "the data is wrong", "verified": False}
+        broken["results"][0] |= {"status": "error", "reason": "the data is wrong", "verified": False, "figures": []}
         done = self.compare(result(1.0), broken)
         self.assertEqual(done.code, REGRESSION)
         self.assertIn("the data is wrong", done.out)
@@ -193,14 +189,8 @@ class Compare(Case):
         with open(os.path.join(RESULTS, "double-buffer.json"), encoding="utf-8") as file:
             document = json.load(file)
         for row in document["results"]:
-            row["details"]["speed_up"] *= factor
-        documents = [copy.deepcopy(document) for _ in EVEN]
-        return {
-            "schema": "xferbench.processes",
-            "schema_version": 1,
-            "asked": len(documents),
-            "processes": [{"index": i, "document": each} for i, each in enumerate(documents)],
-        }
+            harness.figure(row, "speed_up")["median"] *= factor
+        return harness.merged([document] * len(EVEN))
 
     def test_a_gate_names_a_figure(self):
         files = self.pipelines(1.0), self.pipelines(0.9)

@@ -12,7 +12,7 @@ import socket
 import unittest
 
 import harness
-from harness import SOURCE, Case, is_sanitized
+from harness import SOURCE, Case, is_sanitized, merged
 
 # Large is what takes memory, which is bounded where no sanitizer takes more.
 LARGE = (1 if is_sanitized() else 60) << 20  # bytes of a text; 64 MiB may be in a file
@@ -30,16 +30,6 @@ def limit_memory():
 def good():
     with open(os.path.join(RESULTS, "pinned-1g.json"), encoding="utf-8") as file:
         return json.load(file)
-
-
-def merged(*documents):
-    return {
-        "schema": "xferbench.processes",
-        "schema_version": 1,
-        "asked": len(documents),
-        "processes": [{"index": i, "document": document} for i, document in enumerate(documents)],
-        "results": [],
-    }
 
 
 def with_value(path, value, document=None):
@@ -64,8 +54,8 @@ def compact(document):
     return json.dumps(document, separators=(",", ":"))
 
 
-BANDWIDTH = ("results", 0, "bandwidth_bytes_per_second")
-PLACE = "results[0].bandwidth_bytes_per_second"
+BANDWIDTH = ("results", 0, "figures", 0)
+PLACE = "results[0].figures[0]"
 
 
 def bad_contents():
@@ -74,6 +64,7 @@ def bad_contents():
     lines = json.dumps(good(), indent=1)
     twice = with_value(("results",), good()["results"][:1] * 2)
     halved = with_value(("config", "chunk"), 1)
+    ones = [1.0] * good()["results"][0]["figures"][0]["n"]
     yield from (
         ("empty.json", "", "line 1, column 1", "it was cut, or is empty"),
         ("truncated.json", text[: text.index('"results"') + 13], "line 1, column ", "the file ends here"),
@@ -84,11 +75,12 @@ def bad_contents():
         ("other.json", '{"name": "x", "version": "1.0.0"}', "schema: ", "not a result file of xferbench"),
         ("link.json", '{"schema": "xferbench.link", "schema_version": 1}', "schema: ", '"xferbench.link"'),
         ("array.json", "[]", "", "not a result file of xferbench"),
+        ("older.json", with_value(("schema_version",), 1), "schema_version: ", "from before xferbench 0.1.0"),
         ("newer.json", with_value(("schema_version",), 3), "schema_version: ", "newer xferbench"),
-        ("newer-merged.json", with_value(("schema_version",), 3, merged(good())), "schema_version: ", "newer"),
+        ("newer-merged.json", with_value(("schema_version",), 3, merged([good()])), "schema_version: ", "newer"),
         (
             "newer-within.json",
-            merged(good(), with_value(("schema_version",), 3)),
+            merged([good(), with_value(("schema_version",), 3)]),
             "processes[1].document.schema_version: ",
             "newer",
         ),
@@ -98,16 +90,16 @@ def bad_contents():
         ("negative.json", with_value((*BANDWIDTH, "median"), -5.0), f"{PLACE}.median: ", "above 0"),
         ("zero.json", with_value((*BANDWIDTH, "median"), 0), f"{PLACE}.median: ", "above 0"),
         ("text.json", with_value((*BANDWIDTH, "median"), "5"), f"{PLACE}.median: ", "must be a number"),
-        ("samples.json", with_value(("results", 0, "samples_s"), [1.0]), "results[0].samples_s: ", "do not give the"),
+        ("samples.json", with_value((*BANDWIDTH, "samples"), ones), f"{PLACE}.samples: ", "do not give the"),
         ("size.json", with_value(("results", 0, "bytes"), -1), "results[0].bytes: ", "whole number from 1"),
         ("device.json", with_value(("results", 0, "device"), 1e9), "results[0].device: ", "from 0 to 1023"),
         ("missing.json", with_value(("results", 0, "mode"), None), "results[0].mode: ", "is missing"),
         ("unverified.json", with_value(("results", 0, "verified"), False), "results[0].verified: ", "not true"),
         ("key-twice.json", text[:-1] + ', "schema": "xferbench.result"}', "schema: ", "is there twice"),
         ("case-twice.json", twice, "results[1] of process 0", "a case that it has already"),
-        ("options.json", merged(good(), halved), "processes[1].document: measured under other conditions: ", "chunk is another one"),
-        ("processes.json", merged(), "asked: ", "from 1 to 100"),
-        ("failed.json", merged(None, None), "processes: ", "none of them has results"),
+        ("options.json", merged([good(), halved]), "processes[1].document: measured under other conditions: ", "chunk is another one"),
+        ("processes.json", merged([]), "asked: ", "from 1 to 100"),
+        ("failed.json", merged([None, None]), "processes: ", "none of them has results"),
         ("deep.json", "[" * 10000, "line 1, column 33", "deeper than 32 levels"),
         ("deep-objects.json", '{"a":' * 10000 + "1" + "}" * 10000, "line 1, column ", "deeper than 32 levels"),
         ("deep-within.json", text_with(("config", "chunk"), "[" * 10000 + "]" * 10000), "line 1, ", "deeper"),
@@ -160,7 +152,7 @@ class CompareInput(Case):
 
     def test_good_files_are_compared(self):
         """What the other tests change is read as it is."""
-        for content in (good(), merged(good()), merged(good(), None, good())):
+        for content in (good(), merged([good()]), merged([good(), None, good()])):
             done = self.run_compare(self.good, self.put("other.json", content))
             self.assertIn(done.code, (0, 1, 3), done.err)  # a process that failed counts
 
@@ -210,11 +202,13 @@ class CompareInput(Case):
     @unittest.skipIf(is_sanitized(), WHERE_MEMORY_IS_BOUNDED)
     def test_cases_of_processes(self):
         """Few bytes each, and a row in every process for every case of any: gigabytes."""
-        row = good()["results"][0] | {"status": "skipped", "reason": "no", "verified": None}
-        kept = "mode variant direction bytes device peer latency simultaneous status verified".split()
-        begin, end = compact({key: row[key] for key in kept} | {"bytes": "@"}).split('"@"')
+        row = good()["results"][0] | {"status": "skipped", "verified": None, "timer": None, "stop_reason": None}
+        row |= {"bytes": "@", "samples_s": [], "figures": [], "warnings": []}
+        for name in ("reason", "bytes_moved", "details"):
+            del row[name]
+        begin, end = compact(row).split('"@"')
         document = compact(good() | {"results": ["@"], "environment": {}})
-        pieces = compact(merged(*["@@"] * 38)).replace('"@@"', document).split('"@"')
+        pieces = compact(merged(["@@"] * 16)).replace('"@@"', document).split('"@"')
         text = pieces[0]
         for i, piece in enumerate(pieces[1:]):
             text += ",".join(f"{begin}{1 + i * 10000 + k}{end}" for k in range(10000)) + piece

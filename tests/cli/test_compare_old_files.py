@@ -51,24 +51,6 @@ class OldFiles(Case):
         self.assertEqual(json.loads(done.out)["differences"], [])
         self.assertEqual(done.code, INCONCLUSIVE)
 
-    def test_numbers_that_are_lists_today(self):
-        """--chunk and --streams were one number each. The case of that number is the same case."""
-        path = self.path("today.json")
-        sweep = ("--chunk", "1K,2K", "--streams", "2..4")
-        self.assert_succeeds(*harness.HOST, "--mode", "async", "--size", "4K", *harness.FEW, *sweep, "--json", path)
-        document = self.load(path)
-        document["config"] |= {"chunk": 2048, "streams": 4}
-        wanted = {"chunk": 2048, "streams": 4}
-        document["results"] = [r for r in document["results"] if r["parameters"].items() >= wanted.items()]
-        older = self.write_json("older.json", document)
-        done = self.run_program("compare", older, path, "--format", "json")
-        told = json.loads(done.out)
-        self.assertEqual(told["differences"], [])
-        both = [case for case in told["cases"] if case["baseline"]["present"] and case["candidate"]["present"]]
-        self.assertEqual({case["direction"] for case in both}, {"h2d", "d2h"})
-        for case in both:
-            self.assertLessEqual(wanted.items(), case["parameters"].items())
-
 
 if __name__ == "__main__":
     harness.main()

@@ -162,16 +162,15 @@ class Loads(Measuring):
         """Less is better, without being asked."""
         document = self.run_to_json(*self.ARGUMENTS, "-d", "h2d")
         for name, factor in (("old", 1), ("slower", 1.5), ("faster", 0.5)):
-            head = {"schema": "xferbench.processes", "schema_version": 2, "asked": 8}
-            processes = []
+            documents = []
             for i in range(8):
                 one = copy.deepcopy(document)
                 found = figure(one["results"][0], "load_latency")
                 seconds = factor * (1 + 0.001 * i) * 1e-6
                 found.update(dict.fromkeys(("median", "min", "max", "p5", "p95", "p99"), seconds))
                 found.update(ci95_low=None, ci95_high=None, mad=0, samples=[], n=3)
-                processes.append({"index": i, "document": one})
-            self.write_json(f"{name}.json", head | {"processes": processes})
+                documents.append(one)
+            self.write_json(f"{name}.json", harness.merged(documents))
         for name, code, verdict in (("slower", 1, "REGRESSION"), ("faster", 0, "IMPROVED")):
             outcome = self.assert_ends(code, "compare", "old.json", f"{name}.json", "--format", "json")
             (case,) = json.loads(outcome.out)["cases"]

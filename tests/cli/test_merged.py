@@ -253,19 +253,6 @@ class Warnings(MergedCase):
                 merged, _ = self.merge(documents, code=1)
                 self.assertIn("results[0].warnings", merged["processes"][1]["failure"])
 
-    def test_file_without(self):
-        """Files from before there were any are read."""
-        documents = self.copies(2)
-        for document in documents:
-            for row in document["results"]:
-                del row["warnings"]
-        for row in documents[0]["results"]:
-            del row["stop_reason"]
-        self.write_json("old.json", documents[0])
-        self.write("again.json", self.read("old.json"))
-        done = self.run_program("compare", "old.json", "again.json", "--format", "json")
-        self.assertTrue(json.loads(done.out)["comparable"])
-
 
 class CutShort(MergedCase):
     """Rows that a signal or the deadline ended."""

@@ -73,11 +73,11 @@ class Reading(Show):
             self.assert_as_in(process["document"], self.show("one.json"))
 
     def test_nobody_reads_it(self):
-        """A file from before there was any says the same, and is the same to compare."""
+        """A file without one says the same, and is the same to compare."""
         told = self.assert_shown_as_told(0, *self.ARGUMENTS)
         document = self.load("out.json")
         self.write_json("a.json", document)
-        del document["reading"]
+        document["reading"] = None
         self.write_json("b.json", document)
         document["reading"] = [{"code": "XB-LIE", "cases": "none"}]
         self.write_json("c.json", document)
@@ -191,7 +191,7 @@ class AsTold(Show):
         self.assertEqual(self.show("old.json") + "\n" + self.show("new.json"), told)
 
     def test_every_committed_file(self):
-        """Of schema version 1, by builds of every age."""
+        """By builds of every age."""
         files = [path for path in sorted(glob.glob(f"{RESULTS}/*/*.json")) if not FOREIGN.search(path)]
         self.assertGreater(len(files), 60)
         files = files[::3] if harness.is_sanitized() else files  # which take their time
@@ -208,30 +208,8 @@ class AsTold(Show):
     def assert_rows_are_there(self, document, text):
         """Every case has a row of its own, but for pairs and their groups, which stand in matrices."""
         for row in document.get("results", ()):
-            if row["peer"] is None and "group" not in row.get("parameters", ()):
-                variant = {"malloc": "driver"}.get(row["variant"], row["variant"])  # its name today
-                self.assertRegex(text, rf"(?m)^{row['mode']} +{variant} +{row['direction']} ")
-
-    def test_version_1_and_2_say_the_same(self):
-        """The same measurement in either form."""
-        self.assert_succeeds(*HOST, "--mode", "pinned,pageable", "--size", "16M", *FEW, "--json", "new.json")
-        document = self.load("new.json")
-        document["schema_version"] = 1
-        del document["reading"], document["launcher"], document["start"]
-        del document["host"]["node"], document["host"]["node_named_by"]
-        for device in document["devices"]:
-            del device["shares_host_memory"], device["numa"]["as_expected"]
-        for row in document["results"]:
-            figures = {one["name"]: one for one in row["figures"]}
-            keys = ("median", "ci95_low", "ci95_high", "min", "max", "p5", "p95", "mad", "n")
-            row["bandwidth_bytes_per_second"] = {key: figures["bandwidth"][key] for key in keys}
-            for old, new in (("submit_s", "submit_time"), ("wall_s", "wall_time")):
-                row[old] = {key: figures[new][key] for key in ("median", "n")}
-            row |= {"latency_s": None, "parts": {}, "overlap": None, "share_of_alone": None}
-            del row["figures"], row["parameters"], row["placements"]
-        self.write_json("old.json", document)
-        self.load("old.json")
-        self.assertEqual(self.show("old.json"), self.show("new.json"))
+            if row["peer"] is None and "group" not in row["parameters"]:
+                self.assertRegex(text, rf"(?m)^{row['mode']} +{row['variant']} +{row['direction']} ")
 
 
 class MissingFigures(Show):
@@ -518,11 +496,9 @@ class Anyway(Show):
         }
         document["results"].append(skipped)
         self.write_json(EVIL.replace("/", "_"), document)
-        self.write_json("merged.json", {
-            "schema": "xferbench.processes", "schema_version": 2, "asked": 2, "role": "candidate",
-            "program": EVIL, "interleaved_with": EVIL,
-            "processes": [{"index": 0, "document": document}, {"index": 1, "document": None, "failure": EVIL}],
-        })
+        merged = harness.merged([document, None], role="candidate", program=EVIL, interleaved_with=EVIL)
+        merged["processes"][1]["failure"] = EVIL
+        self.write_json("merged.json", merged)
         self.run_program("compare", EVIL, "merged.json", "--format", "json", "--output", "comparison.json")
         self.assert_ends(3, "link", *HOST, "--json", "link.json")
         link = self.load("link.json")

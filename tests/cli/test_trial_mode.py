@@ -125,13 +125,12 @@ class TrialMode(Measuring):
     def file_of(self, name, factors):
         """A merged file whose processes have so many times the cost of the one that was measured."""
         documents = []
-        for i, factor in enumerate(factors):
+        for factor in factors:
             document = copy.deepcopy(self.document)
             for row in document["results"]:
                 figure(row, "cost_of_halves")["median"] = factor
-            documents.append({"index": i, "document": document})
-        head = {"schema": "xferbench.processes", "schema_version": 2, "asked": len(documents)}
-        return self.write_json(name, head | {"processes": documents})
+            documents.append(document)
+        return self.write_json(name, harness.merged(documents))
 
     def compare(self, code, factor, *arguments):
         even = [1 + 0.001 * i for i in range(8)]

@@ -192,7 +192,7 @@ class Width(Case):
 
     def test_colours_of_what_failed(self):
         document = harness.read_json(result("h200/pinned-1g.json"))
-        document["results"][0] |= {"status": "error", "reason": "17 bytes are wrong", "verified": False}
+        document["results"][0] |= {"status": "error", "reason": "17 bytes are wrong", "verified": False, "figures": []}
         self.write_json("failed.json", document)
         text = self.on_terminal(80, "show", "failed.json")
         for words in ("ERROR", "NO"):

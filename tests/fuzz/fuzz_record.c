@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* Modes as compare sees them: a name and options. No mode runs here. */
 static const struct xb_option chunk = {.name = "chunk"};
 static const struct xb_option *const chunked[] = {&chunk, NULL};
-static const struct xb_mode pageable = {.name = "pageable", .variant = "malloc"};
+static const struct xb_mode pageable = {.name = "pageable", .variant = "driver"};
 static const struct xb_mode pinned = {
     .name = "pinned",
     .variant = "registered",
@@ -58,26 +58,43 @@ static enum xb_status parse(const void *data, size_t size, struct xb_record *rec
 
 /* ---- the other record ---- */
 
+#define START                                                                                      \
+    "\"interrupted\":false,\"deadline_met\":null,\"start\":{\"asked\":null,\"by\":null,"           \
+    "\"began\":null,\"late_s\":null,\"clock\":{\"synchronised\":null,\"error_s\":null}}"
+#define DEVICE                                                                                     \
+    "{\"index\":0,\"name\":\"NVIDIA H200\",\"shares_host_memory\":false,"                          \
+    "\"link\":{\"speed_gts\":32,\"width\":16,\"port\":null,\"read\":\"right after transfers\","    \
+    "\"ceiling\":null},\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true},\"facts\":{}" \
+    "}"
+#define ROW(mode, variant, direction, bytes, latency, seconds)                                     \
+    "{\"mode\":\"" mode "\",\"variant\":\"" variant "\",\"direction\":\"" direction "\","          \
+    "\"bytes\":" bytes ",\"device\":0,\"peer\":null,\"latency\":" latency ","                      \
+    "\"simultaneous\":false,\"parameters\":{},\"status\":\"ok\",\"error\":null,"                   \
+    "\"verified\":true,\"timer\":\"device-event\",\"bytes_moved\":" bytes ","                      \
+    "\"samples_s\":[" seconds "],\"placements\":null,\"stop_reason\":\"fixed\",\"warnings\":[],"   \
+    "\"figures\":["
+#define FIGURE(name, unit, more, median)                                                           \
+    "{\"name\":\"" name "\",\"unit\":\"" unit "\",\"more_is_better\":" more ",\"gates\":true,"     \
+    "\"median\":" median ",\"ci95_low\":null,\"ci95_high\":null,\"min\":null,\"max\":null,"        \
+    "\"p5\":null,\"p95\":null,\"p99\":null,\"mad\":null,\"n\":1,\"samples\":[" median "]}"
+#define COPY                                                                                       \
+    ROW("pinned", "registered", "h2d", "1073741824", "false", "0.02")                              \
+    FIGURE("bandwidth", "B/s", "true", "53687091200")
+#define LATENCY                                                                                    \
+    ROW("pageable", "driver", "d2h", "4", "true", "0.000002")                                      \
+    FIGURE("latency_host", "s", "false", "0.000006")
 #define DOCUMENT                                                                                   \
-    "{\"schema\":\"xferbench.result\",\"schema_version\":1,\"interrupted\":false,"                 \
-    "\"deadline_met\":null,\"tool\":{\"version\":\"0\"},\"host\":{\"hostname\":\"other\"},"        \
-    "\"backend\":{\"name\":\"cuda\",\"driver_version\":\"1\"},\"devices\":[{\"index\":0,"          \
-    "\"name\":\"NVIDIA H200\",\"link\":{\"speed_gts\":32,\"width\":16}}],\"environment\":{},"      \
-    "\"config\":{\"chunk\":1,\"deadline\":null},\"results\":["                                     \
-    "{\"mode\":\"pinned\",\"variant\":\"registered\",\"direction\":\"h2d\",\"bytes\":1073741824,"  \
-    "\"device\":0,\"peer\":null,\"latency\":false,\"simultaneous\":false,\"status\":\"ok\","       \
-    "\"verified\":true,\"timer\":\"device-event\",\"bytes_moved\":1073741824,"                     \
-    "\"samples_s\":[0.02],\"bandwidth_bytes_per_second\":{\"median\":53687091200,"                 \
-    "\"ci95_low\":null,\"ci95_high\":null}},"                                                      \
-    "{\"mode\":\"pageable\",\"variant\":\"malloc\",\"direction\":\"d2h\",\"bytes\":4,"             \
-    "\"device\":0,\"peer\":null,\"latency\":true,\"simultaneous\":false,\"status\":\"ok\","        \
-    "\"verified\":true,\"timer\":\"device-event\",\"bytes_moved\":4,\"samples_s\":[0.000002],"     \
-    "\"latency_s\":{\"host\":{\"p50\":0.000006},\"device\":{\"p50\":0.000002}}}]}"
+    "{\"schema\":\"xferbench.result\",\"schema_version\":2," START ",\"tool\":{\"version\":"       \
+    "\"0\"},\"host\":{\"hostname\":\"other\",\"node\":null,\"node_named_by\":null},"               \
+    "\"launcher\":null,\"backend\":{\"name\":\"cuda\",\"driver_version\":\"1\","                   \
+    "\"runtime_library\":null,\"runtime_override\":null},\"devices\":[" DEVICE "],"                \
+    "\"environment\":{},\"config\":{\"chunk\":1,\"deadline\":null},"                               \
+    "\"results\":[" COPY "]}," LATENCY "]}]}"
 #define PROCESS "{\"index\":0,\"document\":" DOCUMENT "}"
 
 static const char other_text[] =
-    "{\"schema\":\"xferbench.processes\",\"schema_version\":1,\"asked\":5,\"processes\":[" PROCESS
-    "," PROCESS "," PROCESS "," PROCESS "," PROCESS "]}";
+    "{\"schema\":\"xferbench.processes\",\"schema_version\":2," START ",\"asked\":5,"
+    "\"processes\":[" PROCESS "," PROCESS "," PROCESS "," PROCESS "," PROCESS "]}";
 
 /* Read once, and kept. */
 static const struct xb_record *other_record(void)

@@ -16,9 +16,8 @@
 
 /* ---- documents ---- */
 
-/* The same run as files of version 1 and of version 2 have it. */
-#define HEAD(version, shares, link, expected)                                                      \
-    "{\"schema\":\"xferbench.result\",\"schema_version\":" version ",\"interrupted\":false,"       \
+#define HEAD                                                                                       \
+    "{\"schema\":\"xferbench.result\",\"schema_version\":2,\"interrupted\":false,"                 \
     "\"deadline_met\":true,\"timestamp\":\"2026-01-02T03:04:05Z\","                                \
     "\"tool\":{\"name\":\"xferbench\",\"version\":\"0.1.0\",\"compiler\":\"GNU\","                 \
     "\"build_type\":\"Release\"},"                                                                 \
@@ -32,128 +31,82 @@
     "\"backend\":{\"name\":\"hip\",\"runtime_version\":\"6.1\",\"driver_version\":\"580.1\","      \
     "\"runtime_library\":null,\"runtime_override\":null},"                                         \
     "\"devices\":[{\"index\":0,\"name\":\"GPU A\",\"uuid\":\"U0\",\"architecture\":\"sm_90\","     \
-    "\"pci_bdf\":\"0000:01:00.0\",\"memory_bytes\":1024,\"driver\":\"580.1\"," shares              \
+    "\"pci_bdf\":\"0000:01:00.0\",\"memory_bytes\":1024,\"driver\":\"580.1\","                     \
+    "\"shares_host_memory\":true,"                                                                 \
     "\"link\":{\"speed_gts\":32,\"width\":16,\"max_speed_gts\":64,\"max_width\":8,"                \
-    "\"port\":\"0000:00:01.0\"" link "},"                                                          \
-    "\"numa\":{\"node\":1,\"bound\":true,\"cpus\":4,\"note\":\"a note\"" expected "},"             \
+    "\"port\":\"0000:00:01.0\",\"read\":\"while data moved\","                                     \
+    "\"ceiling\":{\"at\":\"0000:00:00.0\",\"speed_gts\":16,\"width\":8,\"payload_bytes\":256,"     \
+    "\"read_request_bytes\":4096,\"h2d_bytes_per_second\":1.5e10,"                                 \
+    "\"d2h_bytes_per_second\":1.25e10}},"                                                          \
+    "\"numa\":{\"node\":1,\"bound\":true,\"as_expected\":false,\"cpus\":4,\"note\":\"a note\"},"   \
     "\"facts\":{\"xnack\":\"on\",\"integrated\":\"yes: an APU\",\"engines\":2}},"                  \
-    "{\"index\":3,\"name\":\"GPU B\"," shares "\"link\":null,\"numa\":null}],"                     \
+    "{\"index\":3,\"name\":\"GPU B\",\"shares_host_memory\":true,\"link\":null,"                   \
+    "\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true},\"facts\":{}}],"                \
     "\"environment\":{\"CUDA_HOME\":\"/usr\",\"HIP_EMPTY\":\"\"},"                                 \
     "\"config\":{\"mode\":[\"pinned\",\"peer\"],\"chunk\":8388608,\"deadline\":2.5,"               \
-    "\"quiet\":true,\"samples\":null,\"backend\":\"hip\"},"                                        \
-    "\"results\":["
-#define CEILING                                                                                    \
-    ",\"read\":\"while data moved\",\"ceiling\":{\"at\":\"0000:00:00.0\",\"speed_gts\":16,"        \
-    "\"width\":8,\"payload_bytes\":256,\"read_request_bytes\":4096,"                               \
-    "\"h2d_bytes_per_second\":1.5e10,\"d2h_bytes_per_second\":1.25e10}"
-#define ROW(mode, variant, latency)                                                                \
+    "\"quiet\":true,\"samples\":null,\"backend\":\"hip\"},\"results\":["
+#define ROW(mode, variant, latency, parameters)                                                    \
     "{\"mode\":\"" mode "\",\"variant\":\"" variant "\",\"direction\":\"h2d\",\"bytes\":1000,"     \
-    "\"device\":0,\"peer\":null,\"latency\":" latency ",\"simultaneous\":false,"
-#define OK                                                                                         \
+    "\"device\":0,\"peer\":null,\"latency\":" latency ",\"simultaneous\":false,"                   \
+    "\"parameters\":" parameters ","
+#define OK(bytes, samples, placements)                                                             \
     "\"status\":\"ok\",\"reason\":null,\"error\":null,\"verified\":true,"                          \
-    "\"timer\":\"device-event\",\"stop_reason\":\"converged\","
+    "\"timer\":\"device-event\",\"stop_reason\":\"converged\",\"bytes_moved\":" bytes ","          \
+    "\"samples_s\":" samples ",\"placements\":" placements ",\"figures\":["
+#define SPREAD(low, high, min, max, p5, p95, p99, mad)                                             \
+    "\"ci95_low\":" low ",\"ci95_high\":" high ",\"min\":" min ",\"max\":" max ",\"p5\":" p5       \
+    ",\"p95\":" p95 ",\"p99\":" p99 ",\"mad\":" mad
+#define UNKNOWN SPREAD("null", "null", "null", "null", "null", "null", "null", "null")
+#define FIRST(name, unit, more, gates, median, spread, n, samples)                                 \
+    "{\"name\":\"" name "\",\"unit\":\"" unit "\",\"more_is_better\":" more ",\"gates\":" gates    \
+    ",\"median\":" median "," spread ",\"n\":" n ",\"samples\":" samples "}"
+#define NEXT(name, unit, more, gates, median, spread, n, samples)                                  \
+    "," FIRST(name, unit, more, gates, median, spread, n, samples)
+#define COMPUTED(name, unit, more, median)                                                         \
+    NEXT(name, unit, more, "false", median, UNKNOWN, "0", "[]")
+
+/* Both ways at once, so that it has everything. */
+#define COPY                                                                                       \
+    ROW("pinned", "registered", "false", "{}")                                                     \
+    OK("2000", "[4,1,2,2,1,8]", "[1,1,1,1,1,1]")                                                   \
+    FIRST("bandwidth", "B/s", "true", "true", "1000",                                              \
+          SPREAD("250", "2000", "250", "2000", "312.5", "2000", "2000", "625"), "6",               \
+          "[500,2000,1000,1000,2000,250]")                                                         \
+    NEXT("submit_time", "s", "false", "false", "0.5", UNKNOWN, "6", "[]")                          \
+    NEXT("wall_time", "s", "false", "false", "3.5",                                                \
+         SPREAD("1", "6", "1", "6", "1.25", "5.75", "5.95", "1.5"), "6", "[6,2,3,4,5,1]")          \
+    NEXT("bandwidth_h2d", "B/s", "true", "false", "500",                                           \
+         SPREAD("125", "1000", "125", "1000", "156.25", "1000", "1000", "312.5"), "6",             \
+         "[250,1000,500,500,1000,125]")                                                            \
+    COMPUTED("overlap", "1", "true", "0.75")                                                       \
+    COMPUTED("share_of_alone", "1", "true", "0.5")                                                 \
+    COMPUTED("setup_time", "s", "false", "0.125")                                                  \
+    "],\"warnings\":[\"one\",\"two\"],\"details\":{\"held\":\"no\",\"warm_up_samples\":3}},"
+/* Single operations. */
+#define LATENCY                                                                                    \
+    ROW("pinned", "registered", "true", "{}")                                                      \
+    OK("1000", "[0.5,0.25,0.125]", "null")                                                         \
+    FIRST("latency_host", "s", "false", "true", "0.75",                                            \
+          SPREAD("null", "null", "0.25", "2", "null", "1.5", "1.75", "null"), "3", "[]")           \
+    NEXT("latency_device", "s", "false", "true", "0.25",                                           \
+         SPREAD("null", "null", "0.125", "0.5", "0.1375", "0.475", "0.495", "0.125"), "3",         \
+         "[0.5,0.25,0.125]")                                                                       \
+    NEXT("submit_time", "s", "false", "false", "0.5", UNKNOWN, "3", "[]")                          \
+    "],\"warnings\":[]},"
 #define SKIPPED                                                                                    \
+    ROW("peer", "staged", "false", "{\"chunk\":8388608}")                                          \
     "\"status\":\"skipped\",\"reason\":\"one device\",\"error\":null,\"verified\":null,"           \
-    "\"timer\":null,\"bytes_moved\":null,\"samples_s\":[],\"stop_reason\":null,"                   \
-    "\"warnings\":[],\"details\":{}"
+    "\"timer\":null,\"bytes_moved\":null,\"samples_s\":[],\"placements\":null,\"figures\":[],"     \
+    "\"stop_reason\":null,\"warnings\":[],\"details\":{}},"
 #define FAILED                                                                                     \
+    ROW("managed", "registered", "false", "{}")                                                    \
     "\"status\":\"error\",\"reason\":\"wrong\",\"verified\":false,\"timer\":\"host-clock\","       \
     "\"error\":{\"status\":\"runtime\",\"native_code\":-7,\"native_name\":\"HIP_SEVEN\","          \
     "\"call\":\"hipMemcpy\",\"message\":\"it failed\",\"at\":\"src/a.c:12\"},"                     \
-    "\"bytes_moved\":1000,\"samples_s\":[0.5],\"stop_reason\":\"fixed\",\"warnings\":[\"w\"]"
+    "\"bytes_moved\":1000,\"samples_s\":[0.5],\"placements\":null,\"figures\":[],"                 \
+    "\"stop_reason\":\"fixed\",\"warnings\":[\"w\"],\"details\":{\"held\":null}}"
 
-const char result_text[] = HEAD("1", "", "", "")
-    /* both ways at once, so that it has everything */
-    ROW("pinned", "registered", "false") OK
-    "\"bytes_moved\":2000,\"samples_s\":[4,1,2,2,1,8],"
-    "\"bandwidth_bytes_per_second\":{\"median\":1000,\"ci95_low\":250,\"ci95_high\":2000},"
-    "\"latency_s\":null,\"overlap\":0.75,\"share_of_alone\":0.5,"
-    "\"parts\":{\"h2d\":{\"bytes\":1000,\"median_s\":2,\"samples_s\":[4,1,2,2,1,8]}},"
-    "\"submit_s\":{\"median\":0.5,\"n\":6},\"wall_s\":{\"median\":3.5,\"n\":6},"
-    "\"warnings\":[\"one\",\"two\"],"
-    "\"details\":{\"setup_s\":0.125,\"held\":\"no\",\"streams\":2,\"warm_up_samples\":3}},"
-    /* single operations */
-    ROW("pinned", "registered", "true") OK
-    "\"bytes_moved\":1000,\"samples_s\":[0.5,0.25,0.125],"
-    "\"latency_s\":{\"host\":{\"min\":0.25,\"p50\":0.75,\"p95\":1.5,\"p99\":1.75,\"max\":2,"
-    "\"n\":3},\"device\":{\"min\":0.125,\"p50\":0.25,\"p95\":0.475,\"p99\":0.495,\"max\":0.5,"
-    "\"n\":3}},\"submit_s\":{\"median\":0.5,\"n\":3},\"wall_s\":{\"median\":0.75,\"n\":3}}," ROW(
-        "peer", "staged", "false") SKIPPED "}," ROW("managed", "registered", "false") FAILED
-    ",\"details\":{\"held\":null}}]}";
-
-#define KIND(name, unit, more, gates)                                                              \
-    "{\"name\":\"" name "\",\"unit\":\"" unit "\",\"more_is_better\":" more ",\"gates\":" gates ","
-#define SPREAD(low, high, min, max, p5, p95, p99, mad)                                             \
-    "\"ci95_low\":" low ",\"ci95_high\":" high ",\"min\":" min ",\"max\":" max ",\"p5\":" p5       \
-    ",\"p95\":" p95 ",\"p99\":" p99 ",\"mad\":" mad ","
-#define UNKNOWN SPREAD("null", "null", "null", "null", "null", "null", "null", "null")
-#define COMPUTED(name, unit, more, median)                                                         \
-    KIND(name, unit, more, "false") UNKNOWN "\"median\":" median ",\"n\":0,\"samples\":[]}"
-
-const char result_2_text[] =
-    HEAD("2", "\"shares_host_memory\":true,", CEILING, ",\"as_expected\":false")
-        ROW("pinned", "registered", "false") OK
-    "\"parameters\":{},\"bytes_moved\":2000,\"samples_s\":[4,1,2,2,1,8],\"placements\":[1,1,1,1,1,"
-    "1],\"figures\":"
-    "[" KIND("bandwidth", "B/s", "true", "true") "\"median\":1000," SPREAD(
-        "250", "2000", "250", "2000", "312.5", "2000", "2000",
-        "625") "\"n\":6,\"samples\":[500,2000,1000,1000,2000,250]}," KIND("submit_"
-                                                                          "time",
-                                                                          "s", "false", "false")
-        UNKNOWN "\"median\":0.5,\"n\":6,\"samples\":[]}," KIND("wall_time", "s", "false", "false") "\"median\":3.5," SPREAD("1", "6", "1", "6", "1.25", "5.75", "5.95", "1.5") "\"n\":6,\"samples\":[6,2,3,4,5,1]}," KIND(
-            "bandwidth_h2d", "B/s", "true",
-            "false") "\"median\":500," SPREAD("125", "1000", "125", "1000", "156.25", "1000",
-                                              "1000",
-                                              "312.5") "\"n\":6,\"samples\":[250,"
-                                                       "1000,500,500,1000,125]}"
-                                                       "," COMPUTED("overlap", "1", "true", "0.75") "," COMPUTED(
-                                                           "share_of_alone", "1", "true",
-                                                           "0.5") "," COMPUTED("setup_time", "s",
-                                                                               "false",
-                                                                               "0.125") "],"
-                                                                                        "\"warnings"
-                                                                                        "\":["
-                                                                                        "\"one\","
-                                                                                        "\"two\"],"
-                                                                                        "\"details"
-                                                                                        "\":{"
-                                                                                        "\"held\":"
-                                                                                        "\"no\","
-                                                                                        "\"warm_up_"
-                                                                                        "samples\":"
-                                                                                        "3}}," ROW(
-                                                                                            "pinne"
-                                                                                            "d",
-                                                                                            "regist"
-                                                                                            "ered",
-                                                                                            "true")
-                                                                                            OK
-    "\"parameters\":{},\"bytes_moved\":1000,\"samples_s\":[0.5,0.25,0.125],\"figures\":[" KIND(
-        "latency_host", "s", "false",
-        "true") "\"median\":0.75," SPREAD("null", "null", "0.25", "2", "null", "1.5", "1.75",
-                                          "null") "\"n\":3,\"samples\":[]}"
-                                                  "," KIND(
-                                                      "latency_device", "s", "false",
-                                                      "true") "\"median"
-                                                              "\":0."
-                                                              "25"
-                                                              "," SPREAD("null", "null", "0.125",
-                                                                         "0.5", "0.1375", "0.475",
-                                                                         "0.495",
-                                                                         "0.125") "\"n\":3,"
-                                                                                  "\"samples\":[0."
-                                                                                  "5,0.25,0.125]}"
-                                                                                  "," KIND("submit_"
-                                                                                           "time",
-                                                                                           "s",
-                                                                                           "false",
-                                                                                           "false")
-                                                                                      UNKNOWN
-    "\"median\":0.5,\"n\":3,\"samples\":[]}]}," ROW(
-        "peer", "staged", "false") "\"parameters\":{\"chunk\":8388608},\"figures\":[]," SKIPPED
-                                   "}," ROW("managed", "registered",
-                                            "false") "\"parameters\":{},\"figures\":[]," FAILED
-                                                     ",\"details\":{\"held\":null}}]}";
+const char result_text[] = HEAD COPY LATENCY SKIPPED FAILED "]}";
 
 static cJSON *tree_of(const char *text)
 {
@@ -167,15 +120,20 @@ cJSON *result_tree(void)
     return tree_of(result_text);
 }
 
-cJSON *result_2_tree(void)
-{
-    return tree_of(result_2_text);
-}
-
 cJSON *merge(int asked, size_t count, cJSON *const *documents)
 {
-    cJSON *root =
-        tree_of("{\"schema\":\"xferbench.processes\",\"schema_version\":1,\"processes\":[]}");
+    cJSON *root = tree_of("{\"schema\":\"xferbench.processes\",\"schema_version\":2,"
+                          "\"interrupted\":false,\"deadline_met\":null,\"start\":{\"asked\":null,"
+                          "\"by\":null,\"began\":null,\"late_s\":null,"
+                          "\"clock\":{\"synchronised\":null,\"error_s\":null}},"
+                          "\"processes\":[]}");
+    static const char *const keys[] = {"timestamp", "host", "launcher", "backend"};
+    size_t first = 0;
+    while (first + 1 < count && documents[first] == NULL)
+        first++;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        cJSON_AddItemToObject(
+            root, keys[i], cJSON_Duplicate(cJSON_GetObjectItem(documents[first], keys[i]), true));
     cJSON_AddNumberToObject(root, "asked", asked);
     for (size_t i = 0; i < count; i++) {
         cJSON *member = cJSON_CreateObject();
@@ -186,7 +144,7 @@ cJSON *merge(int asked, size_t count, cJSON *const *documents)
     return root;
 }
 
-/* The item at "results[0].latency_s.host"; *parent has it. NULL where it is not there. */
+/* The item at "results[0].figures[2].n"; *parent has it. NULL where it is not there. */
 static cJSON *find(cJSON *root, const char *where, cJSON **parent, char key[64])
 {
     cJSON *item = root;
@@ -205,6 +163,16 @@ static cJSON *find(cJSON *root, const char *where, cJSON **parent, char key[64])
         where += length;
     }
     return item;
+}
+
+cJSON *result_of_bandwidth(const char *median)
+{
+    char figure[300];
+    cJSON *tree = result_tree();
+    snprintf(figure, sizeof figure,
+             FIRST("bandwidth", "B/s", "true", "true", "%s", UNKNOWN, "6", "[]"), median);
+    put(tree, "results[0].figures[0]", figure);
+    return tree;
 }
 
 void put(cJSON *root, const char *where, const char *value)

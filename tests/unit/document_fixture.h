@@ -11,10 +11,11 @@
 
 #define PATH "folder/some.json"
 
-/* A run's document, as text and as a tree: of version 1, and the same run's of version 2. */
-extern const char result_text[], result_2_text[];
+/* A run's document, as text and as a tree. */
+extern const char result_text[];
 cJSON *result_tree(void);
-cJSON *result_2_tree(void);
+/* The same with another bandwidth in its first row, of which the file has the median alone. */
+cJSON *result_of_bandwidth(const char *median);
 
 /* A file of processes; takes the documents, of which NULL stands for none. */
 cJSON *merge(int asked, size_t count, cJSON *const *documents);

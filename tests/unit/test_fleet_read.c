@@ -78,7 +78,7 @@ static const struct xb_fleet_complaint *find_complaint(enum xb_fleet_fault fault
 static void figures_that_gate_are_values(void **state)
 {
     (void)state;
-    take(result_2_tree());
+    take(result_tree());
     assert_int_equal(fleet.left_out_count, 0);
     assert_string_equal(fleet.sources[0].kind, "run");
     assert_string_equal(fleet.nodes[0].name, "gpu007");
@@ -104,18 +104,10 @@ static void figures_that_gate_are_values(void **state)
     assert_false(fleet.figures[value->figure].more_is_better);
 }
 
-static void files_of_version_1_say_the_same(void **state)
-{
-    (void)state;
-    take(result_tree());
-    assert_int_equal(fleet.left_out_count, 0);
-    assert_true(find_value("pinned registered h2d 1000 B bandwidth")->value == 1000.0);
-}
-
 static void what_failed_is_told(void **state)
 {
     (void)state;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     take(tree); /* its failed row has data that is wrong */
     assert_has(find_complaint(XB_FLEET_WRONG_DATA)->text,
                "managed registered h2d 1000 B, device 0: wrong");
@@ -123,14 +115,14 @@ static void what_failed_is_told(void **state)
     assert_int_equal(fleet.complaint_count, 1); /* a skipped one is none */
     xb_fleet_free(&fleet);
     assert_int_equal(open_fleet(state), 0);
-    tree = result_2_tree();
+    tree = result_tree();
     put(tree, "results[3].verified", "null");
     take(tree);
     assert_int_equal(find_complaint(XB_FLEET_FAILED)->gpu, 0);
     assert_null(find_complaint(XB_FLEET_WRONG_DATA));
     xb_fleet_free(&fleet);
     assert_int_equal(open_fleet(state), 0);
-    tree = result_2_tree();
+    tree = result_tree();
     put(tree, "results[3].verified", "null");
     put(tree, "results[3].reason", "\"lost 0x7f00 after 3 s\\nby GPU 1\"");
     take(tree);
@@ -140,35 +132,24 @@ static void what_failed_is_told(void **state)
 static void what_was_cut_is_told(void **state)
 {
     (void)state;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     put(tree, "deadline_met", "false");
     take(tree);
     assert_has(find_complaint(XB_FLEET_CUT)->text, "deadline");
     xb_fleet_free(&fleet);
     assert_int_equal(open_fleet(state), 0);
-    tree = result_2_tree();
+    tree = result_tree();
     put(tree, "interrupted", "true");
     take(tree);
     assert_has(find_complaint(XB_FLEET_CUT)->text, "signal");
     assert_int_equal(find_complaint(XB_FLEET_CUT)->gpu, XB_FLEET_NONE);
 }
 
-/* The times of a row that takes so long each time. */
-static cJSON *result_of(const char *times, const char *median)
-{
-    cJSON *tree = result_tree();
-    put(tree, "results[0].samples_s", times);
-    put(tree, "results[0].bandwidth_bytes_per_second.median", median);
-    put(tree, "results[0].bandwidth_bytes_per_second.ci95_low", "null");
-    put(tree, "results[0].bandwidth_bytes_per_second.ci95_high", "null");
-    return tree;
-}
-
 static void several_processes_have_one_value(void **state)
 {
     (void)state;
-    cJSON *const documents[] = {result_of("[2]", "1000"), result_of("[4]", "500"),
-                                result_of("[1]", "2000")};
+    cJSON *const documents[] = {result_of_bandwidth("1000"), result_of_bandwidth("500"),
+                                result_of_bandwidth("2000")};
     take(merge(3, 3, documents));
     assert_int_equal(fleet.left_out_count, 0);
     assert_int_equal(fleet.gpu_count, 2);
@@ -182,20 +163,20 @@ static void several_processes_have_one_value(void **state)
 static void options_that_matter_make_another_figure(void **state)
 {
     (void)state;
-    take(result_2_tree());
+    take(result_tree());
     size_t first = find_value("pinned registered h2d 1000 B bandwidth")->figure;
     const char *usual = fleet.figures[first].options;
     assert_lacks(usual, "mode");     /* it chooses cases */
     assert_lacks(usual, "deadline"); /* it cuts */
     assert_lacks(usual, "quiet");
     size_t count = fleet.figure_count;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     put(tree, "config.deadline", "100");
     put(tree, "config.device", "[\"0\"]");
     put(tree, "config.time-limit", "0.02");
     take(tree);
     assert_int_equal(fleet.figure_count, count);
-    tree = result_2_tree();
+    tree = result_tree();
     put(tree, "config.samples", "7");
     take(tree);
     assert_int_equal(fleet.figure_count, 2 * count);
@@ -214,7 +195,7 @@ static void a_coarse_clock_is_scatter(void **state)
                                        i == 0 ? "[" : ",",
                                        1 + (i % 4) / 64.0 + (i == 39 ? 7 : 0) + fine * i * 1e-4);
         snprintf(times[fine] + length, sizeof times[fine] - length, "]");
-        cJSON *tree = result_2_tree();
+        cJSON *tree = result_tree();
         cJSON *row = cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "results"), 1);
         cJSON_ReplaceItemInObject(row, "samples_s", cJSON_Parse(times[fine]));
         take(tree);
@@ -232,7 +213,7 @@ static void a_coarse_clock_is_scatter(void **state)
 static void gpus_of_one_document_stay_apart(void **state)
 {
     (void)state;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     put(tree, "devices[0].pci_bdf", "\"0000:01:00.0\"");
     put(tree, "devices[1].pci_bdf", "\"0000:01:00.0\"");
     put(tree, "devices[1].uuid", "\"U0\"");
@@ -240,7 +221,7 @@ static void gpus_of_one_document_stay_apart(void **state)
     assert_int_equal(fleet.gpu_count, 2);
     assert_int_equal(fleet.value_count, 3);
     assert_int_equal(fleet.gpus[1].index, 3);
-    take(result_2_tree()); /* the same again is no other */
+    take(result_tree()); /* the same again is no other */
     assert_int_equal(fleet.gpu_count, 2);
 }
 
@@ -251,7 +232,7 @@ static void a_date_behind_tomorrow_counts_as_none(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
         char date[32];
-        cJSON *tree = result_2_tree();
+        cJSON *tree = result_tree();
         snprintf(date, sizeof date, "\"@%lld\"", (long long)dates[i]);
         put(tree, "timestamp", date);
         take(tree);
@@ -266,7 +247,7 @@ static void a_date_behind_tomorrow_counts_as_none(void **state)
 static void a_link_counts_under_load_alone(void **state)
 {
     (void)state;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     put(tree, "devices[0].link.read", "\"right after transfers\"");
     put(tree, "devices[0].link.speed_gts", "2.5");
     take(tree);
@@ -277,12 +258,12 @@ static void a_link_counts_under_load_alone(void **state)
 static void names_do_not_depend_on_other_cases(void **state)
 {
     (void)state;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     cJSON *results = cJSON_GetObjectItem(tree, "results");
     while (cJSON_GetArraySize(results) > 1)
         cJSON_DeleteItemFromArray(results, 1);
     take(tree);
-    take(result_2_tree());
+    take(result_tree());
     assert_int_equal(fleet.figure_count, 3);
 }
 
@@ -322,7 +303,7 @@ static void documents_of_another_kind_are_left_out(void **state)
 static void many_keys_are_no_harm(void **state)
 {
     (void)state;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     char key[32];
     for (int i = 0; i < 100000; i++) {
         snprintf(key, sizeof key, "key %d", i);
@@ -351,9 +332,9 @@ static void a_stream_has_many_documents(void **state)
 {
     (void)state;
     char *text = NULL;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     char *pretty = cJSON_Print(tree);
-    assert_true(asprintf(&text, "noise\n%s\n{\"schema\":\"x\n%s\n%s", result_2_text, pretty,
+    assert_true(asprintf(&text, "noise\n%s\n{\"schema\":\"x\n%s\n%s", result_text, pretty,
                          "{\"schema\":\"xferbench.list\"}") > 0);
     take_stream(text);
     assert_int_equal(fleet.source_count, 2);
@@ -371,7 +352,7 @@ static void a_stream_has_many_documents(void **state)
 static void the_only_document_has_no_number(void **state)
 {
     (void)state;
-    take_stream(result_2_text);
+    take_stream(result_text);
     assert_int_equal(fleet.sources[0].number, 0);
     take_stream("{\"schema\":\"xferbench.list\"}");
     assert_string_equal(fleet.left_out[0].what, "-");
@@ -388,7 +369,7 @@ static void the_order_is_that_of_the_stream(void **state)
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
     for (int i = 0; i < 700; i++) {
-        cJSON *tree = result_2_tree();
+        cJSON *tree = result_tree();
         char name[32];
         snprintf(name, sizeof name, "\"n%d\"", i);
         put(tree, "host.node", name);
@@ -411,7 +392,7 @@ static void the_order_is_that_of_the_stream(void **state)
 
 static void write_node(const char *root, const char *path, const char *name)
 {
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     char host[32];
     snprintf(host, sizeof host, "\"%s\"", name);
     put(tree, "host.node", host);
@@ -500,7 +481,7 @@ static void what_cannot_be_read_is_left_out(void **state)
     assert_has(fleet.left_out[1].why, "ENOENT");
     assert_int_equal(xb_fleet_read(&fleet, "/dev/null", &error), XB_OK);
     assert_has(fleet.left_out[2].why, "no regular file");
-    write_file(root, "named.txt", result_2_text); /* a file that is named may have any name */
+    write_file(root, "named.txt", result_text); /* a file that is named may have any name */
     snprintf(path, sizeof path, "%s/named.txt", root);
     assert_int_equal(xb_fleet_read(&fleet, path, &error), XB_OK);
     assert_int_equal(fleet.source_count, 1);
@@ -528,7 +509,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(figures_that_gate_are_values),
-        TEST(files_of_version_1_say_the_same),
         TEST(what_failed_is_told),
         TEST(what_was_cut_is_told),
         TEST(several_processes_have_one_value),

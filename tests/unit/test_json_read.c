@@ -45,6 +45,10 @@ static void gives_every_kind(void **state)
     assert_int_equal(xb_json_get_whole(&reader, root, "w", 7, 7), 7);
     assert_int_equal(xb_json_get_index(&reader, root, "i"), 3);
     assert_int_equal(xb_json_get_index(&reader, root, "null"), -1);
+    assert_true(cJSON_IsObject(xb_json_get_known_object(&reader, root, "o")));
+    assert_null(xb_json_get_known_object(&reader, root, "null"));
+    assert_string_equal(xb_json_get_known_text(&reader, root, "t"), "x");
+    assert_null(xb_json_get_known_text(&reader, root, "null"));
     assert_true(xb_json_get_known_flag(&reader, root, "f", &known) && known);
     assert_false(xb_json_get_known_flag(&reader, root, "null", &known) || known);
     assert_true(xb_json_get_known_number(&reader, root, "n", 1) == 0.5);
@@ -58,17 +62,15 @@ static void gives_what_may_be_missing(void **state)
     static const char *const nothing[] = {"null", "missing"};
     struct xb_json_reader reader;
     (void)state;
-    cJSON *root = read_text(&reader, "{\"o\":{\"a\":1},\"n\":0,\"w\":7,\"i\":3,\"null\":null}");
+    cJSON *root = read_text(&reader, "{\"o\":{\"a\":1},\"n\":0,\"w\":7,\"null\":null}");
     assert_true(cJSON_IsObject(xb_json_get_optional_object(&reader, root, "o", 1)));
     assert_true(xb_json_get_optional_number(&reader, root, "n", 1) == 0);
     assert_int_equal(xb_json_get_optional_whole(&reader, root, "w", 7), 7);
-    assert_int_equal(xb_json_get_optional_index(&reader, root, "i"), 3);
     for (size_t i = 0; i < 2; i++) {
         assert_null(xb_json_get_optional_object(&reader, root, nothing[i], 0));
         assert_null(xb_json_get_optional_text(&reader, root, nothing[i]));
         assert_true(isnan(xb_json_get_optional_number(&reader, root, nothing[i], 1)));
         assert_int_equal(xb_json_get_optional_whole(&reader, root, nothing[i], 7), 0);
-        assert_int_equal(xb_json_get_optional_index(&reader, root, nothing[i]), -1);
     }
     assert_int_equal(reader.error.status, XB_OK);
     cJSON_Delete(root);
@@ -141,9 +143,14 @@ static void get_optional_whole(struct xb_json_reader *reader, const cJSON *objec
     assert_int_equal(xb_json_get_optional_whole(reader, object, "k", 2), 0);
 }
 
-static void get_optional_index(struct xb_json_reader *reader, const cJSON *object)
+static void get_known_object(struct xb_json_reader *reader, const cJSON *object)
 {
-    assert_int_equal(xb_json_get_optional_index(reader, object, "k"), -1);
+    assert_null(xb_json_get_known_object(reader, object, "k"));
+}
+
+static void get_known_text(struct xb_json_reader *reader, const cJSON *object)
+{
+    assert_null(xb_json_get_known_text(reader, object, "k"));
 }
 
 static void check_keys(struct xb_json_reader *reader, const cJSON *object)
@@ -178,8 +185,10 @@ static const struct {
      "{\"k\":1}"},
     {get_optional_whole, "{\"k\":0.5}", "a.json: k: must be a whole number from 0 to 2",
      "{\"k\":1}"},
-    {get_optional_index, "{\"k\":1024}", "a.json: k: must be a whole number from 0 to 1023",
-     "{\"k\":1}"},
+    {get_known_object, "{}", "a.json: k: is missing", "{\"k\":{}}"},
+    {get_known_object, "{\"k\":[]}", "a.json: k: must be an object", "{\"k\":{}}"},
+    {get_known_text, "{}", "a.json: k: is missing", "{\"k\":\"x\"}"},
+    {get_known_text, "{\"k\":1}", "a.json: k: must be a text that is not empty", "{\"k\":\"x\"}"},
     {check_keys, "{\"a\":1,\"c\":2,\"d\":3}", "a.json: c: there is no such key", "{\"b\":1}"},
     {check_keys, "[]", "a.json: must be an object", "{}"},
 };

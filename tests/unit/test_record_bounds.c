@@ -80,6 +80,13 @@ static cJSON *many(size_t count, bool array, const char *item)
     return made;
 }
 
+/* A skipped row, whose size is still to be printed. */
+#define ROW(mode)                                                                                  \
+    "{\"mode\":\"" mode "\",\"variant\":\"b\",\"direction\":\"h2d\",\"bytes\":1%zu,\"device\":0,"  \
+    "\"peer\":null,\"latency\":false,\"simultaneous\":false,\"parameters\":{},"                    \
+    "\"status\":\"skipped\",\"error\":null,\"verified\":null,\"timer\":null,\"samples_s\":[],"     \
+    "\"placements\":null,\"figures\":[],\"stop_reason\":null,\"warnings\":[]}"
+
 static void bounds_lists(void **state)
 {
     static const struct {
@@ -92,11 +99,10 @@ static void bounds_lists(void **state)
         {"environment", 1024, false, "\"x\""},
         {"devices[0].facts", 64, false, "1"},
         {"results[0].details", 64, false, "1"},
-        {"devices", 64, true, "{\"index\":%zu,\"name\":\"a\",\"link\":null}"},
-        {"results", 10000, true,
-         "{\"mode\":\"a\",\"variant\":\"b\",\"direction\":\"h2d\",\"bytes\":1%zu,\"device\":0,"
-         "\"peer\":null,\"latency\":false,\"simultaneous\":false,\"status\":\"skipped\","
-         "\"verified\":null}"},
+        {"devices", 64, true,
+         "{\"index\":%zu,\"name\":\"a\",\"link\":null,\"shares_host_memory\":false,"
+         "\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true},\"facts\":{}}"},
+        {"results", 10000, true, ROW("a")},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
@@ -118,12 +124,11 @@ static void bounds_lists(void **state)
         }
 }
 
-/* The same for what only version 2 has. */
 static void bounds_parameters_and_figures(void **state)
 {
     (void)state;
     for (size_t more = 0; more < 2; more++) {
-        cJSON *tree = result_2_tree();
+        cJSON *tree = result_tree();
         cJSON *list = many(16 + more, false, "1");
         char *text = cJSON_PrintUnformatted(list);
         put(tree, "results[0].parameters", text);
@@ -138,7 +143,7 @@ static void bounds_parameters_and_figures(void **state)
         xb_record_free(&record);
     }
     for (size_t more = 0; more < 2; more++) {
-        cJSON *tree = result_2_tree();
+        cJSON *tree = result_tree();
         cJSON *figures = cJSON_GetObjectItem(
             cJSON_GetArrayItem(cJSON_GetObjectItem(tree, "results"), 0), "figures");
         for (size_t i = (size_t)cJSON_GetArraySize(figures); i < 64 + more; i++) {
@@ -164,14 +169,9 @@ static void bounds_cases_of_all_processes(void **state)
     (void)state;
     cJSON *documents[3];
     for (size_t i = 0; i < 3; i++) {
-        char item[256];
+        static const char *const items[] = {ROW("a0"), ROW("a1"), ROW("a2")};
         documents[i] = result_tree();
-        snprintf(item, sizeof item,
-                 "{\"mode\":\"a%zu\",\"variant\":\"b\",\"direction\":\"h2d\",\"bytes\":1%%zu,"
-                 "\"device\":0,\"peer\":null,\"latency\":false,\"simultaneous\":false,"
-                 "\"status\":\"skipped\",\"verified\":null}",
-                 i);
-        cJSON *list = many(i == 2 ? 1 : 5000, true, item);
+        cJSON *list = many(i == 2 ? 1 : 5000, true, items[i]);
         cJSON_ReplaceItemInObject(documents[i], "results", list);
     }
     cJSON *less = merge(

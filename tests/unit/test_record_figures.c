@@ -12,12 +12,12 @@
 
 #include <cmocka.h>
 
-/* ---- what a file of version 2 says of a figure ---- */
+/* ---- what a file says of a figure ---- */
 
 static void reads_all_of_a_figure(void **state)
 {
     (void)state;
-    struct xb_record record = read_tree(result_2_tree());
+    struct xb_record record = read_tree(result_tree());
     const struct xb_record_row *row = &record.cases[0].rows[0];
     const struct xb_record_figure *figure = xb_record_row_figure(row, "wall_time");
     assert_ptr_equal(figure, &row->figures[2]);
@@ -48,7 +48,7 @@ static void reads_all_of_a_figure(void **state)
 static void reads_what_is_known_of_a_figure(void **state)
 {
     (void)state;
-    struct xb_record record = read_tree(result_2_tree());
+    struct xb_record record = read_tree(result_tree());
     const struct xb_record_row *row = &record.cases[0].rows[0];
     const struct xb_record_figure *computed = xb_record_row_figure(row, "overlap");
     assert_int_equal(computed->statistics.n, 0);
@@ -74,7 +74,7 @@ static void reads_what_is_known_of_a_figure(void **state)
 static void reads_figures_that_nobody_knows(void **state)
 {
     (void)state;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     put(tree, "results[0].figures[4].name", "\"hop_count\"");
     put(tree, "results[0].figures[4].unit", "\"hops\"");
     put(tree, "results[0].figures[4].median", "0");
@@ -85,7 +85,7 @@ static void reads_figures_that_nobody_knows(void **state)
     assert_true(figure->more_is_better);
     assert_figure(figure->statistics.median, 0.0);
     xb_record_free(&record);
-    tree = result_2_tree();
+    tree = result_tree();
     put(tree, "results[0].figures[4].gates", "true");
     put(tree, "results[0].figures[4].median", "0");
     refuse_tree(tree, "results[0].figures[4].median: must be a number above 0");
@@ -97,7 +97,7 @@ static void describes_what_one_process_measured(void **state)
 {
     struct xb_statistics statistics;
     (void)state;
-    struct xb_record record = read_tree(result_2_tree());
+    struct xb_record record = read_tree(result_tree());
     assert_true(xb_record_describe(&record, &record.cases[0], "bandwidth", &statistics));
     assert_int_equal(statistics.n, 6);
     assert_figure(statistics.ci95_low, 250.0);
@@ -114,7 +114,7 @@ static void describes_what_one_process_measured(void **state)
 static void describes_one_process_that_was_cut_short(void **state)
 {
     (void)state;
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     put(tree, "results[0].stop_reason", "\"deadline\"");
     struct xb_record record = read_tree(tree);
     assert_true(record.cases[0].rows[0].is_cut);
@@ -125,7 +125,7 @@ static void describes_one_process_that_was_cut_short(void **state)
 /* The case of the first row, `overlap` of which is its number. */
 static cJSON *process_tree(const char *overlap)
 {
-    cJSON *tree = result_2_tree();
+    cJSON *tree = result_tree();
     put(tree, "results[0].figures[4].median", overlap);
     return tree;
 }
@@ -172,7 +172,7 @@ static void tells_devices_of_the_first_process_with_results(void **state)
 {
     size_t count = 1;
     (void)state;
-    cJSON *documents[] = {NULL, result_2_tree()};
+    cJSON *documents[] = {NULL, result_tree()};
     struct xb_record record = read_tree(merge(2, 2, documents));
     assert_ptr_equal(xb_record_devices(&record, &count), record.processes[1].devices);
     assert_int_equal(count, 2);

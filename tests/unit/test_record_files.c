@@ -45,11 +45,10 @@ static int index_of(const cJSON *row, const char *key)
     return cJSON_IsNull(item) ? -1 : item->valueint;
 }
 
-/* Whether the case has the row's parameters; a file of version 1 has none. */
 static bool has_parameters_of(const struct xb_record_case *test, const cJSON *row)
 {
-    const cJSON *parameters = cJSON_GetObjectItem(row, "parameters"); /* NULL: version 1 */
-    for (size_t i = 0; parameters != NULL && i < test->parameter_count; i++) {
+    const cJSON *parameters = cJSON_GetObjectItem(row, "parameters");
+    for (size_t i = 0; i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
         const cJSON *word = cJSON_GetObjectItem(parameters, own->name);
         if (own->is_text && (word == NULL || strcmp(word->valuestring, own->value) != 0))
@@ -61,16 +60,11 @@ static bool has_parameters_of(const struct xb_record_case *test, const cJSON *ro
     return true;
 }
 
-static const char *variant_now(const char *variant)
-{
-    return strcmp(variant, "malloc") == 0 ? "driver" : variant;
-}
-
 static const struct xb_record_case *find_case(const struct xb_record *record, const cJSON *row)
 {
     struct xb_record_case named = {
         .mode = cJSON_GetObjectItem(row, "mode")->valuestring,
-        .variant = variant_now(cJSON_GetObjectItem(row, "variant")->valuestring),
+        .variant = cJSON_GetObjectItem(row, "variant")->valuestring,
         .direction = cJSON_GetObjectItem(row, "direction")->valuestring,
         .bytes = (uint64_t)cJSON_GetObjectItem(row, "bytes")->valuedouble,
         .device = index_of(row, "device"),
@@ -90,13 +84,9 @@ static const struct xb_record_case *find_case(const struct xb_record *record, co
     return NULL;
 }
 
-/* The p50 of a latency; that by the host's clock as either version of a file has it. */
 static double latency(const cJSON *row, const char *name)
 {
-    const cJSON *older = cJSON_GetObjectItem(row, "latency_s");
     const cJSON *figure;
-    if (older != NULL)
-        return cJSON_GetObjectItem(cJSON_GetObjectItem(older, "host"), "p50")->valuedouble;
     cJSON_ArrayForEach(figure, cJSON_GetObjectItem(row, "figures"))
     {
         if (strcmp(cJSON_GetObjectItem(figure, "name")->valuestring, name) == 0)
@@ -124,7 +114,7 @@ static void check_row(const struct xb_record *record, size_t process, const cJSO
     assert_int_equal(read->warning_count, cJSON_GetArraySize(cJSON_GetObjectItem(row, "warnings")));
 }
 
-/* ---- what was read is written as version 2, and read again ---- */
+/* ---- what was read is written and read again ---- */
 
 static struct xb_record written_and_read(const struct xb_record *record)
 {
@@ -136,7 +126,7 @@ static struct xb_record written_and_read(const struct xb_record *record)
     assert_non_null(stream);
     assert_int_equal(xb_result_json_write(stream, record, &error), XB_OK);
     fclose(stream);
-    if (xb_record_parse("version 2", text, length, &again, &error) != XB_OK)
+    if (xb_record_parse("again", text, length, &again, &error) != XB_OK)
         fail_msg("%s", error.message);
     free(text);
     return again;
@@ -248,7 +238,7 @@ static void check_again(const cJSON *document)
     char *text = cJSON_PrintUnformatted(document);
     struct xb_record record;
     struct xb_error error = {.status = XB_OK};
-    if (xb_record_parse("version 1", text, strlen(text), &record, &error) != XB_OK)
+    if (xb_record_parse("first", text, strlen(text), &record, &error) != XB_OK)
         fail_msg("%s", error.message);
     struct xb_record again = written_and_read(&record);
     assert_same_record(&again, &record);

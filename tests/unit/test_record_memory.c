@@ -62,7 +62,7 @@ static void survives_having_no_memory(void **state)
     struct xb_record record;
     enum xb_status status = XB_ERR_MEMORY;
     (void)state;
-    cJSON *documents[] = {result_tree(), result_2_tree()};
+    cJSON *documents[] = {result_tree(), result_tree()};
     cJSON *tree = merge(2, 2, documents);
     char *text = cJSON_PrintUnformatted(tree);
     cJSON_Delete(tree);

@@ -16,14 +16,9 @@
 /* The case of the document's first row, `factor` times as fast as there. */
 static cJSON *process_tree(int factor)
 {
-    char text[64];
-    cJSON *tree = result_tree();
-    snprintf(text, sizeof text, "%d", 2000 * factor);
-    put(tree, "results[0].bytes_moved", text);
-    snprintf(text, sizeof text, "{\"median\":%d,\"ci95_low\":null,\"ci95_high\":null}",
-             1000 * factor);
-    put(tree, "results[0].bandwidth_bytes_per_second", text);
-    return tree;
+    char median[16];
+    snprintf(median, sizeof median, "%d", 1000 * factor);
+    return result_of_bandwidth(median);
 }
 
 static void reads_processes(void **state)
@@ -62,36 +57,34 @@ static void reads_processes(void **state)
     xb_record_free(&record);
 }
 
-/* Documents of either version stand in a file of either version. */
-static void reads_processes_of_both_versions(void **state)
+static void reads_what_the_file_says_of_all_processes(void **state)
 {
     (void)state;
-    for (int version = 1; version <= 2; version++) {
-        cJSON *documents[] = {result_tree(), result_2_tree(), NULL};
-        cJSON *tree = merge(3, 3, documents);
-        put(tree, "schema_version", version == 1 ? "1" : "2");
-        put(tree, "timestamp", "\"2026-02-03T04:05:06Z\"");
-        put(tree, "role", "\"baseline\"");
-        put(tree, "program", "\"/opt/old\"");
-        put(tree, "interleaved_with", "\"/opt/new\"");
-        put(tree, "interrupted", "true");
-        put(tree, "deadline_met", "null");
-        struct xb_record record = read_tree(tree);
-        assert_int_equal(record.case_count, 4); /* the same ones */
-        assert_string_equal(record.timestamp, "2026-02-03T04:05:06Z");
-        assert_string_equal(record.role, "baseline");
-        assert_string_equal(record.program, "/opt/old");
-        assert_string_equal(record.counterpart, "/opt/new");
-        assert_true(record.interrupted);
-        assert_false(record.has_deadline);
-        assert_true(record.deadline_met);
-        assert_true(record.processes[0].has_deadline);
-        assert_false(record.processes[2].has_deadline);
-        assert_int_equal(record.cases[0].rows[0].figure_count, 7);
-        assert_int_equal(record.cases[0].rows[1].figure_count, 7);
-        assert_int_equal(record.cases[2].parameter_count, 1);
-        xb_record_free(&record);
-    }
+    cJSON *documents[] = {result_tree(), result_tree(), NULL};
+    cJSON *tree = merge(3, 3, documents);
+    put(tree, "timestamp", "\"2026-02-03T04:05:06Z\"");
+    put(tree, "role", "\"baseline\"");
+    put(tree, "program", "\"/opt/old\"");
+    put(tree, "interleaved_with", "\"/opt/new\"");
+    put(tree, "interrupted", "true");
+    put(tree, "deadline_met", "null");
+    put(tree, "start.began", "\"2026-02-03T04:05:05.000001Z\"");
+    struct xb_record record = read_tree(tree);
+    assert_int_equal(record.case_count, 4); /* the same ones */
+    assert_string_equal(record.timestamp, "2026-02-03T04:05:06Z");
+    assert_string_equal(record.start.began, "2026-02-03T04:05:05.000001Z");
+    assert_string_equal(record.role, "baseline");
+    assert_string_equal(record.program, "/opt/old");
+    assert_string_equal(record.counterpart, "/opt/new");
+    assert_true(record.interrupted);
+    assert_false(record.has_deadline);
+    assert_true(record.deadline_met);
+    assert_true(record.processes[0].has_deadline);
+    assert_false(record.processes[2].has_deadline);
+    assert_int_equal(record.cases[0].rows[0].figure_count, 7);
+    assert_int_equal(record.cases[0].rows[1].figure_count, 7);
+    assert_int_equal(record.cases[2].parameter_count, 1);
+    xb_record_free(&record);
 }
 
 /* Of a process without a document the file says whether its run was cut short, and it itself why it
@@ -164,6 +157,7 @@ static void refuses_processes_that_do_not_belong_together(void **state)
         {"config", NULL, ".config: is missing"},
         {"backend", NULL, ".backend: is missing"},
         {"environment", "[]", ".environment: must be an object"},
+        {"schema_version", "1", ".schema_version: 1 was written by a build from before"},
         {"schema_version", "3", ".schema_version: 3 was written by a newer xferbench"},
         {"schema", "\"xferbench.processes\"", ".schema: \"xferbench.processes\" is not"},
         {"results[1].bytes", "0", ".results[1].bytes: must be a whole number"},
@@ -178,7 +172,7 @@ static void refuses_processes_that_do_not_belong_together(void **state)
         {"config.other", "1", OTHER "option other is new"},
         {"config.chunk", NULL, OTHER "option chunk is missing"},
         {"host.hostname", "\"node2\"", OTHER "hostname is another one (node1, then node2)"},
-        {"host", NULL, OTHER "hostname is another one (node1, then not known)"},
+        {"host.hostname", "null", OTHER "hostname is another one (node1, then not known)"},
         {"devices[0].name", "\"GPU C\"", OTHER "device 0 is another one (GPU A, then GPU C)"},
         {"devices[1].name", "\"GPU C\"", OTHER "device 3 is another one (GPU B, then GPU C)"},
         {"devices[0].uuid", "\"U1\"", OTHER "device 0 is another one (UUID U0, then U1)"},
@@ -344,7 +338,11 @@ static void refuses_files_of_processes_that_are_wrong(void **state)
         {"processes[1].document", NULL, "processes[1].document: is missing"},
         {"processes[1].document", "[]", "processes[1].document: is not a result file of xferbench"},
         {"schema_version", NULL, "schema_version: is missing"},
+        {"schema_version", "1", "schema_version: 1 was written by a build from before"},
         {"schema_version", "3", "schema_version: 3 was written by a newer xferbench"},
+        {"interrupted", NULL, "interrupted: is missing"},
+        {"deadline_met", NULL, "deadline_met: is missing"},
+        {"start", NULL, "start: is missing"},
         {"role", "5", "role: must be a text"},
         {"program", "5", "program: must be a text"},
         {"interleaved_with", "5", "interleaved_with: must be a text"},
@@ -370,7 +368,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_processes),
-        cmocka_unit_test(reads_processes_of_both_versions),
+        cmocka_unit_test(reads_what_the_file_says_of_all_processes),
         cmocka_unit_test(reads_how_a_process_ended),
         cmocka_unit_test(brings_rows_of_processes_together),
         cmocka_unit_test(refuses_processes_that_do_not_belong_together),

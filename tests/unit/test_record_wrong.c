@@ -16,6 +16,7 @@
 
 enum kind {
     TEXT,         /* not empty */
+    TEXT_OR_NULL, /* but there */
     TEXT_OR_NONE, /* the same, null or not there */
     FLAG,         /* true or false */
     FLAG_OR_NULL, /* or null, but there */
@@ -25,20 +26,18 @@ enum kind {
     NUMBER,       /* above 0 */
     OBJECT,       /* there */
     OBJECT_OR_NONE /* null or not there */,
-    LINK, /* an object or null, but there */
+    OBJECT_OR_NULL, /* but there */
     ARRAY,
     NUMBER_OR_NULL, /* from 0, or null, but there */
     NUMBER_OR_NONE, /* or not there */
     WHOLE_OR_NONE,  /* from 0, null or not there */
     TEXT_MAY_BE_EMPTY,
     TEXT_OR_NUMBER, /* or null, or not there */
-    ARRAY_OR_NONE,
-    ARRAY_OR_NULL,   /* or not there */
-    OBJECT_NOT_NONE, /* or not there */
-    CODE,            /* whole, also below 0 */
-    COUNT,           /* from 0 */
-    SAMPLE,          /* from 0; one of several */
-    TIME,            /* above 0; one of several */
+    ARRAY_OR_NULL,  /* but there */
+    CODE,           /* whole, also below 0 */
+    COUNT,          /* from 0 */
+    SAMPLE,         /* from 0; one of several */
+    TIME,           /* above 0; one of several */
     KINDS
 };
 
@@ -46,6 +45,7 @@ enum kind {
 #define MOST_BAD 16
 static const char *const bad_values[KINDS][MOST_BAD] = {
     [TEXT] = {"", "null", "1", "true", "\"\"", "[]", "{}", "[\"pinned\"]"},
+    [TEXT_OR_NULL] = {"", "1", "true", "\"\"", "[]", "{}"},
     [TEXT_OR_NONE] = {"1", "true", "\"\"", "[]", "{}"},
     [FLAG] = {"", "null", "1", "0", "\"true\"", "[]", "{}"},
     [FLAG_OR_NULL] = {"", "1", "0", "\"true\"", "[]", "{}"},
@@ -57,15 +57,13 @@ static const char *const bad_values[KINDS][MOST_BAD] = {
                 "-1e300"},
     [OBJECT] = {"", "null", "1", "\"x\"", "[]", "[{}]", "true"},
     [OBJECT_OR_NONE] = {"1", "\"x\"", "[]", "[{}]", "true"},
-    [LINK] = {"", "1", "\"x\"", "[]", "[{}]", "true"},
+    [OBJECT_OR_NULL] = {"", "1", "\"x\"", "[]", "[{}]", "true"},
     [ARRAY] = {"", "null", "1", "\"x\"", "{}", "true"},
     [NUMBER_OR_NULL] = {"", "\"1\"", "true", "[]", "{}", "-1", "1e300", "-1e300"},
     [NUMBER_OR_NONE] = {"\"1\"", "true", "[]", "{}", "-1", "1e300", "-1e300"},
     [TEXT_MAY_BE_EMPTY] = {"1", "true", "[]", "{}"},
     [TEXT_OR_NUMBER] = {"true", "[]", "{}", "[1]"},
-    [ARRAY_OR_NONE] = {"null", "1", "\"x\"", "{}", "true"},
-    [ARRAY_OR_NULL] = {"1", "\"x\"", "{}", "true"},
-    [OBJECT_NOT_NONE] = {"null", "1", "\"x\"", "[]", "true"},
+    [ARRAY_OR_NULL] = {"", "1", "\"x\"", "{}", "true"},
     [CODE] = {"", "null", "\"1\"", "true", "[]", "{}", "0.5", "1e300", "-1e300"},
     [COUNT] = {"", "null", "\"1\"", "true", "[]", "{}", "-1", "0.5", "1e300"},
     [SAMPLE] = {"null", "\"1\"", "true", "[]", "{}", "-1", "1e300"},
@@ -79,18 +77,17 @@ struct field {
     const char *also; /* wrong as well; NULL for none */
 };
 
-/* Of both versions. */
 static const struct field fields[] = {
     {"schema", TEXT, "\"xferbench.link\""},
     {"schema_version", WHOLE, "3"},
     {"timestamp", TEXT_OR_NONE, NULL},
     {"interrupted", FLAG, NULL},
     {"deadline_met", FLAG_OR_NULL, NULL},
-    {"tool", OBJECT_OR_NONE, NULL},
+    {"tool", OBJECT, NULL},
     {"tool.version", TEXT_OR_NONE, NULL},
     {"tool.compiler", TEXT_OR_NONE, NULL},
     {"tool.build_type", TEXT_MAY_BE_EMPTY, NULL},
-    {"host", OBJECT_OR_NONE, NULL},
+    {"host", OBJECT, NULL},
     {"host.hostname", TEXT_OR_NONE, NULL},
     {"host.os", TEXT_OR_NONE, NULL},
     {"host.kernel", TEXT_OR_NONE, NULL},
@@ -98,25 +95,27 @@ static const struct field fields[] = {
     {"host.logical_cpus", WHOLE_OR_NONE, NULL},
     {"host.memory_bytes", WHOLE_OR_NONE, "9007199254740994"},
     {"host.numa_nodes", WHOLE_OR_NONE, NULL},
-    {"host.node", TEXT_OR_NONE, NULL},
-    {"host.node_named_by", TEXT_OR_NONE, NULL},
-    {"start", OBJECT_OR_NONE, NULL},
-    {"start.asked", TEXT_OR_NONE, NULL},
-    {"start.by", TEXT_OR_NONE, NULL},
-    {"start.began", TEXT_OR_NONE, NULL},
-    {"start.clock", OBJECT_OR_NONE, NULL},
+    {"host.node", TEXT_OR_NULL, NULL},
+    {"host.node_named_by", TEXT_OR_NULL, NULL},
+    {"start", OBJECT, NULL},
+    {"start.asked", TEXT_OR_NULL, NULL},
+    {"start.by", TEXT_OR_NULL, NULL},
+    {"start.began", TEXT_OR_NULL, NULL},
+    {"start.clock", OBJECT, NULL},
+    {"start.late_s", NUMBER_OR_NULL, NULL},
     {"start.clock.synchronised", FLAG_OR_NULL, NULL},
-    {"launcher", OBJECT_OR_NONE, NULL},
+    {"start.clock.error_s", NUMBER_OR_NULL, NULL},
+    {"launcher", OBJECT_OR_NULL, NULL},
     {"launcher.rank", FROM_ZERO, "4"},
     {"launcher.ranks", WHOLE_OR_NONE, "10000001"},
     {"launcher.named_by", TEXT_OR_NONE, NULL},
-    {"environment", OBJECT_OR_NONE, NULL},
+    {"environment", OBJECT, NULL},
     {"backend", OBJECT, NULL},
     {"backend.name", TEXT, NULL},
     {"backend.driver_version", TEXT_OR_NONE, NULL},
     {"backend.runtime_version", TEXT_OR_NONE, NULL},
-    {"backend.runtime_library", TEXT_OR_NONE, NULL},
-    {"backend.runtime_override", TEXT_OR_NONE, NULL},
+    {"backend.runtime_library", TEXT_OR_NULL, NULL},
+    {"backend.runtime_override", TEXT_OR_NULL, NULL},
     {"config", OBJECT, NULL},
     {"devices", ARRAY, "[]"},
     {"devices[0].index", FROM_ZERO, NULL},
@@ -127,15 +126,15 @@ static const struct field fields[] = {
     {"devices[0].pci_bdf", TEXT_OR_NONE, NULL},
     {"devices[0].driver", TEXT_OR_NONE, NULL},
     {"devices[0].memory_bytes", WHOLE_OR_NONE, NULL},
-    {"devices[0].link", LINK, NULL},
+    {"devices[0].link", OBJECT_OR_NULL, NULL},
     {"devices[0].link.speed_gts", NUMBER, "1025"},
     {"devices[0].link.width", WHOLE, "65"},
     {"devices[0].link.max_speed_gts", NUMBER_OR_NONE, "1025"},
     {"devices[0].link.max_width", WHOLE_OR_NONE, "65"},
-    {"devices[0].link.port", TEXT_OR_NONE, NULL},
-    {"devices[0].facts", OBJECT_OR_NONE, NULL},
-    {"devices[0].numa", OBJECT_OR_NONE, NULL},
-    {"devices[0].numa.node", WHOLE_OR_NONE, "1024"},
+    {"devices[0].link.port", TEXT_OR_NULL, NULL},
+    {"devices[0].facts", OBJECT, NULL},
+    {"devices[0].numa", OBJECT, NULL},
+    {"devices[0].numa.node", INDEX, NULL},
     {"devices[0].numa.bound", FLAG, NULL},
     {"devices[0].numa.cpus", WHOLE_OR_NONE, NULL},
     {"devices[0].numa.note", TEXT_OR_NONE, NULL},
@@ -162,51 +161,22 @@ static const struct field fields[] = {
     {"results[0].bytes_moved", WHOLE, "9007199254740994"},
     {"results[0].samples_s", ARRAY, "[]"},
     {"results[1].samples_s", ARRAY, "[]"},
-    {"results[2].samples_s", ARRAY_OR_NONE, NULL},
+    {"results[2].samples_s", ARRAY, NULL},
+    {"results[2].timer", TEXT_OR_NULL, NULL},
+    {"results[2].warnings", ARRAY, NULL},
     {"results[2].bytes_moved", WHOLE_OR_NONE, NULL},
-    {"results[0].stop_reason", TEXT_OR_NONE, NULL},
+    {"results[0].stop_reason", TEXT_OR_NULL, NULL},
     {"results[0].details", OBJECT_OR_NONE, NULL},
     {"results[0].details.held", TEXT_OR_NUMBER, NULL},
-    {"results[3].error", OBJECT_OR_NONE, NULL},
+    {"results[3].error", OBJECT_OR_NULL, NULL},
     {"results[3].error.status", TEXT, NULL},
     {"results[3].error.native_code", CODE, "9007199254740994"},
     {"results[3].error.native_name", TEXT_OR_NONE, NULL},
     {"results[3].error.call", TEXT_OR_NONE, NULL},
     {"results[3].error.message", TEXT, NULL},
     {"results[3].error.at", TEXT_OR_NONE, NULL},
-};
-
-static const struct field fields_1[] = {
-    {"results[0].bandwidth_bytes_per_second", OBJECT, NULL},
-    {"results[0].bandwidth_bytes_per_second.median", NUMBER, "1.1e15"},
-    {"results[0].bandwidth_bytes_per_second.ci95_low", NUMBER, "1.1e15"},
-    {"results[0].bandwidth_bytes_per_second.ci95_high", NUMBER, "1.1e15"},
-    {"results[1].latency_s", OBJECT, NULL},
-    {"results[1].latency_s.host", LINK, NULL},
-    {"results[1].latency_s.device", LINK, NULL},
-    {"results[1].latency_s.host.p50", NUMBER, "1.1e6"},
-    {"results[1].latency_s.device.p50", NUMBER, "1.1e6"},
-    {"results[1].latency_s.host.min", NUMBER_OR_NONE, "1.1e6"},
-    {"results[1].latency_s.host.p95", NUMBER_OR_NONE, "1.1e6"},
-    {"results[1].latency_s.host.p99", NUMBER_OR_NONE, "1.1e6"},
-    {"results[1].latency_s.host.max", NUMBER_OR_NONE, "1.1e6"},
-    {"results[1].latency_s.host.n", WHOLE_OR_NONE, NULL},
-    {"results[0].submit_s", OBJECT_OR_NONE, NULL},
-    {"results[0].submit_s.median", NUMBER_OR_NULL, "null"},
-    {"results[0].submit_s.n", WHOLE, NULL},
-    {"results[0].wall_s", OBJECT_OR_NONE, NULL},
-    {"results[0].overlap", NUMBER_OR_NONE, NULL},
-    {"results[0].share_of_alone", NUMBER_OR_NONE, NULL},
-    {"results[0].parts", OBJECT_OR_NONE, NULL},
-    {"results[0].parts.h2d", OBJECT_NOT_NONE, NULL},
-    {"results[0].parts.h2d.bytes", WHOLE, NULL},
-    {"results[0].parts.h2d.samples_s", ARRAY, NULL},
-    {"results[0].details.setup_s", NUMBER_OR_NONE, "\"short\""},
-};
-
-static const struct field fields_2[] = {
-    {"devices[0].link.read", TEXT_OR_NONE, NULL},
-    {"devices[0].link.ceiling", OBJECT_OR_NONE, NULL},
+    {"devices[0].link.read", TEXT, NULL},
+    {"devices[0].link.ceiling", OBJECT_OR_NULL, NULL},
     {"devices[0].link.ceiling.at", TEXT, NULL},
     {"devices[0].link.ceiling.speed_gts", NUMBER, "1025"},
     {"devices[0].link.ceiling.width", WHOLE, "65"},
@@ -254,24 +224,16 @@ static void refuse_value(cJSON *tree, const char *where, const char *value)
     refuse_tree(tree, expected);
 }
 
-static void refuse_values(cJSON *(*tree)(void), const struct field *of, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const char *const *values = bad_values[of[i].kind];
-        for (size_t k = 0; k < MOST_BAD && values[k] != NULL; k++)
-            refuse_value(tree(), of[i].where, values[k]);
-        if (of[i].also != NULL)
-            refuse_value(tree(), of[i].where, of[i].also);
-    }
-}
-
 static void refuses_every_value_that_is_wrong(void **state)
 {
     (void)state;
-    refuse_values(result_tree, fields, sizeof fields / sizeof fields[0]);
-    refuse_values(result_2_tree, fields, sizeof fields / sizeof fields[0]);
-    refuse_values(result_tree, fields_1, sizeof fields_1 / sizeof fields_1[0]);
-    refuse_values(result_2_tree, fields_2, sizeof fields_2 / sizeof fields_2[0]);
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        const char *const *values = bad_values[fields[i].kind];
+        for (size_t k = 0; k < MOST_BAD && values[k] != NULL; k++)
+            refuse_value(result_tree(), fields[i].where, values[k]);
+        if (fields[i].also != NULL)
+            refuse_value(result_tree(), fields[i].where, fields[i].also);
+    }
 }
 
 /* Numbers that no double holds, and words for them that JSON does not have, wherever they stand. */
@@ -281,8 +243,8 @@ static void refuses_numbers_that_are_none(void **state)
                                         "0x10", "+1",   ".5",       "1e",        "1.2.3",
                                         "--1",  "1,,2", "True",     "'1'",       "undefined"};
     static const char *const places[] = {"schema_version", "results[0].samples_s[2]",
-                                         "results[0].bandwidth_bytes_per_second.median",
-                                         "host.logical_cpus", "config.chunk"};
+                                         "results[0].figures[0].median", "host.logical_cpus",
+                                         "config.chunk"};
     (void)state;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
@@ -303,42 +265,11 @@ static void refuses_numbers_that_are_none(void **state)
 
 /* ---- figures that contradict each other ---- */
 
-static void refuses_rows_that_contradict_themselves(void **state)
-{
-    static const char *const rows[][3] = {
-        {"results[0].bandwidth_bytes_per_second.median", "1000.01", "samples_s: these samples do"},
-        {"results[0].bandwidth_bytes_per_second.median", "999.99", "samples_s: these samples do"},
-        {"results[0].bytes_moved", "2001", "results[0].samples_s: these samples do not give"},
-        {"results[0].samples_s[5]", "1.9", "the median 1000 B/s that stands beside them"},
-        {"results[0].samples_s[5]", "0",
-         "results[0].samples_s[5]: must be a number above 0 and at most 1e+06"},
-        {"results[0].samples_s", "[]", "results[0].samples_s: are none in a row that is ok"},
-        {"results[0].bandwidth_bytes_per_second.ci95_low", "1001",
-         "results[0].bandwidth_bytes_per_second: the median is not within its interval"},
-        {"results[0].bandwidth_bytes_per_second.ci95_high", "999", "not within its interval"},
-        {"results[1].latency_s.host.p95", "0.7",
-         "results[1].latency_s.host: min, p5, median, p95, p99 and max are not in this order"},
-        {"results[1].latency_s.host.min", "0.76", "results[1].latency_s.host: min, p5, median"},
-        {"results[1].latency_s.device.p50", "0.26", "results[1].samples_s: these samples do not"},
-        {"results[1].samples_s[1]", "0.3", "the median 0.25 s that stands beside them"},
-        {"results[1].latency_s.host", "null", "has no percentiles by the host's clock"},
-        {"results[2].status", "\"ok\"", "results[2].verified: is not true in a row that is ok"},
-        {"devices[1].index", "0", "devices[1].index: is that of devices[0] too"},
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        cJSON *tree = result_tree();
-        print_message("%s = %s\n", rows[i][0], rows[i][1]);
-        put(tree, rows[i][0], rows[i][1]);
-        refuse_tree(tree, rows[i][2]);
-    }
-}
-
 static void refuses_figures_that_contradict_themselves(void **state)
 {
     static const char *const rows[][3] = {
         {"[0].figures[0].median", "1000.01", "[0].figures[0].samples: these samples do not give"},
-        {"[0].figures[0].samples[1]", "900", "the median 1000 B/s that stands beside them"},
+        {"[0].figures[0].samples[1]", "900", "these samples do not give the 1000 that stands"},
         {"[0].figures[0].ci95_low", "1001", "[0].figures[0]: the median is not within its"},
         {"[0].figures[0].ci95_high", "999", "[0].figures[0]: the median is not within its"},
         {"[0].figures[0].ci95_high", "null", "[0].figures[0]: the median is not within its"},
@@ -367,11 +298,13 @@ static void refuses_figures_that_contradict_themselves(void **state)
         {"[0].status", "\"error\"", "[0].figures: must be none in a row that is not ok"},
         {"[0].figures[0].unit", "\"GB/s\"",
          "[0].figures[0].unit: is not \"B/s\", which that of bandwidth is"},
+        {"[0].samples_s", "[]", "[0].samples_s: are none in a row that is ok"},
+        {"[2].status", "\"ok\"", "[2].verified: is not true in a row that is ok"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char where[64];
-        cJSON *tree = result_2_tree();
+        cJSON *tree = result_tree();
         print_message("%s = %s\n", rows[i][0], rows[i][1]);
         snprintf(where, sizeof where, "results%s", rows[i][0]);
         put(tree, where, rows[i][1]);
@@ -395,6 +328,9 @@ static void refuses_what_is_not_ours(void **state)
         {"{\"Schema\":\"xferbench.result\"}", "schema: is missing"},
         {"{\"schema\":\"other\"}", "schema: \"other\" is not \"xferbench.result\""},
         {"{\"schema\":\"xferbench.result\"}", "schema_version: is missing"},
+        {"{\"schema\":\"xferbench.result\",\"schema_version\":1}",
+         "schema_version: 1 was written by a build from before xferbench 0.1.0, which reads "
+         "version 2; measure again"},
         {"{\"schema\":\"xferbench.result\",\"schema_version\":7}",
          "schema_version: 7 was written by a newer xferbench than this one, which reads up to 2"},
         {"{\"schema\":\"xferbench.result\",\"schema\":\"xferbench.result\"}",
@@ -443,10 +379,10 @@ static void takes_texts_that_look_wrong(void **state)
 static void refuses_every_beginning(void **state)
 {
     (void)state;
-    for (size_t length = 0; length < strlen(result_2_text); length++) {
+    for (size_t length = 0; length < strlen(result_text); length++) {
         char *text = malloc(length + 1);
         assert_non_null(text);
-        memcpy(text, result_2_text, length);
+        memcpy(text, result_text, length);
         text[length] = '\0';
         refuse_text(text, length, ": line 1, column ");
         free(text);
@@ -476,7 +412,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_every_value_that_is_wrong),
         cmocka_unit_test(refuses_numbers_that_are_none),
-        cmocka_unit_test(refuses_rows_that_contradict_themselves),
         cmocka_unit_test(refuses_figures_that_contradict_themselves),
         cmocka_unit_test(refuses_what_is_not_ours),
         cmocka_unit_test(takes_texts_that_look_wrong),

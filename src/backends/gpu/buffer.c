@@ -138,7 +138,7 @@ static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error 
 /*
  * Allocates REGISTERED and MAPPED memory: huge pages, which several threads touch and the runtime
  * then page-locks. The runtime's own allocator locks small pages one by one and is many times
- * slower (CUDA on the H200: setup_s in bench/results/h200/host-memory.json), so we do not use it
+ * slower (CUDA on the H200: setup_time in bench/results/h200/host-memory.json), so we do not use it
  * for mapped memory either.
  */
 static enum xb_status allocate_registered(struct gpu_buffer *buffer, struct xb_error *error)
