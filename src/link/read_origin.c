@@ -9,7 +9,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #define MOST_KEYS 64 /* of an object, with those that a later version may add */
 
@@ -58,10 +57,6 @@ static void read_start(struct xb_json_reader *r, const cJSON *root, struct xb_st
 {
     const cJSON *object = xb_json_get_optional_object(r, root, "start", MOST_KEYS);
     size_t outer = xb_place_enter(&r->place, "start");
-    const char *by = xb_json_get_optional_text(r, object, "by");
-    for (int i = XB_START_AT_TIME; by != NULL && i <= XB_START_AT_BARRIER; i++)
-        if (strcmp(by, xb_start_by_name((enum xb_start_by)i)) == 0)
-            start->by = (enum xb_start_by)i;
     start->asked = read_time(r, object, "asked");
     start->began = read_time(r, object, "began");
     const cJSON *clock = xb_json_get_optional_object(r, object, "clock", MOST_KEYS);
