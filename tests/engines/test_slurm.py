@@ -11,7 +11,8 @@ from cluster import harness
 
 MEASURE = "xferbench --mode pinned --size 64K --samples 6 --time-limit 1ms"
 TO_FILES = cluster.documented("srun -N8 xferbench link --json", MEASURE)
-TO_STREAM = cluster.documented("srun --label", MEASURE)
+EACH_NODE = "for node in $(sinfo --noheader --Node --format=%N | sort -u); do\n        "
+TO_STREAM = cluster.documented(f"{EACH_NODE}srun", MEASURE)
 
 
 class Fleet(cluster.Case):
@@ -74,7 +75,7 @@ class Fleet(cluster.Case):
         self.assertIn("n6", self.read("fleet.txt"), self.read("job.txt"))
 
     def test_a_job_for_each_node(self):
-        self.shell(cluster.documented("for node", MEASURE), XB_SLOW_NODE="n2")
+        self.shell(cluster.documented(f"{EACH_NODE}sbatch", MEASURE), XB_SLOW_NODE="n2")
         self.wait_for_jobs()
         self.assertEqual(self.judge(1, "--expect-hosts 'n[1-8]'"), ["n2"])
 
