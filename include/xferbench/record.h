@@ -159,7 +159,7 @@ struct xb_record_launcher {
 /* When measuring began, and how well this node's clock is kept. */
 struct xb_record_start {
     const char *asked;    /* the agreed time, such as "2026-11-23T06:40:00.000000Z"; NULL: none */
-    const char *by;       /* the option: "start-at", "barrier"; NULL: none */
+    const char *by;       /* the option: "start-at"; in early files also "barrier"; NULL: none */
     const char *began;    /* NULL: it did not, or it is not known */
     double late_s;        /* how long after the agreed time; NAN: no time was agreed */
     bool clock_known;     /* false: the next two are not known */

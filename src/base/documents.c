@@ -2,26 +2,26 @@
 #include "documents.h"
 
 #include "interrupt.h"
-#include "json_scan.h"
-#include "strands.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define BLOCK ((size_t)64 << 10) /* bytes that are read at once */
-/* What tells whether a line begins a document: a label, a blank and a bracket. */
-#define AHEAD (XB_DOCUMENTS_LABEL + 2)
+#define DEEPEST 32               /* json_read.c takes no deeper nesting */
 
 #define ADVICE                                                                                     \
-    "it was cut short, or several programs wrote here at the same time: write one file per node "  \
-    "(--json %h.json), or let the launcher label the lines (srun --label)"
+    "let each node write a file of its own (--json %h.json), or one line (--json-lines) that the " \
+    "launcher neither cuts nor labels"
+#define CUT_OR_MIXED "it was cut short, or several programs wrote here at the same time: " ADVICE
 
-static const char no_document[] = "no JSON document begins here";
+static const char no_document[] = "no JSON document begins here: " ADVICE;
 static const char no_end[] = "the document does not end: it was cut short";
-static const char next_begins[] = "another document begins before this one ends: " ADVICE;
-static const char open_text[] = "a line ends within a text: " ADVICE;
+static const char next_begins[] = "another document begins before this one ends: " CUT_OR_MIXED;
+static const char open_text[] = "a line ends within a text: " CUT_OR_MIXED;
 static const char too_large[] = "the document is too large";
+static const char other_bracket[] = "its brackets do not match";
+static const char too_deep[] = "nested deeper than 32 levels";
 
 /* ---- the window ---- */
 
@@ -32,8 +32,6 @@ void xb_documents_open(struct xb_documents *documents, FILE *stream, size_t larg
 
 void xb_documents_close(struct xb_documents *documents)
 {
-    xb_strands_close(documents->strands);
-    documents->strands = NULL;
     free(documents->window);
     documents->window = NULL;
 }
@@ -74,51 +72,103 @@ static enum xb_status fill(struct xb_documents *d, struct xb_error *error)
     return XB_OK;
 }
 
-/* Reads on until what is ahead tells whether a line begins a document. */
-static enum xb_status look_ahead(struct xb_documents *d, struct xb_error *error)
+/* Reads on until `count` bytes are ahead, or all that there are. */
+static enum xb_status look_ahead(struct xb_documents *d, size_t count, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
-    while (status == XB_OK && d->end - d->at < AHEAD && !d->is_over)
+    while (status == XB_OK && d->end - d->at < count && !d->is_over)
         status = fill(d, error);
     return status;
 }
 
-/* ---- lines ---- */
+/* ---- brackets and texts ---- */
 
-static bool is_of_word(char c)
+/* How far a document has been read. */
+struct scan {
+    char open[DEEPEST]; /* the open brackets */
+    size_t depth;
+    bool in_text, escaped;
+    bool is_whole;  /* the object has ended */
+    bool has_inner; /* a line of it begins with `{`: it may be the next document's */
+    size_t inner;   /* where, from the document's begin */
+    uint64_t inner_line;
+    bool is_dropped; /* too large: nothing of it is kept */
+    const char *why; /* it is broken */
+};
+
+static void open_bracket(struct scan *scan, char bracket)
 {
-    return (unsigned char)c > ' ' && c != '"' && c != '{' && c != '}' && c != ':';
+    if (scan->depth == DEEPEST)
+        scan->why = too_deep;
+    else
+        scan->open[scan->depth++] = bracket;
 }
 
-/* How long the label is that a launcher put before the line at `at`, with its colon; 0: none. */
-static size_t label_length(const struct xb_documents *d)
+static void close_bracket(struct scan *scan, char bracket)
 {
-    const char *line = d->window + d->at;
-    size_t ahead = d->end - d->at;
-    size_t length = ahead < XB_DOCUMENTS_LABEL ? ahead : XB_DOCUMENTS_LABEL;
+    if (scan->depth == 0 || scan->open[--scan->depth] != (bracket == '}' ? '{' : '['))
+        scan->why = other_bracket;
+    else
+        scan->is_whole = scan->depth == 0;
+}
+
+/* Goes to the next byte that matters: most do not. */
+static size_t skip(struct scan *scan, const char *bytes, size_t i, size_t length)
+{
+    static const bool ends_text[256] = {['"'] = true, ['\\'] = true};
+    static const bool ends_rest[256] = {
+        ['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true};
+    const bool *ends = scan->in_text ? ends_text : ends_rest;
+    while (i < length && !ends[(unsigned char)bytes[i]])
+        i++;
+    return i;
+}
+
+static void take_byte(struct scan *scan, char c)
+{
+    if (c == '"')
+        scan->in_text = !scan->in_text;
+    else if (scan->in_text)
+        scan->escaped = c == '\\';
+    else if (c == '{' || c == '[')
+        open_bracket(scan, c);
+    else if (c == '}' || c == ']')
+        close_bracket(scan, c);
+}
+
+/* Takes bytes until the object ends or cannot be JSON; returns how many. */
+static size_t take_bytes(struct scan *scan, const char *bytes, size_t length)
+{
     size_t i = 0;
-    while (i < length && line[i] == ' ') /* srun --label sets numbers to the right */
-        i++;
-    size_t word = i;
-    while (i < length && is_of_word(line[i]))
-        i++;
-    return i > word && i < length && line[i] == ':' ? i + 1 : 0;
+    while (i < length && !scan->is_whole && scan->why == NULL) {
+        if (scan->escaped) {
+            scan->escaped = false;
+            i++;
+            continue;
+        }
+        i = skip(scan, bytes, i, length);
+        if (i < length)
+            take_byte(scan, bytes[i++]);
+    }
+    return i;
 }
 
-/* Whether the line at `at` begins a document, maybe behind a label. */
+/* Whether JSON allows an object behind `text`, which is all of the document so far. */
+static bool may_open(const struct scan *scan, const char *text, size_t length)
+{
+    while (length > 0 && strchr(" \t\r\n", text[length - 1]) != NULL)
+        length--;
+    char last = length > 0 ? text[length - 1] : '{';
+    return last == '[' || last == ':' ||
+           (last == ',' && scan->depth > 0 && scan->open[scan->depth - 1] == '[');
+}
+
+/* ---- a document ---- */
+
+/* Whether a document may begin at `at`. */
 static bool begins_document(const struct xb_documents *d)
 {
-    size_t i = d->at + label_length(d);
-    i += i > d->at && i < d->end && d->window[i] == ' ';
-    return i < d->end && d->window[i] == '{';
-}
-
-/* Whether the line at `at` begins a document, or goes on with one of its label. */
-static bool is_awaited(const struct xb_documents *d)
-{
-    size_t label = label_length(d);
-    return begins_document(d) ||
-           (label > 0 && xb_strands_is_open(d->strands, d->window + d->at, label));
+    return d->at < d->end && d->window[d->at] == '{';
 }
 
 /* Goes to the next line that begins a document, or to the end. */
@@ -126,8 +176,8 @@ static enum xb_status seek_document(struct xb_documents *d, struct xb_error *err
 {
     for (;;) {
         d->begin = d->at;
-        enum xb_status status = look_ahead(d, error);
-        if (status != XB_OK || d->at == d->end || (!d->line_is_open && is_awaited(d)))
+        enum xb_status status = look_ahead(d, 1, error);
+        if (status != XB_OK || d->at == d->end || (!d->line_is_open && begins_document(d)))
             return status;
         const char *end = memchr(d->window + d->at, '\n', d->end - d->at);
         d->line_is_open = end == NULL;
@@ -136,25 +186,12 @@ static enum xb_status seek_document(struct xb_documents *d, struct xb_error *err
     }
 }
 
-/* ---- a document ---- */
-
-/* How far a document has been read. */
-struct scan {
-    struct xb_json_scan json;
-    bool has_inner; /* a line of it begins with `{`: it may be the next document's */
-    size_t inner;   /* where, from the document's begin */
-    uint64_t inner_line;
-    bool is_dropped; /* too large: nothing of it is kept */
-    const char *why; /* it is broken */
-};
-
 /* At a line's begin within a document. */
 static void check_line(const struct xb_documents *d, struct scan *scan)
 {
     if (!begins_document(d))
         return;
-    if (d->window[d->at] != '{' || scan->is_dropped ||
-        !xb_json_scan_may_open(&scan->json, d->window + d->begin, d->at - d->begin)) {
+    if (scan->is_dropped || !may_open(scan, d->window + d->begin, d->at - d->begin)) {
         scan->why = scan->is_dropped ? too_large : next_begins;
     } else if (!scan->has_inner) {
         scan->has_inner = true;
@@ -168,7 +205,7 @@ static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, stru
     d->at++;
     d->line++;
     d->line_is_open = false;
-    enum xb_status status = look_ahead(d, error);
+    enum xb_status status = look_ahead(d, 1, error);
     if (status != XB_OK || d->at == d->end)
         return status;
     check_line(d, scan);
@@ -182,12 +219,11 @@ static enum xb_status take_line(struct xb_documents *d, struct scan *scan, struc
     const char *line = d->window + d->at;
     const char *end = memchr(line, '\n', d->end - d->at);
     size_t length = end != NULL ? (size_t)(end - line) : d->end - d->at;
-    size_t taken = xb_json_scan_take(&scan->json, line, length);
+    size_t taken = take_bytes(scan, line, length);
     d->at += taken;
-    scan->why = scan->json.why;
-    if (scan->why != NULL || scan->json.is_whole || end == NULL || taken < length)
+    if (scan->why != NULL || scan->is_whole || end == NULL || taken < length)
         return XB_OK;
-    if (!scan->json.in_text)
+    if (!scan->in_text)
         return begin_line(d, scan, error);
     scan->why = open_text;
     return XB_OK;
@@ -209,7 +245,7 @@ static enum xb_status scan_document(struct xb_documents *d, struct scan *scan,
                                     struct xb_error *error)
 {
     enum xb_status status = XB_OK;
-    while (status == XB_OK && scan->why == NULL && !scan->json.is_whole) {
+    while (status == XB_OK && scan->why == NULL && !scan->is_whole) {
         check_size(d, scan);
         if (scan->why == NULL && d->at == d->end)
             status = fill(d, error);
@@ -220,7 +256,7 @@ static enum xb_status scan_document(struct xb_documents *d, struct scan *scan,
         else
             status = take_line(d, scan, error);
     }
-    if (scan->json.is_whole && (scan->is_dropped || d->at - d->begin > d->largest))
+    if (scan->is_whole && (scan->is_dropped || d->at - d->begin > d->largest))
         scan->why = too_large;
     return status;
 }
@@ -257,79 +293,16 @@ static enum xb_status read_document(struct xb_documents *d, struct xb_document_p
     return seek_document(d, error);
 }
 
-/* ---- lines with labels ---- */
-
-static void give_strand(const struct xb_strand *strand, struct xb_document_piece *piece)
-{
-    piece->text = strand->text;
-    piece->length = strand->length;
-    piece->why = strand->why;
-    piece->line = strand->line;
-}
-
-static void enter_labelled_line(struct xb_documents *d)
-{
-    d->label_length = label_length(d);
-    memcpy(d->label, d->window + d->at, d->label_length);
-    d->at += d->label_length;
-    d->label_has_blank = d->at < d->end && d->window[d->at] == ' ';
-    d->at += d->label_has_blank;
-    d->line_is_labelled = true;
-}
-
-/* Gives the line, or what is left of it, to the strand of its label, until a document ends. */
-static enum xb_status read_labelled(struct xb_documents *d, struct xb_document_piece *piece,
-                                    struct xb_error *error)
-{
-    struct xb_strand strand = {.text = NULL};
-    bool begins = !d->line_is_labelled;
-    if (begins)
-        enter_labelled_line(d);
-    while (d->line_is_labelled && strand.text == NULL && strand.why == NULL) {
-        d->begin = d->at;
-        enum xb_status status = d->at == d->end ? fill(d, error) : XB_OK;
-        if (status != XB_OK)
-            return status;
-        const char *line = d->window + d->at;
-        const char *end = memchr(line, '\n', d->end - d->at);
-        size_t length = end != NULL ? (size_t)(end - line) : d->end - d->at;
-        const struct xb_strand_part part = {.label = d->label,
-                                            .label_length = d->label_length,
-                                            .line = d->line,
-                                            .begins = begins,
-                                            .blank = d->label_has_blank,
-                                            .text = line,
-                                            .length = length};
-        size_t taken = 0;
-        status = xb_strands_take(d->strands, &part, &taken, &strand, error);
-        if (status != XB_OK)
-            return status;
-        begins = false;
-        d->at += taken;
-        if (taken == length && end != NULL) {
-            d->at++;
-            d->line++;
-        }
-        d->line_is_labelled = taken < length || (end == NULL && !(d->at == d->end && d->is_over));
-    }
-    give_strand(&strand, piece);
-    return XB_OK;
-}
-
-/* ---- between documents ---- */
-
 /* Goes over empty lines, blanks, and the mark that some editors put before UTF-8. */
 static enum xb_status skip_blanks(struct xb_documents *d, struct xb_error *error)
 {
     static const char mark[] = "\xEF\xBB\xBF";
     for (;;) {
         d->begin = d->at;
-        enum xb_status status = look_ahead(d, error);
+        enum xb_status status = look_ahead(d, 3, error);
         if (status != XB_OK || d->at == d->end)
             return status;
         char c = d->window[d->at];
-        if (!d->line_is_open && is_awaited(d))
-            return XB_OK;
         if (!d->line_is_open && d->end - d->at >= 3 && memcmp(d->window + d->at, mark, 3) == 0)
             d->at += 3;
         else if (c == '\n' || c == ' ' || c == '\t' || c == '\r')
@@ -341,57 +314,28 @@ static enum xb_status skip_blanks(struct xb_documents *d, struct xb_error *error
     }
 }
 
-/* What is left at the end of the stream. */
-static void give_end(struct xb_documents *d, struct xb_document_piece *piece, bool *any)
-{
-    struct xb_strand strand;
-    *any = true;
-    if (xb_strands_next_open(d->strands, &strand)) {
-        give_strand(&strand, piece);
-        return;
-    }
-    *any = d->failure != 0 && !d->is_told;
-    d->is_told = true;
-    piece->why = *any ? xb_errno_name(d->failure) : NULL;
-    piece->is_none = *any;
-}
-
-static enum xb_status next(struct xb_documents *d, struct xb_document_piece *piece, bool *any,
-                           struct xb_error *error)
-{
-    enum xb_status status = d->line_is_labelled ? XB_OK : skip_blanks(d, error);
-    if (status != XB_OK)
-        return status;
-    *piece = (struct xb_document_piece){.line = d->line};
-    *any = d->line_is_labelled || d->at < d->end;
-    if (!*any)
-        give_end(d, piece, any);
-    else if (d->line_is_labelled || (!d->line_is_open && d->window[d->at] != '{' && is_awaited(d)))
-        status = read_labelled(d, piece, error);
-    else if (d->window[d->at] == '{')
-        status = read_document(d, piece, error);
-    else {
-        piece->why = no_document;
-        piece->is_none = true;
-        d->line_is_open = true;
-        status = seek_document(d, error);
-    }
-    return status;
-}
-
 enum xb_status xb_documents_next(struct xb_documents *documents, struct xb_document_piece *piece,
                                  bool *any, struct xb_error *error)
 {
     struct xb_documents *d = documents;
-    enum xb_status status = XB_OK;
     if (d->is_held)
         d->window[d->held] = d->holds;
     d->is_held = false;
-    if (d->strands == NULL)
-        status = xb_strands_open(&d->strands, d->largest, error);
-    do { /* a line with a label may end no document */
-        if (status == XB_OK)
-            status = next(d, piece, any, error);
-    } while (status == XB_OK && *any && piece->text == NULL && piece->why == NULL);
-    return status;
+    enum xb_status status = skip_blanks(d, error);
+    if (status != XB_OK)
+        return status;
+    *piece = (struct xb_document_piece){.line = d->line};
+    *any = d->at < d->end || (d->failure != 0 && !d->is_told);
+    if (d->at == d->end) {
+        d->is_told = true;
+        piece->why = *any ? xb_errno_name(d->failure) : NULL;
+        piece->is_none = *any;
+        return XB_OK;
+    }
+    if (begins_document(d))
+        return read_document(d, piece, error);
+    piece->why = no_document;
+    piece->is_none = true;
+    d->line_is_open = true;
+    return seek_document(d, error);
 }

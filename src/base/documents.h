@@ -10,18 +10,12 @@
 
 /*
  * Cuts a stream into its JSON objects, which follow each other: one per line, or printed over
- * several lines, or both mixed. It parses nothing: a whole piece may still be no JSON.
+ * several lines, or both mixed. It finds where an object ends by its brackets and texts and parses
+ * nothing: a whole piece may still be no JSON.
  *
  * A broken document is a piece too, and says why it is broken. The next document begins where a
  * line begins with `{`, so a document that was cut short never spoils the next one.
- *
- * Launchers put labels in front of lines: `n3: {` (pdsh, clush), `3: {` (srun --label),
- * `[1,3]<stdout>:{` (mpirun --tag-output). A label is one word that ends with a colon, has no other
- * colon, no quote and no bracket of an object, and at most one blank after it. Once a document has
- * begun after a label, all lines with that label belong to it, even if other lines stand between.
  */
-#define XB_DOCUMENTS_LABEL 300 /* bytes of a label: a host name has 253 at most */
-
 struct xb_documents {
     FILE *stream;
     size_t largest;    /* most bytes of a document */
@@ -37,11 +31,6 @@ struct xb_documents {
     int failure;       /* errno if the stream could not be read to its end; else 0 */
     uint64_t line;     /* from 1, at `at` */
     bool line_is_open; /* `at` is not where a line begins */
-    struct xb_strands *strands; /* documents of lines with labels */
-    char label[XB_DOCUMENTS_LABEL];
-    size_t label_length;   /* of the line at `at`, where it is */
-    bool line_is_labelled; /* and that line not all taken */
-    bool label_has_blank;  /* behind it */
 };
 
 struct xb_document_piece {
@@ -55,8 +44,7 @@ struct xb_document_piece {
 /* The stream is borrowed. */
 void xb_documents_open(struct xb_documents *documents, FILE *stream, size_t largest);
 /* Gives the next piece; *any is false after the last. Blocks while the stream does. Needs memory
- * for at most twice `largest`, or 16 times as much if many labels have open documents.
- * XB_ERR_MEMORY; XB_ERR_STOPPED after a signal. */
+ * for at most twice `largest`. XB_ERR_MEMORY; XB_ERR_STOPPED after a signal. */
 XB_MUST_CHECK enum xb_status xb_documents_next(struct xb_documents *documents,
                                                struct xb_document_piece *piece, bool *any,
                                                struct xb_error *error);

@@ -7,7 +7,7 @@ const struct xb_option xb_option_json_lines = {
     .argument = "FILE",
     .help =
         "Write what --json writes, but in one line; use it in place of --json. srun and mpirun cut "
-        "long lines: give srun --label, or write one file per node (--json %h.json).",
+        "long lines and mix them: there write one file per node (--json %h.json).",
     .selects = true,
 };
 

@@ -325,7 +325,8 @@ static void compare_option(struct search *search, const char *name)
     const struct xb_record_fact *old = before != NULL ? before : by_default;
     const struct xb_record_fact *new = after != NULL ? after : by_default;
     bool both_known = old != NULL && new != NULL;
-    if (only_selects(comparison, name) || (both_known && same_text(old->value, new->value)))
+    if (only_selects(comparison, name) ||
+        same_text(old != NULL ? old->value : NULL, new != NULL ? new->value : NULL))
         return;
     const char *baseline = value_to_show(search, before, by_default);
     const char *candidate = value_to_show(search, after, by_default);

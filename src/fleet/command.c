@@ -57,7 +57,7 @@ static void tell_usual(void)
 {
     fputs("  xferbench fleet results/\n"
           "  xferbench fleet --expect-hosts 'gpu[001-128]' results/*.json\n"
-          "  srun --label --nodes 128 xferbench link --json-lines - | xferbench fleet -\n",
+          "  clush -N -w 'gpu[001-128]' xferbench link --json-lines - | xferbench fleet -\n",
           stderr);
 }
 

@@ -9,7 +9,7 @@
 #include "cli/help.h"
 #include "cli/json_place.h"
 #include "cli/places.h"
-#include "cli/start_options.h"
+#include "cli/start_at.h"
 
 #include "base/interrupt.h"
 #include "base/output.h"
@@ -31,7 +31,6 @@ struct command {
     struct xb_link_session *session;
     struct xb_output output, json;
     struct xb_json_place json_place;
-    struct xb_start_options start;
     struct xb_node node;
     struct xb_host_facts host;
     bool only_json; /* both are standard output */
@@ -120,11 +119,8 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     if (status != XB_OK)
         return status;
     xb_host_facts_read(&command->host);
-    status = xb_start_options_read(config, session->deadline, &command->start, error);
-    if (status != XB_OK)
-        return status;
-    session->start_request = &command->start.request;
-    return read_limits(command, error);
+    status = xb_start_at_read(config, session->deadline, &session->start_at, error);
+    return status != XB_OK ? status : read_limits(command, error);
 }
 
 /* Opens outputs before anything is measured: a user must not learn afterwards that nothing can be
@@ -288,7 +284,7 @@ static int test(struct command *command)
 {
     struct xb_link_session *session = command->session;
     struct xb_error error;
-    xb_start_options_say(&command->start);
+    xb_start_at_say(session->start_at);
     if (xb_link_session_start(session, &error) != XB_OK)
         return fail(command, &error);
     bool done = xb_link_session_wait(session);

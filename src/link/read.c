@@ -167,10 +167,6 @@ static void read_start(struct xb_json_reader *reader, const cJSON *root, struct 
 {
     const cJSON *object = xb_json_get_object(reader, root, "start");
     size_t outer = xb_place_enter(&reader->place, "start");
-    const char *by = xb_json_get_optional_text(reader, object, "by");
-    for (int i = XB_START_AT_TIME; by != NULL && i <= XB_START_AT_BARRIER; i++)
-        if (strcmp(by, xb_start_by_name((enum xb_start_by)i)) == 0)
-            start->by = (enum xb_start_by)i;
     start->asked = read_time(reader, object, "asked");
     start->began = read_time(reader, object, "began");
     const cJSON *clock = xb_json_get_object(reader, object, "clock");

@@ -18,11 +18,11 @@ struct xb_link_session {
     /* What is asked; set before it is started, and not written to after. */
     const char *backend_name, *device_text, *size_text;
     unsigned attempts;
-    bool no_peers;                                /* pairs are left out */
-    double deadline;                              /* on the clock of src/base/clock.h */
-    const struct xb_start_request *start_request; /* when to begin; NULL: at once */
-    struct xb_link_limits limits;                 /* of the command line */
-    const struct xb_limits_file *file;            /* NULL: none */
+    bool no_peers;                     /* pairs are left out */
+    double deadline;                   /* on the clock of src/base/clock.h */
+    double start_at;                   /* on the clock of src/base/day_time.h; 0: at once */
+    struct xb_link_limits limits;      /* of the command line */
+    const struct xb_limits_file *file; /* NULL: none */
     double spacing;    /* seconds between a slow device's first two attempts; then it doubles */
     const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
 

@@ -15,11 +15,6 @@
 /* So often it looks for a signal. */
 #define GLANCE_S 0.05
 
-const char *xb_start_by_name(enum xb_start_by by)
-{
-    return by == XB_START_AT_TIME ? "start-at" : by == XB_START_AT_BARRIER ? "barrier" : NULL;
-}
-
 const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text)
 {
     char late[32] = "";
@@ -52,25 +47,9 @@ static bool sleep_until(double when, double deadline)
     }
 }
 
-static enum xb_status meet(const struct xb_start_request *request, struct xb_start *start,
-                           struct xb_error *error)
+void xb_start_wait(double at, double deadline, struct xb_start *start)
 {
-    struct xb_barrier barrier = request->barrier;
-    barrier.until = request->deadline > 0 ? request->deadline : xb_clock_now() + XB_BARRIER_LIMIT_S;
-    return xb_barrier_meet(&barrier, &start->asked, error);
-}
-
-enum xb_status xb_start_wait(const struct xb_start_request *request, struct xb_start *start,
-                             struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    *start = (struct xb_start){.by = request->by};
-    if (request->by == XB_START_AT_TIME)
-        start->asked = request->at;
-    else if (request->by == XB_START_AT_BARRIER)
-        status = meet(request, start, error);
-    start->clock = xb_clock_state_read();
-    if (status == XB_OK && (start->asked == 0 || sleep_until(start->asked, request->deadline)))
+    *start = (struct xb_start){.asked = at, .clock = xb_clock_state_read()};
+    if (at == 0 || sleep_until(at, deadline))
         start->began = xb_day_time_now();
-    return status;
 }

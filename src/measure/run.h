@@ -41,9 +41,9 @@ struct xb_run {
                              counted meanwhile */
     bool keeps_timelines; /* asked: each case has one more iteration recorded, and keeps that */
     bool interrupted;
-    const struct xb_start_request *start_request; /* asked: when to begin; NULL: at once. All
-                                                     devices are opened before */
-    struct xb_start start;                        /* how it began */
+    double start_at; /* asked, on the clock of src/base/day_time.h; 0: at once. All devices are
+                        opened before */
+    struct xb_start start; /* how it began */
     const char *sysfs; /* where PCI devices are shown; NULL: XB_PCI_DEVICES, as except in tests */
     double deadline;   /* on the clock of src/base/clock.h; 0 for none */
     bool deadline_met; /* false: it cut cases short */
@@ -95,8 +95,7 @@ const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count);
  * Measures every case in turn and makes every result final. A case or a device that fails becomes
  * an error row and the run goes on; only what leaves nothing to report is returned. Blocks until
  * done or until xb_run_should_stop(): the case in flight then keeps the samples it has, and the
- * rows behind it are skipped. If run->start_request asks for a barrier that fails, returns its
- * error.
+ * rows behind it are skipped.
  */
 XB_MUST_CHECK enum xb_status
 xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struct xb_error *error);

@@ -426,7 +426,7 @@ static enum xb_status open_several(struct runner *runner, struct xb_error *error
                     wanted[i] || concerns(&run->results[k].test, run->devices[i].info.index);
     }
     if (!xb_run_should_stop(run))
-        xb_openings_begin(runner->openings, wanted, run->device_count, run->start_request != NULL);
+        xb_openings_begin(runner->openings, wanted, run->device_count, run->start_at > 0);
     xb_openings_settle(runner->openings, run->device_count);
     free(wanted);
     return XB_OK;
@@ -462,16 +462,14 @@ static void run_all_rows(struct runner *runner)
 /* Opens the devices, and waits for the time at which measuring begins. */
 static enum xb_status begin(struct runner *runner, struct xb_error *error)
 {
-    const struct xb_start_request at_once = {.by = XB_START_AT_ONCE};
     struct xb_run *run = runner->run;
     enum xb_status status = open_several(runner, error);
     if (status != XB_OK)
         return status;
-    status = xb_start_wait(run->start_request != NULL ? run->start_request : &at_once, &run->start,
-                           error);
-    if (status == XB_OK && runner->observer != NULL && runner->observer->begun != NULL)
+    xb_start_wait(run->start_at, run->deadline, &run->start);
+    if (runner->observer != NULL && runner->observer->begun != NULL)
         runner->observer->begun(runner->observer->argument, run);
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,

@@ -56,7 +56,7 @@ void xb_making_keep_start(struct xb_making *making, const struct xb_start *start
     char text[XB_DAY_TIME];
     bool is_late = start->asked > 0 && start->began > 0;
     *kept =
-        (struct xb_record_start){.by = xb_start_by_name(start->by),
+        (struct xb_record_start){.by = start->asked > 0 ? "start-at" : NULL,
                                  .late_s = is_late ? late_by(start) : (double)NAN,
                                  .clock_known = clock->is_known,
                                  .synchronised = clock->is_synchronised,

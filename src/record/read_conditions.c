@@ -5,6 +5,7 @@
 #include "machine/node.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* More of these come from no run, and would make work for nothing. */
 #define MOST_VARIABLES 1024
@@ -94,7 +95,8 @@ void xb_reader_read_start(struct xb_reader *reader, const cJSON *document,
     xb_place_leave(&json->place, outer);
 }
 
-/* The options in effect. They are an array of their own, so that a caller can add to them. */
+/* The options in effect. They are an array of their own, so that a caller can add to them. Early
+ * builds had --barrier and --barrier-tasks, which said only when to begin. */
 static void read_options(struct xb_reader *reader, const cJSON *document)
 {
     struct xb_record *record = reader->record;
@@ -109,7 +111,8 @@ static void read_options(struct xb_reader *reader, const cJSON *document)
         return;
     }
     for (size_t i = 0; i < count; i++)
-        record->options[record->option_count++] = options[i];
+        if (strncmp(options[i].name, "barrier", strlen("barrier")) != 0)
+            record->options[record->option_count++] = options[i];
 }
 
 void xb_reader_read_conditions(struct xb_reader *reader, const cJSON *document)

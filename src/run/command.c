@@ -8,7 +8,7 @@
 #include "cli/file_name.h"
 #include "cli/json_place.h"
 #include "cli/places.h"
-#include "cli/start_options.h"
+#include "cli/start_at.h"
 #include "deadline.h"
 #include "dry_run.h"
 #include "processes.h"
@@ -303,13 +303,11 @@ static int plan_only(struct xb_run *run)
 }
 
 /* Measures in this process. */
-static int run_here(const struct xb_config *config, double deadline,
-                    const struct xb_start_options *start)
+static int run_here(const struct xb_config *config, double deadline, double start_at)
 {
-    bool is_agreed = start->request.by != XB_START_AT_ONCE;
     struct xb_run run = {.config = config,
                          .deadline = deadline,
-                         .start_request = is_agreed ? &start->request : NULL,
+                         .start_at = start_at,
                          .keeps_timelines = xb_config_get(config, "trace")->is_set ||
                                             xb_config_get(config, "timeline")->flag};
     struct xb_error error;
@@ -327,18 +325,18 @@ static int run_here(const struct xb_config *config, double deadline,
 static int run(struct xb_config *config, char *const *words)
 {
     struct xb_error error;
-    struct xb_start_options start;
+    double start_at = 0;
     double deadline = xb_deadline_of(config);
     (void)words;
     if (adapt_defaults(config, &error) != XB_OK || check_request(config, &error) != XB_OK ||
-        xb_start_options_read(config, deadline, &start, &error) != XB_OK)
+        xb_start_at_read(config, deadline, &start_at, &error) != XB_OK)
         return xb_cli_fail(&error);
     bool is_dry = xb_config_get(config, "dry-run")->flag;
     if (!is_dry)
-        xb_start_options_say(&start);
+        xb_start_at_say(start_at);
     if (xb_processes_wanted(config) && !is_dry)
-        return xb_processes_run(config, deadline, &start.request);
-    return run_here(config, deadline, &start);
+        return xb_processes_run(config, deadline, start_at);
+    return run_here(config, deadline, start_at);
 }
 
 const struct xb_command xb_command_run = {

@@ -5,7 +5,7 @@
 #include "cli/file_name.h"
 #include "cli/json_place.h"
 #include "cli/options.h"
-#include "cli/start_options.h"
+#include "cli/start_at.h"
 #include "measure/mode_list.h"
 #include "xferbench/record.h"
 
@@ -226,16 +226,13 @@ static const struct xb_option option_quiet = {
     .selects = true,
 };
 static const struct xb_option *const own_rows[] = {
-    &option_mode,          &option_size,         &option_direction,
-    &option_device,        &option_numa,         &xb_option_backend,
-    &option_latency,       &option_simultaneous, &option_time_limit,
-    &option_warm_up,       &option_samples,      &option_processes,
-    &option_interleave,    &option_quick,        &xb_option_deadline,
-    &xb_option_start_at,   &xb_option_barrier,   &xb_option_barrier_tasks,
-    &option_dry_run,       &option_json,         &xb_option_json_lines,
-    &option_baseline_json, &option_csv,          &option_trace,
-    &option_timeline,      &option_quiet,        &xb_option_help,
-    &xb_option_version,
+    &option_mode,       &option_size,       &option_direction,     &option_device,
+    &option_numa,       &xb_option_backend, &option_latency,       &option_simultaneous,
+    &option_time_limit, &option_warm_up,    &option_samples,       &option_processes,
+    &option_interleave, &option_quick,      &xb_option_deadline,   &xb_option_start_at,
+    &option_dry_run,    &option_json,       &xb_option_json_lines, &option_baseline_json,
+    &option_csv,        &option_trace,      &option_timeline,      &option_quiet,
+    &xb_option_help,    &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

@@ -283,27 +283,25 @@ static bool has_results(const struct session *session)
 }
 
 /* Waits for the time to begin once, for all processes. */
-static enum xb_status begin(struct session *session, const struct xb_start_request *request,
-                            struct xb_error *error)
+static void begin(struct session *session, double start_at)
 {
     struct xb_start start;
-    enum xb_status status = xb_start_wait(request, &start, error);
+    xb_start_wait(start_at, session->deadline, &start);
     for (size_t i = 0; i < session->side_count; i++)
         session->sides[i].set.start = start;
-    return status;
 }
 
-int xb_processes_run(const struct xb_config *config, double deadline,
-                     const struct xb_start_request *request)
+int xb_processes_run(const struct xb_config *config, double deadline, double start_at)
 {
     struct session session = {.config = config, .deadline = deadline};
     struct xb_error error;
     int code = 0;
-    if (prepare(&session, &error) != XB_OK || begin(&session, request, &error) != XB_OK) {
+    if (prepare(&session, &error) != XB_OK) {
         code = xb_cli_fail(&error);
         release(&session);
         return code;
     }
+    begin(&session, start_at);
     xb_progress_start(&session.progress, !xb_config_get(config, "quiet")->flag);
     run_all(&session);
     xb_progress_clear(&session.progress);

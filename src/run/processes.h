@@ -2,7 +2,6 @@
 #ifndef XFERBENCH_RUN_PROCESSES_H
 #define XFERBENCH_RUN_PROCESSES_H
 
-#include "machine/start.h"
 #include "xferbench/options.h"
 
 #include <stdbool.h>
@@ -23,10 +22,9 @@ XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_config *
 
 /*
  * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on
- * the clock of src/base/clock.h, 0 for none. *request says when the first begins. Opens no backend.
- * Blocks. Returns the exit code.
+ * the clock of src/base/clock.h, 0 for none; `start_at`, when the first begins, on that of
+ * src/base/day_time.h, 0 for at once. Opens no backend. Blocks. Returns the exit code.
  */
-int xb_processes_run(const struct xb_config *config, double deadline,
-                     const struct xb_start_request *request);
+int xb_processes_run(const struct xb_config *config, double deadline, double start_at);
 
 #endif

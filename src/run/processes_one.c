@@ -29,9 +29,9 @@
 /* Whether an option is for this process only: that there are several, and where results go. */
 static bool is_own(const char *name)
 {
-    static const char *const own[] = {"processes",  "interleave", "baseline-json", "json",
-                                      "json-lines", "csv",        "quiet",         "deadline",
-                                      "start-at",   "barrier",    "barrier-tasks"};
+    static const char *const own[] = {"processes", "interleave", "baseline-json",
+                                      "json",      "json-lines", "csv",
+                                      "quiet",     "deadline",   "start-at"};
     for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
         if (strcmp(own[i], name) == 0)
             return true;

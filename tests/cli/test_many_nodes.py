@@ -265,51 +265,8 @@ class Start(Case):
             self.assert_fails(UNTESTED, ("--start-at: ", *words), *LINK, "--start-at", time)
         self.assert_usage(("after --deadline",), *QUIET, "--start-at", "+60m", "--deadline", "1m")
         self.assert_fails(UNTESTED, ("after --deadline",), *LINK, "--start-at", "+60m")
-        self.assert_usage(("give one of them",), *QUIET, "--start-at", "+1s", "--barrier", "meet")
-
-    def test_a_barrier(self):
-        commands = (QUIET, (*QUIET, "--processes", "2"), LINK)
-        processes = [
-            self.start(*command, "--barrier", "meet", "--json", f"{rank}.json", environment=slurm(rank, 3))
-            for rank, command in enumerate(commands)
-        ]
-        for process, code in zip(processes, (0, 0, UNTESTED)):
-            self.assert_ended(code, process)
-        starts = [self.began(f"{rank}.json") for rank in range(3)]
-        self.assertEqual(len({start["asked"] for start in starts}), 1)
-        for start in starts:
-            self.assertEqual(start["by"], "barrier")
-            self.assertGreaterEqual(start["began"], start["asked"])
-        again = self.assert_usage(("was used before by gpu007.1",), *QUIET, "--barrier", "meet", environment=slurm(1, 3))
-        self.assertIn("name a new folder", again.err)
-
-    def test_one_is_missing(self):
-        """Nobody measures, and each says who came."""
-        options = self.hastened()
-        processes = []
-        for rank in range(2):
-            environment = options["environment"] | slurm(rank, 3, f"gpu00{rank}")
-            arguments = (*QUIET, "--barrier", "meet", "--json", f"{rank}.json")
-            processes.append(self.start(*arguments, **options | {"environment": environment}))
-        here = ("here.gpu000.0.", "here.gpu001.1.")
-        wait_until(
-            lambda: os.path.isdir(self.path("meet"))
-            and all(any(name.startswith(one) for name in os.listdir(self.path("meet"))) for one in here)
-        )
-        self.put_forward(601)
-        for process in processes:
-            outcome = self.assert_ended(1, process)
-            self.assert_words(outcome.err, ("2 of 3 processes came", "gpu000.0, gpu001.1"), outcome)
-        self.assertFalse(os.path.exists(self.path("0.json")))
-
-    def test_how_many_meet(self):
-        self.assert_usage(("--barrier-tasks N",), *QUIET, "--barrier", "meet")
-        self.assert_usage(("--barrier FOLDER",), *QUIET, "--barrier-tasks", "2")
-        self.assert_succeeds(*QUIET, "--barrier", "meet-%h", "--barrier-tasks", "1", environment=slurm(0, 8))
-        self.assertTrue(os.path.isdir(self.path("meet-gpu007")))
 
     def test_dry_run_does_not_wait(self):
-        self.assert_succeeds(*SMALL, "--dry-run", "--barrier", "meet", "--barrier-tasks", "2")
         self.assert_succeeds(*SMALL, "--dry-run", "--start-at", "+60m")
         self.assert_folder_has()
 

@@ -117,6 +117,8 @@ static void an_option_that_nobody_knows_is_context(void **state)
 {
     (void)state;
     begin_with_defaults("pinned");
+    set_option(&after, "frobnicate", NULL); /* not given: as if it were not there */
+    assert_none();
     set_option(&after, "frobnicate", "true");
     assert_only("option --frobnicate", NULL, "true", false);
     begin(8, 8); /* without defaults */

@@ -120,7 +120,7 @@ static void a_line_of_a_whole_document_may_begin_with_a_bracket(void **state)
 static void lines_of_several_programs_are_reported(void **state)
 {
     (void)state;
-    EXPECT("{\n{\n  \"a\": 1\n  \"a\": 1\n}\n}\n", "!1: write one file per node",
+    EXPECT("{\n{\n  \"a\": 1\n  \"a\": 1\n}\n}\n", "!1: a file of its own",
            "{\n  \"a\": 1\n  \"a\": 1\n}", "!6: document begins here");
     EXPECT("{\n  \"a\": 1,\n{\"b\":2}\n  \"c\": 3\n}\n", "!1: several programs", "{\"b\":2}",
            "!4: document begins here");
@@ -138,58 +138,13 @@ static void what_is_no_document_is_one_piece(void **state)
     expect_bytes("\0\0\n{}", 5, (const char *const[]){"!1: document begins here", "{}", NULL});
 }
 
-static void labels_of_launchers_are_taken_off(void **state)
+static void lines_with_labels_are_no_documents(void **state)
 {
     (void)state;
-    EXPECT("n3: {\"a\":1}\nn10: {\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
-    EXPECT("3: {\"a\":1}\n[1,3]<stdout>:{\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
-    EXPECT("n3: {\"a\":1} \r\nn3: {\"b\":2}{}", "{\"a\":1}", "{\"b\":2}", "{}");
-    EXPECT(" 7: {\n 7:   \"a\": {\n 7:   }\n 7: }\n10: {}\n", "{  \"a\": {  }}", "{}");
-    EXPECT("{\nn1: {}\n", "!1: another document begins", "{}");
-    EXPECT("n1: word\nn1: {}\nn1: word\n{}\n", "!1: document begins here", "{}",
-           "!3: document begins here", "{}");
-}
-
-static void lines_with_one_label_belong_together(void **state)
-{
-    (void)state;
-    EXPECT("n1: {\nn2: {\nn2: }\nn1: }\n", "{}", "{}");
-    EXPECT("0: {\"a\":\"b\n1: {\"c\":{\"d\n0: c\"}\n1: \":1\n1: }}\n0: {}\n", "{\"a\":\"bc\"}",
-           "{\"c\":{\"d\":1}}", "{}");
-    /* Cut before a bracket, a blank, behind a backslash. */
-    EXPECT("0: {\"a\":[\n0: {},\n0: {}]}\n", "{\"a\":[{},{}]}");
-    EXPECT("0: {\"a\":\"b\n0:  {c\"}\n", "{\"a\":\"b {c\"}");
-    EXPECT("0: {\"a\":\"b\\\n0: \"\"}\n", "{\"a\":\"b\\\"\"}");
-    /* Others stand between. */
-    EXPECT("0: {\"a\":\n{\"b\":2}\nword\n0: 1}\n", "{\"b\":2}", "!3: document begins here",
-           "{\"a\":1}");
-}
-
-static void what_is_broken_behind_a_label_takes_nothing_with_it(void **state)
-{
-    (void)state;
-    EXPECT("0: {\"a\":1,\n0: {\"b\":2}\n", "!1: another document begins", "{\"b\":2}");
-    EXPECT("0: {\"a\":[}\n1: {}\n0: 1,2\n0: 3}\n0: {\"b\":2}\n", "!1: brackets do not match", "{}",
-           "{\"b\":2}");
-    EXPECT("0: {\"a\":1,\n1: {}\n2: {\n", "{}", "!1: does not end", "!3: does not end");
-    EXPECT("0: {\"a\":\"" LONG LONG "\n1: {}\n0: " LONG "\"}\n0: {\"b\":2}\n", "{}",
-           "!1: too large", "{\"b\":2}");
-}
-
-static void within_a_text_the_next_document_is_seen(void **state)
-{
-    (void)state;
-    EXPECT("n1: {\"a\":\"bc\nn1: {\"b\":2}\nn1: {\"c\":3}\n", "!1: another document begins",
-           "{\"b\":2}", "{\"c\":3}");
-}
-
-/* A blank at the beginning of a piece belongs to a text where labels have none behind them. */
-static void a_blank_behind_a_label_may_be_the_texts(void **state)
-{
-    (void)state;
-    EXPECT("[1,3]<stdout>:{\"a\":\"b\n[1,3]<stdout>: c\"}\n", "{\"a\":\"b c\"}");
-    EXPECT("[1,3]<stdout>:{\"a\":\"b\n[1,3]<stdout>: {\"}\n", "{\"a\":\"b {\"}");
-    EXPECT("3: {\"a\":\"b\n3: c\"}\n", "{\"a\":\"bc\"}");
+    EXPECT("n3: {\"a\":1}\nn10: {\"b\":2}\n", "!1: neither cuts nor labels");
+    EXPECT(" 7: {\n10: {\n 7: }\n10: }\n{\"b\":2}\n", "!1: --json %h.json", "{\"b\":2}");
+    EXPECT("[1,3]<stdout>:{\"a\":\"b\n[1,3]<stdout>: {\"}\n", "!1: --json-lines");
+    EXPECT("{\nn1: {}\n{}\n", "!1: another document begins", "{}");
 }
 
 static void a_large_document_is_skipped(void **state)
@@ -264,7 +219,7 @@ static void a_stream_may_come_in_pieces_of_any_length(void **state)
     size_t broken;
     for (size_t step = 1; step < 20; step += 6) {
         const struct source source = {.begin = "",
-                                      .text = "n1: {\nn1:   \"a\": \"b\"\nn1: }\n{\"c\":[1]}\r\n",
+                                      .text = "{\n  \"a\": \"b\"\n}\n{\"c\":[1]}\r\n",
                                       .end = "{}",
                                       .times = 5000,
                                       .step = step};
@@ -285,39 +240,6 @@ static void memory_stays_small_whatever_comes(void **state)
         (void)count_whole(source, 100000, &broken);
         assert_true(broken > 0);
     }
-}
-
-/* As many as no fleet has: none is looked at again for each other one. */
-static void many_labels_have_an_end(void **state)
-{
-    (void)state;
-    struct xb_documents documents;
-    struct xb_document_piece piece;
-    struct xb_error error;
-    size_t counts[2] = {0};
-    bool any = true;
-    char *text = NULL;
-    size_t length = 0;
-    FILE *stream = open_memstream(&text, &length);
-    assert_non_null(stream);
-    for (int i = 0; i < 200000; i++)
-        fprintf(stream, "%d: {\n", i);
-    assert_int_equal(fclose(stream), 0);
-    stream = fmemopen(text, length, "r");
-    assert_non_null(stream);
-    xb_documents_open(&documents, stream, 10 << 20);
-    for (;;) {
-        assert_int_equal(xb_documents_next(&documents, &piece, &any, &error), XB_OK);
-        if (!any)
-            break;
-        assert_non_null(piece.why);
-        counts[strstr(piece.why, "too many") != NULL]++;
-    }
-    assert_int_equal(counts[0] + counts[1], 200000);
-    assert_true(counts[0] > 100000 && counts[1] > 0); /* 160 MiB, 1 KiB and a label each */
-    xb_documents_close(&documents);
-    fclose(stream);
-    free(text);
 }
 
 static void of_a_large_one_nothing_is_kept(void **state)
@@ -359,16 +281,11 @@ int main(void)
         cmocka_unit_test(a_line_of_a_whole_document_may_begin_with_a_bracket),
         cmocka_unit_test(lines_of_several_programs_are_reported),
         cmocka_unit_test(what_is_no_document_is_one_piece),
-        cmocka_unit_test(labels_of_launchers_are_taken_off),
-        cmocka_unit_test(lines_with_one_label_belong_together),
-        cmocka_unit_test(what_is_broken_behind_a_label_takes_nothing_with_it),
-        cmocka_unit_test(within_a_text_the_next_document_is_seen),
-        cmocka_unit_test(a_blank_behind_a_label_may_be_the_texts),
+        cmocka_unit_test(lines_with_labels_are_no_documents),
         cmocka_unit_test(a_large_document_is_skipped),
         cmocka_unit_test(nesting_has_an_end),
         cmocka_unit_test(a_stream_may_come_in_pieces_of_any_length),
         cmocka_unit_test(memory_stays_small_whatever_comes),
-        cmocka_unit_test(many_labels_have_an_end),
         cmocka_unit_test(of_a_large_one_nothing_is_kept),
         cmocka_unit_test(a_stream_that_fails_says_so),
     };

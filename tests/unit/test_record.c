@@ -439,6 +439,19 @@ static void refuses_a_case_twice(void **state)
     refuse_tree(tree, "results[4] of process 0 is a case that it has already: pinned registered");
 }
 
+static void when_an_early_build_began_is_no_condition(void **state)
+{
+    (void)state;
+    cJSON *tree = result_tree();
+    put(tree, "config.barrier", "\"meet\"");
+    put(tree, "config.barrier-tasks", "2");
+    struct xb_record record = read_tree(tree);
+    assert_null(xb_record_option(&record, "barrier"));
+    assert_null(xb_record_option(&record, "barrier-tasks"));
+    assert_non_null(xb_record_option(&record, "chunk"));
+    xb_record_free(&record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +466,7 @@ int main(void)
         cmocka_unit_test(tells_cases_by_every_key),
         cmocka_unit_test(tells_parameters_by_name_and_value),
         cmocka_unit_test(refuses_a_case_twice),
+        cmocka_unit_test(when_an_early_build_began_is_no_condition),
     };
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }
