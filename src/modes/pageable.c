@@ -185,7 +185,8 @@ const struct xb_mode xb_mode_pageable = {
         "call that starts the copy may return only when the data is moved. So the queue is never "
         "held, and SUBMIT shows how long the call took to return. With --staging ring host "
         "threads copy through a small ring of page-locked chunks while the device copies the "
-        "chunks before; up to 512 KiB the calling thread copies alone. The host's clock times it "
+        "chunks before; up to 512 KiB the calling thread copies alone, unless --threads is given. "
+        "The host's clock times it "
         "until the last byte is there. Beside it stand the threads' copies alone and the device's "
         "alone.",
     .directions = XB_H2D | XB_D2H,

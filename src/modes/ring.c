@@ -105,16 +105,17 @@ static uint64_t piece_of(uint64_t chunk)
     return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
 }
 
-static unsigned threads_for(uint64_t bytes, unsigned threads)
+static unsigned usual_threads(uint64_t bytes)
 {
-    return bytes > ALONE_MOST ? threads : 1;
+    return bytes > ALONE_MOST ? xb_threads_usual() : 1;
 }
 
 struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_ring_chunk)->count;
+    bool is_asked = xb_case_setting(test, &xb_option_threads)->count > 0;
     return (struct xb_ring_plan){
-        .threads = threads_for(test->bytes, xb_threads_of(test)),
+        .threads = is_asked ? xb_threads_of(test) : usual_threads(test->bytes),
         .chunk = chunk > 0 ? chunk : usual_chunk(test->bytes),
         .slots = (unsigned)xb_case_setting(test, &xb_option_ring_slots)->count,
     };
@@ -122,9 +123,8 @@ struct xb_ring_plan xb_ring_plan_of(const struct xb_case *test)
 
 struct xb_ring_plan xb_ring_plan_usual(uint64_t bytes)
 {
-    return (struct xb_ring_plan){.threads = threads_for(bytes, xb_threads_usual()),
-                                 .chunk = usual_chunk(bytes),
-                                 .slots = XB_RING_USUAL_SLOTS};
+    return (struct xb_ring_plan){
+        .threads = usual_threads(bytes), .chunk = usual_chunk(bytes), .slots = XB_RING_USUAL_SLOTS};
 }
 
 uint64_t xb_ring_operations(const struct xb_ring_plan *plan, uint64_t bytes)

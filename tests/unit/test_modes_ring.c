@@ -214,17 +214,19 @@ static void test_no_more_than_the_ring_is_worked_on(void **state)
 }
 
 /* To be woken would take another thread longer, and on a busy CPU until the scheduler's next tick.
- * Above, threads are worth it. */
+ * Above, and where somebody asks for them, there are threads. */
 static void test_a_small_copy_is_the_callers_own(void **state)
 {
     (void)state;
     static const struct {
-        const char *size;
+        const char *size, *asked;
         unsigned threads;
-    } copies[] = {{"1", 1}, {"64K", 1}, {"512K", 1}, {"513K", 3}};
+    } copies[] = {
+        {"1", "0", 1}, {"64K", "0", 1}, {"512K", "0", 1}, {"64K", "3", 3}, {"513K", "3", 3}};
     for (size_t i = 0; i < sizeof copies / sizeof copies[0]; i++) {
         struct fixture f;
-        RUN(&f, RING, "--size", copies[i].size, "--ring-chunk", "64K", "--threads", "3");
+        RUN(&f, RING, "--size", copies[i].size, "--ring-chunk", "64K", "--threads",
+            copies[i].asked);
         expect_verified(&f, 2);
         assert_int_equal(crew.threads, copies[i].threads);
         expect_number(&f.run.results[0], "threads", copies[i].threads);
