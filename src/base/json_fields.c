@@ -32,7 +32,7 @@ static void put_items(struct xb_json *json, const struct xb_field *field, const 
                       size_t count)
 {
     xb_json_open_array(json, field->key);
-    for (size_t i = 0; i < count && i < field->most; i++)
+    for (size_t i = 0; i < count; i++)
         xb_fields_put_object(json, NULL, field->fields, items + i * field->size);
     xb_json_close(json);
 }
@@ -75,8 +75,11 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
     case XB_FIELD_OBJECT:
         xb_fields_put_object(json, key, field->fields, at);
         break;
-    case XB_FIELD_ITEMS:
-        put_items(json, field, at, *(const size_t *)(from + field->count));
+    case XB_FIELD_ITEMS: /* no more than the array holds */
+        put_items(json, field, at,
+                  *(const size_t *)(from + field->count) < field->most
+                      ? *(const size_t *)(from + field->count)
+                      : (size_t)field->most);
         break;
     case XB_FIELD_LIST:
         put_items(json, field, *(const char *const *)at, *(const size_t *)(from + field->count));
@@ -318,6 +321,8 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
 /* What a member is that the file does not know. */
 static void set_unknown(const struct xb_field *field, char *to)
 {
+    if ((field->flags & XB_FIELD_EMPTY_IS_NULL) != 0)
+        memset(to + field->offset, 0, field->size);
     if (field->kind == XB_FIELD_INDEX)
         *(int *)(to + field->offset) = -1;
     else if (field->kind == XB_FIELD_INT64)

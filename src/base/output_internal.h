@@ -20,7 +20,7 @@ XB_MUST_CHECK enum xb_status xb_replacement_open(struct xb_output *output, struc
 /*
  * Replaces the target by the new file, which the caller has flushed and synced. Returns the call
  * that failed, with errno set, or NULL: what follows, closing the file and removing a temporary
- * name, does not matter to who reads it, so xb_output_discard() does it and reports nothing. After
+ * name, does not matter to readers, so xb_output_discard() does it and reports nothing. After
  * a failure *kept is the path of a file with everything that was written, to be freed, or NULL if
  * there is none.
  */

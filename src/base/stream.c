@@ -70,7 +70,7 @@ enum xb_status xb_memory_text_end(struct xb_memory_text *text, const char *what,
     free(text->text);
     *text = (struct xb_memory_text){.text = NULL};
     (void)XB_FAIL(error, XB_ERR_MEMORY, "no memory for %s", what);
-    return XB_ERR_MEMORY; /* for who analyses what follows a failure */
+    return XB_ERR_MEMORY; /* clang-tidy must see that this is a failure */
 }
 
 enum xb_status xb_memory_text_keep(struct xb_memory_text *text, const char *what,

@@ -44,7 +44,8 @@ const struct xb_option xb_option_deadline = {
     .argument = "TIME",
     .help = "Stop measuring after this time and use what is there; the rest is skipped, and that "
             "is said. A running repetition or allocation is not cut short; but if it takes 5 s "
-            "longer, as in a driver that hangs, that is an error, and the program ends.",
+            "longer, as in a driver that hangs, that is an error: run writes what is measured, "
+            "and the program ends.",
     .selects = true,
 };
 

@@ -99,13 +99,7 @@ static const struct xb_field load_fields[] = {
     XB_ITEMS("hops", load, hops, count, XB_PCIE_HOPS, seen_fields),
     XB_FIELD("gone", FLAG, load, gone), XB_FIELDS_END};
 
-/* Counters are rows of an enum: [i] has its key, whether it is known, and its value. */
-static void put_counter(struct xb_json *json, const char *key, const bool *known,
-                        const uint64_t *count)
-{
-    xb_json_put_known_whole(json, key, *known, *count);
-}
-
+/* A counter, and whether it is known. */
 static void read_counter(struct xb_json_reader *reader, const cJSON *object, const char *key,
                          bool *known, uint64_t *count)
 {
@@ -126,7 +120,7 @@ static void put_pcie_counters(struct xb_json *json, const struct xb_field *field
     const health *of = from;
     xb_json_open_object(json, field->key);
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
-        put_counter(json, xb_pcie_counter_key(i), &of->counted[i], &of->counts[i]);
+        xb_json_put_known_whole(json, xb_pcie_counter_key(i), of->counted[i], of->counts[i]);
     xb_json_close(json);
 }
 
@@ -162,7 +156,8 @@ static void put_nvlinks(struct xb_json *json, const struct xb_field *field, cons
         xb_json_put_whole(json, "link", i);
         xb_fields_put(json, nvlink_fields, one);
         for (enum xb_nvlink_counter k = 0; k < XB_NVLINK_COUNTERS; k++)
-            put_counter(json, xb_nvlink_counter_key(k), &one->counted[k], &one->counts[k]);
+            xb_json_put_known_whole(json, xb_nvlink_counter_key(k), one->counted[k],
+                                    one->counts[k]);
         xb_json_close(json);
     }
     xb_json_close(json);

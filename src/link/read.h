@@ -20,7 +20,7 @@ struct cJSON;
 struct xb_link_file {
     struct xb_link_report report;
     const char *hostname;      /* NULL where not known */
-    const char *node;          /* its name in the fleet; NULL in files of builds before 0.1.0 */
+    const char *node;          /* its name in the fleet; NULL where it was not asked for */
     const char *node_named_by; /* the variable that named it; NULL: it is the host name */
     int64_t rank;              /* among those that a launcher started; -1: none told */
     uint64_t ranks;            /* how many there are; 0: not told */

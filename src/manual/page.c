@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The man page, in the macros of man(7). */
-#define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "manual.h"
 
 #include "base/stream.h"

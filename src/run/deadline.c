@@ -42,9 +42,9 @@ static struct {
 static void tell(const char *what, const char *written)
 {
     xb_say("the deadline was %.0f s ago, and %s has not ended: a driver call hangs, or takes that "
-           "long. %s Look for a hung GPU in the kernel's log (dmesg), take another --backend or "
+           "long. %s%sLook for a hung GPU in the kernel's log (dmesg), take another --backend or "
            "--device, or give it more time with --deadline.",
-           XB_DEADLINE_GRACE_S, what, written);
+           XB_DEADLINE_GRACE_S, what, written, written[0] != '\0' ? " " : "");
 }
 
 static bool write_rest(char *what, size_t size, char *written, size_t written_size)

@@ -95,12 +95,12 @@ static char **words_for(const struct session *session, const struct side *side)
 
 /* ---- one process ---- */
 
-/* The signal that its program, or a shell before it, caught and then tells by an exit code above
- * 128; 0 for none. */
+/* The signal that its program caught, wrote what it had and then told by an exit code above 128; 0
+ * for none. xferbench catches these alone. */
 static int heeded_signal(const struct xb_process *process)
 {
     int number = process->exit_code - 128;
-    return number > 0 && number < NSIG ? number : 0;
+    return number == SIGINT || number == SIGTERM || number == SIGHUP ? number : 0;
 }
 
 /* How a process ended: "it was ended by SIGSEGV", "it ended with exit code 1". */

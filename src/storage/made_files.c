@@ -112,7 +112,8 @@ void xb_made_files_remove(const struct xb_files *files)
     bool is_folder = length > 0 && files->path[length - 1] == '/';
     int stays = 0;
     for (size_t i = 0; is_folder && i < files->count; i++)
-        if (unlinkat(files->folder, files->entries[i].name, 0) != 0 && stays == 0)
+        if (unlinkat(files->folder, files->entries[i].name, 0) != 0 && errno != ENOENT &&
+            stays == 0)
             stays = errno;
     if (is_folder && rmdir(files->path) != 0 && errno != ENOENT) {
         stays = stays != 0 ? stays : errno;
