@@ -83,6 +83,27 @@ static void test_host_names(void **state)
     assert_note("Not expected, but have documents: a.");
 }
 
+/* Nodes of one image have the host name of one of them, which hides nobody. */
+static void test_one_host_name_for_all(void **state)
+{
+    static const char *const names[] = {"n1", "n2", "n8"};
+    (void)state;
+    for (size_t there = 2; there <= 3; there++) {
+        begin();
+        for (size_t i = 0; i < there; i++) {
+            struct xb_fleet_node node = {.name = names[i], .hostname = "n8"};
+            size_t index = 0;
+            struct xb_error error;
+            assert_int_equal(xb_fleet_add_node(&fleet, &node, &index, &error), XB_OK);
+        }
+        expect(names, 3);
+        judge();
+        assert_int_equal(count_of(XB_FLEET_MISSING), 3 - there);
+        for (size_t i = 0; i < there; i++)
+            assert_string_equal(fleet.nodes[i].expected, names[i]);
+    }
+}
+
 static void add_gpus(const char *name, unsigned count)
 {
     add_document();
@@ -557,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_many_missing),
         cmocka_unit_test(test_host_names),
+        cmocka_unit_test(test_one_host_name_for_all),
         cmocka_unit_test(test_fewer_gpus),
         cmocka_unit_test(test_replaced_gpu),
         cmocka_unit_test(test_equal_uuids),
