@@ -25,7 +25,7 @@ struct xb_fleet_source {
     size_t number;       /* of the document in it, from 1; 0 where it is the only one */
     const char *kind;    /* "link", "run": what a newer one of the same kind can replace */
     time_t dated;        /* its timestamp; 0 where it has none */
-    time_t written;      /* the same, but 0 too for a date that is still to come */
+    time_t written;      /* the same, but before 0 for a date that is still to come */
     double began;        /* when measuring began, seconds since the epoch; NAN where not known */
     double late_s;       /* after the agreed time; NAN where none was agreed */
     bool unsynchronised; /* the node said that its clock follows no other */
