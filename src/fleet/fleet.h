@@ -51,10 +51,11 @@ struct xb_fleet_gpu {
     double link_speed_gts;
     unsigned link_width;
     time_t told; /* when the newest document was written */
-    /* The fleet's own: when the first document was, and the one that told the link; and whether its
-     * node has a document of a later launch, which does not find it. */
+    /* The fleet's own: when the first document was, and the one that told the link; whether a newer
+     * one has another GPU at its place; and whether it is gone: so, or because its node has a
+     * document of a later launch, which does not find it. */
     time_t first_told, link_told;
-    bool is_gone;
+    bool is_replaced, is_gone;
 };
 
 /* What was measured, and everything that must be the same before values are compared: two that
