@@ -177,14 +177,13 @@ struct gpu_names {
     struct name uuid, place;
 };
 
-static struct gpu_names names_of(const struct xb_fleet_gpu *gpu, size_t index)
+static struct gpu_names names_of(const struct xb_fleet_gpu *gpu)
 {
-    struct gpu_names names = {.uuid = {{OF_UUID, gpu->node, (uintptr_t)gpu->uuid}, index}};
+    struct gpu_names names = {.uuid = {{OF_UUID, gpu->node, (uintptr_t)gpu->uuid}, 0}};
     if (gpu->pci_bdf != NULL)
-        names.place = (struct name){{OF_ADDRESS, gpu->node, (uintptr_t)gpu->pci_bdf}, index};
+        names.place = (struct name){{OF_ADDRESS, gpu->node, (uintptr_t)gpu->pci_bdf}, 0};
     else
-        names.place =
-            (struct name){{OF_INDEX, gpu->node, (uintptr_t)gpu->model, gpu->index}, index};
+        names.place = (struct name){{OF_INDEX, gpu->node, (uintptr_t)gpu->model, gpu->index}, 0};
     return names;
 }
 
@@ -198,23 +197,17 @@ static bool is_elsewhere(const struct xb_fleet_gpu *left, const struct xb_fleet_
 
 /* The index of the GPU, or XB_FLEET_NONE. A document without UUIDs is of the GPU that a document
  * with them found at the same place. */
-static size_t find_gpu(const struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
+static size_t find_gpu(const struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu,
+                       const struct gpu_names *names)
 {
-    const struct gpu_names names = names_of(gpu, 0);
-    const struct name *known = find(fleet, &names.uuid);
+    const struct name *known = find(fleet, &names->uuid);
     if (known == NULL || is_elsewhere(&fleet->gpus[known->index], gpu))
-        known = find(fleet, &names.place);
+        known = find(fleet, &names->place);
     if (known == NULL)
         return XB_FLEET_NONE;
     const char *uuid = fleet->gpus[known->index].uuid;
     bool other = gpu->uuid != NULL && uuid != NULL && gpu->uuid != uuid;
     return other ? XB_FLEET_NONE : known->index;
-}
-
-static bool keep_gpu_names(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu, size_t index)
-{
-    const struct gpu_names names = names_of(gpu, index);
-    return (gpu->uuid == NULL || keep_name(fleet, &names.uuid)) && keep_name(fleet, &names.place);
 }
 
 /* What a document says of a GPU that is in the fleet. */
@@ -248,13 +241,15 @@ enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gp
     if (!keep_text(fleet, &kept.model) || !keep_text(fleet, &kept.uuid) ||
         !keep_text(fleet, &kept.pci_bdf))
         return no_memory(error);
-    size_t known = find_gpu(fleet, &kept);
+    struct gpu_names names = names_of(&kept);
+    size_t known = find_gpu(fleet, &kept, &names);
     *index = known == XB_FLEET_NONE ? fleet->gpu_count : known;
     struct xb_fleet_gpu *grown = GROW(fleet->gpus, fleet->gpu_count, &fleet->names->gpus);
     if (grown == NULL)
         return no_memory(error);
     fleet->gpus = grown;
-    if (!keep_gpu_names(fleet, &kept, *index))
+    names.uuid.index = names.place.index = *index;
+    if ((kept.uuid != NULL && !keep_name(fleet, &names.uuid)) || !keep_name(fleet, &names.place))
         return no_memory(error);
     kept.first_told = kept.link_told = kept.told;
     if (known == XB_FLEET_NONE)

@@ -25,7 +25,7 @@ struct xb_fleet_source {
     size_t number;       /* of the document in it, from 1; 0 where it is the only one */
     const char *kind;    /* "link", "run": what a newer one of the same kind can replace */
     time_t dated;        /* its timestamp; 0 where it has none */
-    time_t written;      /* the same, but 0 too for a date that is still to come */
+    time_t written;      /* the same, but before 0 for a date that is still to come */
     double began;        /* when measuring began, seconds since the epoch; NAN where not known */
     double late_s;       /* after the agreed time; NAN where none was agreed */
     bool unsynchronised; /* the node said that its clock follows no other */
@@ -51,10 +51,11 @@ struct xb_fleet_gpu {
     double link_speed_gts;
     unsigned link_width;
     time_t told; /* when the newest document was written */
-    /* The fleet's own: when the first document was, and the one that told the link; and whether its
-     * node has a document of a later launch, which does not find it. */
+    /* The fleet's own: when the first document was, and the one that told the link; whether a newer
+     * one has another GPU at its place; and whether it is gone: so, or because its node has a
+     * document of a later launch, which does not find it. */
     time_t first_told, link_told;
-    bool is_gone;
+    bool is_replaced, is_gone;
 };
 
 /* What was measured, and everything that must be the same before values are compared: two that

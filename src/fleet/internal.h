@@ -49,7 +49,7 @@ struct xb_judging {
 };
 
 /* moved.c: finds the GPUs that are gone from where they were, and makes one of those that are at
- * another place since. A note tells of other GPUs with equal UUIDs. */
+ * another place since. Notes tell of these, and of other GPUs with equal UUIDs. */
 XB_MUST_CHECK enum xb_status xb_fleet_join_moved(struct xb_judging *judging,
                                                  struct xb_error *error);
 

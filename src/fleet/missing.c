@@ -9,8 +9,9 @@
 
 /*
  * Finds expected nodes without a document, and nodes that nobody expected. A node is found by its
- * name or its host name. "gpu1" on one side and "gpu1.cluster" on the other are the same node,
- * unless another name on either side begins with "gpu1.": then nobody could tell.
+ * name, and what is not found so by its host name: nodes of one image may all have that of one.
+ * "gpu1" on one side and "gpu1.cluster" on the other are the same node, unless another name on
+ * either side begins with "gpu1.": then nobody could tell.
  */
 
 /* A name of an expected node, or of one that has a document. */
@@ -123,9 +124,16 @@ static void meet_all(struct roll *expected, struct roll *there)
 
 static bool open_roll(struct roll *roll, size_t owners)
 {
-    *roll = (struct roll){.items = calloc(2 * owners + 1, sizeof *roll->items),
+    *roll = (struct roll){.items = calloc(owners + 1, sizeof *roll->items),
                           .met = calloc(owners + 1, sizeof(const char *))};
     return roll->items != NULL && roll->met != NULL;
+}
+
+/* Lists a name for an owner that is not met yet. */
+static void list_unmet(struct roll *roll, const char *name, size_t owner)
+{
+    if (roll->met[owner] == NULL && name != NULL)
+        roll->items[roll->count++] = (struct called){name, owner};
 }
 
 static void close_roll(struct roll *roll)
@@ -200,15 +208,14 @@ enum xb_status xb_fleet_name_missing(struct xb_judging *judging, struct xb_error
     opened = open_roll(&there, fleet->node_count) && opened;
     enum xb_status status = opened ? XB_OK : xb_fleet_no_memory(error);
     if (status == XB_OK) {
-        for (size_t i = 0; i < request->expected_count; i++)
-            expected.items[expected.count++] = (struct called){request->expected[i], i};
-        for (size_t i = 0; i < fleet->node_count; i++) {
-            const struct xb_fleet_node *node = &fleet->nodes[i];
-            there.items[there.count++] = (struct called){node->name, i};
-            if (node->hostname != NULL)
-                there.items[there.count++] = (struct called){node->hostname, i};
+        for (int by_host = 0; by_host < 2; by_host++) {
+            expected.count = there.count = 0;
+            for (size_t i = 0; i < request->expected_count; i++)
+                list_unmet(&expected, request->expected[i], i);
+            for (size_t i = 0; i < fleet->node_count; i++)
+                list_unmet(&there, by_host ? fleet->nodes[i].hostname : fleet->nodes[i].name, i);
+            meet_all(&expected, &there);
         }
-        meet_all(&expected, &there);
         for (size_t i = 0; i < fleet->node_count; i++)
             fleet->nodes[i].expected = there.met[i];
         status = name_missing(judging, expected.met, error);

@@ -7,8 +7,9 @@
 
 /*
  * Which GPUs are one that was moved. Cloned machines and some runtimes give several GPUs one UUID.
- * So an equal UUID alone proves nothing: a GPU was moved if a later launch measured its node
- * without it, and if it was found at its new place only after that at the old one.
+ * So an equal UUID alone proves nothing: a GPU was moved if a newer document has another one at its
+ * place. Where none is mentioned there, other processes of the same launch may have measured it: it
+ * was moved if a later launch does not find it, and no launch found it at both places.
  */
 
 static int compare_by_uuid(const void *left, const void *right)
@@ -18,27 +19,56 @@ static int compare_by_uuid(const void *left, const void *right)
     return XB_FIRST_ORDER(strcmp(a->uuid, b->uuid), XB_ORDER(a->told, b->told), XB_ORDER(a, b));
 }
 
-static enum xb_status find_gone(struct xb_fleet *fleet, struct xb_error *error)
+/* GPUs of one place lie together. */
+static int compare_by_place(const void *left, const void *right)
 {
-    time_t *newest = calloc(fleet->node_count + 1, sizeof *newest); /* document of each node */
-    if (newest == NULL)
-        return xb_fleet_no_memory(error);
-    for (size_t i = 0; i < fleet->gpu_count; i++)
-        if (fleet->gpus[i].told > newest[fleet->gpus[i].node])
-            newest[fleet->gpus[i].node] = fleet->gpus[i].told;
-    for (size_t i = 0; i < fleet->gpu_count; i++) {
-        struct xb_fleet_gpu *gpu = &fleet->gpus[i];
-        gpu->is_gone = gpu->told > 0 && gpu->told + XB_FLEET_LAUNCH_S < newest[gpu->node];
+    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
+    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER_ADDRESSES(a->pci_bdf, b->pci_bdf),
+                          XB_ORDER(a->told, b->told), XB_ORDER_ADDRESSES(a, b));
+}
+
+/* `gpus`: all of the fleet. Sorts them. */
+static void find_gone(struct xb_fleet_gpu **gpus, size_t count)
+{
+    qsort(gpus, count, sizeof(struct xb_fleet_gpu *), compare_by_place);
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        time_t newest = 0; /* document of the node */
+        for (; end < count && gpus[end]->node == gpus[begin]->node; end++)
+            if (gpus[end]->told > newest)
+                newest = gpus[end]->told;
+        for (size_t i = begin; i < end; i++) {
+            const struct xb_fleet_gpu *next = i + 1 < end ? gpus[i + 1] : gpus[i];
+            bool is_dated = gpus[i]->told > 0;
+            gpus[i]->is_replaced = is_dated && gpus[i]->pci_bdf != NULL &&
+                                   next->pci_bdf == gpus[i]->pci_bdf && next->told > gpus[i]->told;
+            gpus[i]->is_gone =
+                gpus[i]->is_replaced || (is_dated && gpus[i]->told + XB_FLEET_LAUNCH_S < newest);
+        }
     }
-    free(newest);
-    return XB_OK;
+}
+
+static bool is_later_launch(time_t when, time_t than)
+{
+    return when > than + XB_FLEET_LAUNCH_S;
+}
+
+/* Whether a GPU is one that is told of later. In one node it may also have been brought back. */
+static bool was_moved(const struct xb_fleet_gpu *from, const struct xb_fleet_gpu *to)
+{
+    if (from->is_replaced || !from->is_gone)
+        return from->is_replaced;
+    if (from->node != to->node)
+        return is_later_launch(to->first_told, from->told);
+    return is_later_launch(to->first_told, from->first_told) ||
+           is_later_launch(from->first_told, to->first_told);
 }
 
 /* Whether all with one UUID, which are in the order of their time, are one GPU. */
 static bool is_one(struct xb_fleet_gpu *const *gpus, size_t count)
 {
     for (size_t i = 1; i < count; i++)
-        if (!gpus[i - 1]->is_gone || gpus[i]->first_told <= gpus[i - 1]->told + XB_FLEET_LAUNCH_S)
+        if (!was_moved(gpus[i - 1], gpus[i]))
             return false;
     return true;
 }
@@ -68,18 +98,48 @@ static void join(struct xb_fleet *fleet, size_t *joined)
     renumber(fleet, joined);
 }
 
-/* `first` and `last` have the first of so many UUIDs that several GPUs have. */
-static enum xb_status note_equal(struct xb_judging *judging, const struct xb_fleet_gpu *first,
-                                 const struct xb_fleet_gpu *last, size_t uuids,
+/* UUIDs that several GPUs have, and two of the GPUs of the first. */
+struct shared {
+    size_t count;
+    const struct xb_fleet_gpu *first, *last;
+};
+
+static void share(struct shared *shared, struct xb_fleet_gpu *const *gpus, size_t count)
+{
+    if (shared->count++ == 0) {
+        shared->first = gpus[0];
+        shared->last = gpus[count - 1];
+    }
+}
+
+static enum xb_status note_equal(struct xb_judging *judging, const struct shared *equal,
                                  struct xb_error *error)
 {
     const struct xb_fleet_node *nodes = judging->fleet->nodes;
+    if (equal->count == 0)
+        return XB_OK;
     return xb_fleet_add_note(judging, error,
                              "%zu UUID%s of several GPUs (first: on %.64s and on %.64s). These "
                              "GPUs are told apart by node and PCI address. Are machines cloned? If "
-                             "a GPU was moved, measure again where it was.",
-                             uuids, uuids == 1 ? " is" : "s are", nodes[first->node].name,
-                             nodes[last->node].name);
+                             "a GPU was moved, measure again where it was, 6 hours later or more.",
+                             equal->count, equal->count == 1 ? " is" : "s are",
+                             nodes[equal->first->node].name, nodes[equal->last->node].name);
+}
+
+static enum xb_status note_moved(struct xb_judging *judging, const struct shared *moved,
+                                 struct xb_error *error)
+{
+    const struct xb_fleet_node *nodes = judging->fleet->nodes;
+    if (moved->count == 0)
+        return XB_OK;
+    return xb_fleet_add_note(judging, error,
+                             "%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u), "
+                             "because newer documents do not find %s at the old place. Are "
+                             "machines cloned? Then measure again there.",
+                             moved->count, moved->count == 1 ? " counts" : "s count",
+                             nodes[moved->first->node].name, moved->first->index,
+                             nodes[moved->last->node].name, moved->last->index,
+                             moved->count == 1 ? "it" : "them");
 }
 
 enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *error)
@@ -88,16 +148,16 @@ enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *
     struct xb_fleet_gpu **gpus = calloc(fleet->gpu_count + 1, sizeof(struct xb_fleet_gpu *));
     size_t *joined = calloc(fleet->gpu_count + 1, sizeof *joined);
     bool has_memory = gpus != NULL && joined != NULL;
-    enum xb_status status = has_memory ? find_gone(fleet, error) : xb_fleet_no_memory(error);
-    size_t count = 0;                        /* of those with a UUID */
-    size_t equal = 0;                        /* UUIDs that several have, */
-    const struct xb_fleet_gpu *first = NULL; /* and two that have the first of these */
-    const struct xb_fleet_gpu *last = NULL;
-    for (size_t i = 0; status == XB_OK && i < fleet->gpu_count; i++) {
-        joined[i] = i;
-        if (fleet->gpus[i].uuid != NULL)
-            gpus[count++] = &fleet->gpus[i];
-    }
+    size_t count = 0; /* of those with a UUID */
+    struct shared equal = {.count = 0};
+    struct shared moved = {.count = 0};
+    for (size_t i = 0; has_memory && i < fleet->gpu_count; i++)
+        gpus[i] = &fleet->gpus[joined[i] = i];
+    if (has_memory)
+        find_gone(gpus, fleet->gpu_count);
+    for (size_t i = 0; has_memory && i < fleet->gpu_count; i++)
+        if (gpus[i]->uuid != NULL)
+            gpus[count++] = gpus[i];
     if (count > 0)
         qsort(gpus, count, sizeof(struct xb_fleet_gpu *), compare_by_uuid);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
@@ -106,13 +166,13 @@ enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *
         bool one = is_one(&gpus[begin], end - begin);
         for (size_t i = begin; i < end && one; i++)
             joined[gpus[i] - fleet->gpus] = (size_t)(gpus[end - 1] - fleet->gpus);
-        if (!one && equal++ == 0) {
-            first = gpus[begin];
-            last = gpus[end - 1];
-        }
+        if (end - begin > 1)
+            share(one ? &moved : &equal, &gpus[begin], end - begin);
     }
-    if (equal > 0)
-        status = note_equal(judging, first, last, equal, error);
+    enum xb_status status =
+        has_memory ? note_equal(judging, &equal, error) : xb_fleet_no_memory(error);
+    if (status == XB_OK)
+        status = note_moved(judging, &moved, error);
     if (status == XB_OK)
         join(fleet, joined);
     free(gpus);

@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A document that is dated ahead would outrank all others until that day. It counts so much
+ * earlier: as older than all others, also those without a date, while several keep their order. */
+#define BEFORE_ALL ((time_t)1 << 40)
+
 static enum xb_status find_link_bytes(uint64_t *bytes, struct xb_error *error)
 {
     const struct xb_option *row = xb_option_find(xb_link_rows(), "size");
@@ -33,9 +37,8 @@ void xb_taking_begin(struct xb_fleet_taking *taking, const char *path, size_t nu
 {
     struct xb_fleet_origin *origin = &taking->origin;
     const time_t dated = origin->written;
-    /* It would outrank all others until that day. */
     if (dated > taking->fleet->now + XB_FLEET_AHEAD_S)
-        origin->written = 0;
+        origin->written = dated - BEFORE_ALL;
     const struct xb_fleet_source source = {
         .path = path,
         .number = number,

@@ -83,6 +83,27 @@ static void test_host_names(void **state)
     assert_note("Not expected, but have documents: a.");
 }
 
+/* Nodes of one image have the host name of one of them, which hides nobody. */
+static void test_one_host_name_for_all(void **state)
+{
+    static const char *const names[] = {"n1", "n2", "n8"};
+    (void)state;
+    for (size_t there = 2; there <= 3; there++) {
+        begin();
+        for (size_t i = 0; i < there; i++) {
+            struct xb_fleet_node node = {.name = names[i], .hostname = "n8"};
+            size_t index = 0;
+            struct xb_error error;
+            assert_int_equal(xb_fleet_add_node(&fleet, &node, &index, &error), XB_OK);
+        }
+        expect(names, 3);
+        judge();
+        assert_int_equal(count_of(XB_FLEET_MISSING), 3 - there);
+        for (size_t i = 0; i < there; i++)
+            assert_string_equal(fleet.nodes[i].expected, names[i]);
+    }
+}
+
 static void add_gpus(const char *name, unsigned count)
 {
     add_document();
@@ -195,8 +216,8 @@ static void test_moved_gpus(void **state)
     static const struct {
         struct {
             const char *node, *uuid, *address;
-            int day; /* 0: no timestamp */
-        } seen[5];
+            double day; /* 0: no timestamp */
+        } seen[6];
         size_t gpus;
         const char *node; /* where U is now; NULL: nobody knows, as a note says */
     } cases[] = {
@@ -209,14 +230,26 @@ static void test_moved_gpus(void **state)
         {{{"a", "U", "01", 1}, {"b", "U", "01", 1}, {"a", "V", "02", 2}, {"b", "U", "01", 2}},
          3,
          NULL},
+        /* Two were swapped, one was moved and another put in its place: in two hours. */
+        {{{"a", "U", "01", 1}, {"a", "V", "02", 1}, {"a", "V", "01", 1.1}, {"a", "U", "02", 1.1}},
+         2,
+         "a"},
+        {{{"a", "U", "01", 1}, {"a", "V", "01", 1.1}, {"b", "U", "01", 1.1}}, 2, "b"},
+        {{{"a", "U", "01", 1}, {"a", "V", "02", 1.1}, {"b", "U", "01", 1.1}}, 3, NULL},
+        /* There and back; but of two that were seen together one may be lost. */
+        {{{"a", "U", "01", 1}, {"a", "U", "02", 2}, {"a", "U", "01", 3}}, 1, "a"},
+        {{{"a", "U", "01", 1}, {"a", "U", "02", 2}, {"a", "U", "01", 3}, {"a", "U", "02", 4}},
+         1,
+         "a"},
+        {{{"a", "U", "01", 1}, {"a", "U", "02", 1}, {"a", "U", "01", 2}}, 2, NULL},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin();
-        for (size_t k = 0; k < 5 && cases[i].seen[k].node != NULL; k++) {
+        for (size_t k = 0; k < 6 && cases[i].seen[k].node != NULL; k++) {
             next_gpu.uuid = cases[i].seen[k].uuid;
             next_gpu.pci_bdf = cases[i].seen[k].address;
-            next_source.written = next_gpu.told = cases[i].seen[k].day * 86400;
+            next_source.written = next_gpu.told = (time_t)(cases[i].seen[k].day * 86400);
             add_document();
             size_t gpu = add_gpu(add_node(cases[i].seen[k].node), 0);
             add_value(add_figure("h2d"), gpu, RATE);
@@ -226,10 +259,12 @@ static void test_moved_gpus(void **state)
         assert_int_equal(fleet.gpu_count, cases[i].gpus);
         if (cases[i].node == NULL) {
             assert_note("1 UUID is of several GPUs (first: on a and on ");
+            assert_no_note("counts as moved");
             continue;
         }
         assert_no_note("several GPUs");
-        assert_int_equal(judged.duplicates, 1);
+        assert_note(" as moved (first: from a GPU 0 to ");
+        assert_true(judged.duplicates > 0);
         for (size_t k = 0; k < fleet.gpu_count; k++)
             if (strcmp(fleet.gpus[k].uuid, "U") == 0)
                 assert_string_equal(fleet.nodes[fleet.gpus[k].node].name, cases[i].node);
@@ -557,6 +592,7 @@ int main(void)
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_many_missing),
         cmocka_unit_test(test_host_names),
+        cmocka_unit_test(test_one_host_name_for_all),
         cmocka_unit_test(test_fewer_gpus),
         cmocka_unit_test(test_replaced_gpu),
         cmocka_unit_test(test_equal_uuids),
