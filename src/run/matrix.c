@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What every kind of matrix is made of: which cases belong to one, rows, columns, cells, title. */
 #define _GNU_SOURCE
+#include "matrix.h"
 #include "base/note.h"
 #include "base/text.h"
 #include "matrix_internal.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices as texts and numbers. */
+#include "matrix.h"
 #include "matrix_internal.h"
 
 #include "measure/mode_list.h"

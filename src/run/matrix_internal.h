@@ -4,8 +4,10 @@
 
 #include "base/arena.h"
 #include "base/note.h"
-#include "matrix.h"
 #include "record/shown_parameters.h"
+#include "xferbench/record.h"
+
+#include <stdio.h>
 
 /* What every kind of matrix is made of (matrix.c). */
 
@@ -14,6 +16,7 @@
 #define XB_MATRIX_ALL (-1)
 
 struct xb_matrix;
+struct xb_matrix_grid; /* matrix.h */
 
 /* What stands down and across, and which cases. */
 struct xb_matrix_kind {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices of NUMA nodes and devices: the node of the host's memory down, devices across. */
 #define _GNU_SOURCE
+#include "matrix.h"
 #include "matrix_internal.h"
 
 #include "record/rows.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrices of pairs of devices: sources down, destinations across. */
 #define _GNU_SOURCE
+#include "matrix.h"
 #include "matrix_internal.h"
 
 #include "record/rows.h"
