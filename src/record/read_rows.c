@@ -178,6 +178,17 @@ static void read_details(struct xb_reader *reader, const cJSON *object, struct x
 
 /* ---- rows ---- */
 
+/* A row is of devices that its document lists; below 0 is none. */
+static void check_device(struct xb_reader *reader, const struct xb_record_process *process,
+                         const char *key, int device)
+{
+    bool is_there = device < 0;
+    for (size_t i = 0; i < process->device_count && !is_there; i++)
+        is_there = process->devices[i].index == (unsigned)device;
+    if (!is_there)
+        xb_json_refuse(&reader->json, key, "is %d, which is none of \"devices\"", device);
+}
+
 static void read_row(struct xb_reader *reader, const cJSON *object, struct xb_record_entry *entry)
 {
     struct xb_record_row *row = &entry->row;
@@ -187,6 +198,8 @@ static void read_row(struct xb_reader *reader, const cJSON *object, struct xb_re
     }
     row->is_there = true;
     read_case(reader, object, &entry->test);
+    check_device(reader, &reader->record->processes[entry->process], "device", entry->test.device);
+    check_device(reader, &reader->record->processes[entry->process], "peer", entry->test.peer);
     read_status(reader, object, row);
     read_error(reader, object, row);
     read_stop(reader, object, row);
