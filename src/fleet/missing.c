@@ -10,8 +10,8 @@
 /*
  * Finds expected nodes without a document, and nodes that nobody expected. A node is found by its
  * name, and what is not found so by its host name: nodes of one image may all have that of one.
- * "gpu1" on one side and "gpu1.cluster" on the other are the same node, unless another name on
- * either side begins with "gpu1.": then nobody could tell.
+ * "gpu1" on one side and "gpu1.cluster" on the other are the same node, unless another name that is
+ * still to be found begins with "gpu1.", on either side: then nobody could tell.
  */
 
 /* A name of an expected node, or of one that has a document. */
