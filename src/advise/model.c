@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model.h"
 
+#include "record/rows.h"
+
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -102,59 +104,69 @@ static void add_to_mean(struct xb_cost_point *mean, const struct xb_cost_point *
             (mean->alone[i] * rows + point->alone[i]) / (double)mean->rows;
 }
 
-/* Puts the point in its place. Of two copies of one size the faster stays. */
-static bool add_point(struct xb_cost *cost, const struct xb_cost_point *point, bool is_setup)
+static int by_size(const void *a, const void *b)
 {
-    size_t at = 0;
-    while (at < cost->count && cost->points[at].bytes < point->bytes)
-        at++;
-    if (at < cost->count && cost->points[at].bytes == point->bytes) {
-        if (is_setup)
-            add_to_mean(&cost->points[at], point);
-        else if (point->behind[XB_MIDDLE] < cost->points[at].behind[XB_MIDDLE])
-            cost->points[at] = *point;
-        return true;
+    const struct xb_cost_point *left = a;
+    const struct xb_cost_point *right = b;
+    int order = (left->bytes > right->bytes) - (left->bytes < right->bytes);
+    return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
+}
+
+/* Sorts the points, one of each size: of two copies the faster stays. */
+static void sort_points(struct xb_cost *cost, bool is_setup)
+{
+    size_t kept = 0;
+    qsort(cost->points, cost->count, sizeof *cost->points, by_size);
+    for (size_t i = 0; i < cost->count; i++) {
+        const struct xb_cost_point *point = &cost->points[i];
+        struct xb_cost_point *last = kept > 0 ? &cost->points[kept - 1] : NULL;
+        if (last == NULL || last->bytes != point->bytes)
+            cost->points[kept++] = *point;
+        else if (is_setup)
+            add_to_mean(last, point);
+        else if (point->behind[XB_MIDDLE] < last->behind[XB_MIDDLE])
+            *last = *point;
     }
-    struct xb_cost_point *grown = realloc(cost->points, (cost->count + 1) * sizeof *grown);
-    if (grown == NULL)
-        return false;
-    cost->points = grown;
-    memmove(&grown[at + 1], &grown[at], (cost->count - at) * sizeof *grown);
-    grown[at] = *point;
-    cost->count++;
-    return true;
+    cost->count = kept;
 }
 
 /* ---- one setting ---- */
 
-static bool is_same_setting(const struct xb_record_case *one, const struct xb_record_case *other)
+/* Orders cases of one source by variant and parameters. */
+static int by_setting(const struct xb_record_case *a, const struct xb_record_case *b,
+                      const void *argument)
 {
-    if (strcmp(one->variant, other->variant) != 0 || one->parameter_count != other->parameter_count)
-        return false;
-    for (size_t i = 0; i < one->parameter_count; i++)
-        if (strcmp(one->parameters[i].name, other->parameters[i].name) != 0 ||
-            strcmp(xb_record_parameter(one, one->parameters[i].name),
-                   xb_record_parameter(other, one->parameters[i].name)) != 0)
-            return false;
-    return true;
+    struct xb_record_case other = *b;
+    (void)argument;
+    other.direction = a->direction;
+    other.latency = a->latency;
+    other.simultaneous = a->simultaneous;
+    return xb_cases_order(a, &other, XB_BUT_SIZE | XB_BUT_DEVICES);
 }
 
-/* All points of one setting, of all records. */
-static bool read_setting(struct xb_cost *cost, const struct xb_cost_source *source, int device,
-                         const struct xb_record *records, size_t count,
-                         const struct xb_record_case *setting)
+/* The one that the case is of. */
+static const struct xb_record *record_of(const struct xb_record *records,
+                                         const struct xb_record_case *test)
 {
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < records[i].case_count; k++) {
-            const struct xb_record_case *test = &records[i].cases[k];
-            struct xb_cost_point point;
-            if (is_of(test, source) && is_same_setting(test, setting) &&
-                counts(&records[i], test, device) &&
-                read_point(&records[i], test, source, &point) &&
-                !add_point(cost, &point, source->is_setup))
-                return false;
-        }
-    return true;
+    while (test < records->cases || test >= records->cases + records->case_count)
+        records++;
+    return records;
+}
+
+/* All points of the cases of one setting. False where memory is short. */
+static bool read_setting(struct xb_cost *cost, const struct xb_cost_source *source, int device,
+                         const struct xb_record *records, struct xb_record_cases setting)
+{
+    cost->points = calloc(setting.count, sizeof *cost->points);
+    for (size_t i = 0; cost->points != NULL && i < setting.count; i++) {
+        const struct xb_record *record = record_of(records, setting.cases[i]);
+        if (counts(record, setting.cases[i], device) &&
+            read_point(record, setting.cases[i], source, &cost->points[cost->count]))
+            cost->count++;
+    }
+    if (cost->points != NULL)
+        sort_points(cost, source->is_setup);
+    return cost->points != NULL;
 }
 
 /* Whether the setting of `one` is preferred to that of `other`. */
@@ -173,18 +185,6 @@ static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
            others->behind[XB_MIDDLE] / (double)others->bytes;
 }
 
-/* Whether an earlier row is of the same setting. */
-static bool is_repeated(const struct xb_cost_source *source, const struct xb_record *records,
-                        size_t record, size_t row)
-{
-    const struct xb_record_case *test = &records[record].cases[row];
-    for (size_t i = 0; i <= record; i++)
-        for (size_t k = 0; k < (i == record ? row : records[i].case_count); k++)
-            if (is_of(&records[i].cases[k], source) && is_same_setting(&records[i].cases[k], test))
-                return true;
-    return false;
-}
-
 /* Takes the points of `tried`, or frees them. */
 static void choose(struct xb_cost *cost, const struct xb_cost *tried)
 {
@@ -198,19 +198,24 @@ static void choose(struct xb_cost *cost, const struct xb_cost *tried)
     cost->has_others = has_others;
 }
 
+/* `cases` has room for all of the records. False where memory is short. */
 static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source, int device,
-                      const struct xb_record *records, size_t count)
+                      const struct xb_record *records, size_t count,
+                      const struct xb_record_case **cases)
 {
-    bool is_read = true;
+    size_t found = 0;
     for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; is_read && k < records[i].case_count; k++) {
-            const struct xb_record_case *test = &records[i].cases[k];
-            struct xb_cost tried = {.count = 0};
-            if (!is_of(test, source) || is_repeated(source, records, i, k))
-                continue;
-            is_read = read_setting(&tried, source, device, records, count, test);
-            choose(cost, &tried);
-        }
+        for (size_t k = 0; k < records[i].case_count; k++)
+            if (is_of(&records[i].cases[k], source))
+                cases[found++] = &records[i].cases[k];
+    bool is_read = xb_cases_group(cases, found, by_setting, NULL);
+    for (size_t i = 0, equal = 0; is_read && i < found; i += equal) {
+        struct xb_cost tried = {.count = 0};
+        equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
+        is_read = read_setting(&tried, source, device, records,
+                               (struct xb_record_cases){cases + i, equal});
+        choose(cost, &tried);
+    }
     return is_read;
 }
 
@@ -240,16 +245,22 @@ enum xb_status xb_costs_read(struct xb_costs *costs, const struct xb_record *rec
 {
     const struct xb_record_device *device =
         count > 0 ? xb_record_device(&records[0], costs->device) : NULL;
+    size_t all = 0;
     costs->memory_bytes = device != NULL ? device->memory_bytes : 0;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        all += records[i].case_count;
         for (size_t k = 0; k < records[i].case_count; k++)
             if (is_of(&records[i].cases[k], &xb_both_ways_source) &&
                 counts(&records[i], &records[i].cases[k], costs->device))
                 add_both_ways(costs, &records[i], &records[i].cases[k]);
-    for (int kind = 0; kind < XB_COSTS; kind++)
-        if (!read_cost(&costs->costs[kind], &xb_cost_sources[kind], costs->device, records, count))
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the rows");
-    return XB_OK;
+    }
+    const struct xb_record_case **cases = calloc(all + 1, sizeof(const struct xb_record_case *));
+    bool is_read = cases != NULL;
+    for (int kind = 0; is_read && kind < XB_COSTS; kind++)
+        is_read = read_cost(&costs->costs[kind], &xb_cost_sources[kind], costs->device, records,
+                            count, cases);
+    free(cases);
+    return is_read ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "no memory for the rows");
 }
 
 void xb_costs_free(struct xb_costs *costs)

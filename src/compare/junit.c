@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "text.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -151,8 +152,9 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
     }
 }
 
+/* `conditions` are the text of put_conditions. */
 static void put_case(FILE *stream, const struct xb_comparison *comparison,
-                     const struct xb_compared *compared)
+                     const struct xb_compared *compared, const char *conditions)
 {
     char mode[XB_COMPARE_WORD], class_name[XB_COMPARE_WORD + 16];
     char name[XB_COMPARE_TEXT], verdict[64], message[256], change[128];
@@ -176,7 +178,7 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
     put_line(stream, figures.text);
     /* Where it fails the body may be all that a reader sees. */
     if (is_red(end))
-        put_conditions(stream, comparison);
+        fputs(conditions, stream);
     end_testcase(stream, end);
 }
 
@@ -250,7 +252,14 @@ static void put_whole(FILE *stream, const struct xb_comparison *comparison)
 enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *comparison,
                                       struct xb_error *error)
 {
+    char *conditions = NULL;
+    size_t length = 0;
+    FILE *memory = open_memstream(&conditions, &length);
+    if (memory == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the JUnit report");
     locale_t previous = xb_plain_locale_enter();
+    put_conditions(memory, comparison);
+    bool is_whole = fclose(memory) == 0;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
     put_opening(stream, comparison, "testsuites", "");
     put_opening(stream, comparison, "testsuite", "  ");
@@ -259,10 +268,13 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
     if (overall_is_needed(comparison))
         put_overall(stream, comparison);
     for (size_t i = 0; i < comparison->case_count; i++)
-        put_case(stream, comparison, &comparison->cases[i]);
+        put_case(stream, comparison, &comparison->cases[i], is_whole ? conditions : "");
     put_whole(stream, comparison);
     fputs("  </testsuite>\n</testsuites>\n", stream);
     enum xb_status status = xb_stream_finish(stream, "the JUnit report", error);
     xb_plain_locale_leave(previous);
+    free(conditions);
+    if (!is_whole)
+        status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for the JUnit report");
     return status;
 }

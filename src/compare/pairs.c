@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which case of the baseline is compared with which of the candidate. */
+#define _GNU_SOURCE /* qsort_r */
 #include "pairs.h"
 
 #include "record/rows.h"
@@ -18,27 +19,36 @@ static const char *value_of(const struct xb_record_case *test, const char *name)
     return own != NULL ? own->value : NULL;
 }
 
-/* Whether every parameter of `one` has the same value in `other`. */
-static bool agrees(const struct xb_comparison *comparison, const struct xb_record_case *one,
-                   const struct xb_record_case *other)
+/* The parameter of that index, or behind it, that is not at its default: one that a case lacks is
+ * as good as one at its default. NULL after the last. */
+static const struct xb_record_fact *next_unusual(const struct xb_comparison *comparison,
+                                                 const struct xb_record_case *test, size_t *index)
 {
     const struct xb_comparison_request *request = &comparison->request;
-    for (size_t i = 0; i < one->parameter_count; i++) {
-        const struct xb_record_fact *own = &one->parameters[i];
-        const char *others = value_of(other, own->name);
-        if (own->value == NULL ||
-            (others != NULL ? strcmp(own->value, others) != 0
-                            : !xb_parameter_is_default(request->defaults, request->rows, own)))
-            return false;
+    while (*index < test->parameter_count) {
+        const struct xb_record_fact *own = &test->parameters[(*index)++];
+        if (own->value == NULL || !xb_parameter_is_default(request->defaults, request->rows, own))
+            return own;
     }
-    return true;
+    return NULL;
 }
 
-/* Whether both have the same parameters, where one that a case lacks is at its default. */
-static bool are_same(const struct xb_comparison *comparison, const struct xb_record_case *before,
-                     const struct xb_record_case *after)
+/* Orders cases by their parameters; 0 for the same. */
+static int order_parameters(const struct xb_comparison *comparison, const struct xb_record_case *a,
+                            const struct xb_record_case *b)
 {
-    return agrees(comparison, before, after) && agrees(comparison, after, before);
+    int order = 0;
+    for (size_t i = 0, k = 0; order == 0;) {
+        const struct xb_record_fact *left = next_unusual(comparison, a, &i);
+        const struct xb_record_fact *right = next_unusual(comparison, b, &k);
+        if (left == NULL || right == NULL)
+            return (left != NULL) - (right != NULL);
+        order = strcmp(left->name, right->name);
+        if (order == 0)
+            order = strcmp(left->value != NULL ? left->value : "",
+                           right->value != NULL ? right->value : "");
+    }
+    return order;
 }
 
 /* ---- cases that differ in parameters ---- */
@@ -49,41 +59,37 @@ struct leftover {
     size_t item; /* of the pairs */
 };
 
-static int by_all_but_parameters(const void *a, const void *b)
+static int order_alike(const struct leftover *a, const struct leftover *b)
 {
-    return xb_cases_order(((const struct leftover *)a)->test, ((const struct leftover *)b)->test,
-                          XB_BUT_PARAMETERS);
+    return xb_cases_order(a->test, b->test, XB_BUT_PARAMETERS);
+}
+
+static int by_all(const void *a, const void *b, void *comparison)
+{
+    const struct leftover *left = a;
+    const struct leftover *right = b;
+    int order = order_alike(left, right);
+    if (order == 0)
+        order = order_parameters(comparison, left->test, right->test);
+    return order != 0 ? order : (left->item > right->item) - (left->item < right->item);
 }
 
 /* How many from the first on are the same but for parameters. */
 static size_t alike(const struct leftover *leftovers, size_t count)
 {
     size_t length = 1;
-    while (length < count && by_all_but_parameters(&leftovers[0], &leftovers[length]) == 0)
+    while (length < count && order_alike(&leftovers[0], &leftovers[length]) == 0)
         length++;
     return length;
 }
 
-static void join(const struct xb_comparison *comparison, struct xb_pairs *pairs,
-                 const struct leftover *before, const struct leftover *after)
+static void join(struct xb_pairs *pairs, const struct leftover *before,
+                 const struct leftover *after, bool is_other)
 {
     struct xb_pair *pair = &pairs->items[before->item];
     pair->candidate = after->test;
-    pair->is_other = !are_same(comparison, before->test, after->test);
+    pair->is_other = is_other;
     pairs->items[after->item].candidate = NULL; /* it does not stand alone */
-}
-
-/* Joins a case with the one that is the same, if there is one. */
-static bool join_same(const struct xb_comparison *comparison, struct xb_pairs *pairs,
-                      const struct leftover *before, const struct leftover *after, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (pairs->items[after[i].item].candidate != NULL &&
-            are_same(comparison, before->test, after[i].test)) {
-            join(comparison, pairs, before, &after[i]);
-            return true;
-        }
-    return false;
 }
 
 /* Cases that are alike: joins those that are the same, then what is left over, if that is one of
@@ -93,19 +99,22 @@ static void join_alike(const struct xb_comparison *comparison, struct xb_pairs *
                        size_t m)
 {
     const struct leftover *left = NULL, *right = NULL;
-    size_t lefts = 0, rights = 0;
-    for (size_t i = 0; i < n; i++)
-        if (!join_same(comparison, pairs, &before[i], after, m)) {
-            left = &before[i];
-            lefts++;
+    size_t same = 0;
+    for (size_t i = 0, k = 0; i < n || k < m;) {
+        int order = i == n   ? 1
+                    : k == m ? -1
+                             : order_parameters(comparison, before[i].test, after[k].test);
+        if (order == 0) {
+            join(pairs, &before[i], &after[k], false);
+            same++;
         }
-    for (size_t i = 0; i < m; i++)
-        if (pairs->items[after[i].item].candidate != NULL) {
-            right = &after[i];
-            rights++;
-        }
-    if (lefts == 1 && rights == 1)
-        join(comparison, pairs, left, right);
+        left = order < 0 ? &before[i] : left;
+        right = order > 0 ? &after[k] : right;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    if (n == same + 1 && m == same + 1)
+        join(pairs, left, right, true);
 }
 
 /* Both are sorted. */
@@ -114,7 +123,7 @@ static void join_leftovers(const struct xb_comparison *comparison, struct xb_pai
                            size_t m)
 {
     while (n > 0 && m > 0) {
-        int order = by_all_but_parameters(before, after);
+        int order = order_alike(before, after);
         size_t left = order <= 0 ? alike(before, n) : 0;
         size_t right = order >= 0 ? alike(after, m) : 0;
         join_alike(comparison, pairs, before, left, after, right);
@@ -182,8 +191,8 @@ enum xb_status xb_pairs_make(const struct xb_comparison *comparison, struct xb_p
     }
     size_t n = pair_baseline(comparison, pairs, leftovers);
     size_t m = add_candidate(comparison, pairs, leftovers + n);
-    qsort(leftovers, n, sizeof *leftovers, by_all_but_parameters);
-    qsort(leftovers + n, m, sizeof *leftovers, by_all_but_parameters);
+    qsort_r(leftovers, n, sizeof *leftovers, by_all, (void *)comparison);
+    qsort_r(leftovers + n, m, sizeof *leftovers, by_all, (void *)comparison);
     join_leftovers(comparison, pairs, leftovers, n, leftovers + n, m);
     keep_used(pairs);
     free(leftovers);

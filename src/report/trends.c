@@ -21,7 +21,8 @@ struct state {
     struct xb_trend *trends;
     size_t count, left_out;
     struct xb_arena *texts;
-    bool failed; /* memory was short */
+    struct xb_parameters shown; /* that tell cases of the file apart that is taken */
+    bool failed;                /* memory was short */
 };
 
 /* ---- taking ---- */
@@ -79,8 +80,7 @@ static struct xb_trend *find(struct state *state, const char *key, const char *p
     }
     struct xb_trend *trend = &state->trends[state->count];
     trend->key = keep(state, key);
-    const struct xb_parameters parameters = xb_parameters_that_differ(document->record);
-    add_name(&name, document, test, &parameters);
+    add_name(&name, document, test, &state->shown);
     trend->name = keep(state, name.text);
     trend->place = keep(state, place);
     if (state->failed)
@@ -145,6 +145,7 @@ static enum xb_status take(void **own, const struct xb_report_document *document
         if (state == NULL || state->trends == NULL)
             return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
     }
+    state->shown = xb_parameters_that_differ(record);
     const struct xb_trend_point point = {
         .date = document->date,
         .file = document->number,

@@ -34,6 +34,9 @@ static const struct xb_figure *const named[] = {
     &xb_figure_latency_device,
 };
 
+/* More columns come from no files of ours; each is looked for in every line. */
+#define MOST_COLUMNS 512
+
 /* ---- which figures and parameters there are ---- */
 
 static bool has_column(const struct xb_csv *csv, const char *name)
@@ -107,6 +110,11 @@ enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *re
         ok = find_in_case(csv, &record->cases[i]);
         for (size_t p = 0; ok && p < record->process_count; p++)
             ok = find_in_row(csv, &record->cases[i].rows[p]);
+        if (csv->figure_count + csv->parameter_count > MOST_COLUMNS)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "'%.300s': more than %d columns of figures and parameters in one CSV: "
+                           "no run has so many; show fewer files at once",
+                           record->path != NULL ? record->path : "", MOST_COLUMNS);
     }
     return ok ? XB_OK : out_of_memory(error);
 }

@@ -5,6 +5,7 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "measure/mode_list.h"
+#include "record/rows.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
@@ -30,8 +31,9 @@ struct axis {
 struct sweep {
     const struct xb_record *record;
     const struct xb_parameters *shown; /* those that tell cases of the record apart */
-    const struct xb_record_case *of;
     const struct xb_mode *mode;
+    struct xb_record_cases cases;
+    const struct xb_record_case *of; /* the first of them */
     struct axis down, across;
     const struct xb_record_case *values[MOST_VALUES]; /* a case of each, from the least up */
     size_t value_count;
@@ -126,21 +128,25 @@ static bool is_common(const struct sweep *sweep, const struct xb_parameter *para
            (parameter->variant == NULL || sweep->across.by != BY_VARIANT);
 }
 
-/* Whether two cases differ in nothing but what the table is about. */
-static bool belongs(const struct sweep *sweep, const struct xb_record_case *test)
+/* Orders cases of a mode by everything but what its tables are about. */
+static int by_table(const struct xb_record_case *a, const struct xb_record_case *b,
+                    const void *argument)
 {
-    const struct xb_record_case *of = sweep->of;
-    bool same = is_plain(test, sweep->mode) && test->device == of->device &&
-                xb_record_case_node(test) == xb_record_case_node(of) && test->bytes == of->bytes &&
-                key_of(sweep->down, test)[0] != '\0' &&
-                (sweep->across.by == BY_DIRECTION || strcmp(test->direction, of->direction) == 0) &&
-                (sweep->across.by == BY_VARIANT || strcmp(test->variant, of->variant) == 0);
-    const struct xb_parameter *parameter = sweep->mode->parameters;
-    for (; same && parameter->option != NULL; parameter++)
-        same = !is_common(sweep, parameter) ||
-               strcmp(xb_record_parameter(test, parameter->option->name),
-                      xb_record_parameter(of, parameter->option->name)) == 0;
-    return same;
+    const struct sweep *sweep = argument;
+    int node = xb_record_case_node(a) - xb_record_case_node(b);
+    int order = a->device != b->device ? a->device - b->device : node;
+    if (order == 0)
+        order = (a->bytes > b->bytes) - (a->bytes < b->bytes);
+    if (order == 0 && sweep->across.by != BY_DIRECTION)
+        order = strcmp(a->direction, b->direction);
+    if (order == 0 && sweep->across.by != BY_VARIANT)
+        order = strcmp(a->variant, b->variant);
+    for (const struct xb_parameter *own = sweep->mode->parameters;
+         order == 0 && own->option != NULL; own++)
+        if (is_common(sweep, own))
+            order = strcmp(xb_record_parameter(a, own->option->name),
+                           xb_record_parameter(b, own->option->name));
+    return order;
 }
 
 static void add_value(struct sweep *sweep, const struct xb_record_case *test)
@@ -170,44 +176,53 @@ static void add_way(struct sweep *sweep, const struct xb_record_case *test)
         sweep->has_more_ways = true;
 }
 
-/* Finds the values and ways of all cases that belong to it. False if it is not the first of them
- * that the table is asked for by. */
-static bool collect(struct sweep *sweep)
+/* Finds the values and ways of its cases. False if those are too few for a table. */
+static bool find_axes(struct sweep *sweep)
 {
-    const struct xb_record *record = sweep->record;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (!belongs(sweep, test))
-            continue;
-        if (test < sweep->of)
-            return false;
-        add_value(sweep, test);
-        add_way(sweep, test);
+    for (size_t i = 0; i < sweep->cases.count; i++) {
+        add_value(sweep, sweep->cases.cases[i]);
+        add_way(sweep, sweep->cases.cases[i]);
     }
     return sweep->value_count >= LEAST_VALUES && sweep->way_count >= LEAST_WAYS;
 }
 
 /* ---- in print ---- */
 
-/* The bandwidth of a way with that value, the best if there are several, or why there is none. */
-static void cell_of(const struct sweep *sweep, const struct xb_record_case *value,
-                    const struct xb_record_case *way, char *cell)
+/* The bandwidth of a way with a value, the best if there are several, or why there is none. */
+struct cell {
+    double best;
+    char text[CELL_SIZE];
+};
+
+static void put_in_cell(const struct sweep *sweep, const struct xb_record_case *test,
+                        struct cell *cell)
 {
-    double best = 0;
-    snprintf(cell, CELL_SIZE, "-");
-    for (size_t i = 0; i < sweep->record->case_count; i++) {
-        const struct xb_record_case *test = &sweep->record->cases[i];
-        if (!belongs(sweep, test) || !same_key(sweep->across, test, way) ||
-            number_of(sweep, test) != number_of(sweep, value))
-            continue;
-        double rate = xb_record_median(sweep->record, test, xb_figure_bandwidth.name);
-        enum xb_result_status status = xb_record_summarize(sweep->record, test).status;
-        if (isfinite(rate) && rate > best) {
-            best = rate;
-            xb_rate_text(rate, cell, CELL_SIZE);
-        } else if (best <= 0 && status != XB_RESULT_OK) {
-            snprintf(cell, CELL_SIZE, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
-        }
+    double rate = xb_record_median(sweep->record, test, xb_figure_bandwidth.name);
+    enum xb_result_status status = xb_record_summarize(sweep->record, test).status;
+    if (isfinite(rate) && rate > cell->best) {
+        cell->best = rate;
+        xb_rate_text(rate, cell->text, CELL_SIZE);
+    } else if (cell->best <= 0 && status != XB_RESULT_OK) {
+        snprintf(cell->text, CELL_SIZE, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
+    }
+}
+
+/* Every case goes to its cell; those of values or ways for which there is no room to none. */
+static void fill_cells(const struct sweep *sweep, struct cell cells[MOST_VALUES][MOST_WAYS])
+{
+    for (size_t v = 0; v < sweep->value_count; v++)
+        for (size_t w = 0; w < sweep->way_count; w++)
+            cells[v][w] = (struct cell){.text = "-"};
+    for (size_t i = 0; i < sweep->cases.count; i++) {
+        const struct xb_record_case *test = sweep->cases.cases[i];
+        unsigned long long number = number_of(sweep, test);
+        size_t v = 0, w = 0;
+        while (v < sweep->value_count && number_of(sweep, sweep->values[v]) != number)
+            v++;
+        while (w < sweep->way_count && !same_key(sweep->across, sweep->ways[w], test))
+            w++;
+        if (v < sweep->value_count && w < sweep->way_count)
+            put_in_cell(sweep, test, &cells[v][w]);
     }
 }
 
@@ -264,7 +279,8 @@ static void print_title(FILE *stream, const struct sweep *sweep)
 }
 
 /* Prints some of the ways: `width` columns each. */
-static void print_ways(FILE *stream, const struct sweep *sweep, size_t first, size_t behind,
+static void print_ways(FILE *stream, const struct sweep *sweep,
+                       struct cell cells[MOST_VALUES][MOST_WAYS], size_t first, size_t behind,
                        int width)
 {
     char cell[CELL_SIZE];
@@ -274,10 +290,8 @@ static void print_ways(FILE *stream, const struct sweep *sweep, size_t first, si
     fputc('\n', stream);
     for (size_t v = 0; v < sweep->value_count; v++) {
         fprintf(stream, "%*s", VALUE_WIDTH, label_of(sweep->down, sweep->values[v], cell));
-        for (size_t w = first; w < behind; w++) {
-            cell_of(sweep, sweep->values[v], sweep->ways[w], cell);
-            fprintf(stream, "  %*s", width, cell);
-        }
+        for (size_t w = first; w < behind; w++)
+            fprintf(stream, "  %*s", width, cells[v][w].text);
         fputc('\n', stream);
     }
 }
@@ -285,8 +299,10 @@ static void print_ways(FILE *stream, const struct sweep *sweep, size_t first, si
 /* Ways that do not fit into a line stand below. */
 static void print_table(FILE *stream, const struct sweep *sweep)
 {
+    struct cell cells[MOST_VALUES][MOST_WAYS];
     char cell[CELL_SIZE];
     size_t width = CELL_WIDTH;
+    fill_cells(sweep, cells);
     for (size_t w = 0; w < sweep->way_count; w++) {
         size_t length = strlen(label_of(sweep->across, sweep->ways[w], cell));
         width = length > width ? length : width;
@@ -295,30 +311,45 @@ static void print_table(FILE *stream, const struct sweep *sweep)
     room = room > 0 ? room : 1;
     for (size_t w = 0; w < sweep->way_count; w += room) {
         size_t behind = w + room < sweep->way_count ? w + room : sweep->way_count;
-        print_ways(stream, sweep, w, behind, (int)width);
+        print_ways(stream, sweep, cells, w, behind, (int)width);
     }
 }
 
-/* Prints the tables of the mode's cases. */
-static void print_mode(FILE *stream, const struct sweep *mode)
+/* Prints the tables of the mode's cases; `cases` has room for all. False where memory is short. */
+static bool print_mode(FILE *stream, const struct sweep *mode, const struct xb_record_case **cases)
 {
+    size_t count = 0;
     for (size_t i = 0; i < mode->record->case_count; i++) {
+        const struct xb_record_case *test = &mode->record->cases[i];
+        if (is_plain(test, mode->mode) && key_of(mode->down, test)[0] != '\0')
+            cases[count++] = test;
+    }
+    bool ok = xb_cases_group(cases, count, by_table, mode);
+    for (size_t i = 0, equal = 0; ok && i < count; i += equal) {
         struct sweep sweep = *mode;
-        sweep.of = &mode->record->cases[i];
-        if (!belongs(&sweep, sweep.of) || !collect(&sweep))
+        equal = xb_cases_equal(cases + i, count - i, by_table, mode);
+        sweep.cases = (struct xb_record_cases){cases + i, equal};
+        sweep.of = cases[i];
+        if (!find_axes(&sweep))
             continue;
         fputc('\n', stream);
         print_title(stream, &sweep);
         print_table(stream, &sweep);
     }
+    return ok;
 }
 
-void xb_sweep_print(FILE *stream, const struct xb_record *record)
+enum xb_status xb_sweep_print(FILE *stream, const struct xb_record *record, struct xb_error *error)
 {
     const struct xb_parameters shown = xb_parameters_that_differ(record);
-    for (size_t i = 0; xb_modes[i] != NULL; i++) {
+    const struct xb_record_case **cases =
+        calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
+    bool ok = cases != NULL;
+    for (size_t i = 0; ok && xb_modes[i] != NULL; i++) {
         struct sweep sweep = {.record = record, .shown = &shown, .mode = xb_modes[i]};
         if (choose_axes(&sweep))
-            print_mode(stream, &sweep);
+            ok = print_mode(stream, &sweep, cases);
     }
+    free(cases);
+    return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
 }

@@ -183,10 +183,10 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
         status = xb_matrix_print_nodes(stream, record, false, error);
     if (status == XB_OK)
         status = xb_matrix_print(stream, record, !alone && !together, error);
-    if (status == XB_OK) {
-        xb_sweep_print(stream, record);
+    if (status == XB_OK)
+        status = xb_sweep_print(stream, record, error);
+    if (status == XB_OK)
         xb_curve_print(stream, record);
-    }
     return status;
 }
 
