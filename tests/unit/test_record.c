@@ -324,7 +324,7 @@ static void takes_what_is_allowed(void **state)
         {"results[0].device", "null"},
         {"results[0].device", "0"},
         {"results[0].peer", "0"},
-        {"devices[0].index", "63"},
+        {"devices[1].index", "63"},
         {"devices[0].link.speed_gts", "1024"},
         {"devices[0].link.speed_gts", "2.5"},
         {"devices[0].link.width", "64"},
