@@ -222,7 +222,8 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
         return XB_ERR_STOPPED;
     }
     if (command->session.is_cut)
-        xb_say("the deadline came before all was measured: the answer rests on what was measured; give it "
+        xb_say("the deadline came before all was measured: the answer rests on what was measured; "
+               "give it "
                "more time with --deadline, or a FILE of rows");
     return write_report(command, error);
 }

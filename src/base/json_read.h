@@ -41,7 +41,7 @@ void xb_place_leave(struct xb_place *place, size_t length);
 struct xb_json_reader {
     struct xb_place place;
     struct xb_arena **texts; /* where copies of texts go that must outlive the tree; else NULL */
-    struct xb_error error; /* the first; its status is XB_OK while there is none */
+    struct xb_error error;   /* the first; its status is XB_OK while there is none */
 };
 
 /* Parses the text (with a zero behind it) and checks the whole tree: no key twice, no number that

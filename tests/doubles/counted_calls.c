@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counts how often a program that it is loaded into compares texts: how much work a command does, told
- * without a clock. Written to the file that XB_CALLS in the environment names when the program ends.
+ * Counts how often a program that it is loaded into compares texts: how much work a command does,
+ * told without a clock. Written to the file that XB_CALLS in the environment names when the program
+ * ends.
  */
 #include <stdio.h>
 #include <stdlib.h>

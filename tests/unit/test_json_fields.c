@@ -48,7 +48,8 @@ static void put_custom(struct xb_json *json, const struct xb_field *field, const
     xb_json_put_whole(json, field->key, ((const all *)from)->custom + 1);
 }
 
-static void read_custom(struct xb_json_reader *reader, const cJSON *object, const struct xb_field *field, void *to)
+static void read_custom(struct xb_json_reader *reader, const cJSON *object,
+                        const struct xb_field *field, void *to)
 {
     ((all *)to)->custom = (unsigned)xb_json_get_whole(reader, object, field->key, 1, 9) - 1;
 }
