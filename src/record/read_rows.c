@@ -189,6 +189,22 @@ static void check_device(struct xb_reader *reader, const struct xb_record_proces
         xb_json_refuse(&reader->json, key, "is %d, which is none of \"devices\"", device);
 }
 
+/* The numbers of NUMA nodes may have gaps, such as 0 and 8: what counts is how many there are. */
+static void check_node(struct xb_reader *reader, int node)
+{
+    uint64_t most = reader->record->host.numa_nodes;
+    if (node >= XB_NODES)
+        xb_json_refuse(&reader->json, "parameters.numa", "is node %d: the last is %d", node,
+                       XB_NODES - 1);
+    else if (node >= 0 && !reader->nodes[node]) {
+        reader->nodes[node] = true;
+        if (++reader->node_count > most && most > 0)
+            xb_json_refuse(&reader->json, "parameters.numa",
+                           "is node %d, one more than the %u that the machine has", node,
+                           (unsigned)most);
+    }
+}
+
 static void read_row(struct xb_reader *reader, const cJSON *object, struct xb_record_entry *entry)
 {
     struct xb_record_row *row = &entry->row;
@@ -200,6 +216,8 @@ static void read_row(struct xb_reader *reader, const cJSON *object, struct xb_re
     read_case(reader, object, &entry->test);
     check_device(reader, &reader->record->processes[entry->process], "device", entry->test.device);
     check_device(reader, &reader->record->processes[entry->process], "peer", entry->test.peer);
+    if (!xb_json_failed(&reader->json))
+        check_node(reader, xb_record_case_node(&entry->test));
     read_status(reader, object, row);
     read_error(reader, object, row);
     read_stop(reader, object, row);

@@ -4,6 +4,7 @@
 
 #include "base/json_read.h"
 #include "internal.h"
+#include "measure/node_choice.h"
 
 /*
  * Reads documents into a record. base/json_read.h says how the first error is kept: once there is
@@ -12,6 +13,8 @@
 struct xb_reader {
     struct xb_json_reader json;
     struct xb_record *record; /* that is filled; its texts are the tree's, or made in its arena */
+    bool nodes[XB_NODES];     /* NUMA nodes that rows name, */
+    size_t node_count;        /* and how many these are */
 };
 
 /* Zeroed room for `count` things in the record. NULL: nothing to fill, the reader has failed. */

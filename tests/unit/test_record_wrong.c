@@ -265,6 +265,29 @@ static void refuses_numbers_that_are_none(void **state)
 
 /* ---- figures that contradict each other ---- */
 
+/* Their numbers may have gaps: how many there are counts. */
+static void refuses_more_numa_nodes_than_there_are(void **state)
+{
+    static const char *const nodes[][2] = {{"9", ""},
+                                           {"4", "results[3].parameters.numa: is node 4, one more "
+                                                 "than the 2 that the machine has"},
+                                           {"1024", "results[3].parameters.numa: is node 1024"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
+        cJSON *tree = result_tree();
+        put(tree, "results[0].parameters.numa", "0");
+        put(tree, "results[1].parameters.numa", "9");
+        put(tree, "results[2].parameters.numa", "0");
+        put(tree, "results[3].parameters.numa", nodes[i][0]);
+        if (nodes[i][1][0] != '\0') {
+            refuse_tree(tree, nodes[i][1]);
+            continue;
+        }
+        struct xb_record record = read_tree(tree);
+        xb_record_free(&record);
+    }
+}
+
 static void refuses_figures_that_contradict_themselves(void **state)
 {
     static const char *const rows[][3] = {
@@ -412,6 +435,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_every_value_that_is_wrong),
         cmocka_unit_test(refuses_numbers_that_are_none),
+        cmocka_unit_test(refuses_more_numa_nodes_than_there_are),
         cmocka_unit_test(refuses_figures_that_contradict_themselves),
         cmocka_unit_test(refuses_what_is_not_ours),
         cmocka_unit_test(takes_texts_that_look_wrong),
