@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table, the matrices and the CSV of several processes. */
 #include "checks.h"
+#include "record/making.h"
 #include "sink_fixture.h"
 
 #include <setjmp.h>
@@ -41,6 +42,7 @@ static void add_process(struct several *several, const struct node *n)
             record->cases[i].rows = calloc(PROCESSES, sizeof *record->cases[i].rows);
             assert_non_null(record->cases[i].rows);
         }
+        assert_true(xb_record_make_index(record)); /* of its own cases */
     }
     for (size_t i = 0; i < record->case_count; i++)
         record->cases[i].rows[index] = several->parts[index].cases[i].rows[0];
@@ -58,6 +60,8 @@ static void release(struct several *several)
     for (size_t i = 0; i < several->record.case_count; i++)
         free(several->record.cases[i].rows);
     free(several->record.cases);
+    free(several->record.index);
+    free(several->record.by_size);
     for (size_t i = 0; i < PROCESSES; i++)
         xb_record_free(&several->parts[i]);
 }
