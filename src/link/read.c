@@ -11,20 +11,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether the value, which must be there, is not null. */
-static bool is_known(struct xb_json_reader *reader, const cJSON *object, const char *key)
-{
-    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
-    if (item == NULL)
-        xb_json_refuse(reader, key, "is missing");
-    return !xb_json_failed(reader) && !cJSON_IsNull(item);
-}
-
 /* The index of one of `count` things; null, read as 0, if there are none. */
 static size_t get_index_of(struct xb_json_reader *reader, const cJSON *object, const char *key,
                            size_t count)
 {
-    bool is_there = is_known(reader, object, key);
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    bool is_there = item != NULL && !cJSON_IsNull(item);
+    if (item == NULL)
+        xb_json_refuse(reader, key, "is missing");
     size_t index = is_there ? (size_t)xb_json_get_whole(reader, object, key, 0, UINT32_MAX) : 0;
     if (is_there ? index < count : count == 0)
         return index;
@@ -115,17 +109,11 @@ static void read_pair(struct xb_json_reader *reader, const cJSON *object, size_t
 
 /* ---- on which machine and when it was measured ---- */
 
-static const char *keep_optional(struct xb_json_reader *reader, const cJSON *object,
-                                 const char *key)
-{
-    const char *text = xb_json_get_optional_text(reader, object, key);
-    return text != NULL ? xb_fields_keep_text(reader, text) : NULL;
-}
-
 /* NULL for null; it must be there. */
 static const char *keep_known(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
-    return is_known(reader, object, key) ? keep_optional(reader, object, key) : NULL;
+    const char *text = xb_json_get_known_text(reader, object, key);
+    return text != NULL ? xb_fields_keep_text(reader, text) : NULL;
 }
 
 static void read_host(struct xb_json_reader *reader, const cJSON *root, struct xb_link_file *file)
@@ -142,9 +130,9 @@ static void read_launcher(struct xb_json_reader *reader, const cJSON *root,
                           struct xb_link_file *file)
 {
     file->rank = -1;
-    if (!is_known(reader, root, "launcher"))
+    const cJSON *object = xb_json_get_known_object(reader, root, "launcher");
+    if (object == NULL)
         return;
-    const cJSON *object = xb_json_get_object(reader, root, "launcher");
     size_t outer = xb_place_enter(&reader->place, "launcher");
     file->rank = (int64_t)xb_json_get_whole(reader, object, "rank", 0, XB_RANKS - 1);
     file->ranks = xb_json_get_optional_whole(reader, object, "ranks", XB_RANKS);
@@ -217,14 +205,14 @@ static void read_report(struct xb_json_reader *reader, const cJSON *root, struct
     size_t outer = xb_place_enter(&reader->place, "tool");
     report->version = keep_known(reader, tool, "version");
     xb_place_leave(&reader->place, outer);
-    file->timestamp = keep_optional(reader, root, "timestamp");
+    file->timestamp = keep_known(reader, root, "timestamp");
     read_host(reader, root, file);
     read_launcher(reader, root, file);
     read_start(reader, root, start);
     report->start = start;
     report->hostname = file->hostname;
     report->node = file->node;
-    if (is_known(reader, root, "backend"))
+    if (xb_json_get_known_object(reader, root, "backend") != NULL)
         xb_fields_read_object(reader, root, "backend", xb_link_backend_fields, report);
     report->command = keep_known(reader, root, "command");
     xb_fields_read(reader, root, xb_link_report_fields, report);

@@ -20,18 +20,24 @@ static const char *value_of(struct xb_json_reader *reader, const cJSON *item)
     return kept;
 }
 
-void xb_record_put_facts(struct xb_json *json, const struct xb_field *field, const void *from)
+void xb_record_put_fact_list(struct xb_json *json, const char *key,
+                             const struct xb_record_fact *facts, size_t count)
 {
-    const struct xb_record_fact *facts =
-        *(const struct xb_record_fact *const *)((const char *)from + field->offset);
-    size_t count = *(const size_t *)((const char *)from + field->count);
-    xb_json_open_object(json, field->key);
+    xb_json_open_object(json, key);
     for (size_t i = 0; i < count; i++)
         if (facts[i].is_text)
             xb_json_put_text(json, facts[i].name, facts[i].value);
         else
             xb_json_put_raw(json, facts[i].name, facts[i].value);
     xb_json_close(json);
+}
+
+void xb_record_put_facts(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    const char *base = from;
+    xb_record_put_fact_list(json, field->key,
+                            *(const struct xb_record_fact *const *)(base + field->offset),
+                            *(const size_t *)(base + field->count));
 }
 
 void xb_record_read_facts(struct xb_json_reader *reader, const cJSON *object,

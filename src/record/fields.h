@@ -8,6 +8,9 @@
 /* What makes a case: docs/result.schema.json. Of struct xb_record_case. */
 extern const struct xb_field xb_record_case_fields[];
 
+/* An object of facts: texts, and what is JSON already. */
+void xb_record_put_fact_list(struct xb_json *json, const char *key,
+                             const struct xb_record_fact *facts, size_t count);
 /* For XB_CUSTOM: an object with any keys, as a list of facts. The field's offset is that of a
  * pointer to facts, `count` that of how many there are; `most` keys are read. */
 void xb_record_put_facts(struct xb_json *json, const struct xb_field *field, const void *from);

@@ -9,23 +9,6 @@
 
 /* ---- the conditions ---- */
 
-static void put_fact(struct xb_json *json, const struct xb_record_fact *fact)
-{
-    if (fact->is_text)
-        xb_json_put_text(json, fact->name, fact->value);
-    else
-        xb_json_put_raw(json, fact->name, fact->value);
-}
-
-static void put_facts(struct xb_json *json, const char *key, const struct xb_record_fact *facts,
-                      size_t count)
-{
-    xb_json_open_object(json, key);
-    for (size_t i = 0; i < count; i++)
-        put_fact(json, &facts[i]);
-    xb_json_close(json);
-}
-
 void xb_record_put_host(struct xb_json *json, const struct xb_record *record)
 {
     const struct xb_record_host *host = &record->host;
@@ -150,7 +133,7 @@ static void put_device(struct xb_json *json, const struct xb_record_device *devi
     xb_json_put_text(json, "driver", device->driver);
     put_link(json, device);
     put_numa(json, device);
-    put_facts(json, "facts", device->facts, device->fact_count);
+    xb_record_put_fact_list(json, "facts", device->facts, device->fact_count);
     xb_json_close(json);
 }
 
@@ -166,7 +149,7 @@ void xb_record_put_devices(struct xb_json *json, const struct xb_record *record)
 
 void xb_record_put_environment(struct xb_json *json, const struct xb_record *record)
 {
-    put_facts(json, "environment", record->environment, record->environment_count);
+    xb_record_put_fact_list(json, "environment", record->environment, record->environment_count);
 }
 
 void xb_record_put_config(struct xb_json *json, const struct xb_record *record)
@@ -174,7 +157,7 @@ void xb_record_put_config(struct xb_json *json, const struct xb_record *record)
     if (record->options == NULL)
         xb_json_put_null(json, "config");
     else
-        put_facts(json, "config", record->options, record->option_count);
+        xb_record_put_fact_list(json, "config", record->options, record->option_count);
 }
 
 /* ---- the results ---- */
