@@ -35,7 +35,8 @@ class Privileged(HipCase):
             self.skipTest("a set-user-ID bit does not count here")
 
     def list_with(self, **environment):
-        done = self.start("list", program=self.program, environment=environment)
+        # Not its text, which is wrapped at the spaces of a path.
+        done = self.start("list", "--json", "-", program=self.program, environment=environment)
         return self.finish(done).out
 
     def test_library_override(self):
