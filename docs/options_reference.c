@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints docs/options.md from the rows that declare the options and the figures. */
 #include "commands.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "run/command.h"
 
 #include <stdbool.h>

@@ -11,7 +11,7 @@
 #include "fleet/command.h"
 #include "link/command.h"
 #include "list/command.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "report/command.h"
 #include "run/command.h"
 #include "show/command.h"

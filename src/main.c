@@ -4,7 +4,8 @@
 #include "base/began.h"
 #include "base/plain_text.h"
 #include "commands.h"
-#include "measure/mode_list.h"
+#include "measure/run.h"
+#include "record/mode_list.h"
 
 #include <errno.h>
 #include <fcntl.h>

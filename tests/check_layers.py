@@ -25,9 +25,9 @@ ROOMS = [
     "backends/gpu",  # what the GPU backends share
     "backends/*",  # every other folder there is a backend; backends do not know each other
     "storage",  # files: made, opened, read
-    "measure",  # runs modes by the contract mode.h, so it stands below them
+    "record",  # what came of cases, which modes and figures there are
+    "measure",  # runs modes by the contract mode.h, so it stands below them; fills a record
     "modes",
-    "record",
     "reading",  # what a record means: sentences with their numbers and cases
     "trace",  # one iteration, drawn: for a browser and for a terminal
     "plot",  # pictures: knows numbers and names, and nothing of where they come from
@@ -65,10 +65,10 @@ CONTRACTS = {
     "workspace": "measure",
     "stage": "measure",
     "timeline": "measure",
-    "mode": "measure",  # what the runner calls; each file in src/modes fills one in
     "result": "measure",
     "stopping": "measure",
-    "figure": "measure",  # what a mode says it measures, and what the runner fills in
+    "mode": "record",  # what the runner calls; each file in src/modes fills one in
+    "figure": "record",  # what a mode says it measures, and what the runner fills in
     "record": "record",
     "reading": "reading",
 }
@@ -274,8 +274,8 @@ KNOWN = {
     "src/backends/hip/b.h": "",
     "src/measure/result.c": '#include "xferbench/result.h"\n#include "inner.h"\n',
     "src/measure/inner.h": '#include "xferbench/result.h"\n',
-    "src/modes/copy.c": '#include "xferbench/record.h"\n#include "record/deep.h"\n',
-    "src/record/deep.h": "",
+    "src/modes/copy.c": '#include "xferbench/record.h"\n#include "reading/deep.h"\n',
+    "src/reading/deep.h": "",
     "include/xferbench/result.h": "",
     "include/xferbench/record.h": "void xb_promised(void);\n",
     "include/xferbench/strange.h": "",
@@ -284,7 +284,7 @@ KNOWN_OBJECTS = {
     "src/base/low.c": "0000000000000000 T xb_low\n                 U xb_high\n                 U free\n",
     "src/run/high.c": "0000000000000000 T xb_high\n                 U xb_low\n                 U xb_deep\n",
     "src/modes/copy.c": "                 U xb_promised\n                 U xb_deep\n",
-    "src/record/deep.c": "0000000000000000 D xb_deep\n0000000000000000 T xb_promised\n",
+    "src/reading/deep.c": "0000000000000000 D xb_deep\n0000000000000000 T xb_promised\n",
 }
 FAULTS = {
     "in no place of the tables in check_layers.py": [
@@ -296,11 +296,11 @@ FAULTS = {
         "src/backends/cuda/a.c:1: backends/cuda includes src/backends/hip/b.h, which is of backends/hip",
         "src/base/low.c:2: base includes include/xferbench/result.h, which is of measure",
         "src/base/low.c:3: base includes src/run/other.h, which is of run",
-        "src/modes/copy.c:2: modes includes src/record/deep.h, which is of record",
+        "src/modes/copy.c:2: modes includes src/reading/deep.h, which is of reading",
     ],
     "uses that go up": [
         "src/base/low.c: base uses xb_high of src/run/high.c",
-        "src/modes/copy.c: modes uses xb_deep of src/record/deep.c",
+        "src/modes/copy.c: modes uses xb_deep of src/reading/deep.c",
     ],
     "circles between files": [
         "src/measure/inner <-> src/measure/result",

@@ -5,9 +5,10 @@
 #include "xferbench/backend.h"
 #include "xferbench/figure.h"
 #include "xferbench/options.h"
-#include "xferbench/stage.h"
 
+struct xb_line_part;
 struct xb_run;
+struct xb_stage;
 struct xb_store;
 struct xb_workspace;
 struct xb_result;

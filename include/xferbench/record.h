@@ -4,7 +4,7 @@
 
 #include "xferbench/figure.h"
 #include "xferbench/options.h"
-#include "xferbench/result.h"
+#include "xferbench/statistics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,25 +12,46 @@
 
 /*
  * A record: results with the conditions under which they were taken, of one process or of several,
- * from this process (src/record/of_run.h) or from a file. It is what everything downstream reads:
- * tables, Reading, CSV, JSON, compare. Every text belongs to the record. In a text that may be
- * unknown NULL stands for that.
+ * from this process (src/measure/record_of_run.h) or from a file. Measuring fills its rows, and it
+ * is what everything downstream reads: tables, Reading, CSV, JSON, compare. Every text belongs to
+ * the record. In a text that may be unknown NULL stands for that.
  */
 
 #define XB_RECORD_VERSION 2                        /* of the files that are written and read */
 #define XB_RECORD_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
 #define XB_RECORD_PROCESSES 100                    /* the most in a file */
+#define XB_RUN_DEVICES 64                          /* the most that a process takes */
 #define XB_RECORD_DIFFERENCE 200                   /* room for xb_record_other_condition's text */
+#define XB_RESULT_WARNINGS 8                       /* the most of a row */
 /* The most kinds of warnings of a case. */
 #define XB_RECORD_WARNINGS ((size_t)XB_RECORD_PROCESSES * XB_RESULT_WARNINGS)
 
-/* What one process measured of one figure (figure.h), or made of others. */
+enum xb_result_status { XB_RESULT_OK, XB_RESULT_SKIPPED, XB_RESULT_ERROR };
+/* "ok", "skipped", "error". */
+const char *xb_result_status_name(enum xb_result_status status);
+
+/* Whether the data was right. Unknown where nothing was measured. */
+enum xb_verified { XB_VERIFIED_UNKNOWN, XB_VERIFIED_TRUE, XB_VERIFIED_FALSE };
+
+/* Why no further sample was taken. */
+enum xb_stop_reason {
+    XB_STOP_NOT_YET,
+    XB_STOP_CONVERGED,  /* enough samples and the median is known well */
+    XB_STOP_TIME_LIMIT, /* the time is up; the interval says how well the median is known */
+    XB_STOP_FIXED,      /* as many samples as were asked for */
+    XB_STOP_DEADLINE,   /* the run's deadline came */
+    XB_STOP_INTERRUPTED /* a signal came */
+};
+/* "converged", "time-limit", "fixed", "deadline", "interrupted". */
+const char *xb_stop_reason_name(enum xb_stop_reason reason);
+
 /* How many samples there are of each placement of the host's memory, one behind the other. */
 struct xb_record_placements {
     const size_t *samples; /* 1 or more each */
     size_t count;          /* 0 where placements made no difference */
 };
 
+/* What one process measured of one figure (figure.h), or made of others. */
 struct xb_record_figure {
     const char *name, *unit;
     bool more_is_better, gates;
@@ -200,6 +221,9 @@ struct xb_record {
         *by_size;           /* the same, from the largest down, else in their order */
     struct cJSON *tree;     /* where the texts lie: the file's, */
     struct xb_arena *texts; /* and those made from it */
+    /* What belongs to the record besides: results of a run that is over. NULL: nothing. */
+    void *measured;
+    void (*release)(void *measured);
 };
 
 /*

@@ -4,27 +4,13 @@
 
 #include "xferbench/figure.h"
 #include "xferbench/mode.h"
-#include "xferbench/statistics.h"
+#include "xferbench/record.h"
 #include "xferbench/stopping.h"
 #include "xferbench/timeline.h"
 #include "xferbench/workspace.h"
 
-enum xb_result_status { XB_RESULT_OK, XB_RESULT_SKIPPED, XB_RESULT_ERROR };
-
-/* Whether the data was right. Unknown where nothing was measured. */
-enum xb_verified { XB_VERIFIED_UNKNOWN, XB_VERIFIED_TRUE, XB_VERIFIED_FALSE };
-
-#define XB_RESULT_WARNINGS 8
 #define XB_RESULT_DETAILS 32
-#define XB_RESULT_FIGURES 24
-
-/* A fact about how the row was measured: a number, or a text. */
-struct xb_detail {
-    char key[48];
-    bool is_number;
-    double number;
-    char text[128];
-};
+#define XB_RESULT_FIGURES 24 /* the runner's own besides */
 
 /* A figure beside those that follow from `times`, `submit_times` and `wall_times`. */
 struct xb_result_figure {
@@ -34,14 +20,15 @@ struct xb_result_figure {
 };
 
 /*
- * A case and its samples, or why it has none. `status` is ok only if the data was verified. A copy
- * whose data is wrong keeps its samples as evidence, but its record has no figures. Release with
- * xb_result_free.
+ * A case, its row of the record, and where that has what it points to: samples while they are
+ * taken, texts. `row.status` is ok only if the data was verified. A copy whose data is wrong keeps
+ * its samples as evidence, but its row has no figures. Release with xb_result_free.
  */
 struct xb_result {
     struct xb_case test;
-    enum xb_result_status status;
-    char reason[1024];       /* why it was skipped or failed; "" for ok */
+    struct xb_record_row row; /* status, verified, warnings and details, as they are found; the rest
+                                 of it by xb_result_finish */
+    char reason[1024];        /* why it was skipped or failed; "" for ok */
     struct xb_error error;   /* the failure behind an error row; status XB_OK where there is none */
     bool device_timer;       /* device events; false: the host's clock */
     bool event_times;        /* `times` are between two events; false: by the host's clock, because
@@ -58,19 +45,20 @@ struct xb_result {
     struct xb_result_figure figures[XB_RESULT_FIGURES];
     size_t figure_count;
     enum xb_stop_reason stop_reason;
-    enum xb_verified verified;
-    char warnings[XB_RESULT_WARNINGS][256];
-    size_t warning_count;
-    struct xb_detail details[XB_RESULT_DETAILS];
-    size_t detail_count;
     struct xb_timeline *timeline; /* of one more iteration; NULL: none was recorded, or kept */
+    /* What the row points to. */
+    char warnings[XB_RESULT_WARNINGS][256];
+    const char *warning_list[XB_RESULT_WARNINGS];
+    struct xb_record_detail details[XB_RESULT_DETAILS];
+    char detail_texts[XB_RESULT_DETAILS][128];
+    struct xb_record_error told;
+    char error_place[512];
+    struct xb_record_figure *described;
+    double *rates; /* bytes per second of each sample */
 };
 
-/* "ok", "skipped", "error". */
-const char *xb_result_status_name(enum xb_result_status status);
-
-/* Add a warning, or a detail in place of one of that key. One for which the array has no room is a
- * bug: a debug build aborts, another build drops it. */
+/* Add a warning, or a detail in place of one of that key, a static text. One for which the array
+ * has no room is a bug: a debug build aborts, another build drops it. */
 void xb_result_warn(struct xb_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void xb_result_detail_number(struct xb_result *result, const char *key, double number);
@@ -95,6 +83,16 @@ bool xb_result_has(const struct xb_result *result, const struct xb_figure *figur
  * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_result_median(const struct xb_result *result,
                                               const struct xb_figure *figure, double *median,
+                                              struct xb_error *error);
+
+/*
+ * Fills what follows from samples and outcome into the row of a result that is final: times,
+ * figures with their statistics, the reason, the error. `ceiling`: of the device's link, for the
+ * shares of it; NULL where it is not known. What the row says is the result's, and may be filled
+ * anew. XB_ERR_MEMORY only.
+ */
+XB_MUST_CHECK enum xb_status xb_result_finish(struct xb_result *result,
+                                              const struct xb_record_ceiling *ceiling,
                                               struct xb_error *error);
 
 /* Frees the timeline alone: who has shown it needs it no more. */

@@ -2,20 +2,7 @@
 #ifndef XFERBENCH_STOPPING_H
 #define XFERBENCH_STOPPING_H
 
-#include "xferbench/statistics.h"
-
-/* Why no further sample was taken. */
-enum xb_stop_reason {
-    XB_STOP_NOT_YET,
-    XB_STOP_CONVERGED,  /* enough samples and the median is known well */
-    XB_STOP_TIME_LIMIT, /* the time is up; the interval says how well the median is known */
-    XB_STOP_FIXED,      /* as many samples as were asked for */
-    XB_STOP_DEADLINE,   /* the run's deadline came */
-    XB_STOP_INTERRUPTED /* a signal came */
-};
-
-/* "converged", "time-limit", "fixed", "deadline", "interrupted". */
-const char *xb_stop_reason_name(enum xb_stop_reason reason);
+#include "xferbench/record.h"
 
 /* The rule: stop when half the interval's width is at most 0.5 % of the median, with 20 samples or
  * more. Fewer are enough for that if they lasted 150 ms together, and for 0.1 % if they lasted 50

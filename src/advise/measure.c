@@ -2,8 +2,8 @@
 #include "measure.h"
 
 #include "base/interrupt.h"
+#include "measure/record_of_run.h"
 #include "predict.h"
-#include "record/of_run.h"
 #include "run/command.h"
 #include "run/deadline.h"
 #include "run/progress.h"
@@ -31,7 +31,7 @@ static enum xb_status execute(struct xb_run *run, bool plan_only, struct xb_reco
     xb_deadline_doing(NULL);
     if (status == XB_OK && run->interrupted)
         status = XB_FAIL(error, XB_ERR_STOPPED, "a signal ended the measurement");
-    return status == XB_OK ? xb_record_of_run(run, record, error) : status;
+    return status == XB_OK ? xb_record_take_run(run, record, error) : status;
 }
 
 static enum xb_status run_words(struct xb_advise_session *session, const char *const *words,

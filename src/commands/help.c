@@ -5,7 +5,7 @@
 #include "base/plain_text.h"
 #include "cli/help.h"
 #include "fleet/command.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
 

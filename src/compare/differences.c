@@ -2,7 +2,7 @@
 /* Were the two files measured under the same conditions? */
 #include "internal.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

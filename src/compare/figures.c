@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which figures of a case are compared. */
 #include "internal.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <string.h>
 

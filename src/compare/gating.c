@@ -2,7 +2,7 @@
 /* Which figures of which cases gate. */
 #include "internal.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "xferbench/options.h"
 
 #include <inttypes.h>

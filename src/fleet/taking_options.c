@@ -2,7 +2,7 @@
 /* The conditions that must be the same before results of two documents are compared: the same as in
  * `compare`, but as a text. */
 #include "base/arena.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "record/shown_parameters.h"
 #include "taking.h"
 #include "xferbench/mode.h"

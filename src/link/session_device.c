@@ -59,8 +59,8 @@ static bool is_far(const struct xb_result *result, int node)
 {
     char near[16];
     char nodes[132] = "";
-    for (size_t i = 0; i < result->detail_count; i++)
-        if (strcmp(result->details[i].key, "host_memory_numa_nodes") == 0)
+    for (size_t i = 0; i < result->row.detail_count; i++)
+        if (strcmp(result->details[i].name, "host_memory_numa_nodes") == 0)
             snprintf(nodes, sizeof nodes, ",%s,", result->details[i].text); /* "0", or "0,1" */
     snprintf(near, sizeof near, ",%d,", node);
     return node >= 0 && nodes[0] != '\0' && strstr(nodes, near) == NULL;
@@ -84,11 +84,11 @@ static void take_results(const struct xb_run *run, struct xb_link_attempt *attem
         const struct xb_result *result = &run->results[i];
         double *rate = result->test.direction == XB_H2D ? &attempt->h2d : &attempt->d2h;
         take_conditions(result, attempt);
-        if (result->status == XB_RESULT_OK)
+        if (result->row.status == XB_RESULT_OK)
             *rate = result->bandwidth.median;
         else
             note_failure(attempt, xb_direction_name(result->test.direction), result->reason);
-        if (result->verified == XB_VERIFIED_FALSE)
+        if (result->row.verified == XB_VERIFIED_FALSE)
             attempt->data_wrong = true;
     }
 }

@@ -119,14 +119,14 @@ static void take_result(void *argument, const struct xb_run *run)
     const struct xb_result *result = &run->results[run->done_count - 1];
     struct xb_link_pair *pair = round->pairs[run->done_count - 1];
     struct xb_pair_attempt *attempt = attempt_at(pair);
-    if (result->status == XB_RESULT_SKIPPED &&
+    if (result->row.status == XB_RESULT_SKIPPED &&
         (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
         return;
-    if (result->status == XB_RESULT_OK)
+    if (result->row.status == XB_RESULT_OK)
         attempt->bandwidth = result->bandwidth.median;
     else
         note_failure(attempt, result->reason);
-    attempt->data_wrong = result->verified == XB_VERIFIED_FALSE;
+    attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
     finish_attempt(round->session, pair);
 }
 

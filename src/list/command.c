@@ -15,7 +15,7 @@
 #include "machine/environment.h"
 #include "machine/node.h"
 #include "measure/case.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <stdlib.h>
 

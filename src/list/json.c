@@ -3,8 +3,8 @@
 
 #include "json.h"
 #include "measure/case.h"
-#include "measure/mode_list.h"
 #include "record/document.h"
+#include "record/mode_list.h"
 #include "xferbench/version.h"
 
 /* The keys and their meaning stand in docs/list.schema.json. */

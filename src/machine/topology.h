@@ -7,6 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* More nodes than Linux is built for (CONFIG_NODES_SHIFT is 10 at most). */
+#define XB_NODES 1024
+
 /* NUMA nodes and CPUs of this machine, through hwloc. Several threads may bind themselves at the
  * same time, once it is open. */
 struct xb_topology;

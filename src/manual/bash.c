@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "commands/help.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 /* What does not depend on the rows: how words are offered. */
 static const char head[] =

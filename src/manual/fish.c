@@ -4,7 +4,7 @@
 
 #include "commands.h"
 #include "commands/help.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #define SPECIAL "\\"
 #define QUOTE "\\'"

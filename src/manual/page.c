@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "commands.h"
 #include "fleet/command.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "line.h"
+#include "xferbench/stage.h"
 
 #include <assert.h>
 #include <stdlib.h>

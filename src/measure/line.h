@@ -3,6 +3,7 @@
 #define XFERBENCH_MEASURE_LINE_H
 
 #include "xferbench/mode.h"
+#include "xferbench/stage.h"
 #include "xferbench/workspace.h"
 
 /* The stages of a mode over slots, from setup to teardown; line_submit.c runs them. */

@@ -7,6 +7,7 @@
 
 #include "recorder.h"
 #include "run.h"
+#include "xferbench/stage.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "case.h"
 #include "line.h"
-#include "mode_list.h"
+#include "record/mode_list.h"
 #include "xferbench/workspace.h"
 
 #include <stdio.h>
@@ -17,17 +17,17 @@
 
 void xb_result_fail(struct xb_result *result, const struct xb_error *error)
 {
-    result->status = XB_RESULT_ERROR;
+    result->row.status = XB_RESULT_ERROR;
     result->error = *error;
     xb_error_text(error, result->reason, sizeof result->reason);
     /* An unfinished measurement is not shown. That of a wrong copy stays, as evidence. */
-    if (result->verified == XB_VERIFIED_UNKNOWN)
+    if (result->row.verified == XB_VERIFIED_UNKNOWN)
         memset(&result->bandwidth, 0, sizeof result->bandwidth);
 }
 
 void xb_result_skip(struct xb_result *result, const char *reason)
 {
-    result->status = XB_RESULT_SKIPPED;
+    result->row.status = XB_RESULT_SKIPPED;
     snprintf(result->reason, sizeof result->reason, "%s", reason);
 }
 
@@ -35,7 +35,7 @@ void xb_result_cut(struct xb_result *result, const char *before)
 {
     bool signalled = xb_interrupt_signal() != 0;
     result->stop_reason = signalled ? XB_STOP_INTERRUPTED : XB_STOP_DEADLINE;
-    result->status = XB_RESULT_SKIPPED;
+    result->row.status = XB_RESULT_SKIPPED;
     snprintf(result->reason, sizeof result->reason, "%s before %s",
              signalled ? "interrupted" : "the deadline came", before);
 }
@@ -80,7 +80,7 @@ static void compare_with_alone(const struct xb_run *run, struct xb_result *resul
 {
     for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_result *alone = &run->results[i];
-        if (alone->status == XB_RESULT_OK && alone->bandwidth.n > 0 &&
+        if (alone->row.status == XB_RESULT_OK && alone->bandwidth.n > 0 &&
             same_but_alone(&alone->test, &result->test))
             xb_result_compute(result, &xb_figure_share_of_alone,
                               result->bandwidth.median / alone->bandwidth.median);
@@ -91,7 +91,7 @@ static void compare_with_alone(const struct xb_run *run, struct xb_result *resul
 
 static enum xb_status refuse_unverified(const struct xb_result *result, struct xb_error *error)
 {
-    if (result->verified == XB_VERIFIED_TRUE)
+    if (result->row.verified == XB_VERIFIED_TRUE)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_RUNTIME,
                    "the data did not arrive as it was sent, so there is no bandwidth to report: %s",
@@ -121,10 +121,10 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
             return status;
         if (lane->result == whole)
             continue;
-        if (lane->result->verified != XB_VERIFIED_TRUE)
+        if (lane->result->row.verified != XB_VERIFIED_TRUE)
             tell_lane(whole, lane->result);
-        if (whole->verified != XB_VERIFIED_FALSE)
-            whole->verified = lane->result->verified;
+        if (whole->row.verified != XB_VERIFIED_FALSE)
+            whole->row.verified = lane->result->row.verified;
     }
     return XB_OK;
 }
@@ -171,7 +171,7 @@ static enum xb_status measure_placement(struct xb_measurement *measurement, stru
         status = verify(measurement, error);
     /* After that: else the data of an iteration that no figure of the samples is made of would be
      * what is verified. */
-    if (status == XB_OK && whole->verified == XB_VERIFIED_TRUE &&
+    if (status == XB_OK && whole->row.verified == XB_VERIFIED_TRUE &&
         whole->stop_reason != XB_STOP_NOT_YET)
         status = xb_measure_record(measurement, error);
     return status;
@@ -287,8 +287,8 @@ static void end_one(struct xb_result *result, enum xb_status status, const struc
         return;
     }
     /* This lane's data was right, but another's was not: then no lane's time is worth anything. */
-    if (result->verified == XB_VERIFIED_TRUE)
-        result->verified = XB_VERIFIED_UNKNOWN;
+    if (result->row.verified == XB_VERIFIED_TRUE)
+        result->row.verified = XB_VERIFIED_UNKNOWN;
     xb_result_fail(result, error);
 }
 
@@ -343,7 +343,7 @@ static enum xb_status set_up_and_measure(struct xb_measurement *measurement, siz
         status = measure_placement(measurement, error);
         if (status != XB_OK || whole->times.count == 0)
             return status;
-        if (whole->stop_reason != XB_STOP_NOT_YET || whole->verified != XB_VERIFIED_TRUE)
+        if (whole->stop_reason != XB_STOP_NOT_YET || whole->row.verified != XB_VERIFIED_TRUE)
             return conclude(measurement, error);
         take_down_all(measurement, begun);
     }

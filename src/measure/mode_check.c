@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what the modes declare holds together. */
-#include "mode_list.h"
-
-#include "xferbench/result.h"
+#include "record/mode_list.h"
+#include "run.h"
+#include "xferbench/stage.h"
 
 #include <string.h>
 

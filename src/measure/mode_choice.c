@@ -2,7 +2,7 @@
 /* From --mode and --direction to modes, and whether these have the options given. */
 #include "mode_choice.h"
 
-#include "mode_list.h"
+#include "record/mode_list.h"
 
 #include <stdio.h>
 #include <string.h>

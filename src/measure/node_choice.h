@@ -2,10 +2,8 @@
 #ifndef XFERBENCH_MEASURE_NODE_CHOICE_H
 #define XFERBENCH_MEASURE_NODE_CHOICE_H
 
+#include "machine/topology.h"
 #include "mode_choice.h"
-
-/* More than Linux is built for (CONFIG_NODES_SHIFT is 10 at most). */
-#define XB_NODES 1024
 
 /* The NUMA nodes that host memory is to lie on, one after the other. */
 struct xb_node_choice {

@@ -3,6 +3,7 @@
 #define XFERBENCH_MEASURE_RECORDER_H
 
 #include "measure.h"
+#include "xferbench/stage.h"
 #include "xferbench/timeline.h"
 
 /*

@@ -4,6 +4,7 @@
 #include "repetition.h"
 
 #include "xferbench/result.h"
+#include "xferbench/stage.h"
 
 #include <string.h>
 
@@ -125,12 +126,12 @@ static enum xb_status prove(struct xb_measurement *measurement,
     enum xb_status status = context->test->mode->verify(context, result, error);
     if (status != XB_OK)
         return status;
-    if (result->verified != XB_VERIFIED_TRUE)
+    if (result->row.verified != XB_VERIFIED_TRUE)
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "%s: the data did not arrive as it was sent, so there is no bandwidth to "
                        "report: %s",
                        reference->figure->name, result->reason);
-    result->verified = XB_VERIFIED_UNKNOWN;
+    result->row.verified = XB_VERIFIED_UNKNOWN;
     return XB_OK;
 }
 

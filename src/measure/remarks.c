@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The warnings and details by which a reader can judge a row. */
 #include "measure.h"
-#include "mode_list.h"
+#include "record/mode_list.h"
 
 /* A row whose confidence interval reaches this far to either side of the median gets a warning. */
 #define WIDE_INTERVAL 0.05

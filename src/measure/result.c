@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/result.h"
 
+#include "record/internal.h"
+#include "record/mode_list.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -8,64 +11,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *xb_result_status_name(enum xb_result_status status)
-{
-    switch (status) {
-    case XB_RESULT_OK:
-        return "ok";
-    case XB_RESULT_SKIPPED:
-        return "skipped";
-    case XB_RESULT_ERROR:
-        return "error";
-    }
-    return "unknown";
-}
-
 void xb_result_warn(struct xb_result *result, const char *format, ...)
 {
-    assert(result->warning_count < XB_RESULT_WARNINGS);
-    if (result->warning_count >= XB_RESULT_WARNINGS)
+    size_t count = result->row.warning_count;
+    assert(count < XB_RESULT_WARNINGS);
+    if (count >= XB_RESULT_WARNINGS)
         return;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(result->warnings[result->warning_count++], sizeof result->warnings[0], format,
-              arguments);
+    vsnprintf(result->warnings[count], sizeof result->warnings[0], format, arguments);
     va_end(arguments);
+    result->warning_list[count] = result->warnings[count];
+    result->row.warning_texts = result->warning_list;
+    result->row.warning_count++;
 }
 
-static struct xb_detail *add_detail(struct xb_result *result, const char *key)
+/* The place of the detail of that name; XB_RESULT_DETAILS where there is no room. */
+static size_t find_detail(struct xb_result *result, const char *name)
 {
-    for (size_t i = 0; i < result->detail_count; i++)
-        if (strcmp(result->details[i].key, key) == 0)
-            return &result->details[i];
-    assert(result->detail_count < XB_RESULT_DETAILS);
-    if (result->detail_count >= XB_RESULT_DETAILS)
-        return NULL;
-    struct xb_detail *detail = &result->details[result->detail_count++];
-    memset(detail, 0, sizeof *detail);
-    snprintf(detail->key, sizeof detail->key, "%s", key);
-    return detail;
+    size_t i = 0;
+    while (i < result->row.detail_count && strcmp(result->details[i].name, name) != 0)
+        i++;
+    assert(i < XB_RESULT_DETAILS);
+    if (i == result->row.detail_count && i < XB_RESULT_DETAILS)
+        result->row.detail_count++;
+    result->row.details = result->details;
+    return i;
 }
 
 void xb_result_detail_number(struct xb_result *result, const char *key, double number)
 {
-    struct xb_detail *detail = add_detail(result, key);
-    if (detail == NULL)
-        return;
-    detail->is_number = true;
-    detail->number = number;
+    size_t i = find_detail(result, key);
+    if (i < XB_RESULT_DETAILS)
+        result->details[i] = (struct xb_record_detail){.name = key, .number = number};
 }
 
 void xb_result_detail_text(struct xb_result *result, const char *key, const char *format, ...)
 {
-    struct xb_detail *detail = add_detail(result, key);
-    if (detail == NULL)
+    size_t i = find_detail(result, key);
+    if (i == XB_RESULT_DETAILS)
         return;
-    detail->is_number = false;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(detail->text, sizeof detail->text, format, arguments);
+    vsnprintf(result->detail_texts[i], sizeof result->detail_texts[i], format, arguments);
     va_end(arguments);
+    result->details[i] = (struct xb_record_detail){.name = key, .text = result->detail_texts[i]};
 }
 
 static struct xb_result_figure *find_figure(struct xb_result *result,
@@ -142,6 +132,171 @@ enum xb_status xb_result_median(const struct xb_result *result, const struct xb_
     return XB_OK;
 }
 
+/* ---- the row of a result that is final ---- */
+
+/* A healthy link may read so much above its ceiling: the same tolerance as XB-BW-ABOVE has. */
+#define MOST_OF_CEILING 1.01
+
+/* Adds a figure by its samples; none without samples. */
+static void add_sampled(struct xb_result *result, const struct xb_figure *figure,
+                        const double *samples, size_t count, enum xb_status *status,
+                        struct xb_error *error)
+{
+    struct xb_record_row *row = &result->row;
+    if (*status != XB_OK || count == 0)
+        return;
+    struct xb_record_figure *added = &result->described[row->figure_count++];
+    *added = xb_record_figure_of(figure);
+    added->samples = samples;
+    added->sample_count = count;
+    if (count == row->time_count)
+        added->placements = row->placements;
+    *status = xb_record_figure_describe(added, error);
+}
+
+/* One of which the samples are left out: for each of them a file of single operations would be half
+ * as large again. Those by the device's clock are the row's times. */
+static void add_described(struct xb_result *result, const struct xb_figure *figure,
+                          const struct xb_samples *samples, enum xb_status *status,
+                          struct xb_error *error)
+{
+    size_t before = result->row.figure_count;
+    add_sampled(result, figure, samples->values, samples->count, status, error);
+    if (result->row.figure_count > before) {
+        result->described[before].samples = NULL;
+        result->described[before].sample_count = 0;
+    }
+}
+
+static void add_computed(struct xb_result *result, const struct xb_figure *figure, double value)
+{
+    struct xb_record_figure *added = &result->described[result->row.figure_count++];
+    *added = xb_record_figure_of(figure);
+    added->statistics = xb_record_median_only(value, 0);
+}
+
+static void add_share(struct xb_result *result, const struct xb_figure *share,
+                      const struct xb_figure *bandwidth, double ceiling)
+{
+    const struct xb_record_figure *rate = xb_record_row_figure(&result->row, bandwidth->name);
+    /* Else the link was read wrongly. */
+    if (rate != NULL && rate->statistics.median <= MOST_OF_CEILING * ceiling)
+        add_computed(result, share, rate->statistics.median / ceiling);
+}
+
+/* How much of what the link can carry the row's bandwidth is, where its time is that of one
+ * crossing of the link. */
+static void add_shares(struct xb_result *result, const struct xb_record_ceiling *ceiling)
+{
+    const struct xb_case *test = &result->test;
+    if (ceiling == NULL || !result->device_timer || test->latency || test->mode->crosses_otherwise)
+        return;
+    if (test->direction == XB_BIDIR) {
+        add_share(result, &xb_figure_share_of_ceiling_h2d, &xb_figure_bandwidth_h2d, ceiling->h2d);
+        add_share(result, &xb_figure_share_of_ceiling_d2h, &xb_figure_bandwidth_d2h, ceiling->d2h);
+    } else if (test->direction != XB_D2D && result->bytes_moved == test->bytes) {
+        add_share(result, &xb_figure_share_of_ceiling, &xb_figure_bandwidth,
+                  test->direction == XB_H2D ? ceiling->h2d : ceiling->d2h);
+    }
+}
+
+/* A row of single operations has their times by either clock, and no bandwidth: a rate of so few
+ * bytes would mean nothing. Its wall time is latency_host. A mode that is about a latency of its
+ * own has added that. */
+static enum xb_status add_figures(struct xb_result *result, const struct xb_record_ceiling *ceiling,
+                                  struct xb_error *error)
+{
+    const struct xb_samples *times = &result->times, *submit = &result->submit_times,
+                            *wall = &result->wall_times;
+    enum xb_status status = XB_OK;
+    result->described = calloc(XB_RESULT_FIGURES + 6, sizeof *result->described);
+    result->rates = calloc(times->count + 1, sizeof *result->rates);
+    result->row.figures = result->described;
+    if (result->described == NULL || result->rates == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+    for (size_t i = 0; i < times->count; i++)
+        result->rates[i] = (double)result->bytes_moved / times->values[i];
+    if (xb_case_is_single(&result->test)) {
+        add_sampled(result, &xb_figure_latency_host, wall->values, wall->count, &status, error);
+        if (result->event_times)
+            add_described(result, &xb_figure_latency_device, times, &status, error);
+        add_described(result, &xb_figure_submit_time, submit, &status, error);
+    } else if (!result->test.latency) {
+        add_sampled(result, &xb_figure_bandwidth, result->rates, times->count, &status, error);
+        add_sampled(result, &xb_figure_submit_time, submit->values, submit->count, &status, error);
+        add_sampled(result, &xb_figure_wall_time, wall->values, wall->count, &status, error);
+    }
+    for (size_t i = 0; i < result->figure_count; i++) {
+        const struct xb_result_figure *own = &result->figures[i];
+        if (own->samples.count == 0)
+            add_computed(result, own->figure, own->computed);
+        else
+            add_sampled(result, own->figure, own->samples.values, own->samples.count, &status,
+                        error);
+    }
+    if (status == XB_OK)
+        add_shares(result, ceiling);
+    return status;
+}
+
+static const char *known(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
+static void tell_error(struct xb_result *result)
+{
+    const struct xb_error *error = &result->error;
+    if (error->status == XB_OK)
+        return;
+    if (error->file != NULL)
+        snprintf(result->error_place, sizeof result->error_place, "%s:%d", error->file,
+                 error->line);
+    result->told = (struct xb_record_error){.status = xb_status_name(error->status),
+                                            .native_code = error->native_code,
+                                            .native_name = known(error->native_name),
+                                            .call = known(error->call),
+                                            .message = known(error->message),
+                                            .at = known(result->error_place)};
+    result->row.error = &result->told;
+}
+
+static void drop_figures(struct xb_result *result)
+{
+    free(result->described);
+    free(result->rates);
+    result->described = NULL;
+    result->rates = NULL;
+    result->row.figures = NULL;
+    result->row.figure_count = 0;
+}
+
+enum xb_status xb_result_finish(struct xb_result *result, const struct xb_record_ceiling *ceiling,
+                                struct xb_error *error)
+{
+    struct xb_record_row *row = &result->row;
+    bool measured = result->bandwidth.n > 0;
+    row->is_there = true;
+    row->is_cut =
+        result->stop_reason == XB_STOP_INTERRUPTED || result->stop_reason == XB_STOP_DEADLINE;
+    /* A case whose data was wrong in one of several placements ended for no such reason. */
+    if (result->stop_reason != XB_STOP_NOT_YET &&
+        (measured || (row->is_cut && row->status == XB_RESULT_SKIPPED)))
+        row->stop_reason = xb_stop_reason_name(result->stop_reason);
+    row->reason = known(result->reason);
+    tell_error(result);
+    drop_figures(result);
+    if (!measured)
+        return XB_OK;
+    row->timer = result->device_timer ? "device-event" : "host-clock";
+    row->bytes_moved = result->bytes_moved;
+    row->times = result->times.values;
+    row->time_count = result->times.count;
+    row->placements = (struct xb_record_placements){.samples = result->placement_samples,
+                                                    .count = result->placement_count};
+    return row->status == XB_RESULT_OK ? add_figures(result, ceiling, error) : XB_OK;
+}
+
 void xb_result_drop_timeline(struct xb_result *result)
 {
     if (result->timeline != NULL)
@@ -153,6 +308,7 @@ void xb_result_drop_timeline(struct xb_result *result)
 void xb_result_free(struct xb_result *result)
 {
     xb_result_drop_timeline(result);
+    drop_figures(result);
     xb_samples_free(&result->times);
     xb_samples_free(&result->submit_times);
     xb_samples_free(&result->wall_times);

@@ -9,9 +9,6 @@
 #include "xferbench/options.h"
 #include "xferbench/result.h"
 
-/* The most devices that a run takes. */
-#define XB_RUN_DEVICES 64
-
 /* A device that takes part in a run. */
 struct xb_run_device {
     struct xb_device_info info;
@@ -22,9 +19,9 @@ struct xb_run_device {
 };
 
 /*
- * A run of this process: what was asked, where, and the results. src/record/of_run.h makes a record
- * of it. Results are in the order of the cases; an interrupted run too has a row for every case.
- * Release with xb_run_free.
+ * A run of this process: what was asked, where, and the results. src/measure/record_of_run.h makes
+ * a record of it. Results are in the order of the cases; an interrupted run too has a row for every
+ * case. Release with xb_run_free.
  */
 struct xb_run {
     const struct xb_backend *backend;
@@ -68,6 +65,13 @@ struct xb_run_observer {
     void (*finished)(void *argument, const struct xb_run *run);
     void *argument;
 };
+
+/*
+ * mode_check.c: checks every table of such a list: unique names, mandatory hooks. Done once, before
+ * it is used. XB_ERR_INTERNAL names the mode and what it lacks.
+ */
+XB_MUST_CHECK enum xb_status xb_modes_check(const struct xb_mode *const *modes,
+                                            struct xb_error *error);
 
 /*
  * Checks what needs no device: that there are such modes, that they have the options given, and

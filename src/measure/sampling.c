@@ -5,7 +5,7 @@
 
 #include "base/clock.h"
 
-#include "mode_list.h"
+#include "record/mode_list.h"
 #include "repetition.h"
 #include "warm_up.h"
 
@@ -51,8 +51,8 @@ static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                    "devices start together only if their queues can be held while all of an "
                    "iteration is enqueued: %s",
-                   result->warning_count > 0 ? result->warnings[result->warning_count - 1]
-                                             : "this variant's calls may block");
+                   result->row.warning_count > 0 ? result->warnings[result->row.warning_count - 1]
+                                                 : "this variant's calls may block");
 }
 
 /* Adds what the host's clock says of one operation alone. */

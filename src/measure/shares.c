@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shares.h"
+#include "xferbench/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,25 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/stopping.h"
 
-const char *xb_stop_reason_name(enum xb_stop_reason reason)
-{
-    switch (reason) {
-    case XB_STOP_NOT_YET:
-        return "not-yet";
-    case XB_STOP_CONVERGED:
-        return "converged";
-    case XB_STOP_TIME_LIMIT:
-        return "time-limit";
-    case XB_STOP_FIXED:
-        return "fixed";
-    case XB_STOP_DEADLINE:
-        return "deadline";
-    case XB_STOP_INTERRUPTED:
-        return "interrupted";
-    }
-    return "unknown";
-}
-
 /* At which count the interval is looked at next. */
 static size_t next_look_after(const struct xb_stopping *stopping, size_t count)
 {

@@ -438,7 +438,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     bool uses_kernels = (state->how == XB_BATCH_KERNEL || state->how == XB_BATCH_PACKED) &&
                         context->test->bytes >= XB_LARGE_BYTES; /* less is over too soon */
     /* A device that is the CPU has no other kernels than the threads that move the data. */
-    if (status != XB_OK || result->verified != XB_VERIFIED_TRUE || !uses_kernels ||
+    if (status != XB_OK || result->row.verified != XB_VERIFIED_TRUE || !uses_kernels ||
         context->device->info.host_clock)
         return status;
     status = xb_sm_tax_measure(context, xb_batch_submit, seconds, state->how == XB_BATCH_PACKED, 2,

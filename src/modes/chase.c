@@ -129,7 +129,7 @@ static void conclude(const struct xb_chase *chase, uint64_t bytes, uint64_t end,
                      struct xb_result *result)
 {
     uint64_t right = xb_chain_offset(chase->access, bytes, chase->loads);
-    result->verified = end == right ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
+    result->row.verified = end == right ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
     if (end != right)
         snprintf(result->reason, sizeof result->reason,
                  "the chain ended at byte %llu and not at %llu: at least one of %llu loads "

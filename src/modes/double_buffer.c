@@ -9,6 +9,7 @@
 
 #include "xferbench/reading.h"
 #include "xferbench/result.h"
+#include "xferbench/stage.h"
 #include "xferbench/workspace.h"
 
 struct state {

@@ -192,9 +192,9 @@ static enum xb_status read_report(struct xb_mode_context *context, struct xb_dec
 static void conclude(struct xb_result *result, const struct sum *sum,
                      const struct xb_decode_report *report)
 {
-    result->verified = sum->wrong.wrong_bytes == 0 && report->refused_blocks == 0
-                           ? XB_VERIFIED_TRUE
-                           : XB_VERIFIED_FALSE;
+    result->row.verified = sum->wrong.wrong_bytes == 0 && report->refused_blocks == 0
+                               ? XB_VERIFIED_TRUE
+                               : XB_VERIFIED_FALSE;
     if (report->refused_blocks != 0)
         snprintf(
             result->reason, sizeof result->reason,

@@ -2,6 +2,7 @@
 #include "kernel_time.h"
 
 #include "shared_options.h"
+#include "xferbench/stage.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "pipeline_figures.h"
 #include "pipeline_source.h"
 #include "storage/reader.h"
+#include "xferbench/stage.h"
 
 /* The private state of the mode `pipeline`, and how a case of it is set up. */
 

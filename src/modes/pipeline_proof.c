@@ -13,7 +13,7 @@ struct wrong {
 static void conclude(const struct xb_source *source, const struct wrong *wrong,
                      struct xb_result *result)
 {
-    result->verified = wrong->count == 0 ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
+    result->row.verified = wrong->count == 0 ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
     if (wrong->count == 0)
         return;
     snprintf(result->reason, sizeof result->reason,

@@ -8,8 +8,8 @@
 /* The proof that every byte of the files arrived and was computed on: of each item the device's
  * digest has come back, and the host calculates what it has to be. */
 
-/* `digests` is what came back, a word an item; `scratch` holds an item. Fills result->verified and
- * the reason. Blocks. */
+/* `digests` is what came back, a word an item; `scratch` holds an item. Fills result->row.verified
+ * and the reason. Blocks. */
 XB_MUST_CHECK enum xb_status xb_pipeline_prove(const struct xb_source *source,
                                                const unsigned long long *digests, uint64_t steps,
                                                void *scratch, struct xb_result *result,

@@ -182,7 +182,7 @@ const char *xb_proof_reader(const struct xb_device *device)
 void xb_proof_conclude(struct xb_result *result, const struct xb_mismatch *all,
                        const struct xb_mismatch *windows)
 {
-    result->verified =
+    result->row.verified =
         all->wrong_bytes == 0 && windows->wrong_bytes == 0 ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
     if (all->wrong_bytes != 0)
         snprintf(result->reason, sizeof result->reason,

@@ -290,10 +290,10 @@ static enum xb_status check_way(const struct xb_mode_context *context, const str
 static void conclude(struct xb_result *result, const struct findings *found)
 {
     xb_proof_conclude(result, &found->data, &found->windows);
-    if (result->verified != XB_VERIFIED_TRUE ||
+    if (result->row.verified != XB_VERIFIED_TRUE ||
         found->before.wrong_bytes + found->behind.wrong_bytes == 0)
         return;
-    result->verified = XB_VERIFIED_FALSE;
+    result->row.verified = XB_VERIFIED_FALSE;
     snprintf(result->reason, sizeof result->reason,
              "the copy also changed %llu bytes before its target and %llu behind it",
              (unsigned long long)found->before.wrong_bytes,

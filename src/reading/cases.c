@@ -2,7 +2,7 @@
 /* The cases that a line of the Reading may speak of, and how they stand to each other. */
 #include "internal.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "record/rows.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 /* What the fastest copies of a device reach of what its link can carry. */
 #include "internal.h"
 #include "machine/pcie.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <string.h>
 

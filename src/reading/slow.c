@@ -2,7 +2,7 @@
 /* Ways to move data that are far below the best one. */
 #include "internal.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "internal.h"
 
 #include "base/text.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
 

@@ -8,6 +8,19 @@
 
 /* ---- how it stands ---- */
 
+const char *xb_result_status_name(enum xb_result_status status)
+{
+    static const char *const names[] = {"ok", "skipped", "error"};
+    return names[status];
+}
+
+const char *xb_stop_reason_name(enum xb_stop_reason reason)
+{
+    static const char *const names[] = {"not-yet", "converged", "time-limit",
+                                        "fixed",   "deadline",  "interrupted"};
+    return names[reason];
+}
+
 /* A row that is not there was not measured. */
 static enum xb_result_status status_in(const struct xb_record_row *row)
 {

@@ -318,6 +318,8 @@ void xb_record_free(struct xb_record *record)
     free(record->options);
     free(record->facts);
     free(record->path);
+    if (record->release != NULL)
+        record->release(record->measured);
     xb_arena_free(record->texts);
     cJSON_Delete(record->tree);
     *record = (struct xb_record){0};

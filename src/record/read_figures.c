@@ -2,7 +2,7 @@
 /* The figures of a row. */
 #include "reader.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <math.h>
 #include <string.h>

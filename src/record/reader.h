@@ -4,7 +4,7 @@
 
 #include "base/json_read.h"
 #include "internal.h"
-#include "measure/node_choice.h"
+#include "machine/topology.h"
 
 /*
  * Reads documents into a record. base/json_read.h says how the first error is kept: once there is

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows.h"
 
-#include "measure/run.h"
-
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shown_parameters.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <stdio.h>
 #include <stdlib.h>

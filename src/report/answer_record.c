@@ -5,7 +5,7 @@
 #include "answer_internal.h"
 
 #include "base/text.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "record/rows.h"
 #include "ways.h"
 #include "xferbench/record.h"

@@ -2,8 +2,8 @@
 /* How far the samples of each case lie from its median. */
 #include "sections.h"
 
-#include "measure/mode_list.h"
 #include "plot/strips.h"
+#include "record/mode_list.h"
 #include "ways.h"
 #include "xferbench/units.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "machine/pcie.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "record/rows.h"
 #include "xferbench/units.h"
 

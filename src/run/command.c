@@ -18,7 +18,7 @@
 #include "base/output.h"
 #include "formats.h"
 #include "machine/node.h"
-#include "record/of_run.h"
+#include "measure/record_of_run.h"
 #include "timelines.h"
 
 #include <string.h>
@@ -180,8 +180,8 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
     size_t ok = 0;
     size_t failed = 0;
     for (size_t i = 0; i < run->case_count; i++) {
-        ok += run->results[i].status == XB_RESULT_OK;
-        failed += run->results[i].status == XB_RESULT_ERROR;
+        ok += run->results[i].row.status == XB_RESULT_OK;
+        failed += run->results[i].row.status == XB_RESULT_ERROR;
     }
     if (run->interrupted)
         return 128 + xb_interrupt_signal();

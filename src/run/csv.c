@@ -7,7 +7,7 @@
 #include "base/stream.h"
 #include "base/text.h"
 #include "formats.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -29,7 +29,7 @@ void xb_eta_begin(struct xb_eta *eta, const struct xb_run *run, double now)
 void xb_eta_finished(struct xb_eta *eta, const struct xb_run *run, double now)
 {
     while (eta->taken < run->done_count) {
-        if (run->results[eta->taken].status != XB_RESULT_SKIPPED) {
+        if (run->results[eta->taken].row.status != XB_RESULT_SKIPPED) {
             eta->guessed_done += eta->guessed_now;
             eta->took += now - eta->begun;
         }

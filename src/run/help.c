@@ -2,7 +2,7 @@
 #include "command.h"
 
 #include "cli/help.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <string.h>
 

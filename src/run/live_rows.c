@@ -5,7 +5,7 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "measure/case.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "xferbench/units.h"
 
 #include <stdio.h>
@@ -83,9 +83,9 @@ static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t 
     struct xb_words words = {.length = 0};
     xb_live_name(run, index, name, sizeof name);
     xb_words_add(&words, "%-*.*s  ", (int)live->name_width, (int)live->name_width, name);
-    if (result->status != XB_RESULT_OK)
-        xb_words_add(&words, "%s: %s", result->status == XB_RESULT_SKIPPED ? "skipped" : "ERROR",
-                     result->reason);
+    if (result->row.status != XB_RESULT_OK)
+        xb_words_add(&words, "%s: %s",
+                     result->row.status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", result->reason);
     else if (result->test.latency)
         add_latency(&words, result);
     else
@@ -100,13 +100,13 @@ static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t 
     size_t room = live->columns - 1 < XB_LIVE_ROW - 1 ? live->columns - 1 : XB_LIVE_ROW - 1;
     snprintf(live->rows[live->count].text, XB_LIVE_ROW, "%.*s", (int)room, words.text);
     live->rows[live->count].colour =
-        result->status == XB_RESULT_ERROR ? XB_COLOUR_BAD : XB_COLOUR_NONE;
+        result->row.status == XB_RESULT_ERROR ? XB_COLOUR_BAD : XB_COLOUR_NONE;
     live->count++;
 }
 
 static bool was_not_run(const struct xb_result *result)
 {
-    return result->status == XB_RESULT_SKIPPED &&
+    return result->row.status == XB_RESULT_SKIPPED &&
            (result->stop_reason == XB_STOP_INTERRUPTED || result->stop_reason == XB_STOP_DEADLINE);
 }
 

@@ -3,7 +3,7 @@
 #include "matrix.h"
 #include "matrix_internal.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/start_at.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "xferbench/record.h"
 
 #include <string.h>

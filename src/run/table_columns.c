@@ -5,7 +5,7 @@
 
 #include "base/note.h"
 #include "base/text.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "record/rows.h"
 #include "xferbench/units.h"
 

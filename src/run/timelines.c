@@ -42,7 +42,7 @@ void xb_timelines_take(struct xb_timelines *timelines, const struct xb_run *run)
     pthread_mutex_lock(&timelines->lock);
     for (; timelines->taken < run->done_count; timelines->taken++) {
         struct xb_result *result = &run->results[timelines->taken];
-        bool shows = result->timeline != NULL && result->status == XB_RESULT_OK;
+        bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK;
         if (shows && !timelines->has_failed && take_one(timelines, result, &error) != XB_OK) {
             timelines->has_failed = true;
             timelines->failure = error;

@@ -6,6 +6,7 @@
 #include "base/note.h"
 #include "measure/case.h"
 #include "measure/shares.h"
+#include "xferbench/stage.h"
 #include "xferbench/units.h"
 
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "fake_backend.h"
 
 #include "backends/registry.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
  * each is made 21 times.
  */
 #include "backends/registry.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,7 @@
 #include "fleet/judgement.h"
 #include "fleet/read.h"
 #include "link/command.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/mode.h"
 

@@ -8,7 +8,7 @@
 #include "backends/registry.h"
 #include "check_markup.h"
 #include "link/command.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "report/report.h"
 #include "run/command.h"
 #include "xferbench/mode.h"

@@ -6,8 +6,8 @@
  * be tested; a row that is skipped is printed with its reason.
  */
 #include "../doubles/damaged_backend.h"
-#include "measure/mode_list.h"
 #include "measure/run.h"
+#include "record/mode_list.h"
 #include "run/command.h"
 
 #include <stdio.h>
@@ -37,15 +37,15 @@ struct tally {
 /* Whether a row is what it must be under that damage. */
 static bool row_is_right(const struct xb_result *result, enum xb_damage damage)
 {
-    if (result->status == XB_RESULT_SKIPPED)
-        return result->reason[0] != '\0' && result->verified != XB_VERIFIED_TRUE;
+    if (result->row.status == XB_RESULT_SKIPPED)
+        return result->reason[0] != '\0' && result->row.verified != XB_VERIFIED_TRUE;
     if (damage == XB_DAMAGE_NONE)
-        return result->status == XB_RESULT_OK && result->verified == XB_VERIFIED_TRUE;
-    if (result->status != XB_RESULT_ERROR || result->verified == XB_VERIFIED_TRUE)
+        return result->row.status == XB_RESULT_OK && result->row.verified == XB_VERIFIED_TRUE;
+    if (result->row.status != XB_RESULT_ERROR || result->row.verified == XB_VERIFIED_TRUE)
         return false;
     /* Found by verification, and not by some call that failed before it; but what copies nothing
      * may take no time, and then the clock is found out first. */
-    return result->verified == XB_VERIFIED_FALSE ||
+    return result->row.verified == XB_VERIFIED_FALSE ||
            (damage == XB_DAMAGE_NOTHING_COPIED && strstr(result->reason, "clock is wrong") != NULL);
 }
 
@@ -53,7 +53,7 @@ static void judge(const struct xb_result *result, size_t d, struct tally *tally)
 {
     static const char *const verified[] = {"unknown", "true", "false"};
     bool right = row_is_right(result, damages[d].damage);
-    bool skipped = result->status == XB_RESULT_SKIPPED;
+    bool skipped = result->row.status == XB_RESULT_SKIPPED;
     tally->rows++;
     tally->skipped += skipped;
     tally->failed += !right;
@@ -62,7 +62,8 @@ static void judge(const struct xb_result *result, size_t d, struct tally *tally)
     printf("%s: %s, %s %s, %s, %llu bytes: %s, verified %s: %s\n", right ? "skipped" : "FAILED",
            damages[d].name, result->test.mode->name, result->test.variant,
            xb_direction_name(result->test.direction), (unsigned long long)result->test.bytes,
-           xb_result_status_name(result->status), verified[result->verified], result->reason);
+           xb_result_status_name(result->row.status), verified[result->row.verified],
+           result->reason);
 }
 
 static enum xb_status execute(struct xb_run *run, struct xb_config *config, int argc, char **argv,

@@ -115,8 +115,8 @@ static void run(struct outcome *outcome, enum row row)
     outcome->errors = outcome->skipped = 0;
     const struct xb_run *done = &outcome->fixture.run;
     for (size_t i = 0; i < done->case_count; i++) {
-        outcome->errors += done->results[i].status == XB_RESULT_ERROR;
-        outcome->skipped += done->results[i].status == XB_RESULT_SKIPPED;
+        outcome->errors += done->results[i].row.status == XB_RESULT_ERROR;
+        outcome->skipped += done->results[i].row.status == XB_RESULT_SKIPPED;
     }
 }
 
@@ -131,9 +131,9 @@ static void check_ok_rows(const struct outcome *outcome)
     const struct xb_run *done = &outcome->fixture.run;
     size_t count = 0;
     for (size_t i = 0; i < done->case_count; i++) {
-        if (done->results[i].status != XB_RESULT_OK)
+        if (done->results[i].row.status != XB_RESULT_OK)
             continue;
-        assert_int_equal(done->results[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(done->results[i].row.verified, XB_VERIFIED_TRUE);
         count++;
     }
     assert_true(count > 0);
@@ -321,13 +321,13 @@ static void check_rows(const struct outcome *outcome)
     const struct xb_run *done = &outcome->fixture.run;
     for (size_t i = 0; i < done->case_count; i++) {
         const struct xb_result *result = &done->results[i];
-        if (result->status == XB_RESULT_OK) {
-            assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        if (result->row.status == XB_RESULT_OK) {
+            assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
             continue;
         }
         assert_int_equal(result->bandwidth.n, 0);
-        assert_int_not_equal(result->verified, XB_VERIFIED_TRUE);
-        if (result->status == XB_RESULT_ERROR)
+        assert_int_not_equal(result->row.verified, XB_VERIFIED_TRUE);
+        if (result->row.status == XB_RESULT_ERROR)
             check_error(result, outcome->strike.call);
         else
             check_skipped(result, outcome->strike.call);

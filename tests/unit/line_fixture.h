@@ -12,6 +12,7 @@
 
 #include "../doubles/fake_internal.h"
 #include "run_fixture.h"
+#include "xferbench/stage.h"
 #include "xferbench/workspace.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -6,7 +6,7 @@
  * that defines _GNU_SOURCE. */
 
 #include "measure/case.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "run_fixture.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

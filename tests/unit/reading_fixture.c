@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* open_memstream */
 #include "reading_fixture.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <math.h>
 #include <setjmp.h>

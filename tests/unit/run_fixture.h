@@ -185,10 +185,10 @@ static inline int reset(void **state)
 
 static inline void expect_status(const struct xb_result *result, enum xb_result_status status)
 {
-    if (result->status != status)
+    if (result->row.status != status)
         fail_msg("%s %s %s of %llu bytes is %s: %s", result->test.mode->name, result->test.variant,
                  xb_direction_name(result->test.direction), (unsigned long long)result->test.bytes,
-                 xb_result_status_name(result->status), result->reason);
+                 xb_result_status_name(result->row.status), result->reason);
 }
 
 static inline void expect_all(const struct fixture *f, enum xb_result_status status)
@@ -257,8 +257,8 @@ static inline void expect_computed(const struct xb_result *result, const char *n
 /* NAN for none. */
 static inline double detail_number(const struct xb_result *result, const char *key)
 {
-    for (size_t i = 0; i < result->detail_count; i++)
-        if (result->details[i].is_number && strcmp(result->details[i].key, key) == 0)
+    for (size_t i = 0; i < result->row.detail_count; i++)
+        if (result->details[i].text == NULL && strcmp(result->details[i].name, key) == 0)
             return result->details[i].number;
     return (double)NAN;
 }
@@ -270,8 +270,8 @@ static inline void expect_number(const struct xb_result *result, const char *key
 
 static inline const char *detail(const struct xb_result *result, const char *key)
 {
-    for (size_t i = 0; i < result->detail_count; i++)
-        if (strcmp(result->details[i].key, key) == 0)
+    for (size_t i = 0; i < result->row.detail_count; i++)
+        if (strcmp(result->details[i].name, key) == 0)
             return result->details[i].text;
     return "";
 }

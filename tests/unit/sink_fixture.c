@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "sink_fixture.h"
 
-#include "record/of_run.h"
+#include "measure/record_of_run.h"
 
 #include <cjson/cJSON.h>
 #include <iconv.h>
@@ -135,7 +135,7 @@ static void make_results(struct fixture *f)
     describe(&r[ROW_OK]);
     r[ROW_OK].device_timer = true;
     r[ROW_OK].stop_reason = XB_STOP_CONVERGED;
-    r[ROW_OK].verified = XB_VERIFIED_TRUE;
+    r[ROW_OK].row.verified = XB_VERIFIED_TRUE;
     xb_result_warn(&r[ROW_OK], "clocks moved");
     xb_result_detail_number(&r[ROW_OK], "batch", 0.1);
     xb_result_detail_text(&r[ROW_OK], "nodes", "0,1");
@@ -145,15 +145,15 @@ static void make_results(struct fixture *f)
     r[ROW_FEW].test.bytes = 64 << 10;
     measure(&r[ROW_FEW], 8.5e-6, 3);
     r[ROW_FEW].stop_reason = XB_STOP_FIXED;
-    r[ROW_FEW].verified = XB_VERIFIED_TRUE;
+    r[ROW_FEW].row.verified = XB_VERIFIED_TRUE;
     xb_result_warn(&r[ROW_FEW], "clocks moved");
     xb_result_warn(&r[ROW_FEW], NASTY);
 
     r[ROW_SKIPPED].test.variant = "write-combined";
-    r[ROW_SKIPPED].status = XB_RESULT_SKIPPED;
+    r[ROW_SKIPPED].row.status = XB_RESULT_SKIPPED;
     set_reason(&r[ROW_SKIPPED], NASTY);
 
-    r[ROW_ERROR].status = XB_RESULT_ERROR;
+    r[ROW_ERROR].row.status = XB_RESULT_ERROR;
     r[ROW_ERROR].error = (struct xb_error){.status = XB_ERR_RUNTIME,
                                            .native_code = 719,
                                            .native_name = "cudaErrorLaunchFailure",
@@ -166,10 +166,10 @@ static void make_results(struct fixture *f)
 
     measure(&r[ROW_UNVERIFIED], 0.02, 8);
     r[ROW_UNVERIFIED].test.device = 1;
-    r[ROW_UNVERIFIED].status = XB_RESULT_ERROR;
+    r[ROW_UNVERIFIED].row.status = XB_RESULT_ERROR;
     r[ROW_UNVERIFIED].device_timer = true;
     r[ROW_UNVERIFIED].stop_reason = XB_STOP_TIME_LIMIT;
-    r[ROW_UNVERIFIED].verified = XB_VERIFIED_FALSE;
+    r[ROW_UNVERIFIED].row.verified = XB_VERIFIED_FALSE;
     set_reason(&r[ROW_UNVERIFIED], "17 bytes are wrong, the first at 4096");
 }
 
@@ -241,6 +241,15 @@ char *written(sink write, const struct xb_run *run)
     char *text = written_record(write, &record);
     xb_record_free(&record);
     return text;
+}
+
+void record_copy_of(const struct xb_run *run, struct xb_record *record)
+{
+    struct xb_error error;
+    char *text = written(xb_result_json_write, run);
+    if (xb_record_parse("a copy", text, strlen(text), record, &error) != XB_OK)
+        fail_msg("%s", error.message);
+    free(text);
 }
 
 void assert_utf8(const char *text)
@@ -352,7 +361,7 @@ struct xb_result *add(struct node *n, const struct xb_mode *mode, const char *va
                                     .peer = XB_NO_PEER};
     result->bytes_moved = direction == XB_BIDIR ? 512 * MIB : 256 * MIB;
     result->device_timer = true;
-    result->verified = XB_VERIFIED_TRUE;
+    result->row.verified = XB_VERIFIED_TRUE;
     result->stop_reason = XB_STOP_CONVERGED;
     set_bandwidth(result, gigabytes);
     return result;
@@ -472,9 +481,9 @@ struct xb_result *add_latency(struct node *n, const struct xb_mode *mode,
 
 void spoil(struct xb_result *result, enum xb_result_status status, const char *reason)
 {
-    result->status = status;
+    result->row.status = status;
     set_reason(result, reason);
-    result->verified = status == XB_RESULT_ERROR ? XB_VERIFIED_FALSE : XB_VERIFIED_UNKNOWN;
+    result->row.verified = status == XB_RESULT_ERROR ? XB_VERIFIED_FALSE : XB_VERIFIED_UNKNOWN;
     if (status == XB_RESULT_SKIPPED)
         result->bandwidth.n = 0;
 }

@@ -55,6 +55,8 @@ void set_ceiling(struct xb_run_device *device);
 
 /* The run's record. Every device that a row names must be one of the run's, as the plan has it. */
 void record_of(const struct xb_run *run, struct xb_record *record);
+/* The same, which stays as it is when the run's results change: as a file has it. */
+void record_copy_of(const struct xb_run *run, struct xb_record *record);
 /* What a sink writes of a run's record, or of a record; release with free(). */
 char *written(sink write, const struct xb_run *run);
 char *written_record(sink write, const struct xb_record *record);

@@ -2,7 +2,7 @@
 /* How a backend of the list is named, looked for and opened. */
 #include "backends/choice.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "measure/case.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -10,6 +10,7 @@
 
 #include "line_fixture.h"
 #include "measure/recorder.h"
+#include "xferbench/stage.h"
 
 /* ---- all of it ---- */
 

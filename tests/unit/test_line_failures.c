@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "line_fixture.h"
+#include "xferbench/stage.h"
 
 static void expect_usable(struct bench *b, const struct xb_line_plan *plan)
 {

@@ -13,6 +13,7 @@
 #include "modes/proof.h"
 #include "modes_fixture.h"
 #include "xferbench/result.h"
+#include "xferbench/stage.h"
 #include "xferbench/verify.h"
 #include "xferbench/workspace.h"
 
@@ -206,7 +207,7 @@ static void test_a_row_with_parts_as_references(void **state)
     size_t parts = 0;
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
-        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
         assert_int_equal(result->times.count, 2);
         parts += figure_of(result, "write_time")->samples.count +
                  figure_of(result, "send_time")->samples.count;
@@ -242,7 +243,7 @@ static void test_a_deadline_within_an_iteration_keeps_the_samples(void **state)
     expect_status(result, XB_RESULT_OK);
     assert_int_equal(result->times.count, 3);
     assert_int_equal(result->stop_reason, XB_STOP_DEADLINE);
-    assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+    assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
     assert_true(atomic_load(&seen.items) < seen.late_at + ITEMS - 5);
     expect_reason(&f.run.results[1], XB_RESULT_SKIPPED, "the deadline came before it began");
     assert_false(f.run.deadline_met);
@@ -276,7 +277,7 @@ static void test_a_deadline_within_an_iteration_before_the_first_sample(void **s
         go(&f, NULL);
         expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
                       "the deadline came before its first sample");
-        assert_int_equal(f.run.results[0].verified, XB_VERIFIED_UNKNOWN);
+        assert_int_equal(f.run.results[0].row.verified, XB_VERIFIED_UNKNOWN);
         assert_false(f.run.deadline_met);
         finish(&f);
     }
@@ -293,7 +294,7 @@ static void test_a_failing_turn_is_an_error_row(void **state)
         go(&f, NULL);
         expect_reason(&f.run.results[0], XB_RESULT_ERROR, "there is nothing to write");
         expect_status(&f.run.results[1], XB_RESULT_OK);
-        assert_int_equal(f.run.results[1].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(f.run.results[1].row.verified, XB_VERIFIED_TRUE);
         assert_int_equal(atomic_load(&seen.taken_down), 2);
         finish(&f);
     }
@@ -313,10 +314,10 @@ static void test_each_call_failing_is_an_error_row(void **state)
         failed = xb_fake.failures > 0;
         size_t errors = 0;
         for (size_t i = 0; i < f.run.case_count; i++)
-            errors += f.run.results[i].status == XB_RESULT_ERROR;
+            errors += f.run.results[i].row.status == XB_RESULT_ERROR;
         assert_true(failed ? errors > 0 : errors == 0);
-        if (errors == 1 && f.run.results[1].status == XB_RESULT_OK)
-            assert_int_equal(f.run.results[1].verified, XB_VERIFIED_TRUE);
+        if (errors == 1 && f.run.results[1].row.status == XB_RESULT_OK)
+            assert_int_equal(f.run.results[1].row.verified, XB_VERIFIED_TRUE);
         assert_int_equal(atomic_load(&seen.set_up), atomic_load(&seen.taken_down));
         finish(&f);
     }

@@ -12,7 +12,7 @@
 #include "run_fixture.h"
 
 #include "measure/link_load.h"
-#include "record/of_run.h"
+#include "measure/record_of_run.h"
 
 #define DEVICE PCIE_FIXTURE_DEVICE
 #define UPPER "0000:00:01.0"
@@ -122,7 +122,7 @@ static void record_run(const char *root, double operation_s, struct xb_record *r
     f.run.sysfs = root;
     go(&f, NULL);
     expect_all(&f, XB_RESULT_OK);
-    assert_int_equal(xb_record_of_run(&f.run, record, &error), XB_OK);
+    assert_int_equal(xb_record_take_run(&f.run, record, &error), XB_OK);
     finish(&f);
 }
 

@@ -348,7 +348,7 @@ static void test_stages_of_a_pipeline(void **state)
             expect_computed(result, "gpu_busy", 3 * kernel / whole);
         else
             assert_null(figure_of(result, "gpu_busy"));
-        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
         assert_int_equal(figure_of(result, "serial_time")->samples.count, 2);
         finish(&f);
     }

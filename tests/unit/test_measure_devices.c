@@ -42,7 +42,7 @@ static void test_devices_at_the_same_time(void **state)
     expect_computed(&rows[4], "share_of_alone", 1.0);
     assert_null(figure_of(&rows[2], "share_of_alone"));
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(rows[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(rows[i].row.verified, XB_VERIFIED_TRUE);
     assert_true(rows[5].test.mode->pairs); /* and pairs, of which two are no group */
     expect_reason(&rows[11], XB_RESULT_SKIPPED, "need three devices");
     finish(&f);
@@ -144,7 +144,7 @@ static void test_one_to_all(void **state)
     expect_computed(&rows[2], "share_of_alone", 3.0 / 5);
     assert_null(figure_of(&rows[0], "share_of_alone"));
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(rows[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(rows[i].row.verified, XB_VERIFIED_TRUE);
     assert_string_equal(detail(&rows[1], "link"), "NVLink");
     finish(&f);
 }
@@ -327,7 +327,7 @@ static void test_one_wrong_pair_spoils_the_group(void **state)
         expect_status(&f.run.results[i], XB_RESULT_ERROR);
     for (size_t i = 2; i < 5; i++)
         expect_reason(&f.run.results[i], XB_RESULT_ERROR, "device 0 to 2: ");
-    assert_int_equal(f.run.results[3].verified, XB_VERIFIED_UNKNOWN);
+    assert_int_equal(f.run.results[3].row.verified, XB_VERIFIED_UNKNOWN);
     finish(&f);
 }
 
@@ -394,7 +394,7 @@ static void test_one_wrong_device_spoils_the_group(void **state)
         const struct xb_result *result = &f.run.results[i];
         bool wrong = result->test.sum || result->test.device == 1;
         expect_reason(result, XB_RESULT_ERROR, "device 1: ");
-        assert_int_equal(result->verified, wrong ? XB_VERIFIED_FALSE : XB_VERIFIED_UNKNOWN);
+        assert_int_equal(result->row.verified, wrong ? XB_VERIFIED_FALSE : XB_VERIFIED_UNKNOWN);
         if (!wrong)
             assert_int_equal(result->bandwidth.n, 0);
     }

@@ -64,10 +64,10 @@ static void test_a_deadline_keeps_the_samples_that_are_there(void **state)
     const struct xb_result *first = &f.run.results[0];
     expect_seconds(first, 65536e-9);
     assert_int_equal(first->times.count, 3);
-    assert_int_equal(first->verified, XB_VERIFIED_TRUE);
+    assert_int_equal(first->row.verified, XB_VERIFIED_TRUE);
     assert_int_equal(first->stop_reason, XB_STOP_DEADLINE);
     assert_non_null(
-        strstr(first->warnings[first->warning_count - 1], "the deadline came after 3 samples"));
+        strstr(first->warnings[first->row.warning_count - 1], "the deadline came after 3 samples"));
     for (size_t i = 1; i < 3; i++)
         expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "the deadline came before it began");
     assert_false(f.run.deadline_met);
@@ -81,7 +81,7 @@ static void test_a_deadline_in_warm_up_leaves_nothing(void **state)
     run_cut(&f, WORDS("--mode", "double-buffer", "--size", "64K"), 0);
     expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
                   "the deadline came before its first sample");
-    assert_int_equal(f.run.results[0].verified, XB_VERIFIED_UNKNOWN);
+    assert_int_equal(f.run.results[0].row.verified, XB_VERIFIED_UNKNOWN);
     assert_false(f.run.deadline_met);
     finish(&f);
 }
@@ -136,7 +136,7 @@ static void test_interrupted_run_keeps_what_it_has(void **state)
     expect_status(first, XB_RESULT_OK);
     assert_int_equal(first->bandwidth.n, 3);
     assert_int_equal(first->stop_reason, XB_STOP_INTERRUPTED);
-    assert_int_equal(first->verified, XB_VERIFIED_TRUE);
+    assert_int_equal(first->row.verified, XB_VERIFIED_TRUE);
     assert_true(f.run.interrupted);
     assert_true(f.run.deadline_met); /* it was not the deadline */
     for (size_t i = 1; i < f.run.case_count; i++)

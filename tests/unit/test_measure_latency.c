@@ -27,7 +27,7 @@ static void test_latency_takes_a_thousand(void **state)
         assert_int_equal(result->stop_reason, XB_STOP_CONVERGED);
         assert_true(result->event_times);
         expect_number(result, "iterations_per_sample", 1);
-        assert_int_equal(result->warning_count, 0);
+        assert_int_equal(result->row.warning_count, 0);
     }
     assert_int_equal(xb_fake.holds, 0);
     finish(&f);
@@ -43,7 +43,7 @@ static void test_few_operations_are_too_few_for_a_percentile(void **state)
     assert_int_equal(result->wall_times.count, 21);
     expect_seconds(result, 65536e-9);
     assert_true(result->event_times);
-    assert_int_equal(result->warning_count, 1);
+    assert_int_equal(result->row.warning_count, 1);
     assert_non_null(strstr(result->warnings[0], "too few operations for a 99th percentile: 21"));
     finish(&f);
 }

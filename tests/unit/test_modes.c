@@ -22,7 +22,7 @@ static void expect_verified(const struct fixture *f)
     for (size_t i = 0; i < f->run.case_count; i++) {
         const struct xb_result *result = &f->run.results[i];
         expect_status(result, XB_RESULT_OK);
-        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
         assert_string_equal(result->reason, "");
         assert_int_equal(result->bandwidth.n, 2);
         assert_int_equal(result->times.count, 2);
@@ -104,7 +104,7 @@ static void test_every_mode_verifies_for_latency(void **state)
             continue;
         }
         expect_status(result, XB_RESULT_OK);
-        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
         /* What the CPU waits for inside the call lies between no events. */
         assert_int_equal(result->event_times, result->device_timer);
         assert_int_equal(result->times.count, 3);
@@ -265,7 +265,7 @@ static void test_missing_capability_skips(void **state)
                 strcmp(result->test.variant, rows[i].variant) != 0)
                 continue;
             expect_reason(result, XB_RESULT_SKIPPED, "lacks the capability");
-            assert_int_equal(result->verified, XB_VERIFIED_UNKNOWN);
+            assert_int_equal(result->row.verified, XB_VERIFIED_UNKNOWN);
             seen = true;
         }
         assert_true(seen);
@@ -385,7 +385,7 @@ static void test_a_device_that_does_not_open_leaves_the_others(void **state)
     assert_int_equal(f.run.case_count, 6);
     unsigned failed = 0;
     for (size_t i = 0; i < 6; i += 2) { /* both sizes of a device */
-        enum xb_result_status status = f.run.results[i].status;
+        enum xb_result_status status = f.run.results[i].row.status;
         failed += status == XB_RESULT_ERROR;
         expect_status(&f.run.results[i], status == XB_RESULT_ERROR ? status : XB_RESULT_OK);
         expect_status(&f.run.results[i + 1], status);

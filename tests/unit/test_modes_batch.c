@@ -18,7 +18,7 @@ static void expect_all_verified(const struct fixture *f)
 {
     expect_all(f, XB_RESULT_OK);
     for (size_t i = 0; i < f->run.case_count; i++)
-        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(f->run.results[i].row.verified, XB_VERIFIED_TRUE);
 }
 
 static void test_every_way_verifies(void **state)
@@ -129,7 +129,7 @@ static void test_a_tax_that_does_not_fit_costs_no_row(void **state)
     assert_false(has_figure(result, "sm_tax"));
     assert_true(result->bandwidth.n > 0);
     bool said = false;
-    for (size_t i = 0; i < result->warning_count; i++)
+    for (size_t i = 0; i < result->row.warning_count; i++)
         said = said || strstr(result->warnings[i], "SM tax not measured") != NULL;
     assert_true(said);
     finish(&f);
@@ -230,7 +230,7 @@ static void test_too_many_calls_are_skipped(void **state)
     RUN(&f, "--mode", "batch", "--batch", "call", "--piece", "1", "--call-pieces", "1,2", "--size",
         "131072", "--direction", "h2d");
     expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "131072 calls are more than 'call'");
-    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
+    assert_int_equal(f.run.results[1].row.status, XB_RESULT_OK);
     finish(&f);
 }
 
@@ -253,7 +253,7 @@ static void test_lists_need_memory(void **state)
     RUN(&f, "--mode", "batch", "--batch", "call,each", "--piece", "1", "--size", "256K",
         "--direction", "h2d");
     expect_reason(&f.run.results[0], XB_RESULT_ERROR, "of memory free, and the case needs");
-    assert_int_equal(f.run.results[1].status, XB_RESULT_OK);
+    assert_int_equal(f.run.results[1].row.status, XB_RESULT_OK);
     finish(&f);
 }
 
@@ -299,7 +299,7 @@ static void expect_found(enum xb_damage damage, const char *const *arguments)
     execute(&f, arguments, NULL);
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
-        if (result->status != XB_RESULT_ERROR || result->verified != XB_VERIFIED_FALSE)
+        if (result->row.status != XB_RESULT_ERROR || result->row.verified != XB_VERIFIED_FALSE)
             fail_msg("damage %d: %s %s passed", damage, result->test.variant,
                      xb_direction_name(result->test.direction));
         assert_non_null(strstr(result->reason, "bytes are wrong after the copy"));

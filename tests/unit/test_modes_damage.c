@@ -36,7 +36,7 @@ static void expect_unverified(const char *name, enum xb_damage damage)
         RUN(&f, EVERYTHING, "--size", "320K,64K", "--chunk", "192K");
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
-        if (result->status != XB_RESULT_ERROR || result->verified != XB_VERIFIED_FALSE)
+        if (result->row.status != XB_RESULT_ERROR || result->row.verified != XB_VERIFIED_FALSE)
             fail_msg("%s: %s %s %s of %llu bytes passed", name, result->test.mode->name,
                      result->test.variant, xb_direction_name(result->test.direction),
                      (unsigned long long)result->test.bytes);
@@ -76,11 +76,11 @@ static void test_wrong_copies_never_verify_elsewhere(void **state)
             size_t seen = 0;
             for (size_t i = 0; i < f.run.case_count; i++) {
                 const struct xb_result *result = &f.run.results[i];
-                if (w == 0 && result->status == XB_RESULT_SKIPPED &&
+                if (w == 0 && result->row.status == XB_RESULT_SKIPPED &&
                     (result->test.direction == XB_BIDIR || result->test.mode->latency != NULL))
                     continue;
                 expect_reason(result, XB_RESULT_ERROR, "bytes are wrong after the copy");
-                assert_int_equal(result->verified, XB_VERIFIED_FALSE);
+                assert_int_equal(result->row.verified, XB_VERIFIED_FALSE);
                 seen += w == 0 ? result->test.latency : result->test.sum;
             }
             assert_true(seen > 0);
@@ -108,7 +108,7 @@ static void test_warm_up_does_not_stand_in_for_the_samples(void **state)
      * longer than the warm-up may last would leave that out. */
     execute(&f, WORDS(EVERYTHING, "--size", "64K", "--warm-up", "200ms"), &observer);
     for (size_t i = 0; i < f.run.case_count; i++)
-        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+        assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_FALSE);
     finish(&f);
 }
 
@@ -126,7 +126,7 @@ static void test_windows_see_what_a_blind_check_does_not(void **state)
     assert_int_equal(f.run.case_count, 5 + 2 + 6);
     for (size_t i = 0; i < f.run.case_count; i++) {
         expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the check itself is broken");
-        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+        assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_FALSE);
     }
     finish(&f);
 }

@@ -308,7 +308,7 @@ static void expect_all_verified(const struct fixture *f)
 {
     expect_all(f, XB_RESULT_OK);
     for (size_t i = 0; i < f->run.case_count; i++)
-        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(f->run.results[i].row.verified, XB_VERIFIED_TRUE);
 }
 
 /* ---- what crosses ---- */
@@ -390,7 +390,7 @@ static void expect_wrong(const struct fixture *f, int damage)
 {
     for (size_t i = 0; i < f->run.case_count; i++) {
         const struct xb_result *result = &f->run.results[i];
-        if (result->status != XB_RESULT_ERROR || result->verified != XB_VERIFIED_FALSE)
+        if (result->row.status != XB_RESULT_ERROR || result->row.verified != XB_VERIFIED_FALSE)
             fail_msg("damage %d: %s of %llu bytes passed", damage, result->test.variant,
                      (unsigned long long)result->test.bytes);
         if (strstr(result->reason, "wrong after they were restored") == NULL)
@@ -451,7 +451,7 @@ static void test_what_the_device_refuses_fails_the_row_and_says_where(void **sta
         const struct xb_result *result = &f.run.results[i];
         expect_reason(result, XB_RESULT_ERROR, "invalid encodings");
         expect_reason(result, XB_RESULT_ERROR, "the first at byte 32768");
-        assert_int_equal(result->verified, XB_VERIFIED_FALSE);
+        assert_int_equal(result->row.verified, XB_VERIFIED_FALSE);
     }
     finish(&f);
 }

@@ -137,7 +137,7 @@ static void test_data_that_gets_no_smaller_has_its_row(void **state)
     const double stored = 2 * (MIB + 2048);
     const double sent = 3 * OPERATION_S + COPY_S(stored) + DECODE_S(MIB);
     expect_seconds(result, sent);
-    assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+    assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
     expect_computed(result, "ratio", 2 * MIB / stored);
     expect_computed(result, "speed_up", (OPERATION_S + COPY_S(2 * MIB)) / sent);
     expect_computed(result, "share_of_bound",

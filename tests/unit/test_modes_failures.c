@@ -49,7 +49,7 @@ static const char *const struck[][9] = {
 
 static bool is_struck(const struct xb_result *result)
 {
-    return result->status == XB_RESULT_ERROR && result->error.native_code == 999;
+    return result->row.status == XB_RESULT_ERROR && result->error.native_code == 999;
 }
 
 /* Rows that run together are one case, which the row of their sum counts for. */
@@ -73,7 +73,7 @@ static void check_struck(const struct fixture *f)
         }
         assert_non_null(strstr(result->reason, "fakeErrorInjected"));
         assert_int_equal(result->bandwidth.n, 0);
-        assert_int_equal(result->verified, XB_VERIFIED_UNKNOWN);
+        assert_int_equal(result->row.verified, XB_VERIFIED_UNKNOWN);
         cases += counts(result);
         device_lost = device_lost || strcmp(result->error.call, "device_open") == 0;
     }

@@ -187,7 +187,7 @@ static void test_what_a_job_lacks_is_not_timed(void **state)
     expect_all(&f, XB_RESULT_OK);
     for (size_t i = 0; i < f.run.case_count; i++) {
         const struct xb_result *result = &f.run.results[i];
-        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
         assert_int_equal(result->bytes_moved, 1 << 16);
         expect_number(result, "compute_steps", 0);
         assert_null(figure_of(result, "kernel_time"));
@@ -210,7 +210,7 @@ static void test_every_job_verifies(void **state)
         assert_int_equal(f.run.case_count, 2 * 4);
         expect_all(&f, XB_RESULT_OK);
         for (size_t k = 0; k < f.run.case_count; k++)
-            assert_int_equal(f.run.results[k].verified, XB_VERIFIED_TRUE);
+            assert_int_equal(f.run.results[k].row.verified, XB_VERIFIED_TRUE);
         finish(&f);
     }
 }
@@ -219,7 +219,7 @@ static void expect_wrong(const struct fixture *f)
 {
     for (size_t i = 0; i < f->run.case_count; i++) {
         expect_reason(&f->run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
-        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_FALSE);
+        assert_int_equal(f->run.results[i].row.verified, XB_VERIFIED_FALSE);
     }
 }
 

@@ -17,7 +17,7 @@
 static void expect_latency(const struct xb_result *result, double seconds)
 {
     expect_status(result, XB_RESULT_OK);
-    assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+    assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
     assert_true(result->test.latency);
     assert_string_equal(detail(result, "held"), "yes");
     expect_number(result, "loads_per_sample", LOADS);
@@ -80,7 +80,7 @@ static void test_a_chase_goes_on_through_more_memory(void **state)
     RUN(&f, "--mode", "loads,peer-loads", ORDERS, "--size", "5000001", "--samples=7");
     expect_all(&f, XB_RESULT_OK);
     for (size_t i = 0; i < f.run.case_count; i++)
-        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_TRUE);
     finish(&f);
 }
 
@@ -128,7 +128,7 @@ static void test_a_wrong_load_is_found_in_any_sample(void **state)
         execute(&f, WORDS("--mode", "loads,peer-loads", ORDERS, "--samples=3"), &observer);
         for (size_t i = 0; i < f.run.case_count; i++) {
             expect_reason(&f.run.results[i], XB_RESULT_ERROR, "the chain ended at byte ");
-            assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+            assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_FALSE);
         }
         finish(&f);
     }

@@ -81,7 +81,7 @@ static void expect_verified(const struct fixture *f)
 {
     for (size_t i = 0; i < f->run.case_count; i++) {
         expect_status(&f->run.results[i], XB_RESULT_OK);
-        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(f->run.results[i].row.verified, XB_VERIFIED_TRUE);
     }
 }
 
@@ -204,7 +204,7 @@ static void expect_unverified(enum liberty liberty, const char *host, const char
         "--device-offset", device);
     for (size_t i = 0; i < f.run.case_count; i++) {
         expect_reason(&f.run.results[i], XB_RESULT_ERROR, part);
-        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+        assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_FALSE);
     }
     assert_true(own.taken > 0);
     finish(&f);

@@ -403,7 +403,7 @@ static void count_memory(void)
 
 static bool warns_of_huge_pages(const struct xb_result *result)
 {
-    for (size_t i = 0; i < result->warning_count; i++)
+    for (size_t i = 0; i < result->row.warning_count; i++)
         if (strstr(result->warnings[i], "huge pages") != NULL)
             return true;
     return false;
@@ -514,7 +514,7 @@ static void test_wrong_copies_never_verify(void **state)
         assert_int_equal(f.run.case_count, 10);
         for (size_t i = 0; i < f.run.case_count; i++) {
             expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
-            assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+            assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_FALSE);
         }
         finish(&f);
     }

@@ -23,9 +23,9 @@ static void expect_unverified(const struct fixture *f, enum xb_damage damage)
     size_t seen = 0;
     for (size_t i = 0; i < f->run.case_count; i++) {
         const struct xb_result *result = &f->run.results[i];
-        if (result->status == XB_RESULT_SKIPPED)
+        if (result->row.status == XB_RESULT_SKIPPED)
             continue;
-        if (result->status != XB_RESULT_ERROR || result->verified != XB_VERIFIED_FALSE)
+        if (result->row.status != XB_RESULT_ERROR || result->row.verified != XB_VERIFIED_FALSE)
             fail_msg("damage %d: %s %s passed: %s", (int)damage, result->test.variant,
                      result->test.settings[0].word, result->reason);
         assert_non_null(strstr(result->reason, "arrived wrong or were not computed on"));
@@ -244,7 +244,7 @@ static void test_stopped_within_an_iteration(void **state)
         expect_status(result, rows[i].status);
         assert_int_equal(result->stop_reason, XB_STOP_DEADLINE);
         assert_int_equal(result->times.count, 3);
-        assert_int_equal(result->verified,
+        assert_int_equal(result->row.verified,
                          rows[i].status == XB_RESULT_OK ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE);
         finish(&f);
     }

@@ -32,7 +32,7 @@ static void test_trips_are_set_against_none(void **state)
         assert_int_equal(result->test.direction, XB_BIDIR);
         assert_int_equal(result->test.settings[0].count, steps[i]);
         assert_int_equal(result->bytes_moved, 2 << 20);
-        assert_int_equal(result->verified, XB_VERIFIED_TRUE);
+        assert_int_equal(result->row.verified, XB_VERIFIED_TRUE);
         expect_seconds(result, resident);
         expect_computed(result, "resident_time", resident);
         expect_samples(result, "round_trip_time", trips);
@@ -133,7 +133,7 @@ static void expect_wrong(const struct fixture *f)
 {
     for (size_t i = 0; i < f->run.case_count; i++) {
         expect_reason(&f->run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
-        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_FALSE);
+        assert_int_equal(f->run.results[i].row.verified, XB_VERIFIED_FALSE);
     }
 }
 
@@ -147,7 +147,7 @@ static void test_every_size_verifies(void **state)
     assert_int_equal(f.run.case_count, 3 * 2 * 3);
     expect_all(&f, XB_RESULT_OK);
     for (size_t i = 0; i < f.run.case_count; i++)
-        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_TRUE);
     finish(&f);
 }
 

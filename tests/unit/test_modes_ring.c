@@ -170,7 +170,7 @@ static void expect_verified(const struct fixture *f, size_t count)
     assert_int_equal(f->run.case_count, count);
     for (size_t i = 0; i < count; i++) {
         expect_status(&f->run.results[i], XB_RESULT_OK);
-        assert_int_equal(f->run.results[i].verified, XB_VERIFIED_TRUE);
+        assert_int_equal(f->run.results[i].row.verified, XB_VERIFIED_TRUE);
     }
 }
 
@@ -195,7 +195,7 @@ static void test_who_does_not_wait_is_seen(void **state)
     assert_int_equal(f.run.case_count, 2);
     for (size_t i = 0; i < f.run.case_count; i++) {
         expect_reason(&f.run.results[i], XB_RESULT_ERROR, "bytes are wrong after the copy");
-        assert_int_equal(f.run.results[i].verified, XB_VERIFIED_FALSE);
+        assert_int_equal(f.run.results[i].row.verified, XB_VERIFIED_FALSE);
     }
     finish(&f);
 }

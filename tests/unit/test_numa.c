@@ -12,7 +12,7 @@
 #include "run_fixture.h"
 
 #include "measure/case.h"
-#include "record/of_run.h"
+#include "measure/record_of_run.h"
 #include "run/formats.h"
 
 /* ---- the fake, with memory that stays where it was taken ---- */
@@ -192,7 +192,7 @@ static void a_node_tells_cases_apart(void **state)
 static const char *doubt(const struct xb_result *result)
 {
     const char *found = "";
-    for (size_t i = 0; i < result->warning_count; i++)
+    for (size_t i = 0; i < result->row.warning_count; i++)
         if (strstr(result->warnings[i], "NUMA node") != NULL) {
             assert_string_equal(found, "");
             found = result->warnings[i];

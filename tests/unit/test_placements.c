@@ -10,7 +10,7 @@
 
 #include "measure_fixture.h"
 
-#include "record/of_run.h"
+#include "measure/record_of_run.h"
 #include "run/formats.h"
 
 /* ---- a fake whose copies take as many times as long as where their host buffer lies says ---- */
@@ -111,7 +111,7 @@ static const char *warnings_of(const struct xb_result *result)
 {
     static char text[2048];
     text[0] = '\0';
-    for (size_t i = 0; i < result->warning_count; i++)
+    for (size_t i = 0; i < result->row.warning_count; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "%s; ", result->warnings[i]);
     return text;
 }
@@ -304,7 +304,7 @@ static void wrong_data_in_the_last_placement_is_found(void **state)
     places.wrong_copy = copies;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6", COUNTED);
     assert_int_equal(places.copies, copies);
-    assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
+    assert_int_equal(f.run.results[0].row.verified, XB_VERIFIED_FALSE);
     expect_reason(&f.run.results[0], XB_RESULT_ERROR, "");
     finish(&f);
 }
@@ -324,7 +324,7 @@ static void wrong_data_ends_the_case(void **state)
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6", COUNTED);
     assert_int_equal(places.copies, copies - 3 * 4);
     assert_int_equal(f.run.results[0].placement_count, 3);
-    assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
+    assert_int_equal(f.run.results[0].row.verified, XB_VERIFIED_FALSE);
     struct xb_record record = {0};
     record_run(&f, &record);
     assert_int_equal(record.cases[0].rows[0].time_count, 3); /* as evidence */

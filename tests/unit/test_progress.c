@@ -78,7 +78,7 @@ static void what_is_skipped_tells_nothing(void **state)
     (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4096,4097");
     xb_eta_begin(&eta, &f.run, 0);
-    f.run.results[0].status = XB_RESULT_SKIPPED;
+    f.run.results[0].row.status = XB_RESULT_SKIPPED;
     f.run.done_count = 1;
     xb_eta_finished(&eta, &f.run, 7);
     assert_true(isnan(xb_eta_left(&eta, &f.run, 7)));
@@ -191,7 +191,7 @@ static void rows_appear_one_by_one_and_go(void **state)
     expect_drawn(&live, xb_live_rows_draw,
                  "\rpinned registered h2d 4 KiB          55.34 GB/s  55.30-55.40\033[K\n");
     expect_drawn(&live, xb_live_rows_draw, "");
-    f.run.results[1].status = XB_RESULT_SKIPPED;
+    f.run.results[1].row.status = XB_RESULT_SKIPPED;
     snprintf(f.run.results[1].reason, sizeof f.run.results[1].reason, "no %s", "\033[31mred");
     take(&live, &f);
     expect_drawn(&live, xb_live_rows_draw,
@@ -203,7 +203,7 @@ static void rows_appear_one_by_one_and_go(void **state)
                  "\r\033[2Apinned registered h2d 5 KiB         skipped: no ?[31mred\033[K\n"
                  "pinned registered h2d 6 KiB          7.000 GB/s\033[K\n");
     /* A case that was not run has none. */
-    f.run.results[3].status = XB_RESULT_SKIPPED;
+    f.run.results[3].row.status = XB_RESULT_SKIPPED;
     f.run.results[3].stop_reason = XB_STOP_DEADLINE;
     take(&live, &f);
     expect_drawn(&live, xb_live_rows_draw, "");
@@ -218,7 +218,7 @@ static void rows_are_no_wider_than_the_terminal(void **state)
     struct fixture f;
     (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
-    f.run.results[0].status = XB_RESULT_ERROR;
+    f.run.results[0].row.status = XB_RESULT_ERROR;
     memset(f.run.results[0].reason, 'x', sizeof f.run.results[0].reason - 1);
     take(&live, &f);
     char *text = drawn(&live, xb_live_rows_draw);

@@ -3,8 +3,8 @@
 #include "reading_fixture.h"
 
 #include "base/file_text.h"
-#include "measure/mode_list.h"
 #include "record/making.h"
+#include "record/mode_list.h"
 #include "xferbench/reading.h"
 
 #include <math.h>
@@ -137,7 +137,7 @@ static void several_processes_are_read_as_one(void **state)
         set_figure(both, "overlap", 0.9 * factors[p]);
         set_figure(piped, "speed_up", 2 * factors[p]);
         set_figure(placed, "break_even_passes", (double)p + 1);
-        record_of(&n->run, &records[p]);
+        record_copy_of(&n->run, &records[p]);
     }
     merge(records, &merged);
     char *together = text_of(&merged);
@@ -166,7 +166,7 @@ static void processes_that_did_not_finish(void **state)
     add(n, &pinned, "alloc", XB_H2D, 50);
     for (size_t p = 0; p < PROCESSES; p++)
         if (p != 1)
-            record_of(&n->run, &records[p]);
+            record_copy_of(&n->run, &records[p]);
     set_bandwidth(slow, 1);
     slow->stop_reason = XB_STOP_DEADLINE;
     record_of(&n->run, &records[1]);

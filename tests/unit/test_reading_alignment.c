@@ -121,7 +121,7 @@ static void only_what_differs_in_nothing_else_is_compared(void **state)
     add_at(n, &pinned, 0, 0, 50, 0.001)->test.direction = XB_D2H;
     add_at(n, &pinned, 0, 0, 50, 0.001)->test.variant = "registered";
     add_at(n, &pinned, 0, 64, 50, 0.001);
-    add_at(n, &pinned, 0, 0, 50, 0.001)->verified = XB_VERIFIED_UNKNOWN;
+    add_at(n, &pinned, 0, 0, 50, 0.001)->row.verified = XB_VERIFIED_UNKNOWN;
     assert_said(n, "alignment", "");
     add_at(n, &pinned, 1, 64, 40, 0.001);
     assert_said(n, "alignment",

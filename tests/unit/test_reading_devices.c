@@ -2,7 +2,7 @@
 /* What the Reading says of memory by loads, of pairs, and of devices at the same time. */
 #include "reading_fixture.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -24,7 +24,7 @@ static void link_share_is_of_single_copies_only(void **state)
     add(n, &zero_copy, "sequential", XB_H2D, 60)->bytes_moved = 512 * MIB;
     add(n, &async, "alloc", XB_H2D, 60)->device_timer = false;
     add(n, &async, "registered", XB_H2D, 60)->test.simultaneous = true;
-    add(n, &async, "registered", XB_H2D, 60)->verified = XB_VERIFIED_UNKNOWN;
+    add(n, &async, "registered", XB_H2D, 60)->row.verified = XB_VERIFIED_UNKNOWN;
     add(n, &async, "registered", XB_H2D, 60)->stop_reason = XB_STOP_DEADLINE; /* cut short */
     add_pair(n, "direct-read", XB_D2D, 0, 1, 60);
     add(n, &pinned, "alloc", XB_D2H, 60)->test.peer = 1;

@@ -3,8 +3,8 @@
 #include "reading_fixture.h"
 
 #include "base/file_text.h"
-#include "measure/mode_list.h"
 #include "reading/internal.h"
+#include "record/mode_list.h"
 #include "run/formats.h"
 
 #include <setjmp.h>

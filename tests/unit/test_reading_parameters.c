@@ -164,9 +164,9 @@ static void one_value_is_no_comparison(void **state)
     struct node *n = *state;
     add_async(n, 8 * MIB, 2, 54);
     struct xb_result *other = add_async(n, 4 * MIB, 2, 50);
-    other->verified = XB_VERIFIED_FALSE;
+    other->row.verified = XB_VERIFIED_FALSE;
     assert_said(n, "chunk", "");
-    other->verified = XB_VERIFIED_TRUE;
+    other->row.verified = XB_VERIFIED_TRUE;
     other->test.variant = "alloc";
     assert_said(n, "chunk", "");
 }

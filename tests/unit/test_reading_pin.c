@@ -2,8 +2,8 @@
 /* What the Reading says of page-locking. */
 #include "reading_fixture.h"
 
-#include "measure/mode_list.h"
 #include "record/making.h"
+#include "record/mode_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

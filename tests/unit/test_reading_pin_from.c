@@ -138,7 +138,7 @@ static void two_sizes_are_too_few(void **state)
     assert_said(n, "pin from", "");
     third[0].wall_times.count = third[1].wall_times.count = 7;
     assert_read(n, "pinning pays from 64 KiB up");
-    third->verified = XB_VERIFIED_FALSE;
+    third->row.verified = XB_VERIFIED_FALSE;
     assert_said(n, "pin from", "");
 }
 

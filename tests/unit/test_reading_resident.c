@@ -2,7 +2,7 @@
 /* What the Reading says of data that stays on the device. */
 #include "reading_fixture.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

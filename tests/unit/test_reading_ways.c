@@ -2,7 +2,7 @@
 /* What the Reading says of ways to move data between host and device. */
 #include "reading_fixture.h"
 
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -29,7 +29,7 @@ static void reading_of_pinning(void **state)
         n, "  pinning      Host to device, pinned alloc is 7.20 times as fast as pageable driver "
            "(54.00 and 7.500 GB/s). Device to host, pinned alloc is 11.0 times as fast as "
            "pageable driver (55.00 and 5.000 GB/s).\n");
-    other_way->verified = XB_VERIFIED_UNKNOWN;
+    other_way->row.verified = XB_VERIFIED_UNKNOWN;
     slow->test.device = 1;
     n->run.device_count = 2;
     assert_not_read(n, "pinning");

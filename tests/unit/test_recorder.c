@@ -262,7 +262,7 @@ static void strike(void *argument, const struct xb_run *run, size_t samples, dou
 
 static bool is_warned(const struct xb_result *result)
 {
-    for (size_t i = 0; i < result->warning_count; i++)
+    for (size_t i = 0; i < result->row.warning_count; i++)
         if (strstr(result->warnings[i], "the timeline could not be recorded: ") != NULL)
             return true;
     return false;
@@ -288,13 +288,13 @@ static void strike_all(const char *const *arguments, unsigned least_warned)
         go(&f, &observer);
         const struct xb_result *result = &f.run.results[0];
         happened = xb_fake.failures > 0;
-        if (result->status == XB_RESULT_ERROR) {
+        if (result->row.status == XB_RESULT_ERROR) {
             assert_int_equal(result->error.native_code, 999);
             assert_false(is_of_recording(result->error.call));
         } else {
             expect_status(result, XB_RESULT_OK);
             assert_int_equal(result->times.count, 1);
-            assert_true(result->verified == XB_VERIFIED_TRUE);
+            assert_true(result->row.verified == XB_VERIFIED_TRUE);
             assert_true((result->timeline != NULL) != is_warned(result));
             assert_true(happened || result->timeline != NULL);
             warned += is_warned(result);

@@ -12,6 +12,7 @@
 #include "measure/recorder.h"
 #include "modes/transfer.h"
 #include "timeline_fixture.h"
+#include "xferbench/stage.h"
 #include "xferbench/workspace.h"
 
 /* What both modes of this test have in common: a copy to the device. */

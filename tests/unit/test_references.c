@@ -139,7 +139,7 @@ static void test_its_data_is_proved(void **state)
         seen.during = (enum xb_damage)damage;
         RUN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "4M");
         expect_reason(&f.run.results[0], XB_RESULT_ERROR, FIGURE ": the data did not arrive");
-        assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
+        assert_int_equal(f.run.results[0].row.verified, XB_VERIFIED_FALSE);
         assert_int_equal(seen.open, 0);
         finish(&f);
     }
@@ -155,7 +155,7 @@ static void test_it_does_not_stand_in_for_the_samples(void **state)
     RUN(&f, "--mode", "pinned", "--direction", "d2h", "--size", "1M");
     expect_reason(&f.run.results[0], XB_RESULT_ERROR, "bytes are wrong after the copy");
     assert_null(strstr(f.run.results[0].reason, FIGURE));
-    assert_int_equal(f.run.results[0].verified, XB_VERIFIED_FALSE);
+    assert_int_equal(f.run.results[0].row.verified, XB_VERIFIED_FALSE);
     finish(&f);
 }
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "backends/registry.h"
-#include "measure/mode_list.h"
+#include "measure/run.h"
+#include "record/mode_list.h"
 
 #include "../doubles/fake_backend.h"
+#include "xferbench/stage.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "sink_fixture.h"
 
 #include "base/csv_line.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

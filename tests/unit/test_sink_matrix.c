@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "checks.h"
-#include "measure/mode_list.h"
+#include "record/mode_list.h"
 #include "sink_fixture.h"
 
 #include <setjmp.h>
@@ -89,7 +89,7 @@ static void table_of_many_columns_is_narrow(void **state)
     n->run.device_count = 2;
     add(n, &double_buffer, "alloc", XB_BIDIR, 60.1);
     add(n, &zero_copy, "sequential", XB_H2D, 51)->bandwidth.n = 127;
-    add(n, &pinned, "alloc", XB_H2D, 0)->status = XB_RESULT_SKIPPED;
+    add(n, &pinned, "alloc", XB_H2D, 0)->row.status = XB_RESULT_SKIPPED;
     char *text = body(&n->run);
     assert_row(text, "MODE VARIANT DIR SIZE DEV GB/s 95% INTERVAL MIN MAX SUBMIT DONE N OK");
     assert_narrow(text);
@@ -107,7 +107,7 @@ static void matrix_of_pairs(void **state)
                          "NVLink", 18, 26.5625e9);
     spoil(&n->results[0], XB_RESULT_ERROR, "17 bytes are wrong");
     spoil(&n->results[1], XB_RESULT_SKIPPED, "not in reach");
-    n->results[1].detail_count = 0;
+    n->results[1].row.detail_count = 0;
     n->results[11].test.bytes = GIB; /* 3>2 stands in a matrix of its own */
     char *text = body(&n->run);
     assert_has(text, "peer direct-read, d2d, 256 MiB, GB/s (rows: from, columns: to; NVLink 18 x "

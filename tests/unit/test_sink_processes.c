@@ -28,7 +28,7 @@ static void add_process(struct several *several, const struct node *n)
     struct xb_record *record = &several->record;
     size_t index = record->process_count++;
     assert_true(index < PROCESSES);
-    record_of(&n->run, &several->parts[index]);
+    record_copy_of(&n->run, &several->parts[index]);
     several->processes[index] = several->parts[index].processes[0];
     if (index == 0) {
         *record = several->parts[0];
@@ -221,7 +221,7 @@ static void notes_count_processes(void **state)
     xb_result_warn(row, "noisy: only to within %d %%", 31);
     xb_result_warn(&n->results[1], "noisy: only to within %d %%", 7);
     add_process(&several, n);
-    row->warning_count = 0;
+    row->row.warning_count = 0;
     xb_result_warn(row, "noisy: only to within %d %%", 32);
     spoil(row, XB_RESULT_ERROR, "17 bytes are wrong");
     add_process(&several, n);

@@ -44,8 +44,8 @@ static void a_sweep_has_a_table(void **state)
             (struct xb_setting){.option = &blocks, .count = 4};
     }
     struct xb_result *row = add_piece(n, "graph", 512, "scattered", 1);
-    row->status = XB_RESULT_SKIPPED;
-    row->verified = XB_VERIFIED_UNKNOWN;
+    row->row.status = XB_RESULT_SKIPPED;
+    row->row.verified = XB_VERIFIED_UNKNOWN;
     set_reason(row, skipped);
     char *text = written(xb_table_write, &n->run);
     const char *table = strstr(text, "batch h2d, 256 MiB: GB/s by piece\n");

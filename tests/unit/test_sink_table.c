@@ -239,7 +239,7 @@ static void table_without_notes_ends_with_its_rows(void **state)
 {
     struct fixture *f = *state;
     f->run.case_count = 1;
-    f->results[0].warning_count = 0;
+    f->results[0].row.warning_count = 0;
     f->devices[0].link.known = false; /* nothing to read from it either */
     char *text = written(xb_table_write, &f->run);
     assert_has(text, "h2d  1 GiB    0  54.77"); /* two blanks between columns: there is room */

@@ -3,8 +3,8 @@
 #include "base/text.h"
 #include "checks.h"
 #include "list/json.h"
-#include "measure/mode_list.h"
-#include "record/of_run.h"
+#include "measure/record_of_run.h"
+#include "record/mode_list.h"
 #include "sink_fixture.h"
 
 #include <cjson/cJSON.h>

@@ -12,6 +12,7 @@
 #include "measure/shares.h"
 #include "trace/chrome.h"
 #include "trace/text.h"
+#include "xferbench/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

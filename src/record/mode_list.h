@@ -10,13 +10,6 @@
  */
 extern const struct xb_mode *const xb_modes[];
 
-/*
- * mode_check.c: checks every table of such a list: unique names, mandatory hooks. Done once, before
- * it is used. XB_ERR_INTERNAL names the mode and what it lacks.
- */
-XB_MUST_CHECK enum xb_status xb_modes_check(const struct xb_mode *const *modes,
-                                            struct xb_error *error);
-
 /* The mode of that name, or NULL. */
 const struct xb_mode *xb_mode_find(const char *name);
 /* Whether a mode has an option of that name. */

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "record_of_run.h"
+
+#include "base/arena.h"
+#include "base/note.h"
+#include "machine/ceiling.h"
+#include "node_choice.h"
+#include "record/internal.h"
+#include "record/making.h"
+#include "record/of_conditions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* None where any part of it would be a guess: a link that nobody saw under load, packets whose
+ * sizes only root can read, a rate without a certain coding. */
+static const struct xb_record_ceiling *keep_ceiling(struct xb_making *making,
+                                                    const struct xb_run_device *device)
+{
+    size_t hop = 0;
+    if (device->info.shares_host_memory || device->info.coherent_with_host)
+        return NULL; /* copies cross no PCIe link */
+    struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
+    if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
+        return NULL;
+    struct xb_record_ceiling *kept = xb_making_room(making, 1, sizeof *kept);
+    if (kept == NULL)
+        return NULL;
+    *kept =
+        (struct xb_record_ceiling){.at = xb_making_keep(making, device->path.hops[hop].lower.bdf),
+                                   .speed_gts = ceiling.speed_gts,
+                                   .width = ceiling.width,
+                                   .payload = ceiling.payload,
+                                   .read_request = ceiling.read_request,
+                                   .h2d = ceiling.h2d,
+                                   .d2h = ceiling.d2h};
+    return kept;
+}
+
+/* The device's link as it was seen under load, if that was no slower than right after a case. */
+static bool take_link_under_load(const struct xb_run_device *device, struct xb_pcie_link *link)
+{
+    size_t slot = xb_pcie_path_slot(&device->path);
+    if (!link->known || slot >= device->load.count || device->load.hops[slot].readings == 0)
+        return false;
+    const struct xb_pcie_seen *seen = &device->load.hops[slot];
+    if (seen->speed_gts * seen->width < link->speed_gts * link->width)
+        return false;
+    link->speed_gts = seen->speed_gts;
+    link->width = seen->width;
+    return true;
+}
+
+/* ---- to which NUMA node a device's rows were bound ---- */
+
+/* A row of that device whose host memory was bound, to a node that is named or near the device. */
+static bool is_bound(const struct xb_result *result, unsigned device, bool named)
+{
+    const struct xb_case *test = &result->test;
+    return result->row.status == XB_RESULT_OK && test->device == device &&
+           test->has_node == named &&
+           xb_mode_host_directions(test->mode, (unsigned)test->direction) != 0;
+}
+
+static bool has_row_of(const struct xb_run *run, size_t before, unsigned device, unsigned node)
+{
+    for (size_t i = 0; i < before; i++)
+        if (is_bound(&run->results[i], device, true) && run->results[i].test.node == node)
+            return true;
+    return false;
+}
+
+/* The nodes that rows of the device name: "0, 1". */
+static size_t list_nodes(const struct xb_run *run, unsigned device, struct xb_words *nodes)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->case_count; i++) {
+        unsigned node = run->results[i].test.node;
+        if (is_bound(&run->results[i], device, true) && !has_row_of(run, i, device, node))
+            xb_words_add(nodes, "%s%u", count++ > 0 ? ", " : "", node);
+    }
+    return count;
+}
+
+static bool has_near(const struct xb_run *run, unsigned device)
+{
+    for (size_t i = 0; i < run->case_count; i++)
+        if (is_bound(&run->results[i], device, false))
+            return true;
+    return false;
+}
+
+static void keep_binding(struct xb_making *making, const struct xb_run *run,
+                         const struct xb_run_device *device, struct xb_record_device *kept)
+{
+    const struct xb_binding *near = &device->binding;
+    unsigned index = device->info.index;
+    struct xb_words nodes = {.length = 0};
+    kept->numa_node = near->node;
+    if ((!near->bound && near->note_is_normal) || has_near(run, index) ||
+        list_nodes(run, index, &nodes) == 0) {
+        kept->bound = near->bound;
+        kept->cpus = near->cpu_count;
+        kept->numa_note = xb_making_keep(making, near->note);
+        kept->numa_is_normal = near->note_is_normal;
+        return;
+    }
+    /* The device was opened near it, and no row was measured so. */
+    struct xb_words note = {.length = 0};
+    xb_words_add(&note, "each row bound to the node that it names: %s", nodes.text);
+    kept->numa_note = xb_making_keep(making, note.text);
+    kept->numa_is_normal = true;
+}
+
+/* ---- devices ---- */
+
+static void keep_device(struct xb_making *making, const struct xb_run *run,
+                        const struct xb_run_device *device, struct xb_record_device *kept)
+{
+    const struct xb_device_info *info = &device->info;
+    struct xb_pcie_link link = device->link;
+    bool under_load = take_link_under_load(device, &link);
+    struct xb_record_fact *facts = xb_making_room(making, info->fact_count + 1, sizeof *facts);
+    *kept = (struct xb_record_device){
+        .index = info->index,
+        .name = xb_making_keep(making, info->name[0] != '\0' ? info->name : "(no name)"),
+        .uuid = xb_making_keep(making, info->uuid),
+        .architecture = xb_making_keep(making, info->architecture),
+        .pci_bdf = xb_making_keep(making, info->pci_bdf),
+        .driver = xb_making_keep(making, making->record->driver),
+        .memory_bytes = info->memory_bytes,
+        .shares_host_memory = info->shares_host_memory,
+        .link_known = link.known,
+        .link_speed_gts = link.speed_gts,
+        .link_max_speed_gts = link.max_speed_gts,
+        .link_width = link.width,
+        .link_max_width = link.max_width,
+        .link_port = xb_making_keep(making, link.port),
+        .link_under_load = under_load,
+        .ceiling = keep_ceiling(making, device),
+        .facts = facts,
+    };
+    keep_binding(making, run, device, kept);
+    for (size_t i = 0; !making->failed && i < info->fact_count; i++)
+        facts[kept->fact_count++] =
+            (struct xb_record_fact){.name = xb_making_keep(making, info->facts[i].key),
+                                    .value = xb_making_keep(making, info->facts[i].value),
+                                    .is_text = true};
+}
+
+static void keep_process(struct xb_making *making, const struct xb_run *run)
+{
+    struct xb_record *record = making->record;
+    struct xb_record_process *process = calloc(1, sizeof *process);
+    struct xb_record_device *devices = calloc(run->device_count + 1, sizeof *devices);
+    if (process == NULL || devices == NULL) {
+        free(process);
+        free(devices);
+        making->failed = true;
+        return;
+    }
+    record->processes = process;
+    record->process_count = record->asked_processes = 1;
+    record->interrupted = run->interrupted;
+    record->has_deadline = run->deadline > 0;
+    record->deadline_met = run->deadline_met || !record->has_deadline;
+    *process = (struct xb_record_process){.has_results = true,
+                                          .devices = devices,
+                                          .device_count = run->device_count,
+                                          .interrupted = record->interrupted,
+                                          .has_deadline = record->has_deadline,
+                                          .deadline_met = record->deadline_met};
+    for (size_t i = 0; i < run->device_count; i++)
+        keep_device(making, run, &run->devices[i], &devices[i]);
+}
+
+/* ---- cases ---- */
+
+static void keep_parameters(struct xb_making *making, const struct xb_case *test,
+                            struct xb_record_case *kept)
+{
+    struct xb_record_fact *facts = xb_making_room(making, test->setting_count + 2, sizeof *facts);
+    size_t count = test->setting_count;
+    char node[16];
+    snprintf(node, sizeof node, "%u", test->node);
+    for (size_t i = 0; !making->failed && i < test->setting_count; i++) {
+        const struct xb_setting *setting = &test->settings[i];
+        char number[24];
+        snprintf(number, sizeof number, "%" PRIu64, setting->count);
+        facts[i] = (struct xb_record_fact){
+            .name = setting->option->name,
+            .value = xb_making_keep(making, setting->word != NULL ? setting->word : number),
+            .is_text = setting->word != NULL,
+        };
+    }
+    if (making->failed)
+        return;
+    if (test->group != XB_GROUP_NONE)
+        facts[count++] = (struct xb_record_fact){
+            .name = XB_RECORD_GROUP, .value = xb_group_name(test->group), .is_text = true};
+    if (test->has_node)
+        facts[count++] =
+            (struct xb_record_fact){.name = XB_RECORD_NUMA, .value = xb_making_keep(making, node)};
+    xb_record_sort_facts(facts, count);
+    kept->parameters = facts;
+    kept->parameter_count = count;
+}
+
+/* Of a sum only that device is known which all have in common. */
+static int source_of(const struct xb_case *test)
+{
+    return test->sum && test->group != XB_GROUP_ONE_TO_ALL ? -1 : (int)test->device;
+}
+
+static int destination_of(const struct xb_case *test)
+{
+    if (test->sum)
+        return test->group == XB_GROUP_ALL_TO_ONE ? (int)test->device : -1;
+    return test->peer >= 0 ? test->peer : -1;
+}
+
+static void keep_case(struct xb_making *making, const struct xb_case *test,
+                      struct xb_record_case *kept)
+{
+    *kept = (struct xb_record_case){
+        .mode = test->mode->name,
+        .variant = xb_making_keep(making, test->variant),
+        .direction = xb_direction_name(test->direction),
+        .bytes = test->bytes,
+        .device = source_of(test),
+        .peer = destination_of(test),
+        .latency = test->latency,
+        .simultaneous = test->simultaneous || test->sum,
+        .rows = calloc(1, sizeof *kept->rows),
+    };
+    making->failed = making->failed || kept->rows == NULL;
+    if (making->failed)
+        return;
+    keep_parameters(making, test, kept);
+}
+
+/* Of the link of the device that the case is of; NULL for a sum. */
+static const struct xb_record_ceiling *ceiling_of(const struct xb_record *record,
+                                                  const struct xb_case *test)
+{
+    const struct xb_record_process *process = &record->processes[0];
+    for (size_t i = 0; !test->sum && i < process->device_count; i++)
+        if (process->devices[i].index == test->device)
+            return process->devices[i].ceiling;
+    return NULL;
+}
+
+static void keep_cases(struct xb_making *making, const struct xb_run *run)
+{
+    struct xb_record *record = making->record;
+    struct xb_error error;
+    record->cases = calloc(run->case_count + 1, sizeof *record->cases);
+    making->failed = making->failed || record->cases == NULL;
+    for (size_t i = 0; !making->failed && i < run->case_count; i++) {
+        struct xb_result *result = &run->results[i];
+        struct xb_record_case *kept = &record->cases[record->case_count++];
+        keep_case(making, &result->test, kept);
+        if (!making->failed)
+            making->failed =
+                xb_result_finish(result, ceiling_of(record, &result->test), &error) != XB_OK;
+        if (!making->failed)
+            *kept->rows = result->row;
+    }
+}
+
+enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
+                                struct xb_error *error)
+{
+    const struct xb_conditions conditions = {.config = run->config,
+                                             .backend = run->backend->name,
+                                             .probe = &run->probe,
+                                             .topology = run->topology,
+                                             .start = &run->start};
+    struct xb_making making = {.record = record};
+    enum xb_status status = xb_record_of_conditions(&conditions, record, error);
+    if (status != XB_OK)
+        return status;
+    keep_process(&making, run);
+    keep_cases(&making, run);
+    if (!making.failed && xb_record_make_index(record) && xb_record_make_facts(record))
+        return XB_OK;
+    xb_record_free(record);
+    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+}
+
+static void release_results(void *measured)
+{
+    struct xb_run *kept = measured;
+    xb_run_free(kept);
+    free(kept);
+}
+
+enum xb_status xb_record_take_run(struct xb_run *run, struct xb_record *record,
+                                  struct xb_error *error)
+{
+    struct xb_run *kept = calloc(1, sizeof *kept);
+    if (kept == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+    enum xb_status status = xb_record_of_run(run, record, error);
+    if (status != XB_OK) {
+        free(kept);
+        return status;
+    }
+    *kept = (struct xb_run){.results = run->results, .case_count = run->case_count};
+    run->results = NULL;
+    run->case_count = 0;
+    record->measured = kept;
+    record->release = release_results;
+    return XB_OK;
+}
