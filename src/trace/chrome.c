@@ -2,9 +2,9 @@
 /* The keys: "Trace Event Format" of the Chromium project. */
 #include "chrome.h"
 
-#include "base/json_write.h"
 #include "base/stream.h"
 #include "counters.h"
+#include "read.h"
 #include "words.h"
 
 #include "measure/case.h"
@@ -16,12 +16,34 @@
 
 #define WHAT "the trace"
 
+/* What the end of the file tells of a case. */
 struct xb_chrome_case {
+    size_t process;
     char name[256];
-    double clock_error, recorded, sampled;
+    double clock_error_us, recorded, sampled;
     unsigned workers;
     uint64_t left_out;
 };
+typedef struct xb_chrome_case chrome_case;
+
+static const struct xb_field case_fields[] = {
+    XB_FIELD("pid", SIZE, chrome_case, process),
+    XB_FIELD("case", TEXT, chrome_case, name),
+    XB_FIELD("clock_error_us", DOUBLE, chrome_case, clock_error_us),
+    XB_FIELD("recorded_seconds", DOUBLE, chrome_case, recorded),
+    XB_FIELD("sampled_seconds", DOUBLE, chrome_case, sampled),
+    XB_FIELD("workers", UNSIGNED, chrome_case, workers),
+    XB_FIELD("left_out", UINT64, chrome_case, left_out),
+    XB_FIELDS_END};
+static const struct xb_field cases_fields[] = {
+    XB_LIST("cases", struct xb_chrome, cases, count, SIZE_MAX, case_fields), XB_FIELDS_END};
+
+static const struct xb_field device_fields[] = {
+    XB_FIELD("index", UNSIGNED, struct xb_run_device, info.index),
+    XB_FIELD("name", TEXT, struct xb_run_device, info.name), XB_FIELDS_END};
+static const struct xb_field devices_fields[] = {
+    XB_LIST("devices", struct xb_run, devices, device_count, SIZE_MAX, device_fields),
+    XB_FIELDS_END};
 
 /* ---- events ---- */
 
@@ -50,10 +72,8 @@ static void begin_event(const struct page *page, struct xb_json *json, const cha
 {
     xb_json_begin(json);
     xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "ph", phase);
-    xb_json_put_text(json, "name", name);
-    xb_json_put_whole(json, "pid", page->chrome->count + 1);
-    xb_json_put_whole(json, "tid", thread);
+    xb_fields_put(json, xb_trace_event_fields,
+                  &(struct xb_trace_event){phase, name, page->chrome->count + 1, thread});
 }
 
 static void end_event(struct page *page, struct xb_json *json)
@@ -86,15 +106,6 @@ static void put_metadata(struct page *page, const char *what, size_t thread, con
     end_event(page, &json);
 }
 
-static const char *category_of(const struct xb_timeline_span *span)
-{
-    static const char *const categories[] = {
-        [XB_SPAN_WORK] = "work", [XB_SPAN_CALL] = "call",     [XB_SPAN_WAIT] = "wait",
-        [XB_SPAN_COPY] = "copy", [XB_SPAN_KERNEL] = "kernel",
-    };
-    return categories[span->kind];
-}
-
 static void put_arguments(struct xb_json *json, const struct xb_timeline_span *span)
 {
     bool is_at_work = span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT;
@@ -116,9 +127,9 @@ static void put_span(struct page *page, const struct xb_timeline_span *span)
     struct xb_json json;
     int64_t length = nanoseconds(span->end) - nanoseconds(span->begin);
     begin_event(page, &json, "X", span->name, span->track + 1);
-    xb_json_put_text(&json, "cat", category_of(span));
-    xb_json_put_number(&json, "ts", timestamp(page, span->begin));
-    xb_json_put_number(&json, "dur", (double)length / 1000);
+    xb_fields_put(
+        &json, xb_trace_times_fields,
+        &(struct xb_trace_times){span->kind, timestamp(page, span->begin), (double)length / 1000});
     put_arguments(&json, span);
     end_event(page, &json);
 }
@@ -194,7 +205,8 @@ enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *r
     chrome->cases = cases;
     struct xb_chrome_case *own = &cases[chrome->count];
     *own = (struct xb_chrome_case){
-        .clock_error = timeline->clock_error,
+        .process = chrome->count + 1,
+        .clock_error_us = timeline->clock_error * 1e6,
         .recorded = timeline->seconds,
         .sampled = (double)result->bytes_moved / result->bandwidth.median,
         .workers = timeline->workers,
@@ -220,41 +232,18 @@ enum xb_status xb_chrome_begin(struct xb_chrome *chrome, FILE *stream, struct xb
     return xb_stream_fail(WHAT, errno, error);
 }
 
-static void put_case(struct xb_json *json, const struct xb_chrome_case *own, unsigned number)
-{
-    xb_json_open_object(json, NULL);
-    xb_json_put_whole(json, "pid", number + 1);
-    xb_json_put_text(json, "case", own->name);
-    xb_json_put_number(json, "clock_error_us", own->clock_error * 1e6);
-    xb_json_put_number(json, "recorded_seconds", own->recorded);
-    xb_json_put_number(json, "sampled_seconds", own->sampled);
-    xb_json_put_whole(json, "workers", own->workers);
-    xb_json_put_whole(json, "left_out", own->left_out);
-    xb_json_close(json);
-}
-
 static void put_other_data(struct xb_json *json, const struct xb_chrome *chrome,
                            const struct xb_run *run)
 {
-    double clock_error = 0;
+    double clock_error_us = 0;
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "tool", "xferbench " XB_VERSION);
     xb_json_put_text(json, "backend", run->backend->name);
-    xb_json_open_array(json, "devices");
-    for (size_t i = 0; i < run->device_count; i++) {
-        xb_json_open_object(json, NULL);
-        xb_json_put_whole(json, "index", run->devices[i].info.index);
-        xb_json_put_text(json, "name", run->devices[i].info.name);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
-    for (unsigned i = 0; i < chrome->count; i++)
-        clock_error = fmax(clock_error, chrome->cases[i].clock_error);
-    xb_json_put_number(json, "clock_error_us", clock_error * 1e6);
-    xb_json_open_array(json, "cases");
-    for (unsigned i = 0; i < chrome->count; i++)
-        put_case(json, &chrome->cases[i], i);
-    xb_json_close(json);
+    xb_fields_put(json, devices_fields, run);
+    for (size_t i = 0; i < chrome->count; i++)
+        clock_error_us = fmax(clock_error_us, chrome->cases[i].clock_error_us);
+    xb_json_put_number(json, "clock_error_us", clock_error_us);
+    xb_fields_put(json, cases_fields, chrome);
     xb_json_close(json);
 }
 
