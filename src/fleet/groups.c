@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
-#include "node_tally.h"
+#include "majority.h"
 
 #include <math.h>
 
@@ -127,4 +127,32 @@ enum xb_status xb_fleet_note_more(struct xb_judging *judging, struct xb_error *e
         return XB_OK;
     return xb_fleet_add_note(judging, error, "The same holds for %zu more figures.",
                              judging->group_notes - NOTED);
+}
+
+/* ---- tails ---- */
+
+/*
+ * Values of many GPUs need not be normally distributed: if their tails are longer, values at the
+ * ends are no faults. Slow GPUs make one tail longer, so the shorter one counts: nobody repairs a
+ * GPU because it is fast.
+ */
+
+#define ENOUGH 50u     /* with fewer values too few lie at the ends */
+#define OUTER 20u      /* an end is the outer one in 20 values */
+#define NORMAL 1.6449  /* standard deviations from the median to an end of normal values */
+#define UNCERTAIN 1.45 /* / sqrt(values): standard error of end / spread */
+
+double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread)
+{
+    if (count < ENOUGH)
+        return 0;
+    double middle = middle_of(values, count);
+    double below = middle - values[count / OUTER].logarithm;
+    double above = values[count - 1 - count / OUTER].logarithm - middle;
+    double end = fmin(below, above);
+    if (end <= spread * NORMAL * (1 + 2 * UNCERTAIN / sqrt((double)count)))
+        return 0;
+    /* The chance to lie that far off is 0.1. Few values tell the distance, so one standard error is
+     * added. */
+    return end / log(OUTER / 2.0) * (1 + sqrt(OUTER / (double)count));
 }

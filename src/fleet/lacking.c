@@ -2,7 +2,6 @@
 #include "internal.h"
 #include "natural.h"
 #include "order.h"
-#include "quantity.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 #include "order.h"
-#include "quantity.h"
 
 #include <math.h>
 #include <stdlib.h>

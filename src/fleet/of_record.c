@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes results of one process or of several into a fleet. */
-#include "add_squares.h"
 #include "base/arena.h"
 #include "base/note.h"
 #include "base/plain_text.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
+#include "tail.h"
 #include "taking.h"
 
 #include <math.h>
