@@ -106,8 +106,7 @@ static void add_to_mean(struct xb_cost_point *mean, const struct xb_cost_point *
 
 static int by_size(const void *a, const void *b)
 {
-    const struct xb_cost_point *left = a;
-    const struct xb_cost_point *right = b;
+    const struct xb_cost_point *left = a, *right = b;
     int order = (left->bytes > right->bytes) - (left->bytes < right->bytes);
     return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
 }
@@ -362,8 +361,7 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
 {
     size_t at = point_at(cost, bytes);
     const struct xb_cost_point *points = cost->points;
-    char one[32];
-    char other[32];
+    char one[32], other[32];
     if (cost->count == 0 || bytes == 0)
         return;
     add_row_name(words, cost, points[at < cost->count ? at : at - 1].test);

@@ -95,10 +95,7 @@ static void print_rows(FILE *stream, const struct xb_advice_report *report)
 
 static void print_job(FILE *stream, const struct xb_job *job)
 {
-    char in[32];
-    char out[32];
-    char gpu[32];
-    char cpu[32];
+    char in[32], out[32], gpu[32], cpu[32];
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "%s in, %s out, %s on the GPU", xb_size_format(job->in, in, sizeof in),
                  job->out > 0 ? xb_size_format(job->out, out, sizeof out) : "nothing",
@@ -280,8 +277,7 @@ static bool lacks_rows(const struct xb_predictions *all)
 static bool print_all(FILE *stream, const struct xb_advice_report *report)
 {
     const struct xb_predictions *all = report->predictions;
-    struct xb_words verdict = {.length = 0};
-    struct xb_words break_even = {.length = 0};
+    struct xb_words verdict = {.length = 0}, break_even = {.length = 0};
     const struct xb_record_host *host = &report->record->host;
     char node[XB_NODE_TEXT];
     fprintf(stream, "xferbench %s, advise\n", XB_VERSION);

@@ -88,8 +88,7 @@ static void add_factor(struct xb_words *words, double cpu, double gpu)
 
 static void add_limit(struct xb_words *words, const struct xb_prediction *best)
 {
-    char part[32];
-    char whole[32];
+    char part[32], whole[32];
     xb_words_add(words, ". %s (%s of %s).", limits[best->limit].text,
                  time_text(best->limit_seconds, part, sizeof part),
                  time_text(best->total[XB_MIDDLE], whole, sizeof whole));
@@ -112,9 +111,7 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    char cpu_text[32];
-    char gpu_text[32];
-    char high[32];
+    char cpu_text[32], gpu_text[32], high[32];
     if (best == NULL) {
         xb_words_add(words, is_too_large(predictions)
                                 ? "Cannot say: the job does not fit into the device's memory."
@@ -163,8 +160,7 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    char gpu_text[32];
-    char cpu_text[32];
+    char gpu_text[32], cpu_text[32];
     time_text(cpu, cpu_text, sizeof cpu_text);
     if (xb_advice_judge(predictions) == XB_WORTH_UNKNOWN) {
         say_unknown(predictions, words);
@@ -262,10 +258,7 @@ static const char *about(double bytes, char *text, size_t size)
 
 void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words)
 {
-    char from[32];
-    char to[32];
-    char least[32];
-    char most[32];
+    char from[32], to[32], least[32], most[32];
     if (!found->is_known)
         return;
     about(found->from, from, sizeof from);
@@ -317,8 +310,7 @@ double xb_advice_measured(const struct xb_advice_report *report, enum xb_strateg
 
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words)
 {
-    char one[32];
-    char other[32];
+    char one[32], other[32];
     if (!(asked > 0) || !(fabs(measured / asked - 1) > AS_ASKED))
         return;
     xb_words_add(words, "its kernel took %s instead of %s, which is part of DIFF",

@@ -228,8 +228,7 @@ struct ranked {
  * fault is likelier. */
 static int compare_ranked(const void *left, const void *right)
 {
-    const struct ranked *a = left;
-    const struct ranked *b = right;
+    const struct ranked *a = left, *b = right;
     return XB_FIRST_ORDER(
         XB_ORDER(a->finding.code, b->finding.code), a->finding.together - b->finding.together,
         XB_ORDER(b->worst, a->worst), xb_natural_compare(a->finding.node, b->finding.node),

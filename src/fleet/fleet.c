@@ -84,8 +84,7 @@ static int compare_texts(const void *left, const void *right)
 
 static int compare_names(const void *left, const void *right)
 {
-    const struct name *a = left;
-    const struct name *b = right;
+    const struct name *a = left, *b = right;
     return memcmp(a->words, b->words, sizeof a->words);
 }
 

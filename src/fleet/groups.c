@@ -84,8 +84,7 @@ static enum xb_status note_group(struct xb_judging *judging, size_t figure,
     double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
     double share = expm1(lower ? -distance : distance);
     size_t nodes = 0;
-    char name[256];
-    char percent[64];
+    char name[256], percent[64];
     enum xb_status status = count_nodes(judging->fleet, group, members, &nodes, error);
     if (status != XB_OK)
         return status;

@@ -74,8 +74,7 @@ struct place {
 
 static int by_name(const void *a, const void *b)
 {
-    const struct place *first = a;
-    const struct place *second = b;
+    const struct place *first = a, *second = b;
     return XB_FIRST_ORDER(strcmp(first->name, second->name), XB_ORDER(first->index, second->index));
 }
 
@@ -207,8 +206,7 @@ static enum xb_status add_turned(struct parser *parser, const char *word,
                                  const struct wheel *wheels, size_t count)
 {
     char name[NAME_SIZE];
-    size_t length = 0;
-    size_t i = 0;
+    size_t length = 0, i = 0;
     for (const char *at = word; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
         if (i < count && at == wheels[i].open) {
             length += (size_t)snprintf(name + length, NAME_SIZE - length, "%0*" PRIu64,

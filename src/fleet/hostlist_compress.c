@@ -45,8 +45,7 @@ static size_t prefix_of(const struct item *item)
 /* Puts names together that differ only in these digits, in the order of their numbers. */
 static int by_parts(const void *a, const void *b)
 {
-    const struct item *first = a;
-    const struct item *second = b;
+    const struct item *first = a, *second = b;
     size_t one = prefix_of(first);
     size_t other = prefix_of(second);
     return XB_FIRST_ORDER(
@@ -186,8 +185,7 @@ bool xb_hostlist_is_name(const char *name)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct item *first = a;
-    const struct item *second = b;
+    const struct item *first = a, *second = b;
     return strcmp(first->name, second->name);
 }
 

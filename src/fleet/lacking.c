@@ -18,8 +18,7 @@ struct holding {
 
 static int compare_holdings(const void *left, const void *right)
 {
-    const struct holding *a = left;
-    const struct holding *b = right;
+    const struct holding *a = left, *b = right;
     return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->gpu, b->gpu));
 }
 
@@ -45,8 +44,7 @@ struct seat {
 
 static int compare_seats(const void *left, const void *right)
 {
-    const struct seat *a = left;
-    const struct seat *b = right;
+    const struct seat *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(a->model, b->model), XB_ORDER(a->gpu, b->gpu));
 }
 
@@ -79,8 +77,7 @@ static size_t find_model(const struct seat *seats, size_t count, const char *mod
 static void find_lacking(const struct seat *seats, size_t seat_count, const struct holding *holders,
                          size_t count, struct lacking *lacking)
 {
-    size_t gpus = 0;
-    size_t first = XB_FLEET_NONE;
+    size_t gpus = 0, first = XB_FLEET_NONE;
     const char *model = holders->figure->model;
     size_t begin = find_model(seats, seat_count, model);
     for (size_t i = begin, k = 0; i < seat_count && seats[i].model == model && gpus < 2 * count;

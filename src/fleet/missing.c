@@ -35,8 +35,7 @@ static int compare_short(const char *left, const char *right)
 
 static int compare_called(const void *left, const void *right)
 {
-    const struct called *a = left;
-    const struct called *b = right;
+    const struct called *a = left, *b = right;
     return XB_FIRST_ORDER(compare_short(a->name, b->name), strcmp(a->name, b->name),
                           XB_ORDER(a->owner, b->owner));
 }
@@ -200,8 +199,7 @@ enum xb_status xb_fleet_name_missing(struct xb_judging *judging, struct xb_error
 {
     const struct xb_fleet *fleet = judging->fleet;
     const struct xb_fleet_request *request = &judging->judgement->request;
-    struct roll expected;
-    struct roll there;
+    struct roll expected, there;
     if (request->expected == NULL)
         return XB_OK;
     bool opened = open_roll(&expected, request->expected_count);

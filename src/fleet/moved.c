@@ -149,8 +149,7 @@ enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *
     size_t *joined = calloc(fleet->gpu_count + 1, sizeof *joined);
     bool has_memory = gpus != NULL && joined != NULL;
     size_t count = 0; /* of those with a UUID */
-    struct shared equal = {.count = 0};
-    struct shared moved = {.count = 0};
+    struct shared equal = {.count = 0}, moved = {.count = 0};
     for (size_t i = 0; has_memory && i < fleet->gpu_count; i++)
         gpus[i] = &fleet->gpus[joined[i] = i];
     if (has_memory)

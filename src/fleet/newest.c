@@ -31,8 +31,7 @@ int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_flee
 
 static int compare_quantities(const void *left, const void *right)
 {
-    const struct quantity *a = left;
-    const struct quantity *b = right;
+    const struct quantity *a = left, *b = right;
     return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->index, b->index));
 }
 
@@ -70,15 +69,13 @@ static int compare_rest(const struct place *a, const struct place *b)
 
 static int sort_by_quantity(const void *left, const void *right)
 {
-    const struct place *a = left;
-    const struct place *b = right;
+    const struct place *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER(a->quantity, b->quantity), compare_rest(a, b));
 }
 
 static int sort_by_figure(const void *left, const void *right)
 {
-    const struct place *a = left;
-    const struct place *b = right;
+    const struct place *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER(a->value.figure, b->value.figure), compare_rest(a, b));
 }
 

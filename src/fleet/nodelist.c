@@ -43,8 +43,7 @@ static const char *called(const struct xb_fleet *fleet, const char *name)
 /* The nodes to take out of service, each once; returns how many. */
 static size_t find_bad(const struct xb_fleet_judgement *judgement, const char **names)
 {
-    size_t found = 0;
-    size_t kept = 0;
+    size_t found = 0, kept = 0;
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
             names[found++] = judgement->findings[i].node;
@@ -60,9 +59,7 @@ static size_t find_bad(const struct xb_fleet_judgement *judgement, const char **
 /* The list may be all that a script looks at. */
 static void tell_undrained(const struct xb_fleet_judgement *judgement)
 {
-    size_t count = 0;
-    size_t unsure = 0;
-    size_t doubtful = 0;
+    size_t count = 0, unsure = 0, doubtful = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         unsure += finding->unsure;

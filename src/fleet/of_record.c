@@ -132,8 +132,7 @@ static double scatter_of_samples(const struct xb_statistics *statistics)
 
 static int compare_times(const void *left, const void *right)
 {
-    const double *a = left;
-    const double *b = right;
+    const double *a = left, *b = right;
     return (*a > *b) - (*a < *b);
 }
 
@@ -143,10 +142,8 @@ static int compare_times(const void *left, const void *right)
  * nothing. 0 where the clock is fine. */
 static double step_of_sorted(const double *times, size_t count)
 {
-    double least = 0.0;
-    double before = 0.0;
-    size_t kinds = 0;
-    size_t often = 0;
+    double least = 0.0, before = 0.0;
+    size_t kinds = 0, often = 0;
     for (size_t begin = 0, end = 0; begin < count; begin = end, kinds++) {
         while (end < count && times[end] - times[begin] <= SAME * times[begin])
             end++;
@@ -179,8 +176,7 @@ static double scatter_of_clock(const struct xb_record_row *row)
 /* By how far the processes are apart. */
 static double scatter_of_processes(const double *medians, size_t count, double median)
 {
-    double mean = 0.0;
-    double squares = 0.0;
+    double mean = 0.0, squares = 0.0;
     for (size_t i = 0; i < count; i++)
         mean += medians[i] / (double)count;
     for (size_t i = 0; i < count; i++)

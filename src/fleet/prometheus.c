@@ -121,8 +121,7 @@ static enum xb_status add_sample(struct sample *sample, const struct xb_fleet *f
 /* Of those with the same labels the worst comes first. */
 static int by_labels(const void *a, const void *b)
 {
-    const struct sample *first = a;
-    const struct sample *second = b;
+    const struct sample *first = a, *second = b;
     return XB_FIRST_ORDER(strcmp(first->labels, second->labels),
                           XB_ORDER(first->finding, second->finding));
 }

@@ -145,8 +145,7 @@ static bool count_some(const struct xb_fleet_judgement *judgement, is_counted *c
     const char **names = calloc(judgement->finding_count + 1, sizeof(const char *));
     bool *is_named = calloc(judgement->fleet->gpu_count + 1, sizeof *is_named);
     bool ok = names != NULL && is_named != NULL;
-    size_t all = 0;
-    size_t of_gpus = 0;
+    size_t all = 0, of_gpus = 0;
     for (size_t i = 0; ok && i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if (finding->gpu == XB_FLEET_NONE || !counts(finding))
@@ -228,8 +227,7 @@ static const char *plural(size_t count)
 static void add_some(struct xb_words *words, const struct xb_fleet *fleet, const struct some *some)
 {
     size_t with_gpus = some->nodes - some->whole;
-    char a[24];
-    char b[24];
+    char a[24], b[24];
     if (some->gpus > 0)
         xb_words_add(words, "%s of %s GPUs, on ", xb_fleet_table_count(some->gpus, a, sizeof a),
                      xb_fleet_table_count(fleet->gpu_count, b, sizeof b));
@@ -261,8 +259,7 @@ static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *
                        const struct tally *tally)
 {
     const struct xb_fleet *fleet = judgement->fleet;
-    char a[24];
-    char b[24];
+    char a[24], b[24];
     if (tally->missing > 0)
         xb_words_add(words, " %s of %s expected node%s %s missing.",
                      xb_fleet_table_count(tally->missing, a, sizeof a),
@@ -296,8 +293,7 @@ static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *
 /* Names them if their names have room in a line. */
 static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_list *list)
 {
-    char count[24];
-    char but[24];
+    char count[24], but[24];
     struct xb_words left_out = {.length = 0};
     xb_fleet_table_count(list->count, count, sizeof count);
     if (list->left_out > 0)
@@ -342,9 +338,7 @@ static void answer_good(const struct xb_fleet_view *view, const struct tally *ta
     const struct xb_fleet_judgement *judgement = view->judgement;
     size_t gpus = judgement->fleet->gpu_count;
     size_t nodes = judgement->fleet->node_count;
-    char a[24];
-    char b[24];
-    char c[24];
+    char a[24], b[24], c[24];
     xb_fleet_table_count(judgement->judged_gpus, a, sizeof a);
     xb_fleet_table_count(gpus, b, sizeof b);
     xb_fleet_table_count(nodes, c, sizeof c);

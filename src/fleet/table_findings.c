@@ -182,8 +182,7 @@ static void put_next_steps(const struct xb_fleet_view *view)
  */
 static void put_reasons(const struct xb_fleet_view *view, size_t end)
 {
-    char node[CELL_SIZE];
-    char gpu[64];
+    char node[CELL_SIZE], gpu[64];
     bool begun = false;
     for (size_t i = 0; i < end; i++) {
         const struct xb_fleet_finding *finding = &view->judgement->findings[i];
@@ -257,8 +256,7 @@ bool xb_fleet_table_findings(const struct xb_fleet_view *view)
                                        .turns = turns,
                                        .elsewhere = "See --format csv",
                                        .least = LEAST_NAME};
-    size_t end = 0;
-    size_t left_out = 0;
+    size_t end = 0, left_out = 0;
     if (view->judgement->finding_count == 0)
         return true;
     struct libscols_table *table = scols_new_table();
