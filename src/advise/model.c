@@ -143,24 +143,18 @@ static int by_setting(const struct xb_record_case *a, const struct xb_record_cas
     return xb_cases_order(a, &other, XB_BUT_SIZE | XB_BUT_DEVICES);
 }
 
-/* The one that the case is of. */
-static const struct xb_record *record_of(const struct xb_record *records,
-                                         const struct xb_record_case *test)
-{
-    while (test < records->cases || test >= records->cases + records->case_count)
-        records++;
-    return records;
-}
-
 /* All points of the cases of one setting. False where memory is short. */
 static bool read_setting(struct xb_cost *cost, const struct xb_cost_source *source, int device,
                          const struct xb_record *records, struct xb_record_cases setting)
 {
     cost->points = calloc(setting.count, sizeof *cost->points);
     for (size_t i = 0; cost->points != NULL && i < setting.count; i++) {
-        const struct xb_record *record = record_of(records, setting.cases[i]);
-        if (counts(record, setting.cases[i], device) &&
-            read_point(record, setting.cases[i], source, &cost->points[cost->count]))
+        const struct xb_record_case *test = setting.cases[i];
+        const struct xb_record *record = records; /* that has it */
+        while (test < record->cases || test >= record->cases + record->case_count)
+            record++;
+        if (counts(record, test, device) &&
+            read_point(record, test, source, &cost->points[cost->count]))
             cost->count++;
     }
     if (cost->points != NULL)

@@ -61,18 +61,6 @@ static size_t find_gap(const struct xb_tested *values, size_t count)
     return apart ? begin : 0;
 }
 
-static enum xb_status count_nodes(const struct xb_fleet *fleet, const struct xb_tested *values,
-                                  size_t count, size_t *nodes, struct xb_error *error)
-{
-    struct xb_node_tally tally;
-    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
-    for (size_t i = 0; status == XB_OK && i < count; i++)
-        xb_node_tally_add(&tally, fleet->gpus[fleet->values[values[i].value].gpu].node);
-    *nodes = tally.count;
-    xb_node_tally_close(&tally);
-    return status;
-}
-
 /* Of the smaller of two groups. */
 static enum xb_status note_group(struct xb_judging *judging, size_t figure,
                                  const struct xb_tested *values, size_t count, size_t begin,
@@ -83,9 +71,14 @@ static enum xb_status note_group(struct xb_judging *judging, size_t figure,
     size_t members = lower ? begin : count - begin;
     double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
     double share = expm1(lower ? -distance : distance);
-    size_t nodes = 0;
     char name[256], percent[64];
-    enum xb_status status = count_nodes(judging->fleet, group, members, &nodes, error);
+    const struct xb_fleet *fleet = judging->fleet;
+    struct xb_node_tally tally;
+    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
+    for (size_t i = 0; status == XB_OK && i < members; i++)
+        xb_node_tally_add(&tally, fleet->gpus[fleet->values[group[i].value].gpu].node);
+    size_t nodes = tally.count;
+    xb_node_tally_close(&tally);
     if (status != XB_OK)
         return status;
     return xb_fleet_add_note(

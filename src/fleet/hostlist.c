@@ -238,15 +238,6 @@ static enum xb_status expand_word(struct parser *parser, const char *word)
     return status;
 }
 
-/* Where the word ends: a comma in brackets does not end it. */
-static const char *end_of_word(const char *at)
-{
-    bool inside = false;
-    for (; *at != '\0' && (inside || strchr(SEPARATORS, *at) == NULL); at++)
-        inside = *at == '[' || (inside && *at != ']');
-    return at;
-}
-
 static enum xb_status expand_words(struct parser *parser)
 {
     const char *at = parser->whole + strspn(parser->whole, SEPARATORS);
@@ -254,7 +245,9 @@ static enum xb_status expand_words(struct parser *parser)
         enum xb_status status = expand_word(parser, at);
         if (status != XB_OK)
             return status;
-        at = end_of_word(at);
+        /* A comma in brackets does not end the word. */
+        for (bool inside = false; *at != '\0' && (inside || strchr(SEPARATORS, *at) == NULL); at++)
+            inside = *at == '[' || (inside && *at != ']');
         at += strspn(at, SEPARATORS);
     }
     return XB_OK;

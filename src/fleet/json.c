@@ -133,28 +133,23 @@ static void put_finding(struct xb_json *json, const struct xb_fleet_judgement *j
     xb_json_close(json);
 }
 
-static void put_counts(struct xb_json *json, const struct xb_fleet_judgement *judgement)
-{
-    const struct xb_fleet_request *request = &judgement->request;
-    xb_json_put_number(json, "alpha", request->alpha);
-    xb_json_put_known_whole(json, "expected_nodes", request->expected != NULL,
-                            request->expected_count);
-    xb_json_put_whole(json, "exit_code", (uint64_t)xb_fleet_exit_code(judgement));
-    xb_json_put_whole(json, "nodes", judgement->fleet->node_count);
-    xb_json_put_whole(json, "gpus", judgement->fleet->gpu_count);
-    xb_json_put_whole(json, "judged_gpus", judgement->judged_gpus);
-    xb_json_put_whole(json, "tests", judgement->tests);
-    xb_json_put_whole(json, "duplicates", judgement->duplicates);
-}
-
 enum xb_status xb_fleet_json_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                    struct xb_error *error)
 {
+    const struct xb_fleet_request *request = &judgement->request;
     struct xb_json json;
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_document_put_schema(&json, "xferbench.fleet", 1);
-    put_counts(&json, judgement);
+    xb_json_put_number(&json, "alpha", request->alpha);
+    xb_json_put_known_whole(&json, "expected_nodes", request->expected != NULL,
+                            request->expected_count);
+    xb_json_put_whole(&json, "exit_code", (uint64_t)xb_fleet_exit_code(judgement));
+    xb_json_put_whole(&json, "nodes", judgement->fleet->node_count);
+    xb_json_put_whole(&json, "gpus", judgement->fleet->gpu_count);
+    xb_json_put_whole(&json, "judged_gpus", judgement->judged_gpus);
+    xb_json_put_whole(&json, "tests", judgement->tests);
+    xb_json_put_whole(&json, "duplicates", judgement->duplicates);
     xb_json_open_array(&json, "findings");
     for (size_t i = 0; i < judgement->finding_count; i++)
         put_finding(&json, judgement, &judgement->findings[i]);

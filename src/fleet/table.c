@@ -223,6 +223,11 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
+static bool is_one_of(const struct some *some)
+{
+    return some->gpus > 0 ? some->gpus + some->whole == 1 : some->nodes == 1;
+}
+
 /* "8 of 3,976 GPUs, on 1 of 497 nodes, are" */
 static void add_some(struct xb_words *words, const struct xb_fleet *fleet, const struct some *some)
 {
@@ -238,20 +243,7 @@ static void add_some(struct xb_words *words, const struct xb_fleet *fleet, const
     if (some->gpus > 0 && some->whole > 0)
         xb_words_add(words, " and %s more node%s", xb_fleet_table_count(some->whole, a, sizeof a),
                      plural(some->whole));
-    bool is_one = some->gpus > 0 ? some->gpus + some->whole == 1 : some->nodes == 1;
-    xb_words_add(words, " %s", is_one ? "is" : "are");
-}
-
-/* What is to be taken out of service. */
-static void add_bad(struct xb_words *words, const struct xb_fleet *fleet, const struct tally *tally)
-{
-    const struct some *bad = &tally->bad;
-    bool is_one = bad->gpus > 0 ? bad->gpus + bad->whole == 1 : bad->nodes == 1;
-    add_some(words, fleet, bad);
-    xb_words_add(words, " not %s.",
-                 tally->by_siblings ? is_one ? "like its siblings" : "like their siblings"
-                 : is_one           ? "as it should be"
-                                    : "as they should be");
+    xb_words_add(words, " %s", is_one_of(some) ? "is" : "are");
 }
 
 /* What must be known before the rest is believed. */
@@ -318,7 +310,11 @@ static void answer_named(const struct xb_fleet_view *view, const struct tally *t
     const struct xb_fleet *fleet = view->judgement->fleet;
     struct xb_words words = {.length = 0};
     if (tally->bad.nodes > 0) {
-        add_bad(&words, fleet, tally);
+        add_some(&words, fleet, &tally->bad);
+        xb_words_add(&words, " not %s %s.", tally->by_siblings ? "like" : "as",
+                     is_one_of(&tally->bad) ? tally->by_siblings ? "its siblings" : "it should be"
+                     : tally->by_siblings   ? "their siblings"
+                                            : "they should be");
     } else if (tally->many.nodes > 0) {
         add_some(&words, fleet, &tally->many);
         xb_words_add(&words, " not as they should be, but many have the same.");
@@ -378,15 +374,6 @@ static void put_answer(const struct xb_fleet_view *view, const struct tally *tal
 
 /* ---- what a reader must know besides ---- */
 
-static void put_notes(const struct xb_fleet_view *view)
-{
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    if (judgement->note_count > 0)
-        fputc('\n', view->stream);
-    for (size_t i = 0; i < judgement->note_count; i++)
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
-}
-
 static void put_left_out(const struct xb_fleet_view *view)
 {
     const struct xb_fleet *fleet = view->judgement->fleet;
@@ -420,7 +407,10 @@ static bool put_table(const struct xb_fleet_view *view, struct xb_error *error)
     if (ok && view->judgement->fleet->source_count > 0) {
         ok = xb_fleet_table_findings(view);
         xb_fleet_table_figures(view);
-        put_notes(view);
+        if (view->judgement->note_count > 0)
+            fputc('\n', view->stream);
+        for (size_t i = 0; i < view->judgement->note_count; i++)
+            xb_fleet_table_put(view, XB_COLOUR_NONE, "Note: %s", view->judgement->notes[i]);
     }
     if (ok)
         put_left_out(view);

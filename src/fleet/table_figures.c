@@ -190,11 +190,6 @@ static void put_unjudged(const struct xb_fleet_view *view)
                            XB_FLEET_SIBLINGS + 1, words.text);
 }
 
-static bool has_named(const struct xb_fleet_siblings *siblings)
-{
-    return siblings->slow + siblings->fast > 0;
-}
-
 /* Figures with a named GPU come first, because a screen has room for some only. */
 void xb_fleet_table_figures(const struct xb_fleet_view *view)
 {
@@ -202,10 +197,11 @@ void xb_fleet_table_figures(const struct xb_fleet_view *view)
     size_t judged = 0;
     char count[24];
     for (int named = 1; named >= 0; named--)
-        for (size_t i = 0; i < judgement->sibling_count; i++)
-            if (judgement->siblings[i].judged &&
-                has_named(&judgement->siblings[i]) == (named > 0) && judged++ < view->figures)
+        for (size_t i = 0; i < judgement->sibling_count; i++) {
+            const struct xb_fleet_siblings *of = &judgement->siblings[i];
+            if (of->judged && (of->slow + of->fast > 0) == (named > 0) && judged++ < view->figures)
                 put_judged(view, i);
+        }
     if (judged > view->figures) {
         fputc('\n', view->stream);
         xb_fleet_table_put(view, XB_COLOUR_NONE, "and %s more figures: --format json",
