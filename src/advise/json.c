@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#define VERSION 1
-
 static void put_job(struct xb_json *json, const struct xb_job *job)
 {
     xb_json_open_object(json, "job");
@@ -37,20 +35,6 @@ static void put_source(struct xb_json *json, const struct xb_advice_report *repo
 
 /* ---- a prediction ---- */
 
-static void put_uses(struct xb_json *json, const struct xb_advice_report *report,
-                     const struct xb_prediction *one)
-{
-    xb_json_open_array(json, "rests_on");
-    for (size_t i = 0; i < one->use_count; i++) {
-        struct xb_words words = {.length = 0};
-        const struct xb_cost_use *use = &one->uses[i];
-        xb_cost_basis(&report->costs->costs[use->kind], use->bytes, &words);
-        xb_json_put_text(json, NULL, words.text);
-    }
-    xb_json_close(json);
-    xb_json_put_flag(json, "has_both_ways", one->uses_both_ways);
-}
-
 static void put_known(struct xb_json *json, const struct xb_advice_report *report,
                       const struct xb_prediction *one)
 {
@@ -67,7 +51,15 @@ static void put_known(struct xb_json *json, const struct xb_advice_report *repor
     xb_json_put_known_whole(json, "chunk_bytes", one->chunk > 0, one->chunk);
     xb_json_put_text(json, "limit", xb_limit_name(one->limit));
     xb_json_put_number(json, "limit_s", one->limit_seconds);
-    put_uses(json, report, one);
+    xb_json_open_array(json, "rests_on");
+    for (size_t i = 0; i < one->use_count; i++) {
+        struct xb_words words = {.length = 0};
+        const struct xb_cost_use *use = &one->uses[i];
+        xb_cost_basis(&report->costs->costs[use->kind], use->bytes, &words);
+        xb_json_put_text(json, NULL, words.text);
+    }
+    xb_json_close(json);
+    xb_json_put_flag(json, "has_both_ways", one->uses_both_ways);
 }
 
 static void put_measured(struct xb_json *json, const struct xb_advice_report *report,
@@ -113,13 +105,6 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
 
 /* ---- the whole ---- */
 
-static const char *worth_name(enum xb_worth worth, const struct xb_job *job)
-{
-    if (worth == XB_WORTH_UNKNOWN || !(job->cpu_time > 0))
-        return NULL;
-    return worth == XB_WORTH_YES ? "yes" : "no";
-}
-
 static void put_break_even(struct xb_json *json, const struct xb_break_even *found)
 {
     if (!found->is_known) {
@@ -139,17 +124,21 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
                                     struct xb_error *error)
 {
     const struct xb_predictions *all = report->predictions;
+    const enum xb_worth worth = xb_advice_judge(all);
     struct xb_words advice = {.length = 0};
     struct xb_json json;
     xb_json_begin(&json);
     xb_advice_say(all, &advice);
     xb_json_open_object(&json, NULL);
     xb_json_put_text(&json, "schema", "xferbench.advise");
-    xb_json_put_whole(&json, "schema_version", VERSION);
+    xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
     put_source(&json, report);
     put_job(&json, &all->job);
-    xb_json_put_text(&json, "gpu_is_worth_it", worth_name(xb_advice_judge(all), &all->job));
+    xb_json_put_text(&json, "gpu_is_worth_it",
+                     worth == XB_WORTH_UNKNOWN || !(all->job.cpu_time > 0) ? NULL
+                     : worth == XB_WORTH_YES                               ? "yes"
+                                                                           : "no");
     xb_json_put_text(&json, "advice", advice.text);
     xb_json_put_text(&json, "best",
                      all->best != NULL ? xb_strategy_words[all->best->strategy].name : NULL);

@@ -3,7 +3,6 @@
 
 #include "base/interrupt.h"
 #include "measure/record_of_run.h"
-#include "predict.h"
 #include "run/command.h"
 #include "run/deadline.h"
 #include "run/progress.h"
@@ -172,9 +171,7 @@ enum xb_status xb_advise_check(struct xb_advise_session *session, const struct x
                                const char *gpu_time, uint64_t chunk, const struct xb_record *file,
                                int device, struct xb_record *record, struct xb_error *error)
 {
-    char in[32];
-    char out[32];
-    char piece[32];
+    char in[32], out[32], piece[32];
     char ways[128] = "";
     snprintf(in, sizeof in, "%" PRIu64, job->in);
     snprintf(out, sizeof out, "%" PRIu64, job->out);

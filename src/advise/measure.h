@@ -2,8 +2,8 @@
 #ifndef XFERBENCH_ADVISE_MEASURE_H
 #define XFERBENCH_ADVISE_MEASURE_H
 
-#include "job.h"
 #include "measure/run.h"
+#include "predict.h"
 #include "xferbench/record.h"
 
 /* What advice has measured in this process. */

@@ -106,8 +106,7 @@ static void add_to_mean(struct xb_cost_point *mean, const struct xb_cost_point *
 
 static int by_size(const void *a, const void *b)
 {
-    const struct xb_cost_point *left = a;
-    const struct xb_cost_point *right = b;
+    const struct xb_cost_point *left = a, *right = b;
     int order = (left->bytes > right->bytes) - (left->bytes < right->bytes);
     return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
 }
@@ -144,24 +143,18 @@ static int by_setting(const struct xb_record_case *a, const struct xb_record_cas
     return xb_cases_order(a, &other, XB_BUT_SIZE | XB_BUT_DEVICES);
 }
 
-/* The one that the case is of. */
-static const struct xb_record *record_of(const struct xb_record *records,
-                                         const struct xb_record_case *test)
-{
-    while (test < records->cases || test >= records->cases + records->case_count)
-        records++;
-    return records;
-}
-
 /* All points of the cases of one setting. False where memory is short. */
 static bool read_setting(struct xb_cost *cost, const struct xb_cost_source *source, int device,
                          const struct xb_record *records, struct xb_record_cases setting)
 {
     cost->points = calloc(setting.count, sizeof *cost->points);
     for (size_t i = 0; cost->points != NULL && i < setting.count; i++) {
-        const struct xb_record *record = record_of(records, setting.cases[i]);
-        if (counts(record, setting.cases[i], device) &&
-            read_point(record, setting.cases[i], source, &cost->points[cost->count]))
+        const struct xb_record_case *test = setting.cases[i];
+        const struct xb_record *record = records; /* that has it */
+        while (test < record->cases || test >= record->cases + record->case_count)
+            record++;
+        if (counts(record, test, device) &&
+            read_point(record, test, source, &cost->points[cost->count]))
             cost->count++;
     }
     if (cost->points != NULL)
@@ -362,8 +355,7 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
 {
     size_t at = point_at(cost, bytes);
     const struct xb_cost_point *points = cost->points;
-    char one[32];
-    char other[32];
+    char one[32], other[32];
     if (cost->count == 0 || bytes == 0)
         return;
     add_row_name(words, cost, points[at < cost->count ? at : at - 1].test);

@@ -435,8 +435,7 @@ struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const stru
     struct xb_break_even found = {.is_known = false};
     double here = gain_at(costs, job, 1);
     double in = (double)job->in;
-    double last = 1;
-    double other = 1;
+    double last = 1, other = 1;
     if (isnan(here) || !(job->cpu_time > 0))
         return found;
     found.is_known = true;

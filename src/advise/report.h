@@ -26,6 +26,8 @@ enum xb_worth xb_advice_judge(const struct xb_predictions *predictions);
 
 /* The answer in one or two sentences. */
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words);
+/* "1.5 ms", "0"; "-" for what is not known. */
+const char *xb_advice_time_text(double seconds, char *text, size_t size);
 /* "copy in", "kernel" */
 const char *xb_limit_name(enum xb_limit_by limit);
 /* Why there is no prediction. */

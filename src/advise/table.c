@@ -20,13 +20,6 @@
 #define PREDICTED 7
 #define CHECKED 6
 
-static const char *time_text(double seconds, char *text, size_t size)
-{
-    if (!isfinite(seconds))
-        return "-";
-    return seconds > 0 ? xb_duration_format(seconds, text, size) : "0";
-}
-
 /* ---- tables: a row a strategy ---- */
 
 struct columns {
@@ -66,7 +59,7 @@ static void fill_times(char (*texts)[CELL], const double *seconds, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         char text[CELL];
-        snprintf(texts[i], CELL, "%s", time_text(seconds[i], text, sizeof text));
+        snprintf(texts[i], CELL, "%s", xb_advice_time_text(seconds[i], text, sizeof text));
     }
 }
 
@@ -81,24 +74,9 @@ static bool print_table(FILE *stream, struct libscols_table *table, bool is_whol
     return xb_columns_print(stream, "\n", table, is_whole, &fitting) && fputc('\n', stream) != EOF;
 }
 
-/* ---- where it was measured, and what is asked ---- */
-
-static void print_rows(FILE *stream, const struct xb_advice_report *report)
-{
-    const struct xb_record *record = report->record;
-    const struct xb_record_device *device = xb_record_device(record, report->device);
-    xb_note_print(stream, "rows", LABEL_WIDTH, "%s: device %d, %s, backend %s",
-                  report->file != NULL ? report->file : "measured now", report->device,
-                  device != NULL && device->name != NULL ? device->name : "not known",
-                  record->backend != NULL ? record->backend : "not known");
-}
-
 static void print_job(FILE *stream, const struct xb_job *job)
 {
-    char in[32];
-    char out[32];
-    char gpu[32];
-    char cpu[32];
+    char in[32], out[32], gpu[32], cpu[32];
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "%s in, %s out, %s on the GPU", xb_size_format(job->in, in, sizeof in),
                  job->out > 0 ? xb_size_format(job->out, out, sizeof out) : "nothing",
@@ -148,16 +126,6 @@ static bool print_predictions(FILE *stream, const struct xb_predictions *all)
     return print_table(stream, table, ok, &columns);
 }
 
-static void add_uses(struct xb_words *words, const struct xb_costs *costs,
-                     const struct xb_prediction *one)
-{
-    for (size_t i = 0; i < one->use_count; i++) {
-        const struct xb_cost_use *use = &one->uses[i];
-        xb_words_add(words, "%s", i > 0 ? "; " : "");
-        xb_cost_basis(&costs->costs[use->kind], use->bytes, words);
-    }
-}
-
 /* What a strategy does, and which rows tell what it takes. */
 static void print_basis(FILE *stream, const struct xb_advice_report *report,
                         const struct xb_prediction *one)
@@ -178,7 +146,11 @@ static void print_basis(FILE *stream, const struct xb_advice_report *report,
         xb_words_add(&words, "%s; ",
                      one->is_copied ? "its data is copied into pinned memory each run"
                                     : "its memory is page-locked where it lies, once");
-    add_uses(&words, report->costs, one);
+    for (size_t i = 0; i < one->use_count; i++) {
+        const struct xb_cost_use *use = &one->uses[i];
+        xb_words_add(&words, "%s", i > 0 ? "; " : "");
+        xb_cost_basis(&report->costs->costs[use->kind], use->bytes, &words);
+    }
     if (one->strategy == XB_STRATEGY_RING)
         xb_words_add(&words, "; making the ring is not counted");
     if (one->uses_both_ways)
@@ -280,9 +252,9 @@ static bool lacks_rows(const struct xb_predictions *all)
 static bool print_all(FILE *stream, const struct xb_advice_report *report)
 {
     const struct xb_predictions *all = report->predictions;
-    struct xb_words verdict = {.length = 0};
-    struct xb_words break_even = {.length = 0};
+    struct xb_words verdict = {.length = 0}, break_even = {.length = 0};
     const struct xb_record_host *host = &report->record->host;
+    const struct xb_record_device *device = xb_record_device(report->record, report->device);
     char node[XB_NODE_TEXT];
     fprintf(stream, "xferbench %s, advise\n", XB_VERSION);
     xb_node_text(host->node, host->hostname, node);
@@ -293,7 +265,10 @@ static bool print_all(FILE *stream, const struct xb_advice_report *report)
     xb_note_print_in(stream,
                      xb_advice_judge(all) == XB_WORTH_YES ? XB_COLOUR_GOOD : XB_COLOUR_WARNING,
                      "advice", LABEL_WIDTH, "%s", verdict.text);
-    print_rows(stream, report);
+    xb_note_print(stream, "rows", LABEL_WIDTH, "%s: device %d, %s, backend %s",
+                  report->file != NULL ? report->file : "measured now", report->device,
+                  device != NULL && device->name != NULL ? device->name : "not known",
+                  report->record->backend != NULL ? report->record->backend : "not known");
     print_job(stream, &all->job);
     xb_advice_say_break_even(&report->break_even, &break_even);
     if (break_even.length > 0 && lacks_rows(all))

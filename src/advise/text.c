@@ -42,11 +42,11 @@ enum xb_worth xb_advice_judge(const struct xb_predictions *predictions)
     return XB_WORTH_UNKNOWN;
 }
 
-static const char *time_text(double seconds, char *text, size_t size)
+const char *xb_advice_time_text(double seconds, char *text, size_t size)
 {
-    if (seconds > 0)
+    if (seconds > 0 && isfinite(seconds))
         return xb_duration_format(seconds, text, size);
-    snprintf(text, size, "0");
+    snprintf(text, size, "%s", isfinite(seconds) ? "0" : "-");
     return text;
 }
 
@@ -86,15 +86,6 @@ static void add_factor(struct xb_words *words, double cpu, double gpu)
         add_times(words, "; the GPU takes ", gpu / cpu, "long");
 }
 
-static void add_limit(struct xb_words *words, const struct xb_prediction *best)
-{
-    char part[32];
-    char whole[32];
-    xb_words_add(words, ". %s (%s of %s).", limits[best->limit].text,
-                 time_text(best->limit_seconds, part, sizeof part),
-                 time_text(best->total[XB_MIDDLE], whole, sizeof whole));
-}
-
 /* "pinned and overlapped": those without rows that may take less than that. */
 static void add_names(struct xb_words *words, const struct xb_predictions *predictions,
                       double seconds)
@@ -112,9 +103,7 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    char cpu_text[32];
-    char gpu_text[32];
-    char high[32];
+    char cpu_text[32], gpu_text[32], high[32];
     if (best == NULL) {
         xb_words_add(words, is_too_large(predictions)
                                 ? "Cannot say: the job does not fit into the device's memory."
@@ -122,10 +111,10 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
         return;
     }
     xb_words_add(words, "Cannot say. The CPU takes %s, the fastest known way %s",
-                 time_text(cpu, cpu_text, sizeof cpu_text),
-                 time_text(best->total[XB_MIDDLE], gpu_text, sizeof gpu_text));
+                 xb_advice_time_text(cpu, cpu_text, sizeof cpu_text),
+                 xb_advice_time_text(best->total[XB_MIDDLE], gpu_text, sizeof gpu_text));
     if (best->lacks_both_ways)
-        xb_words_add(words, " to %s", time_text(best->total[XB_HIGH], high, sizeof high));
+        xb_words_add(words, " to %s", xb_advice_time_text(best->total[XB_HIGH], high, sizeof high));
     xb_words_add(words, " (%s).", xb_strategy_words[best->strategy].name);
     if (best->lacks_both_ways)
         xb_words_add(words, " Rows of copies both ways at once are missing.");
@@ -149,7 +138,7 @@ static void add_caveats(const struct xb_predictions *predictions, struct xb_word
         xb_words_add(words,
                      " It takes up to %s if copies both ways slow each other: rows of both ways at "
                      "once are missing.",
-                     time_text(best->total[XB_HIGH], high, sizeof high));
+                     xb_advice_time_text(best->total[XB_HIGH], high, sizeof high));
     else if (cpu > best->total[XB_LOW] && cpu < best->total[XB_HIGH])
         xb_words_add(words, " That is close: the difference is within the error of the rows.");
     if (!any_may_beat(predictions, best->total[XB_MIDDLE]))
@@ -163,9 +152,8 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    char gpu_text[32];
-    char cpu_text[32];
-    time_text(cpu, cpu_text, sizeof cpu_text);
+    char gpu_text[32], cpu_text[32], part[32];
+    xb_advice_time_text(cpu, cpu_text, sizeof cpu_text);
     if (xb_advice_judge(predictions) == XB_WORTH_UNKNOWN) {
         say_unknown(predictions, words);
         return;
@@ -174,14 +162,15 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
         xb_words_add(words,
                      "No: stay on the CPU: no trip can win, because the kernel alone takes %s and "
                      "the CPU %s.",
-                     time_text(predictions->job.gpu_time, gpu_text, sizeof gpu_text), cpu_text);
+                     xb_advice_time_text(predictions->job.gpu_time, gpu_text, sizeof gpu_text),
+                     cpu_text);
         return;
     }
     double gpu = best->total[XB_MIDDLE];
     const char *how = xb_strategy_words[best->strategy].text;
     bool is_ring = best->strategy == XB_STRATEGY_RING && predictions->job.times < OFTEN;
     const char *note = is_ring ? " (making the ring once is not counted)" : "";
-    time_text(gpu, gpu_text, sizeof gpu_text);
+    xb_advice_time_text(gpu, gpu_text, sizeof gpu_text);
     if (!(cpu > 0))
         xb_words_add(words, "Fastest%s: %s: %s%s",
                      any_may_beat(predictions, gpu) ? " of what is known" : "", how, gpu_text,
@@ -193,7 +182,8 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
                      note);
     if (cpu > 0)
         add_factor(words, cpu, gpu);
-    add_limit(words, best);
+    xb_words_add(words, ". %s (%s of %s).", limits[best->limit].text,
+                 xb_advice_time_text(best->limit_seconds, part, sizeof part), gpu_text);
     add_caveats(predictions, words);
 }
 
@@ -262,10 +252,7 @@ static const char *about(double bytes, char *text, size_t size)
 
 void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words)
 {
-    char from[32];
-    char to[32];
-    char least[32];
-    char most[32];
+    char from[32], to[32], least[32], most[32];
     if (!found->is_known)
         return;
     about(found->from, from, sizeof from);
@@ -317,8 +304,7 @@ double xb_advice_measured(const struct xb_advice_report *report, enum xb_strateg
 
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words)
 {
-    char one[32];
-    char other[32];
+    char one[32], other[32];
     if (!(asked > 0) || !(fabs(measured / asked - 1) > AS_ASKED))
         return;
     xb_words_add(words, "its kernel took %s instead of %s, which is part of DIFF",

@@ -28,11 +28,13 @@ static uint64_t whole_of(const struct xb_field *field, const char *at)
     }
 }
 
-static void put_items(struct xb_json *json, const struct xb_field *field, const char *items,
-                      size_t count)
+static void put_items(struct xb_json *json, const struct xb_field *field, const char *from)
 {
+    const char *at = from + field->offset;
+    const char *items = field->kind == XB_FIELD_LIST ? *(const char *const *)at : at;
+    size_t count = *(const size_t *)(from + field->count);
     xb_json_open_array(json, field->key);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && i < field->most; i++)
         xb_fields_put_object(json, NULL, field->fields, items + i * field->size);
     xb_json_close(json);
 }
@@ -67,7 +69,10 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
         xb_json_put_text(json, key, may_be_empty || at[0] != '\0' ? at : NULL);
         break;
     case XB_FIELD_STRING:
-        xb_json_put_text(json, key, *(const char *const *)at);
+        if (may_be_empty)
+            xb_json_put_text(json, key, *(const char *const *)at);
+        else
+            xb_json_put_optional(json, key, *(const char *const *)at);
         break;
     case XB_FIELD_WORD:
         xb_json_put_text(json, key, field->word(*(const int *)at));
@@ -75,14 +80,9 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
     case XB_FIELD_OBJECT:
         xb_fields_put_object(json, key, field->fields, at);
         break;
-    case XB_FIELD_ITEMS: /* no more than the array holds */
-        put_items(json, field, at,
-                  *(const size_t *)(from + field->count) < field->most
-                      ? *(const size_t *)(from + field->count)
-                      : (size_t)field->most);
-        break;
+    case XB_FIELD_ITEMS:
     case XB_FIELD_LIST:
-        put_items(json, field, *(const char *const *)at, *(const size_t *)(from + field->count));
+        put_items(json, field, from);
         break;
     case XB_FIELD_CUSTOM:
         field->write(json, field, from);

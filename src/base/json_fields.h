@@ -34,7 +34,8 @@ enum xb_field_kind {
     XB_FIELD_STRING,   /* const char *; read into the reader's texts */
     XB_FIELD_WORD,     /* enum, by the names that `word` gives for 0 to `most` */
     XB_FIELD_OBJECT,   /* struct with a table of its own */
-    XB_FIELD_ITEMS,    /* array of at most `most` structs in the struct itself; `count` of them */
+    XB_FIELD_ITEMS,    /* array of structs in the struct itself; `count` of them, of which the first
+                          `most` are written, and no more are read */
     XB_FIELD_LIST,     /* pointer to such structs, which lie in the reader's texts when read */
     XB_FIELD_CUSTOM    /* what no other kind says: `write` and `read` */
 };

@@ -13,7 +13,6 @@
 #include "cli/places.h"
 #include "formats.h"
 #include "hostlist.h"
-#include "patient_input.h"
 #include "read.h"
 
 #include <stdlib.h>
@@ -41,40 +40,15 @@ static int fail(const struct xb_error *error)
 
 /* ---- what is asked ---- */
 
-/* fleet reads a pipe only if '-' says so: else a job without a terminal and without operands would
- * wait for documents. */
-static enum xb_status refuse_nothing(const struct xb_config *config, struct xb_error *error)
-{
-    if (config->operand_count > 0)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "fleet needs what link or run wrote on many nodes: name files, folders, or '-' "
-                   "for standard input%s",
-                   isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
-}
-
-static void tell_usual(void)
-{
-    fputs("  xferbench fleet results/\n"
-          "  xferbench fleet --expect-hosts 'gpu[001-128]' results/*.json\n"
-          "  clush -N -w 'gpu[001-128]' xferbench link --json-lines - | xferbench fleet -\n",
-          stderr);
-}
-
-static bool names_a_file(const char *text)
-{
-    struct stat found;
-    return strchr(text, '/') != NULL || stat(text, &found) == 0;
-}
-
 static enum xb_status read_expected(struct command *command, struct xb_error *error)
 {
     const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
     struct xb_hostlist *expected = &command->expected;
     struct xb_error cause;
+    struct stat found;
     if (!value->is_set)
         return XB_OK;
-    command->expected_file = names_a_file(value->text);
+    command->expected_file = strchr(value->text, '/') != NULL || stat(value->text, &found) == 0;
     enum xb_status status = command->expected_file
                                 ? xb_hostlist_read(value->text, expected, &cause)
                                 : xb_hostlist_expand(value->text, expected, &cause);
@@ -101,12 +75,17 @@ static void tell_expected(const struct command *command)
 
 static enum xb_status read_request(struct command *command, struct xb_error *error)
 {
-    enum xb_status status = refuse_nothing(command->config, error);
-    if (status != XB_OK)
-        return status;
+    /* It reads a pipe only if '-' says so: else a job without a terminal and without operands would
+     * wait for documents. */
+    if (command->config->operand_count == 0)
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "fleet needs what link or run wrote on many nodes: name files, folders, or '-' for "
+            "standard input%s",
+            isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
     if (xb_config_get(command->config, "format")->word_count != 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
-    status = xb_option_alpha_read(command->config, &command->request.alpha, error);
+    enum xb_status status = xb_option_alpha_read(command->config, &command->request.alpha, error);
     return status == XB_OK ? read_expected(command, error) : status;
 }
 
@@ -129,32 +108,16 @@ static void show_progress(const struct command *command, size_t index, const cha
     fflush(stderr);
 }
 
-static enum xb_status read_standard_input(struct xb_fleet *fleet, struct xb_error *error)
-{
-    FILE *stream = xb_patient_input_open(STDIN_FILENO, false);
-    if (stream == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read standard input");
-    enum xb_status status = xb_fleet_read_stream(fleet, "-", stream, error);
-    fclose(stream);
-    return status;
-}
-
-static enum xb_status read_operand(struct xb_fleet *fleet, const char *path, struct xb_error *error)
-{
-    enum xb_status status = strcmp(path, "-") == 0 ? read_standard_input(fleet, error)
-                                                   : xb_fleet_read(fleet, path, error);
-    if (status == XB_OK && xb_interrupt_signal() != 0)
-        return XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading '%.300s'", path);
-    return status;
-}
-
 static enum xb_status read_all(struct command *command, struct xb_error *error)
 {
     char *const *paths = command->config->operands;
     enum xb_status status = xb_fleet_open(&command->fleet, error);
     for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {
         show_progress(command, i, paths[i]);
-        status = read_operand(&command->fleet, paths[i], error);
+        status = xb_fleet_read(&command->fleet, paths[i], error);
+        if (status == XB_OK && xb_interrupt_signal() != 0)
+            status = XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading '%.300s'",
+                             paths[i]);
     }
     show_progress(command, 0, NULL);
     return status;
@@ -187,15 +150,6 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     return status;
 }
 
-/* For formats whose lines cannot say it. */
-static void tell_left_out(const struct xb_fleet *fleet)
-{
-    if (fleet->left_out_count > 0)
-        xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
-               fleet->left_out_count == 1 ? "document was" : "documents were",
-               fleet->left_out[0].what, fleet->left_out[0].why);
-}
-
 static enum xb_status write_judgement(struct command *command, struct xb_error *error)
 {
     static const struct {
@@ -209,12 +163,15 @@ static enum xb_status write_judgement(struct command *command, struct xb_error *
         {"nodelist", xb_fleet_nodelist_write, false},
     };
     const char *format = xb_config_get(command->config, "format")->words[0];
+    const struct xb_fleet *fleet = &command->fleet;
     FILE *stream = command->output.stream;
     for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
         if (strcmp(format, writers[i].format) != 0)
             continue;
-        if (!writers[i].tells_all)
-            tell_left_out(&command->fleet);
+        if (!writers[i].tells_all && fleet->left_out_count > 0)
+            xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
+                   fleet->left_out_count == 1 ? "document was" : "documents were",
+                   fleet->left_out[0].what, fleet->left_out[0].why);
         return writers[i].write(stream, &command->judgement, error);
     }
     return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
@@ -262,13 +219,67 @@ static int run(struct xb_config *config, char *const *words)
     int code =
         judge(&command, &error) == XB_OK ? xb_fleet_exit_code(&command.judgement) : fail(&error);
     if (config->operand_count == 0)
-        tell_usual();
+        fputs("  xferbench fleet results/\n"
+              "  xferbench fleet --expect-hosts 'gpu[001-128]' results/*.json\n"
+              "  clush -N -w 'gpu[001-128]' xferbench link --json-lines - | xferbench fleet -\n",
+              stderr);
     xb_output_discard(&command.output);
     xb_fleet_judgement_free(&command.judgement);
     xb_fleet_free(&command.fleet);
     xb_hostlist_free(&command.expected);
     return code;
 }
+
+/* ---- what it takes, and what its table shows ---- */
+
+static const char *const formats[] = {"table", "json", "csv", "prometheus", "nodelist", NULL};
+
+static const struct xb_option option_expect_hosts = {
+    .name = "expect-hosts",
+    .type = XB_OPTION_FILE,
+    .argument = "FILE|NAMES",
+    .help = "The nodes you expect: fleet names those without a document. Give a file that exists, "
+            "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
+            "it is always a file, with a comma at the end (hosts,) always names.",
+};
+static const struct xb_option option_format = {
+    .name = "format",
+    .short_name = 'f',
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT",
+    .default_text = "table",
+    .help = "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
+            "finding; prometheus: for node_exporter's textfile collector; nodelist: the nodes to "
+            "drain in Slurm's notation, nothing if there are none.",
+    .choices = formats,
+};
+
+static const struct xb_option *const all_rows[] = {
+    &option_expect_hosts,  &xb_option_alpha,   &option_format, &xb_option_output,
+    &xb_option_plain_help, &xb_option_version, NULL,
+};
+
+static const struct xb_option *const *rows(void)
+{
+    return all_rows;
+}
+
+/* docs/fleet-output.md says the same. */
+const struct xb_column_help xb_fleet_column_helps[] = {
+    {"NODE", "The node's name. A long one may have \"...\" in its middle."},
+    {"GPU", "Its number. 0>4: a copy from GPU 0 to GPU 4. -: the finding is about the whole node."},
+    {"PCI", "The GPU's PCI address."},
+    {"UUID", "The GPU's UUID."},
+    {"FIGURE", "What was measured: link h2d, link d2h, link peer, or a row of run."},
+    {"VALUE", "What this GPU reached."},
+    {"SIBLINGS' MEDIAN, MEDIAN",
+     "The median of its siblings: GPUs of the same model on the same kind of link."},
+    {"DEVIATION", "How far the value is from that median."},
+    {"SPREADS", "The same distance, in spreads of the siblings. The spread is below the table."},
+    {"MORE", "How many other figures of this GPU are named. The row shows the worst."},
+    {"REASON", "Why it is named. Lines below the table say what to do."},
+    {NULL, NULL},
+};
 
 const struct xb_command xb_command_fleet = {
     .name = "fleet",
@@ -285,7 +296,7 @@ const struct xb_command xb_command_fleet = {
              "judges.",
     .example = "xferbench fleet results/ --format nodelist",
     .operands = XB_OPERANDS_FILES,
-    .rows = xb_fleet_rows,
+    .rows = rows,
     .run = run,
     .fail = fail,
 };

@@ -9,10 +9,7 @@
  * could be or the command line is wrong, 3 too few siblings to judge. */
 extern const struct xb_command xb_command_fleet;
 
-/* The columns of its table; the last one's name is NULL (columns_help.c). */
+/* The columns of its table; the last one's name is NULL. */
 extern const struct xb_column_help xb_fleet_column_helps[];
-
-/* The rows of its options, of options.c. */
-const struct xb_option *const *xb_fleet_rows(void);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "charge.h"
 #include "internal.h"
+#include "majority.h"
 #include "order.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /*
  * What documents say against nodes and GPUs, unless a newer document says better. A document has
@@ -17,6 +18,17 @@ static size_t subject_of(const struct xb_fleet *fleet, size_t node, size_t gpu)
 {
     return gpu != XB_FLEET_NONE ? gpu : fleet->gpu_count + node;
 }
+
+/* A complaint that may still count. */
+struct charge {
+    size_t subject;
+    const struct xb_fleet_complaint *complaint;
+    time_t written;
+    bool decided, replaced; /* by a newer document */
+    bool together;          /* many nodes have each of its causes */
+};
+
+/* ---- what was measured again ---- */
 
 /* A document measured a figure of a subject. */
 struct proof {
@@ -53,32 +65,29 @@ static int compare_documents(const struct proof *left, const struct proof *right
                           XB_ORDER(left->source, right->source));
 }
 
-/* The same for qsort(), the newest first. */
+/* For qsort(), the newest first where that matters. */
+static int sort_by_document(const void *left, const void *right)
+{
+    return compare_documents(left, right);
+}
+
 static int sort_by_figure(const void *left, const void *right)
 {
-    const struct proof *a = left;
-    const struct proof *b = right;
+    const struct proof *a = left, *b = right;
     return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->written, a->written));
 }
 
 static int sort_by_kind(const void *left, const void *right)
 {
-    const struct proof *a = left;
-    const struct proof *b = right;
+    const struct proof *a = left, *b = right;
     return XB_FIRST_ORDER(compare_kinds(a, b), XB_ORDER(b->written, a->written));
-}
-
-static int sort_by_document(const void *left, const void *right)
-{
-    return compare_documents(left, right);
 }
 
 /* The first of sorted proofs that is as `wanted` says; NULL where none is. */
 static const struct proof *find_first(const struct proofs *proofs, const struct proof *wanted,
                                       int (*compare)(const struct proof *, const struct proof *))
 {
-    size_t low = 0;
-    size_t high = proofs->count;
+    size_t low = 0, high = proofs->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         if (compare(&proofs->items[middle], wanted) < 0)
@@ -147,54 +156,137 @@ static void mark_replaced(struct proofs *proofs)
     }
 }
 
-static void decide_by_figures(const struct proofs *proofs, struct xb_charge *charge)
+/* Decides by the document's own figures. */
+static void decide_by_figures(const struct proofs *proofs, struct charge *charge)
 {
     struct proof wanted = {.subject = charge->subject, .source = charge->complaint->source};
     const struct proof *found = find_first(proofs, &wanted, compare_documents);
-    if (found != NULL) {
-        charge->decided = true;
-        charge->replaced = found->replaced;
-    }
+    charge->decided = found != NULL;
+    charge->replaced = found != NULL && found->replaced;
 }
 
-/* Whether both may be of one launch, and are of different processes of it; `newer` is. A later one
- * may have given the node another rank. */
-static bool is_of_another_rank(const struct xb_fleet_source *newer,
-                               const struct xb_fleet_source *older)
-{
-    bool apart = older->written > 0 && newer->written > older->written + XB_FLEET_LAUNCH_S;
-    return newer->ranks > 1 && newer->ranks == older->ranks && newer->rank != older->rank && !apart;
-}
-
+/* Decides by the newest document of its kind, but not by one of another process of one launch. A
+ * later launch may have given the node another rank. */
 static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *fleet,
-                           struct xb_charge *charge)
+                           struct charge *charge)
 {
     const struct xb_fleet_source *own = &fleet->sources[charge->complaint->source];
     struct proof wanted = {.subject = charge->subject, .kind = own->kind};
     const struct proof *proof = find_first(proofs, &wanted, compare_kinds);
     const struct proof *end = proofs->items + proofs->count;
-    if (charge->decided || proof == NULL)
-        return;
-    while (proof < end && compare_kinds(proof, &wanted) == 0 && proof->written > charge->written &&
-           is_of_another_rank(&fleet->sources[proof->source], own))
-        proof++;
-    charge->replaced =
-        proof < end && compare_kinds(proof, &wanted) == 0 && proof->written > charge->written;
+    for (; !charge->decided && proof != NULL && proof < end && compare_kinds(proof, &wanted) == 0 &&
+           proof->written > charge->written;
+         proof++) {
+        const struct xb_fleet_source *newer = &fleet->sources[proof->source];
+        bool apart = own->written > 0 && newer->written > own->written + XB_FLEET_LAUNCH_S;
+        bool is_of_another_rank =
+            newer->ranks > 1 && newer->ranks == own->ranks && newer->rank != own->rank && !apart;
+        charge->replaced = !is_of_another_rank;
+        charge->decided = charge->replaced;
+    }
 }
+
+/* ---- what many nodes have ---- */
+
+/*
+ * If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
+ * many faults. The same is what has the same cause: a warning that all nodes have must not hide the
+ * one GPU that has an error besides. Data that is wrong is wrong on every node.
+ */
+
+/* A cause of a charge. */
+struct topic {
+    enum xb_fleet_fault fault;
+    const char *words;
+    size_t length;
+    size_t node;
+    struct charge *charge;
+};
+
+/* Causes of one kind lie together. */
+static int compare_topics(const struct topic *left, const struct topic *right)
+{
+    int order =
+        XB_FIRST_ORDER(XB_ORDER(left->fault, right->fault), XB_ORDER(left->length, right->length));
+    return order != 0 ? order : memcmp(left->words, right->words, left->length);
+}
+
+static int sort_topics(const void *left, const void *right)
+{
+    return compare_topics(left, right);
+}
+
+/* Of one charge; returns how many. With `topics` of NULL only counts. One without causes has an
+ * empty one. */
+static size_t list_topics(struct charge *charge, struct topic *topics)
+{
+    const char *words = charge->complaint->causes != NULL ? charge->complaint->causes : "";
+    size_t count = 0;
+    for (;;) {
+        size_t length = strcspn(words, "\n");
+        if (topics != NULL)
+            topics[count] = (struct topic){charge->complaint->fault, words, length,
+                                           charge->complaint->node, charge};
+        count++;
+        if (words[length] == '\0')
+            return count;
+        words += length + 1;
+    }
+}
+
+static void mark(const struct xb_fleet *fleet, const struct topic *topics, size_t count,
+                 struct xb_node_tally *tally)
+{
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        xb_node_tally_begin(tally);
+        for (; end < count && compare_topics(&topics[end], &topics[begin]) == 0; end++)
+            xb_node_tally_add(tally, topics[end].node);
+        bool together = xb_fleet_is_together(tally->count, fleet->node_count);
+        for (size_t i = begin; i < end; i++)
+            topics[i].charge->together = topics[i].charge->together && together;
+    }
+}
+
+static enum xb_status mark_together(const struct xb_fleet *fleet, struct charge *charges,
+                                    size_t count, struct xb_error *error)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++) {
+        charges[i].together =
+            !charges[i].replaced && charges[i].complaint->fault != XB_FLEET_WRONG_DATA;
+        listed += charges[i].together ? list_topics(&charges[i], NULL) : 0;
+    }
+    struct topic *topics = calloc(listed + 1, sizeof *topics);
+    struct xb_node_tally tally;
+    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
+    if (status == XB_OK && topics == NULL)
+        status = xb_fleet_no_memory(error);
+    if (status == XB_OK) {
+        listed = 0;
+        for (size_t i = 0; i < count; i++)
+            listed += charges[i].together ? list_topics(&charges[i], topics + listed) : 0;
+        qsort(topics, listed, sizeof *topics, sort_topics);
+        mark(fleet, topics, listed, &tally);
+    }
+    xb_node_tally_close(&tally);
+    free(topics);
+    return status;
+}
+
+/* ---- findings ---- */
 
 /* One GPU's or node's of one code lie together. The first is the one to tell: one that few nodes
  * have, and the newest of these. */
 static int compare_charges(const void *left, const void *right)
 {
-    const struct xb_charge *a = left;
-    const struct xb_charge *b = right;
+    const struct charge *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER(a->replaced, b->replaced), XB_ORDER(a->subject, b->subject),
                           XB_ORDER(a->complaint->fault, b->complaint->fault),
                           XB_ORDER(a->together, b->together), XB_ORDER(b->written, a->written),
                           XB_ORDER_ADDRESSES(a->complaint, b->complaint));
 }
 
-static enum xb_status name(struct xb_judging *judging, const struct xb_charge *first, size_t count,
+static enum xb_status name(struct xb_judging *judging, const struct charge *first, size_t count,
                            struct xb_error *error)
 {
     static const enum xb_fleet_code codes[] = {
@@ -214,10 +306,10 @@ static enum xb_status name(struct xb_judging *judging, const struct xb_charge *f
     return xb_fleet_add_finding(judging, &finding, error, "%.900s (and %zu more)", text, count - 1);
 }
 
-static enum xb_status name_charges(struct xb_judging *judging, struct xb_charge *charges,
-                                   size_t count, struct xb_error *error)
+static enum xb_status name_charges(struct xb_judging *judging, struct charge *charges, size_t count,
+                                   struct xb_error *error)
 {
-    enum xb_status status = xb_charges_mark_together(judging->fleet, charges, count, error);
+    enum xb_status status = mark_together(judging->fleet, charges, count, error);
     qsort(charges, count, sizeof *charges, compare_charges);
     for (size_t i = 0; status == XB_OK && i < count && !charges[i].replaced;) {
         size_t begin = i;
@@ -236,19 +328,17 @@ enum xb_status xb_fleet_name_complaints(struct xb_judging *judging, struct xb_er
     struct proofs proofs = {.items = NULL};
     if (count == 0)
         return XB_OK;
-    struct xb_charge *charges = calloc(count, sizeof *charges);
+    struct charge *charges = calloc(count, sizeof *charges);
     enum xb_status status =
         charges != NULL ? gather_proofs(fleet, &proofs, error) : xb_fleet_no_memory(error);
     if (status == XB_OK) {
         mark_replaced(&proofs);
         for (size_t i = 0; i < count; i++) {
             const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
-            charges[i] = (struct xb_charge){subject_of(fleet, complaint->node, complaint->gpu),
-                                            complaint,
-                                            fleet->sources[complaint->source].written,
-                                            false,
-                                            false,
-                                            false};
+            charges[i] =
+                (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
+                                .complaint = complaint,
+                                .written = fleet->sources[complaint->source].written};
             decide_by_figures(&proofs, &charges[i]);
         }
         qsort(proofs.items, proofs.count, sizeof *proofs.items, sort_by_kind);

@@ -1,14 +1,177 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Findings and notes: what they say, and what follows from them. */
+#define _POSIX_C_SOURCE 200809L
+#include "formats.h"
 #include "internal.h"
 #include "natural.h"
 #include "order.h"
 
 #include "base/arena.h"
+#include "base/note.h"
+#include "base/text.h"
+#include "xferbench/figure.h"
+#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- codes ---- */
+
+static const char *const code_names[XB_FLEET_CODES] = {
+    [XB_FLEET_MISSING] = "missing",
+    [XB_FLEET_HAS_WRONG_DATA] = "wrong-data",
+    [XB_FLEET_HAS_FAILED] = "failed",
+    [XB_FLEET_LINK_VERDICT] = "link-verdict",
+    [XB_FLEET_FEWER_GPUS] = "fewer-gpus",
+    [XB_FLEET_NARROWER] = "narrower-link",
+    [XB_FLEET_SLOW] = "slow",
+    [XB_FLEET_LINK_WARNING] = "link-warning",
+    [XB_FLEET_IS_CUT] = "cut-short",
+    [XB_FLEET_FAST] = "fast",
+    [XB_FLEET_OTHER_DRIVER] = "other-driver",
+};
+
+const char *xb_fleet_code_name(enum xb_fleet_code code)
+{
+    return code_names[code];
+}
+
+bool xb_fleet_code_is_bad(enum xb_fleet_code code)
+{
+    return code <= XB_FLEET_SLOW;
+}
+
+/* If so many siblings show the same, a setting is likelier than a fault, and a script should not
+ * drain half of a fleet. Nor should it drain a node that answered with a broken document. */
+bool xb_fleet_is_to_drain(const struct xb_fleet_finding *finding)
+{
+    return xb_fleet_code_is_bad(finding->code) && !finding->together && !finding->unsure;
+}
+
+int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
+{
+    if (judgement->fleet->source_count == 0)
+        return 2;
+    if (judgement->finding_count > 0)
+        return 1;
+    if (judgement->tests == 0)
+        return 3;
+    /* Of what could not be read nobody knows that it is good. */
+    return judgement->fleet->unread_count > 0 ? 1 : 0;
+}
+
+/* ---- words ---- */
+
+#define TEXT_SIZE 64
+
+/* A file may hold any number: one that no device reaches is shown with its power of ten. */
+static bool is_beyond_words(double value)
+{
+    return !(value >= 1e-12 && value < 1e18);
+}
+
+const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text)
+{
+    char number[32];
+    bool rate = unit != NULL && strcmp(unit, XB_UNIT_RATE) == 0;
+    bool plain = unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
+    if (is_beyond_words(value))
+        snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, with_unit && !plain ? " " : "",
+                 with_unit && !plain ? unit : "");
+    else if (rate)
+        snprintf(text, TEXT_SIZE, "%s%s", xb_rate_text(value, number, sizeof number),
+                 with_unit ? " GB/s" : "");
+    else if (unit != NULL && strcmp(unit, XB_UNIT_SECONDS) == 0)
+        xb_duration_format(value, text, TEXT_SIZE);
+    else
+        snprintf(text, TEXT_SIZE, "%.*f%s%.16s", xb_decimals_for(value), value,
+                 with_unit && !plain ? " " : "", with_unit && !plain ? unit : "");
+    return text;
+}
+
+const char *xb_fleet_percent_text(double share, char *text)
+{
+    double percent = fabs(share) * 100;
+    int decimals = 0;
+    if (percent < 9.95)
+        decimals = percent < 0.995 ? 2 : 1;
+    snprintf(text, TEXT_SIZE, "%.*f %%", decimals, percent);
+    return text;
+}
+
+const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size)
+{
+    const char *parts[] = {figure->name, figure->model, figure->link};
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        if (parts[i] == NULL || length >= size)
+            continue;
+        length += (size_t)snprintf(text + length, size - length, "%s%.100s",
+                                   length == 0 ? "" : ", ", parts[i]);
+    }
+    return text;
+}
+
+const char *xb_fleet_gpu_text(const struct xb_fleet *fleet, const struct xb_fleet_finding *finding,
+                              char *text, size_t size)
+{
+    if (finding->gpu == XB_FLEET_NONE) {
+        snprintf(text, size, "-");
+        return text;
+    }
+    const struct xb_fleet_gpu *gpu = &fleet->gpus[finding->gpu];
+    if (finding->peer >= 0)
+        snprintf(text, size, "GPU %u>%d", gpu->index, finding->peer);
+    else if (gpu->pci_bdf != NULL)
+        snprintf(text, size, "GPU %u %s", gpu->index, gpu->pci_bdf);
+    else
+        snprintf(text, size, "GPU %u", gpu->index);
+    xb_make_plain(text);
+    return text;
+}
+
+#define NAMED 3u /* names of a list that are written out */
+
+const char *xb_fleet_names_text(const char *const *names, size_t count, char *text)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && i < NAMED; i++)
+        length += (size_t)snprintf(text + length, XB_FLEET_NAMES_SIZE - length, "%s%.64s",
+                                   i == 0 ? "" : ", ", names[i]);
+    if (count > NAMED)
+        snprintf(text + length, XB_FLEET_NAMES_SIZE - length, " and %zu more", count - NAMED);
+    return text;
+}
+
+/* ---- notes ---- */
+
+enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *error,
+                                 const char *format, ...)
+{
+    struct xb_fleet_judgement *judgement = judging->judgement;
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const char **grown =
+        realloc(judgement->notes, (judgement->note_count + 1) * sizeof(const char *));
+    if (grown == NULL)
+        return xb_fleet_no_memory(error);
+    judgement->notes = grown;
+    const char *kept = xb_arena_print(&judgement->texts, "%s", text);
+    if (kept == NULL)
+        return xb_fleet_no_memory(error);
+    judgement->notes[judgement->note_count++] = kept;
+    return XB_OK;
+}
+
+/* ---- findings ---- */
 
 struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
                                                size_t gpu)
@@ -65,8 +228,7 @@ struct ranked {
  * fault is likelier. */
 static int compare_ranked(const void *left, const void *right)
 {
-    const struct ranked *a = left;
-    const struct ranked *b = right;
+    const struct ranked *a = left, *b = right;
     return XB_FIRST_ORDER(
         XB_ORDER(a->finding.code, b->finding.code), a->finding.together - b->finding.together,
         XB_ORDER(b->worst, a->worst), xb_natural_compare(a->finding.node, b->finding.node),

@@ -62,20 +62,24 @@ static enum xb_status no_memory(struct xb_error *error)
                    "no memory for what the documents say; give fewer of them at once");
 }
 
-/* Makes room for one more in an array of `count` pieces of `size` bytes. NULL: no memory; the array
- * stays as it is. */
-static void *room_for_one(void *array, size_t count, size_t *capacity, size_t size)
+/* Makes room for one more in an array of `count` pieces of `size` bytes, whose address that is.
+ * False: no memory; the array stays as it is. */
+static bool make_room(void *array, size_t count, size_t *capacity, size_t size)
 {
+    void *grown;
     if (count < *capacity)
-        return array;
+        return true;
     size_t more = *capacity == 0 ? 16 : 2 * *capacity;
-    void *grown = more <= SIZE_MAX / size ? realloc(array, more * size) : NULL;
-    if (grown != NULL)
-        *capacity = more;
-    return grown;
+    memcpy(&grown, array, sizeof grown);
+    grown = more <= SIZE_MAX / size ? realloc(grown, more * size) : NULL;
+    if (grown == NULL)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    *capacity = more;
+    return true;
 }
 
-#define GROW(array, count, capacity) room_for_one((array), (count), (capacity), sizeof *(array))
+#define GROW(array, count, capacity) make_room(&(array), (count), (capacity), sizeof *(array))
 
 static int compare_texts(const void *left, const void *right)
 {
@@ -84,8 +88,7 @@ static int compare_texts(const void *left, const void *right)
 
 static int compare_names(const void *left, const void *right)
 {
-    const struct name *a = left;
-    const struct name *b = right;
+    const struct name *a = left, *b = right;
     return memcmp(a->words, b->words, sizeof a->words);
 }
 
@@ -129,13 +132,9 @@ enum xb_status xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet
                                    size_t *index, struct xb_error *error)
 {
     struct xb_fleet_source kept = *source;
-    if (!keep_text(fleet, &kept.path) || !keep_text(fleet, &kept.kind))
+    if (!keep_text(fleet, &kept.path) || !keep_text(fleet, &kept.kind) ||
+        !GROW(fleet->sources, fleet->source_count, &fleet->names->sources))
         return no_memory(error);
-    struct xb_fleet_source *grown =
-        GROW(fleet->sources, fleet->source_count, &fleet->names->sources);
-    if (grown == NULL)
-        return no_memory(error);
-    fleet->sources = grown;
     *index = fleet->source_count++;
     fleet->sources[*index] = kept;
     return XB_OK;
@@ -151,11 +150,8 @@ enum xb_status xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_n
     struct name name = {{OF_NODE, (uintptr_t)kept.name}, fleet->node_count};
     const struct name *known = find(fleet, &name);
     if (known == NULL) {
-        struct xb_fleet_node *grown = GROW(fleet->nodes, fleet->node_count, &fleet->names->nodes);
-        if (grown == NULL)
-            return no_memory(error);
-        fleet->nodes = grown;
-        if (!keep_name(fleet, &name))
+        if (!GROW(fleet->nodes, fleet->node_count, &fleet->names->nodes) ||
+            !keep_name(fleet, &name))
             return no_memory(error);
         fleet->nodes[fleet->node_count++] = kept;
         *index = name.index;
@@ -172,21 +168,6 @@ enum xb_status xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_n
     return XB_OK;
 }
 
-/* Under which names a GPU is found. */
-struct gpu_names {
-    struct name uuid, place;
-};
-
-static struct gpu_names names_of(const struct xb_fleet_gpu *gpu)
-{
-    struct gpu_names names = {.uuid = {{OF_UUID, gpu->node, (uintptr_t)gpu->uuid}, 0}};
-    if (gpu->pci_bdf != NULL)
-        names.place = (struct name){{OF_ADDRESS, gpu->node, (uintptr_t)gpu->pci_bdf}, 0};
-    else
-        names.place = (struct name){{OF_INDEX, gpu->node, (uintptr_t)gpu->model, gpu->index}, 0};
-    return names;
-}
-
 /* Of two GPUs of a node. */
 static bool is_elsewhere(const struct xb_fleet_gpu *left, const struct xb_fleet_gpu *right)
 {
@@ -198,11 +179,11 @@ static bool is_elsewhere(const struct xb_fleet_gpu *left, const struct xb_fleet_
 /* The index of the GPU, or XB_FLEET_NONE. A document without UUIDs is of the GPU that a document
  * with them found at the same place. */
 static size_t find_gpu(const struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu,
-                       const struct gpu_names *names)
+                       const struct name *by_uuid, const struct name *by_place)
 {
-    const struct name *known = find(fleet, &names->uuid);
+    const struct name *known = find(fleet, by_uuid);
     if (known == NULL || is_elsewhere(&fleet->gpus[known->index], gpu))
-        known = find(fleet, &names->place);
+        known = find(fleet, by_place);
     if (known == NULL)
         return XB_FLEET_NONE;
     const char *uuid = fleet->gpus[known->index].uuid;
@@ -241,15 +222,16 @@ enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gp
     if (!keep_text(fleet, &kept.model) || !keep_text(fleet, &kept.uuid) ||
         !keep_text(fleet, &kept.pci_bdf))
         return no_memory(error);
-    struct gpu_names names = names_of(&kept);
-    size_t known = find_gpu(fleet, &kept, &names);
+    struct name uuid = {{OF_UUID, kept.node, (uintptr_t)kept.uuid}, 0}, place;
+    if (kept.pci_bdf != NULL)
+        place = (struct name){{OF_ADDRESS, kept.node, (uintptr_t)kept.pci_bdf}, 0};
+    else
+        place = (struct name){{OF_INDEX, kept.node, (uintptr_t)kept.model, kept.index}, 0};
+    size_t known = find_gpu(fleet, &kept, &uuid, &place);
     *index = known == XB_FLEET_NONE ? fleet->gpu_count : known;
-    struct xb_fleet_gpu *grown = GROW(fleet->gpus, fleet->gpu_count, &fleet->names->gpus);
-    if (grown == NULL)
-        return no_memory(error);
-    fleet->gpus = grown;
-    names.uuid.index = names.place.index = *index;
-    if ((kept.uuid != NULL && !keep_name(fleet, &names.uuid)) || !keep_name(fleet, &names.place))
+    uuid.index = place.index = *index;
+    if (!GROW(fleet->gpus, fleet->gpu_count, &fleet->names->gpus) ||
+        (kept.uuid != NULL && !keep_name(fleet, &uuid)) || !keep_name(fleet, &place))
         return no_memory(error);
     kept.first_told = kept.link_told = kept.told;
     if (known == XB_FLEET_NONE)
@@ -276,12 +258,8 @@ enum xb_status xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet
         *index = known->index;
         return XB_OK;
     }
-    struct xb_fleet_figure *grown =
-        GROW(fleet->figures, fleet->figure_count, &fleet->names->figures);
-    if (grown == NULL)
-        return no_memory(error);
-    fleet->figures = grown;
-    if (!keep_name(fleet, &name))
+    if (!GROW(fleet->figures, fleet->figure_count, &fleet->names->figures) ||
+        !keep_name(fleet, &name))
         return no_memory(error);
     fleet->figures[fleet->figure_count++] = kept;
     *index = name.index;
@@ -291,10 +269,8 @@ enum xb_status xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet
 enum xb_status xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value,
                                   struct xb_error *error)
 {
-    struct xb_fleet_value *grown = GROW(fleet->values, fleet->value_count, &fleet->names->values);
-    if (grown == NULL)
+    if (!GROW(fleet->values, fleet->value_count, &fleet->names->values))
         return no_memory(error);
-    fleet->values = grown;
     fleet->values[fleet->value_count++] = *value;
     return XB_OK;
 }
@@ -304,13 +280,9 @@ enum xb_status xb_fleet_add_complaint(struct xb_fleet *fleet,
                                       struct xb_error *error)
 {
     struct xb_fleet_complaint kept = *complaint;
-    if (!keep_text(fleet, &kept.text) || !keep_text(fleet, &kept.causes))
+    if (!keep_text(fleet, &kept.text) || !keep_text(fleet, &kept.causes) ||
+        !GROW(fleet->complaints, fleet->complaint_count, &fleet->names->complaints))
         return no_memory(error);
-    struct xb_fleet_complaint *grown =
-        GROW(fleet->complaints, fleet->complaint_count, &fleet->names->complaints);
-    if (grown == NULL)
-        return no_memory(error);
-    fleet->complaints = grown;
     fleet->complaints[fleet->complaint_count++] = kept;
     return XB_OK;
 }
@@ -324,13 +296,51 @@ enum xb_status xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, cons
         fleet->left_out_count++;
         return XB_OK;
     }
-    if (!keep_text(fleet, &kept.what) || !keep_text(fleet, &kept.why))
+    if (!keep_text(fleet, &kept.what) || !keep_text(fleet, &kept.why) ||
+        !GROW(fleet->left_out, fleet->left_out_count, &fleet->names->left_out))
         return no_memory(error);
-    struct xb_fleet_left_out *grown =
-        GROW(fleet->left_out, fleet->left_out_count, &fleet->names->left_out);
-    if (grown == NULL)
-        return no_memory(error);
-    fleet->left_out = grown;
     fleet->left_out[fleet->left_out_count++] = kept;
     return XB_OK;
+}
+
+/* ---- one fleet into another: each thread collects a document in a fleet of its own ---- */
+
+enum xb_status xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from,
+                               struct xb_error *error)
+{
+    /* The index in the one fleet of each item of the other. */
+    size_t count = from->source_count + from->node_count + from->gpu_count + from->figure_count;
+    size_t *sources = calloc(count + 1, sizeof *sources);
+    if (sources == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the nodes of a document");
+    size_t *nodes = sources + from->source_count, *gpus = nodes + from->node_count;
+    size_t *figures = gpus + from->gpu_count;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; i < from->source_count && status == XB_OK; i++)
+        status = xb_fleet_add_source(fleet, &from->sources[i], &sources[i], error);
+    for (size_t i = 0; i < from->node_count && status == XB_OK; i++)
+        status = xb_fleet_add_node(fleet, &from->nodes[i], &nodes[i], error);
+    for (size_t i = 0; i < from->gpu_count && status == XB_OK; i++) {
+        struct xb_fleet_gpu gpu = from->gpus[i];
+        gpu.node = nodes[gpu.node];
+        status = xb_fleet_add_gpu(fleet, &gpu, &gpus[i], error);
+    }
+    for (size_t i = 0; i < from->figure_count && status == XB_OK; i++)
+        status = xb_fleet_add_figure(fleet, &from->figures[i], &figures[i], error);
+    for (size_t i = 0; i < from->value_count && status == XB_OK; i++) {
+        struct xb_fleet_value value = from->values[i];
+        value.figure = figures[value.figure];
+        value.gpu = gpus[value.gpu];
+        value.source = sources[value.source];
+        status = xb_fleet_add_value(fleet, &value, error);
+    }
+    for (size_t i = 0; i < from->complaint_count && status == XB_OK; i++) {
+        struct xb_fleet_complaint complaint = from->complaints[i];
+        complaint.node = nodes[complaint.node];
+        complaint.gpu = complaint.gpu != XB_FLEET_NONE ? gpus[complaint.gpu] : XB_FLEET_NONE;
+        complaint.source = sources[complaint.source];
+        status = xb_fleet_add_complaint(fleet, &complaint, error);
+    }
+    free(sources);
+    return status;
 }

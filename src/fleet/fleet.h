@@ -172,4 +172,8 @@ XB_MUST_CHECK enum xb_status xb_fleet_leave_out(struct xb_fleet *fleet, const ch
                                                 const char *why, bool is_foreign,
                                                 struct xb_error *error);
 
+/* Adds everything from `from`, and does not change that. */
+XB_MUST_CHECK enum xb_status xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from,
+                                             struct xb_error *error);
+
 #endif

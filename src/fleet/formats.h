@@ -5,6 +5,7 @@
 #include "judgement.h"
 
 #include "base/arena.h"
+#include "base/json_fields.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,7 +21,10 @@ XB_MUST_CHECK enum xb_status xb_fleet_table_write(FILE *stream,
                                                   const struct xb_fleet_judgement *judgement,
                                                   size_t columns, bool colours,
                                                   struct xb_error *error);
-/* docs/fleet.schema.json. */
+/* docs/fleet.schema.json, by tables; those of findings and figures are put behind members that the
+ * table's struct does not have. */
+extern const struct xb_field xb_fleet_fields[], xb_fleet_finding_fields[], xb_fleet_gpu_fields[],
+    xb_fleet_siblings_fields[], xb_fleet_figure_fields[];
 XB_MUST_CHECK enum xb_status xb_fleet_json_write(FILE *stream,
                                                  const struct xb_fleet_judgement *judgement,
                                                  struct xb_error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
-#include "node_tally.h"
+#include "majority.h"
 
 #include <math.h>
 
@@ -61,18 +61,6 @@ static size_t find_gap(const struct xb_tested *values, size_t count)
     return apart ? begin : 0;
 }
 
-static enum xb_status count_nodes(const struct xb_fleet *fleet, const struct xb_tested *values,
-                                  size_t count, size_t *nodes, struct xb_error *error)
-{
-    struct xb_node_tally tally;
-    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
-    for (size_t i = 0; status == XB_OK && i < count; i++)
-        xb_node_tally_add(&tally, fleet->gpus[fleet->values[values[i].value].gpu].node);
-    *nodes = tally.count;
-    xb_node_tally_close(&tally);
-    return status;
-}
-
 /* Of the smaller of two groups. */
 static enum xb_status note_group(struct xb_judging *judging, size_t figure,
                                  const struct xb_tested *values, size_t count, size_t begin,
@@ -83,10 +71,14 @@ static enum xb_status note_group(struct xb_judging *judging, size_t figure,
     size_t members = lower ? begin : count - begin;
     double distance = middle_of(values + begin, count - begin) - middle_of(values, begin);
     double share = expm1(lower ? -distance : distance);
-    size_t nodes = 0;
-    char name[256];
-    char percent[64];
-    enum xb_status status = count_nodes(judging->fleet, group, members, &nodes, error);
+    char name[256], percent[64];
+    const struct xb_fleet *fleet = judging->fleet;
+    struct xb_node_tally tally;
+    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
+    for (size_t i = 0; status == XB_OK && i < members; i++)
+        xb_node_tally_add(&tally, fleet->gpus[fleet->values[group[i].value].gpu].node);
+    size_t nodes = tally.count;
+    xb_node_tally_close(&tally);
     if (status != XB_OK)
         return status;
     return xb_fleet_add_note(
@@ -127,4 +119,32 @@ enum xb_status xb_fleet_note_more(struct xb_judging *judging, struct xb_error *e
         return XB_OK;
     return xb_fleet_add_note(judging, error, "The same holds for %zu more figures.",
                              judging->group_notes - NOTED);
+}
+
+/* ---- tails ---- */
+
+/*
+ * Values of many GPUs need not be normally distributed: if their tails are longer, values at the
+ * ends are no faults. Slow GPUs make one tail longer, so the shorter one counts: nobody repairs a
+ * GPU because it is fast.
+ */
+
+#define ENOUGH 50u     /* with fewer values too few lie at the ends */
+#define OUTER 20u      /* an end is the outer one in 20 values */
+#define NORMAL 1.6449  /* standard deviations from the median to an end of normal values */
+#define UNCERTAIN 1.45 /* / sqrt(values): standard error of end / spread */
+
+double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread)
+{
+    if (count < ENOUGH)
+        return 0;
+    double middle = middle_of(values, count);
+    double below = middle - values[count / OUTER].logarithm;
+    double above = values[count - 1 - count / OUTER].logarithm - middle;
+    double end = fmin(below, above);
+    if (end <= spread * NORMAL * (1 + 2 * UNCERTAIN / sqrt((double)count)))
+        return 0;
+    /* The chance to lie that far off is 0.1. Few values tell the distance, so one standard error is
+     * added. */
+    return end / log(OUTER / 2.0) * (1 + sqrt(OUTER / (double)count));
 }

@@ -74,8 +74,7 @@ struct place {
 
 static int by_name(const void *a, const void *b)
 {
-    const struct place *first = a;
-    const struct place *second = b;
+    const struct place *first = a, *second = b;
     return XB_FIRST_ORDER(strcmp(first->name, second->name), XB_ORDER(first->index, second->index));
 }
 
@@ -207,8 +206,7 @@ static enum xb_status add_turned(struct parser *parser, const char *word,
                                  const struct wheel *wheels, size_t count)
 {
     char name[NAME_SIZE];
-    size_t length = 0;
-    size_t i = 0;
+    size_t length = 0, i = 0;
     for (const char *at = word; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
         if (i < count && at == wheels[i].open) {
             length += (size_t)snprintf(name + length, NAME_SIZE - length, "%0*" PRIu64,
@@ -240,15 +238,6 @@ static enum xb_status expand_word(struct parser *parser, const char *word)
     return status;
 }
 
-/* Where the word ends: a comma in brackets does not end it. */
-static const char *end_of_word(const char *at)
-{
-    bool inside = false;
-    for (; *at != '\0' && (inside || strchr(SEPARATORS, *at) == NULL); at++)
-        inside = *at == '[' || (inside && *at != ']');
-    return at;
-}
-
 static enum xb_status expand_words(struct parser *parser)
 {
     const char *at = parser->whole + strspn(parser->whole, SEPARATORS);
@@ -256,7 +245,9 @@ static enum xb_status expand_words(struct parser *parser)
         enum xb_status status = expand_word(parser, at);
         if (status != XB_OK)
             return status;
-        at = end_of_word(at);
+        /* A comma in brackets does not end the word. */
+        for (bool inside = false; *at != '\0' && (inside || strchr(SEPARATORS, *at) == NULL); at++)
+            inside = *at == '[' || (inside && *at != ']');
         at += strspn(at, SEPARATORS);
     }
     return XB_OK;

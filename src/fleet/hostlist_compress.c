@@ -45,8 +45,7 @@ static size_t prefix_of(const struct item *item)
 /* Puts names together that differ only in these digits, in the order of their numbers. */
 static int by_parts(const void *a, const void *b)
 {
-    const struct item *first = a;
-    const struct item *second = b;
+    const struct item *first = a, *second = b;
     size_t one = prefix_of(first);
     size_t other = prefix_of(second);
     return XB_FIRST_ORDER(
@@ -100,16 +99,6 @@ static size_t find_ranges(const struct item *items, size_t count, struct range *
     return found;
 }
 
-static void put_ranges(FILE *stream, const struct range *ranges, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct range *range = &ranges[i];
-        fprintf(stream, "%s%0*" PRIu64, i > 0 ? "," : "", range->width, range->first);
-        if (range->last > range->first)
-            fprintf(stream, "-%0*" PRIu64, range->width, range->last);
-    }
-}
-
 /* ---- folding ---- */
 
 /* Finds the digits that end at item->limit, or for which others end before it. The first fold looks
@@ -137,7 +126,13 @@ static enum xb_status join(struct fold *fold, const struct item *items, size_t c
     struct xb_memory_text text = {.text = NULL};
     if (ranges != NULL && xb_memory_text_begin(&text) != NULL) {
         fprintf(text.stream, "%.*s[", (int)prefix_of(&items[0]), items[0].text);
-        put_ranges(text.stream, ranges, find_ranges(items, count, ranges));
+        size_t found = find_ranges(items, count, ranges);
+        for (size_t i = 0; i < found; i++) {
+            fprintf(text.stream, "%s%0*" PRIu64, i > 0 ? "," : "", ranges[i].width,
+                    ranges[i].first);
+            if (ranges[i].last > ranges[i].first)
+                fprintf(text.stream, "-%0*" PRIu64, ranges[i].width, ranges[i].last);
+        }
         fprintf(text.stream, "]%s", items[0].text + items[0].limit);
     }
     free(ranges);
@@ -186,8 +181,7 @@ bool xb_hostlist_is_name(const char *name)
 
 static int by_name(const void *a, const void *b)
 {
-    const struct item *first = a;
-    const struct item *second = b;
+    const struct item *first = a, *second = b;
     return strcmp(first->name, second->name);
 }
 
@@ -209,18 +203,6 @@ static void take_names(struct fold *fold, const char *const *names, size_t count
     fold->count = kept;
 }
 
-/* The items one behind the other, in *arena. */
-static enum xb_status print_items(const struct fold *fold, struct xb_arena **arena,
-                                  const char **printed, struct xb_error *error)
-{
-    struct xb_memory_text text = {.text = NULL};
-    FILE *stream = xb_memory_text_begin(&text);
-    for (size_t i = 0; stream != NULL && i < fold->count; i++)
-        fprintf(stream, "%s%s", i > 0 ? "," : "",
-                fold->items[i].name != NULL ? fold->items[i].name : fold->items[i].text);
-    return xb_memory_text_keep(&text, "the names of hosts", arena, printed, error);
-}
-
 enum xb_status xb_hostlist_compress(const char *const *names, size_t count, struct xb_arena **arena,
                                     const char **text, size_t *left_out, struct xb_error *error)
 {
@@ -233,8 +215,14 @@ enum xb_status xb_hostlist_compress(const char *const *names, size_t count, stru
     take_names(&fold, names, count, left_out);
     for (int i = 0; status == XB_OK && i < BRACKETS; i++)
         status = fold_once(&fold, i == 0, error);
-    if (status == XB_OK)
-        status = print_items(&fold, arena, text, error);
+    if (status == XB_OK) {
+        struct xb_memory_text line = {.text = NULL};
+        FILE *stream = xb_memory_text_begin(&line);
+        for (size_t i = 0; stream != NULL && i < fold.count; i++)
+            fprintf(stream, "%s%s", i > 0 ? "," : "",
+                    fold.items[i].name != NULL ? fold.items[i].name : fold.items[i].text);
+        status = xb_memory_text_keep(&line, "the names of hosts", arena, text, error);
+    }
     free(fold.items);
     xb_arena_free(fold.texts);
     return status;

@@ -58,6 +58,10 @@ XB_MUST_CHECK enum xb_status xb_fleet_join_moved(struct xb_judging *judging,
 XB_MUST_CHECK enum xb_status xb_fleet_take_newest(struct xb_judging *judging,
                                                   struct xb_error *error);
 
+/* newest.c: orders figures of one fleet, by the addresses of their texts; 0 for two that are the
+ * same but for driver and link. */
+int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right);
+
 /* slots.c: shifts values by what is usual for their slots, with a note. */
 XB_MUST_CHECK enum xb_status xb_fleet_shift_slots(struct xb_judging *judging,
                                                   struct xb_error *error);
@@ -79,7 +83,7 @@ XB_MUST_CHECK enum xb_status
 xb_fleet_independent(const struct xb_fleet *fleet, struct xb_tested *values, size_t count,
                      double *scratch, struct xb_fleet_siblings *siblings, struct xb_error *error);
 
-/* wide.c: the length of the tails of sorted values if both are longer than normal; else 0. See
+/* groups.c: the length of the tails of sorted values if both are longer than normal; else 0. See
  * struct xb_fleet_siblings. */
 double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
 
@@ -98,8 +102,7 @@ XB_MUST_CHECK enum xb_status xb_fleet_note_more(struct xb_judging *judging, stru
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
 
-/* lacking.c, complaints.c, missing.c, fewer.c, narrower.c, narrower_pairs.c, drivers.c, start.c: a
- * kind of finding or of notes each. */
+/* lacking.c, complaints.c, missing.c, nodes.c, narrower.c: a kind of finding or of notes each. */
 XB_MUST_CHECK enum xb_status xb_fleet_note_lacking(struct xb_judging *judging,
                                                    struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_fleet_name_complaints(struct xb_judging *judging,
@@ -117,7 +120,7 @@ XB_MUST_CHECK enum xb_status xb_fleet_name_drivers(struct xb_judging *judging,
 XB_MUST_CHECK enum xb_status xb_fleet_note_start(struct xb_judging *judging,
                                                  struct xb_error *error);
 
-/* findings.c: adds one, with a text as by printf. Everything that `finding` does not know is NAN or
+/* Adds a finding, with a text as by printf. Everything that `finding` does not know is NAN or
  * XB_FLEET_NONE. */
 XB_MUST_CHECK enum xb_status xb_fleet_add_finding(struct xb_judging *judging,
                                                   const struct xb_fleet_finding *finding,
@@ -130,7 +133,7 @@ struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const ch
 XB_MUST_CHECK enum xb_status xb_fleet_sort_findings(struct xb_judging *judging,
                                                     struct xb_error *error);
 
-/* notes.c: adds a note, as by printf. */
+/* Adds a note, as by printf. */
 XB_MUST_CHECK enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *error,
                                                const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -138,7 +141,7 @@ XB_MUST_CHECK enum xb_status xb_fleet_add_note(struct xb_judging *judging, struc
 #define XB_FLEET_NAMES_SIZE 256
 const char *xb_fleet_names_text(const char *const *names, size_t count, char *text);
 
-/* value_text.c: "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */
+/* "52.93 GB/s" or "52.93", "12.1 us"; a share as "5.0 %". `text` of 64 bytes. */
 const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text);
 const char *xb_fleet_percent_text(double share, char *text);
 /* "h2d, NVIDIA H200, Gen5 x16": the figure's name and conditions, as far as they are known. */

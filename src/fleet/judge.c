@@ -16,8 +16,7 @@ struct named_siblings {
 
 static int compare_siblings(const void *left, const void *right)
 {
-    const struct named_siblings *a = left;
-    const struct named_siblings *b = right;
+    const struct named_siblings *a = left, *b = right;
     const char *const texts[][2] = {
         {a->figure->name, b->figure->name},     {a->figure->model, b->figure->model},
         {a->figure->link, b->figure->link},     {a->figure->backend, b->figure->backend},

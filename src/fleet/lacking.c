@@ -2,7 +2,6 @@
 #include "internal.h"
 #include "natural.h"
 #include "order.h"
-#include "quantity.h"
 
 #include <stdlib.h>
 
@@ -19,8 +18,7 @@ struct holding {
 
 static int compare_holdings(const void *left, const void *right)
 {
-    const struct holding *a = left;
-    const struct holding *b = right;
+    const struct holding *a = left, *b = right;
     return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->gpu, b->gpu));
 }
 
@@ -30,14 +28,6 @@ struct lacking {
     const struct xb_fleet_figure *figure;
 };
 
-/* Figures come in the order of addresses, which differs from run to run. */
-static bool is_before(const struct xb_fleet_figure *figure, size_t gpu,
-                      const struct lacking *lacking)
-{
-    int order = xb_natural_compare(figure->name, lacking->figure->name);
-    return order < 0 || (order == 0 && gpu < lacking->gpu);
-}
-
 /* A GPU among those of its model. */
 struct seat {
     const char *model;
@@ -46,19 +36,8 @@ struct seat {
 
 static int compare_seats(const void *left, const void *right)
 {
-    const struct seat *a = left;
-    const struct seat *b = right;
+    const struct seat *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(a->model, b->model), XB_ORDER(a->gpu, b->gpu));
-}
-
-static struct seat *list_seats(const struct xb_fleet *fleet)
-{
-    struct seat *seats = calloc(fleet->gpu_count + 1, sizeof *seats);
-    for (size_t i = 0; seats != NULL && i < fleet->gpu_count; i++)
-        seats[i] = (struct seat){fleet->gpus[i].model, i};
-    if (seats != NULL)
-        qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
-    return seats;
 }
 
 /* The first of the model, at or behind the end if there is none. */
@@ -80,8 +59,7 @@ static size_t find_model(const struct seat *seats, size_t count, const char *mod
 static void find_lacking(const struct seat *seats, size_t seat_count, const struct holding *holders,
                          size_t count, struct lacking *lacking)
 {
-    size_t gpus = 0;
-    size_t first = XB_FLEET_NONE;
+    size_t gpus = 0, first = XB_FLEET_NONE;
     const char *model = holders->figure->model;
     size_t begin = find_model(seats, seat_count, model);
     for (size_t i = begin, k = 0; i < seat_count && seats[i].model == model && gpus < 2 * count;
@@ -94,7 +72,11 @@ static void find_lacking(const struct seat *seats, size_t seat_count, const stru
     }
     if (first == XB_FLEET_NONE || count <= XB_FLEET_SIBLINGS || gpus >= 2 * count)
         return;
-    if (lacking->figures++ == 0 || is_before(holders->figure, first, lacking)) {
+    /* Figures come in the order of addresses, which differs from run to run. */
+    int order = lacking->figures++ > 0
+                    ? xb_natural_compare(holders->figure->name, lacking->figure->name)
+                    : -1;
+    if (order < 0 || (order == 0 && first < lacking->gpu)) {
         lacking->gpu = first;
         lacking->figure = holders->figure;
     }
@@ -113,28 +95,18 @@ static size_t list_holdings(const struct xb_fleet *fleet, struct holding *holdin
     return kept;
 }
 
-static enum xb_status note(struct xb_judging *judging, const struct lacking *lacking,
-                           struct xb_error *error)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    const struct xb_fleet_gpu *gpu = &fleet->gpus[lacking->gpu];
-    return xb_fleet_add_note(judging, error,
-                             "Figures that most GPUs of a model have, and others do not: %zu "
-                             "(first: %.200s, not on %.64s "
-                             "GPU %u). Was it skipped there?",
-                             lacking->figures,
-                             lacking->figure->name != NULL ? lacking->figure->name : "-",
-                             fleet->nodes[gpu->node].name, gpu->index);
-}
-
 enum xb_status xb_fleet_note_lacking(struct xb_judging *judging, struct xb_error *error)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct lacking lacking = {.figures = 0};
     struct holding *holdings = calloc(fleet->value_count + 1, sizeof *holdings);
-    struct seat *seats = list_seats(fleet);
+    struct seat *seats = calloc(fleet->gpu_count + 1, sizeof *seats);
     enum xb_status status = holdings != NULL && seats != NULL ? XB_OK : xb_fleet_no_memory(error);
     size_t count = status == XB_OK ? list_holdings(fleet, holdings) : 0;
+    for (size_t i = 0; status == XB_OK && i < fleet->gpu_count; i++)
+        seats[i] = (struct seat){fleet->gpus[i].model, i};
+    if (status == XB_OK)
+        qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count &&
                xb_quantity_compare(holdings[end].figure, holdings[begin].figure) == 0)
@@ -143,5 +115,13 @@ enum xb_status xb_fleet_note_lacking(struct xb_judging *judging, struct xb_error
     }
     free(holdings);
     free(seats);
-    return status == XB_OK && lacking.figures > 0 ? note(judging, &lacking, error) : status;
+    if (status != XB_OK || lacking.figures == 0)
+        return status;
+    const struct xb_fleet_gpu *gpu = &fleet->gpus[lacking.gpu];
+    return xb_fleet_add_note(judging, error,
+                             "Figures that most GPUs of a model have, and others do not: %zu "
+                             "(first: %.200s, not on %.64s GPU %u). Was it skipped there?",
+                             lacking.figures,
+                             lacking.figure->name != NULL ? lacking.figure->name : "-",
+                             fleet->nodes[gpu->node].name, gpu->index);
 }

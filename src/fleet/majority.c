@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "majority.h"
 
-#include "judgement.h"
+#include "internal.h"
 #include "natural.h"
 #include "order.h"
 
@@ -46,4 +46,32 @@ struct xb_majority xb_votes_count(const struct xb_vote *votes, size_t count, siz
     majority.judged = majority.end - begin > XB_FLEET_SIBLINGS;
     majority.found = 2 * (majority.last - majority.first) > majority.end - begin;
     return majority;
+}
+
+/* ---- nodes ---- */
+
+enum xb_status xb_node_tally_open(struct xb_node_tally *tally, const struct xb_fleet *fleet,
+                                  struct xb_error *error)
+{
+    *tally = (struct xb_node_tally){.rounds = calloc(fleet->node_count + 1, sizeof *tally->rounds),
+                                    .round = 1};
+    return tally->rounds != NULL ? XB_OK : xb_fleet_no_memory(error);
+}
+
+void xb_node_tally_close(struct xb_node_tally *tally)
+{
+    free(tally->rounds);
+    tally->rounds = NULL;
+}
+
+void xb_node_tally_begin(struct xb_node_tally *tally)
+{
+    tally->round++;
+    tally->count = 0;
+}
+
+void xb_node_tally_add(struct xb_node_tally *tally, size_t node)
+{
+    tally->count += tally->rounds[node] != tally->round;
+    tally->rounds[node] = tally->round;
 }

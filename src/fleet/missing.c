@@ -20,23 +20,16 @@ struct called {
     size_t owner;
 };
 
-static size_t length_of_short(const char *name)
-{
-    return strcspn(name, ".");
-}
-
 /* Compares the short names: up to the first dot. */
 static int compare_short(const char *left, const char *right)
 {
-    size_t a = length_of_short(left);
-    size_t b = length_of_short(right);
+    size_t a = strcspn(left, "."), b = strcspn(right, ".");
     return XB_FIRST_ORDER(memcmp(left, right, a < b ? a : b), XB_ORDER(a, b));
 }
 
 static int compare_called(const void *left, const void *right)
 {
-    const struct called *a = left;
-    const struct called *b = right;
+    const struct called *a = left, *b = right;
     return XB_FIRST_ORDER(compare_short(a->name, b->name), strcmp(a->name, b->name),
                           XB_ORDER(a->owner, b->owner));
 }
@@ -122,24 +115,11 @@ static void meet_all(struct roll *expected, struct roll *there)
     }
 }
 
-static bool open_roll(struct roll *roll, size_t owners)
-{
-    *roll = (struct roll){.items = calloc(owners + 1, sizeof *roll->items),
-                          .met = calloc(owners + 1, sizeof(const char *))};
-    return roll->items != NULL && roll->met != NULL;
-}
-
 /* Lists a name for an owner that is not met yet. */
 static void list_unmet(struct roll *roll, const char *name, size_t owner)
 {
     if (roll->met[owner] == NULL && name != NULL)
         roll->items[roll->count++] = (struct called){name, owner};
-}
-
-static void close_roll(struct roll *roll)
-{
-    free(roll->items);
-    free(roll->met);
 }
 
 static enum xb_status note_unexpected(struct xb_judging *judging, struct xb_error *error)
@@ -161,14 +141,6 @@ static enum xb_status note_unexpected(struct xb_judging *judging, struct xb_erro
                              xb_fleet_names_text(first, count, text));
 }
 
-static size_t count_missing(const char *const *met, size_t count)
-{
-    size_t missing = 0;
-    for (size_t i = 0; i < count; i++)
-        missing += met[i] == NULL;
-    return missing;
-}
-
 /* Where no expected node is there, the folder or the names are likelier to be wrong than all nodes:
  * a file of names that is misspelt is a name. Where many are not, a launcher that died is likelier.
  */
@@ -177,7 +149,9 @@ static enum xb_status name_missing(struct xb_judging *judging, const char *const
 {
     const struct xb_fleet_request *request = &judging->judgement->request;
     bool unread = judging->fleet->unread_count > 0;
-    size_t missing = count_missing(met, request->expected_count);
+    size_t missing = 0;
+    for (size_t i = 0; i < request->expected_count; i++)
+        missing += met[i] == NULL;
     bool unsure = unread || missing == request->expected_count;
     bool together = xb_fleet_is_together(missing, request->expected_count);
     enum xb_status status = XB_OK;
@@ -200,12 +174,14 @@ enum xb_status xb_fleet_name_missing(struct xb_judging *judging, struct xb_error
 {
     const struct xb_fleet *fleet = judging->fleet;
     const struct xb_fleet_request *request = &judging->judgement->request;
-    struct roll expected;
-    struct roll there;
     if (request->expected == NULL)
         return XB_OK;
-    bool opened = open_roll(&expected, request->expected_count);
-    opened = open_roll(&there, fleet->node_count) && opened;
+    struct roll expected = {.items = calloc(request->expected_count + 1, sizeof *expected.items),
+                            .met = calloc(request->expected_count + 1, sizeof(const char *))};
+    struct roll there = {.items = calloc(fleet->node_count + 1, sizeof *there.items),
+                         .met = calloc(fleet->node_count + 1, sizeof(const char *))};
+    bool opened =
+        expected.items != NULL && expected.met != NULL && there.items != NULL && there.met != NULL;
     enum xb_status status = opened ? XB_OK : xb_fleet_no_memory(error);
     if (status == XB_OK) {
         for (int by_host = 0; by_host < 2; by_host++) {
@@ -222,7 +198,9 @@ enum xb_status xb_fleet_name_missing(struct xb_judging *judging, struct xb_error
     }
     if (status == XB_OK)
         status = note_unexpected(judging, error);
-    close_roll(&expected);
-    close_roll(&there);
+    free(expected.items);
+    free(expected.met);
+    free(there.items);
+    free(there.met);
     return status;
 }

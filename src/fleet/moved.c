@@ -104,42 +104,29 @@ struct shared {
     const struct xb_fleet_gpu *first, *last;
 };
 
-static void share(struct shared *shared, struct xb_fleet_gpu *const *gpus, size_t count)
-{
-    if (shared->count++ == 0) {
-        shared->first = gpus[0];
-        shared->last = gpus[count - 1];
-    }
-}
-
-static enum xb_status note_equal(struct xb_judging *judging, const struct shared *equal,
-                                 struct xb_error *error)
+static enum xb_status note(struct xb_judging *judging, const struct shared *equal,
+                           const struct shared *moved, struct xb_error *error)
 {
     const struct xb_fleet_node *nodes = judging->fleet->nodes;
-    if (equal->count == 0)
-        return XB_OK;
-    return xb_fleet_add_note(judging, error,
-                             "%zu UUID%s of several GPUs (first: on %.64s and on %.64s). These "
-                             "GPUs are told apart by node and PCI address. Are machines cloned? If "
-                             "a GPU was moved, measure again where it was, 6 hours later or more.",
-                             equal->count, equal->count == 1 ? " is" : "s are",
-                             nodes[equal->first->node].name, nodes[equal->last->node].name);
-}
-
-static enum xb_status note_moved(struct xb_judging *judging, const struct shared *moved,
-                                 struct xb_error *error)
-{
-    const struct xb_fleet_node *nodes = judging->fleet->nodes;
-    if (moved->count == 0)
-        return XB_OK;
-    return xb_fleet_add_note(judging, error,
-                             "%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u), "
-                             "because newer documents do not find %s at the old place. Are "
-                             "machines cloned? Then measure again there.",
-                             moved->count, moved->count == 1 ? " counts" : "s count",
-                             nodes[moved->first->node].name, moved->first->index,
-                             nodes[moved->last->node].name, moved->last->index,
-                             moved->count == 1 ? "it" : "them");
+    enum xb_status status = XB_OK;
+    if (equal->count > 0)
+        status = xb_fleet_add_note(
+            judging, error,
+            "%zu UUID%s of several GPUs (first: on %.64s and on %.64s). These GPUs are told apart "
+            "by node and PCI address. Are machines cloned? If a GPU was moved, measure again where "
+            "it was, 6 hours later or more.",
+            equal->count, equal->count == 1 ? " is" : "s are", nodes[equal->first->node].name,
+            nodes[equal->last->node].name);
+    if (status == XB_OK && moved->count > 0)
+        status = xb_fleet_add_note(
+            judging, error,
+            "%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u), because newer "
+            "documents do not find %s at the old place. Are machines cloned? Then measure again "
+            "there.",
+            moved->count, moved->count == 1 ? " counts" : "s count", nodes[moved->first->node].name,
+            moved->first->index, nodes[moved->last->node].name, moved->last->index,
+            moved->count == 1 ? "it" : "them");
+    return status;
 }
 
 enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *error)
@@ -149,8 +136,7 @@ enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *
     size_t *joined = calloc(fleet->gpu_count + 1, sizeof *joined);
     bool has_memory = gpus != NULL && joined != NULL;
     size_t count = 0; /* of those with a UUID */
-    struct shared equal = {.count = 0};
-    struct shared moved = {.count = 0};
+    struct shared equal = {.count = 0}, moved = {.count = 0};
     for (size_t i = 0; has_memory && i < fleet->gpu_count; i++)
         gpus[i] = &fleet->gpus[joined[i] = i];
     if (has_memory)
@@ -166,13 +152,14 @@ enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *
         bool one = is_one(&gpus[begin], end - begin);
         for (size_t i = begin; i < end && one; i++)
             joined[gpus[i] - fleet->gpus] = (size_t)(gpus[end - 1] - fleet->gpus);
-        if (end - begin > 1)
-            share(one ? &moved : &equal, &gpus[begin], end - begin);
+        struct shared *shared = one ? &moved : &equal;
+        if (end - begin > 1 && shared->count++ == 0) {
+            shared->first = gpus[begin];
+            shared->last = gpus[end - 1];
+        }
     }
     enum xb_status status =
-        has_memory ? note_equal(judging, &equal, error) : xb_fleet_no_memory(error);
-    if (status == XB_OK)
-        status = note_moved(judging, &moved, error);
+        has_memory ? note(judging, &equal, &moved, error) : xb_fleet_no_memory(error);
     if (status == XB_OK)
         join(fleet, joined);
     free(gpus);

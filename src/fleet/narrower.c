@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 #include "majority.h"
-#include "node_tally.h"
+#include "natural.h"
+#include "order.h"
 
 #include "base/arena.h"
 #include "machine/pcie.h"
@@ -85,28 +86,14 @@ static bool is_narrower(const struct xb_fleet_gpu *gpu, const struct usual *usua
            (gpu->link_width < usual->width || gpu->link_speed_gts < usual->speed_gts);
 }
 
-static enum xb_status name(struct xb_judging *judging, size_t gpu, const struct usual *usual,
-                           bool together, struct xb_error *error)
+/* Names those of one group of `votes`: GPUs of one model. */
+static enum xb_status name_of_model(struct xb_judging *judging, const struct xb_vote *votes,
+                                    size_t count, const struct usual *usual,
+                                    struct xb_node_tally *tally, struct xb_error *error)
 {
-    const struct xb_fleet_gpu *of = &judging->fleet->gpus[gpu];
-    struct xb_fleet_finding finding =
-        xb_fleet_plain_finding(XB_FLEET_NARROWER, judging->fleet->nodes[of->node].name, gpu);
-    /* If only width or rate has a majority, the text takes the other from this GPU's own link. */
-    double speed = usual->speed_gts > 0 ? usual->speed_gts : of->link_speed_gts;
-    double width = usual->width > 0 ? usual->width : of->link_width;
-    char own[32];
-    char most[32];
-    finding.together = together;
-    return xb_fleet_add_finding(
-        judging, &finding, error, "link %s under load; most of its %zu siblings have %s",
-        xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own), usual->alike - 1,
-        xb_lanes_text(speed, (unsigned)width, most, sizeof most));
-}
-
-/* Whether so many nodes have narrower GPUs of the model that it is no coincidence. */
-static bool is_together(const struct xb_fleet *fleet, const struct xb_vote *votes, size_t count,
-                        const struct usual *usual, struct xb_node_tally *tally)
-{
+    const struct xb_fleet *fleet = judging->fleet;
+    char own[32], most[32];
+    enum xb_status status = XB_OK;
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < count; i++)
         if (is_narrower(&fleet->gpus[votes[i].item], &usual[votes[i].item]))
@@ -115,21 +102,21 @@ static bool is_together(const struct xb_fleet *fleet, const struct xb_vote *vote
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < count; i++)
         xb_node_tally_add(tally, fleet->gpus[votes[i].item].node);
-    return xb_fleet_is_together(narrower, tally->count);
-}
-
-/* Those of one group of `votes`: GPUs of one model. */
-static enum xb_status name_of_model(struct xb_judging *judging, const struct xb_vote *votes,
-                                    size_t count, const struct usual *usual,
-                                    struct xb_node_tally *tally, struct xb_error *error)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    bool together = is_together(fleet, votes, count, usual, tally);
-    enum xb_status status = XB_OK;
     for (size_t i = 0; status == XB_OK && i < count; i++) {
-        size_t gpu = votes[i].item;
-        if (is_narrower(&fleet->gpus[gpu], &usual[gpu]))
-            status = name(judging, gpu, &usual[gpu], together, error);
+        const struct xb_fleet_gpu *of = &fleet->gpus[votes[i].item];
+        const struct usual *siblings = &usual[votes[i].item];
+        if (!is_narrower(of, siblings))
+            continue;
+        struct xb_fleet_finding finding =
+            xb_fleet_plain_finding(XB_FLEET_NARROWER, fleet->nodes[of->node].name, votes[i].item);
+        finding.together = xb_fleet_is_together(narrower, tally->count);
+        /* If only width or rate has a majority, the text takes the other from its own link. */
+        double speed = siblings->speed_gts > 0 ? siblings->speed_gts : of->link_speed_gts;
+        double width = siblings->width > 0 ? siblings->width : of->link_width;
+        status = xb_fleet_add_finding(
+            judging, &finding, error, "link %s under load; most of its %zu siblings have %s",
+            xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own), siblings->alike - 1,
+            xb_lanes_text(speed, (unsigned)width, most, sizeof most));
     }
     return status;
 }
@@ -154,20 +141,6 @@ static const char **list_slots(struct xb_judging *judging)
     return slots;
 }
 
-/* Leaves the votes sorted by model. */
-static enum xb_status find_usual(struct xb_judging *judging, const char *const *slots,
-                                 struct xb_vote *votes, struct usual *usual, struct xb_error *error)
-{
-    const struct {
-        bool of_width;
-        const char *const *slots;
-    } rounds[] = {{false, slots}, {true, slots}, {false, NULL}, {true, NULL}};
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < sizeof rounds / sizeof *rounds; i++)
-        status = count_votes(judging, rounds[i].of_width, rounds[i].slots, votes, usual, error);
-    return status;
-}
-
 enum xb_status xb_fleet_name_narrower(struct xb_judging *judging, struct xb_error *error)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -178,8 +151,9 @@ enum xb_status xb_fleet_name_narrower(struct xb_judging *judging, struct xb_erro
     enum xb_status status = xb_node_tally_open(&tally, fleet, error);
     if (status == XB_OK && (votes == NULL || usual == NULL || slots == NULL))
         status = xb_fleet_no_memory(error);
-    if (status == XB_OK)
-        status = find_usual(judging, slots, votes, usual, error);
+    /* Rates and widths by slots, then by models, which leaves the votes sorted by these. */
+    for (int i = 0; status == XB_OK && i < 4; i++)
+        status = count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual, error);
     size_t count = 0;
     for (size_t i = 0; status == XB_OK && i < fleet->gpu_count; i++)
         count += is_known(&fleet->gpus[i]);
@@ -192,5 +166,216 @@ enum xb_status xb_fleet_name_narrower(struct xb_judging *judging, struct xb_erro
     free(votes);
     free(usual);
     free(slots);
+    return status;
+}
+
+/* ---- pairs ---- */
+
+/*
+ * GPUs that reach others by fewer links than most pairs of the model do. Their bandwidths are
+ * another figure, so nobody would call them slow: an NVSwitch that lost a link, or a fabric that
+ * does not run, shows here alone. But where GPUs are built into rings, some pairs have no link on
+ * every node: a pair is as it should be if most nodes have as few links at its place. Where GPUs
+ * are bridged by twos, most pairs have none: then only most nodes tell which should have some.
+ */
+
+/* Two GPUs, by the newest document that knows what they go by. */
+struct pair {
+    size_t gpu, figure;
+    int peer;
+    time_t written;
+};
+
+static int compare_pairs(const void *left, const void *right)
+{
+    const struct pair *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->gpu, b->gpu), XB_ORDER(a->peer, b->peer),
+                          XB_ORDER(b->written, a->written), XB_ORDER(a->figure, b->figure));
+}
+
+static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        time_t written =
+            value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
+        if (value->peer >= 0 && fleet->figures[value->figure].links_known)
+            pairs[count++] = (struct pair){value->gpu, value->figure, value->peer, written};
+    }
+    if (count > 0)
+        qsort(pairs, count, sizeof *pairs, compare_pairs);
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || pairs[kept - 1].gpu != pairs[i].gpu ||
+            pairs[kept - 1].peer != pairs[i].peer)
+            pairs[kept++] = pairs[i];
+    return kept;
+}
+
+/* Where most pairs of the model have more links, by which figure; else XB_FLEET_NONE. */
+static enum xb_status find_usual(const struct xb_fleet *fleet, const struct pair *pairs,
+                                 size_t count, size_t *usual, struct xb_error *error)
+{
+    struct xb_vote *votes = calloc(count + 1, sizeof *votes);
+    if (votes == NULL)
+        return xb_fleet_no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
+        votes[i] = (struct xb_vote){.group = figure->model, .number = figure->links, .item = i};
+        usual[i] = XB_FLEET_NONE;
+    }
+    xb_votes_sort(votes, count);
+    for (size_t begin = 0; begin < count;) {
+        struct xb_majority most = xb_votes_count(votes, count, begin);
+        for (size_t i = begin; most.judged && most.found && i < most.first; i++)
+            usual[votes[i].item] = pairs[votes[most.first].item].figure;
+        begin = most.end;
+    }
+    free(votes);
+    return XB_OK;
+}
+
+/* Where a pair is on its node. */
+struct spot {
+    const char *model;
+    unsigned gpu, links; /* gpu: index in its node */
+    int peer;
+    size_t pair;
+};
+
+static int compare_spots(const struct spot *left, const struct spot *right)
+{
+    return XB_FIRST_ORDER(xb_natural_compare(left->model, right->model),
+                          XB_ORDER(left->gpu, right->gpu), XB_ORDER(left->peer, right->peer));
+}
+
+static int sort_spots(const void *left, const void *right)
+{
+    const struct spot *a = left, *b = right;
+    return XB_FIRST_ORDER(compare_spots(a, b), XB_ORDER(a->links, b->links));
+}
+
+/* Of one place, in the order of their links: clears `usual` where more than half of the others have
+ * as few. Returns how many it cleared. */
+static size_t acquit_spot(const struct spot *spots, size_t count, size_t *usual)
+{
+    size_t cleared = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        while (end < count && spots[end].links == spots[begin].links)
+            end++;
+        for (size_t i = begin; i < end && 2 * (end - 1) > count - 1; i++) {
+            cleared += usual[spots[i].pair] != XB_FLEET_NONE;
+            usual[spots[i].pair] = XB_FLEET_NONE;
+        }
+    }
+    return cleared;
+}
+
+/* Of one place: sets `usual` where more than half have more. */
+static void accuse_spot(const struct spot *spots, size_t count, const struct pair *pairs,
+                        size_t *usual)
+{
+    const struct spot *most = &spots[count / 2]; /* of the majority, if there is one */
+    size_t fewer = 0, alike = 0;
+    while (spots[fewer].links < most->links)
+        fewer++;
+    while (fewer + alike < count && spots[fewer + alike].links == most->links)
+        alike++;
+    for (size_t i = 0; i < fewer && count > XB_FLEET_SIBLINGS && 2 * alike > count; i++)
+        usual[spots[i].pair] = pairs[most->pair].figure;
+}
+
+/* Clears `usual` of pairs that are built so, and sets it where others at the same place have more.
+ */
+static enum xb_status compare_places(struct xb_judging *judging, const struct pair *pairs,
+                                     size_t count, size_t *usual, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    size_t cleared = 0;
+    struct spot *spots = calloc(count + 1, sizeof *spots);
+    if (spots == NULL)
+        return xb_fleet_no_memory(error);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
+        spots[i] = (struct spot){figure->model, fleet->gpus[pairs[i].gpu].index, figure->links,
+                                 pairs[i].peer, i};
+    }
+    qsort(spots, count, sizeof *spots, sort_spots);
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        while (end < count && compare_spots(&spots[end], &spots[begin]) == 0)
+            end++;
+        cleared += acquit_spot(spots + begin, end - begin, usual);
+        accuse_spot(spots + begin, end - begin, pairs, usual);
+    }
+    free(spots);
+    if (cleared == 0)
+        return XB_OK;
+    return xb_fleet_add_note(judging, error,
+                             "%zu pairs of GPUs have fewer links than most pairs of their model, "
+                             "but as many as most nodes have there: nodes are built so.",
+                             cleared);
+}
+
+/* Names a GPU of `count` pairs, if any of them is narrower. */
+static enum xb_status name_of_pairs(struct xb_judging *judging, const struct pair *pairs,
+                                    size_t count, const size_t *usual, bool together,
+                                    struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    size_t narrower = 0, worst = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (usual[i] == XB_FLEET_NONE)
+            continue;
+        if (narrower == 0 ||
+            fleet->figures[pairs[i].figure].links < fleet->figures[pairs[worst].figure].links)
+            worst = i;
+        narrower++;
+    }
+    if (narrower == 0)
+        return XB_OK;
+    struct xb_fleet_finding finding = xb_fleet_plain_finding(
+        XB_FLEET_NARROWER, fleet->nodes[fleet->gpus[pairs->gpu].node].name, pairs->gpu);
+    finding.together = together;
+    return xb_fleet_add_finding(judging, &finding, error,
+                                "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of "
+                                "its siblings have %.40s",
+                                narrower, count, pairs[worst].peer,
+                                fleet->figures[pairs[worst].figure].link,
+                                fleet->figures[usual[worst]].link);
+}
+
+enum xb_status xb_fleet_name_narrower_pairs(struct xb_judging *judging, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    struct pair *pairs = calloc(fleet->value_count + 1, sizeof *pairs);
+    size_t *usual = calloc(fleet->value_count + 1, sizeof *usual);
+    struct xb_node_tally tally;
+    size_t count = 0;
+    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
+    if (status == XB_OK && (pairs == NULL || usual == NULL))
+        status = xb_fleet_no_memory(error);
+    if (status == XB_OK) {
+        count = list_pairs(fleet, pairs);
+        status = find_usual(fleet, pairs, count, usual, error);
+    }
+    if (status == XB_OK)
+        status = compare_places(judging, pairs, count, usual, error);
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        if (usual[i] != XB_FLEET_NONE)
+            xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);
+    size_t narrower = tally.count;
+    xb_node_tally_begin(&tally);
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);
+    bool together = xb_fleet_is_together(narrower, tally.count);
+    for (size_t begin = 0, end = 0; status == XB_OK && begin < count; begin = end) {
+        while (end < count && pairs[end].gpu == pairs[begin].gpu)
+            end++;
+        status = name_of_pairs(judging, pairs + begin, end - begin, usual + begin, together, error);
+    }
+    xb_node_tally_close(&tally);
+    free(pairs);
+    free(usual);
     return status;
 }

@@ -38,8 +38,7 @@ int xb_natural_compare(const char *left, const char *right)
 {
     if (left == NULL || right == NULL)
         return (left != NULL) - (right != NULL);
-    const char *a = left;
-    const char *b = right;
+    const char *a = left, *b = right;
     while (*a != '\0' && *b != '\0') {
         if (is_digit(*a) && is_digit(*b)) {
             int order = compare_numbers(&a, &b);

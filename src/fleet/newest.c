@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 #include "order.h"
-#include "quantity.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,8 +31,7 @@ int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_flee
 
 static int compare_quantities(const void *left, const void *right)
 {
-    const struct quantity *a = left;
-    const struct quantity *b = right;
+    const struct quantity *a = left, *b = right;
     return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->index, b->index));
 }
 
@@ -71,22 +69,14 @@ static int compare_rest(const struct place *a, const struct place *b)
 
 static int sort_by_quantity(const void *left, const void *right)
 {
-    const struct place *a = left;
-    const struct place *b = right;
+    const struct place *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER(a->quantity, b->quantity), compare_rest(a, b));
 }
 
 static int sort_by_figure(const void *left, const void *right)
 {
-    const struct place *a = left;
-    const struct place *b = right;
+    const struct place *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER(a->value.figure, b->value.figure), compare_rest(a, b));
-}
-
-static bool is_same(const struct place *left, const struct place *right)
-{
-    return left->quantity == right->quantity && left->value.gpu == right->value.gpu &&
-           left->value.peer == right->value.peer;
 }
 
 static void list_places(const struct xb_fleet *fleet, const size_t *quantities,
@@ -112,7 +102,9 @@ static enum xb_status drop_old(struct xb_fleet *fleet, struct xb_error *error)
         list_places(fleet, quantities, places);
         qsort(places, fleet->value_count, sizeof *places, sort_by_quantity);
         for (size_t i = 0; i < fleet->value_count; i++)
-            if (i == 0 || !is_same(&places[i], &places[kept - 1]))
+            if (i == 0 || places[i].quantity != places[kept - 1].quantity ||
+                places[i].value.gpu != places[kept - 1].value.gpu ||
+                places[i].value.peer != places[kept - 1].value.peer)
                 places[kept++] = places[i];
         qsort(places, kept, sizeof *places, sort_by_figure);
         for (size_t i = 0; i < kept; i++)

@@ -11,20 +11,6 @@
 
 #define TOLD 10 /* names that cannot be listed: so many are told */
 
-/* A node that is left out here would stay in service without anybody knowing. */
-static void tell_left_out(const char *const *names, size_t count, size_t left_out)
-{
-    size_t told = 0;
-    for (size_t i = 0; i < count && told < TOLD; i++) {
-        if (xb_hostlist_is_name(names[i]))
-            continue;
-        xb_say("not in the node list, because it is no valid host name: '%.80s'", names[i]);
-        told++;
-    }
-    if (left_out > told)
-        xb_say("and %zu more names that are no valid host names", left_out - told);
-}
-
 static int by_name(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -40,29 +26,10 @@ static const char *called(const struct xb_fleet *fleet, const char *name)
     return name;
 }
 
-/* The nodes to take out of service, each once; returns how many. */
-static size_t find_bad(const struct xb_fleet_judgement *judgement, const char **names)
-{
-    size_t found = 0;
-    size_t kept = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        if (xb_fleet_is_to_drain(&judgement->findings[i]))
-            names[found++] = judgement->findings[i].node;
-    qsort(names, found, sizeof(const char *), by_name);
-    for (size_t i = 0; i < found; i++)
-        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
-            names[kept++] = names[i];
-    for (size_t i = 0; i < kept; i++)
-        names[i] = called(judgement->fleet, names[i]);
-    return kept;
-}
-
 /* The list may be all that a script looks at. */
 static void tell_undrained(const struct xb_fleet_judgement *judgement)
 {
-    size_t count = 0;
-    size_t unsure = 0;
-    size_t doubtful = 0;
+    size_t count = 0, unsure = 0, doubtful = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         unsure += finding->unsure;
@@ -95,7 +62,16 @@ enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement *judgement,
         .names = calloc(judgement->finding_count + 1, sizeof(const char *)), .text = ""};
     if (list->names == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of nodes");
-    list->count = find_bad(judgement, list->names);
+    size_t found = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        if (xb_fleet_is_to_drain(&judgement->findings[i]))
+            list->names[found++] = judgement->findings[i].node;
+    qsort(list->names, found, sizeof(const char *), by_name);
+    for (size_t i = 0; i < found; i++)
+        if (list->count == 0 || strcmp(list->names[list->count - 1], list->names[i]) != 0)
+            list->names[list->count++] = list->names[i];
+    for (size_t i = 0; i < list->count; i++)
+        list->names[i] = called(judgement->fleet, list->names[i]);
     return xb_hostlist_compress(list->names, list->count, &list->arena, &list->text,
                                 &list->left_out, error);
 }
@@ -112,7 +88,17 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
     struct xb_drain_list list;
     enum xb_status status = xb_fleet_drain_list(judgement, &list, error);
     if (status == XB_OK) {
-        tell_left_out(list.names, list.count, list.left_out);
+        /* A node that is left out would stay in service without anybody knowing. */
+        size_t told = 0;
+        for (size_t i = 0; i < list.count && told < TOLD; i++) {
+            if (xb_hostlist_is_name(list.names[i]))
+                continue;
+            xb_say("not in the node list, because it is no valid host name: '%.80s'",
+                   list.names[i]);
+            told++;
+        }
+        if (list.left_out > told)
+            xb_say("and %zu more names that are no valid host names", list.left_out - told);
         tell_undrained(judgement);
         if (list.text[0] != '\0')
             fprintf(stream, "%s\n", list.text);

@@ -43,33 +43,7 @@ static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
                            gpu, text, causes);
 }
 
-static bool any_wrong(const struct xb_link_device *device)
-{
-    for (size_t i = 0; i < xb_link_attempts(device); i++)
-        if (device->attempts[i].data_wrong)
-            return true;
-    return false;
-}
-
-static bool any_pair_wrong(const struct xb_link_pair *pair)
-{
-    for (size_t i = 0; i < xb_pair_attempts(pair); i++)
-        if (pair->attempts[i].data_wrong)
-            return true;
-    return false;
-}
-
 /* ---- a GPU ---- */
-
-/* The link as its own end could have it: a GPU that trained fewer lanes than it has still belongs
- * to those with all lanes. */
-static const char *own_link(const struct xb_link_attempt *attempt, char *text)
-{
-    if (attempt == NULL || xb_link_hops(&attempt->at_rest) == 0)
-        return NULL;
-    const struct xb_pcie_link *link = &attempt->at_rest.hops[0].lower.link;
-    return xb_taking_link_text(link->max_speed_gts, link->max_width, text);
-}
 
 static size_t add_gpu(struct test *test, const struct xb_device_info *info,
                       const struct xb_verdict *verdict)
@@ -102,32 +76,26 @@ static void take_direction(struct test *test, size_t gpu, const char *name, cons
                             .gpu = gpu, .peer = -1, .value = bandwidth, .scatter = (double)NAN});
 }
 
-/* Whether it stands for one that should be there and is not. */
-static bool is_missing(const struct xb_verdict *verdict)
-{
-    for (size_t i = 0; i < verdict->found.reason_count; i++)
-        if (strcmp(verdict->found.reasons[i].code, "XB-DEVICE-MISSING") == 0)
-            return true;
-    return false;
-}
-
-static void complain_of_missing(struct test *test, size_t i)
-{
-    char of[32];
-    snprintf(of, sizeof of, "GPU %u: ", test->report->devices[i].info.index);
-    test->gpus[i] = XB_FLEET_NONE;
-    complain_of_verdict(test, XB_FLEET_NONE, of, &test->report->verdicts[i].found);
-}
-
 static void take_device(struct test *test, size_t i)
 {
-    char link[XB_TAKING_LINK];
+    char link[XB_TAKING_LINK], of[32];
     const struct xb_link_device *device = &test->report->devices[i];
     const struct xb_verdict *verdict = &test->report->verdicts[i];
     const struct xb_link_attempt *best = xb_verdict_attempt(verdict, device);
-    const char *model = device->info.name;
+    const char *model = device->info.name, *own = NULL;
+    bool any_wrong = false;
+    for (size_t k = 0; k < verdict->found.reason_count; k++)
+        if (strcmp(verdict->found.reasons[k].code, "XB-DEVICE-MISSING") == 0) {
+            /* It stands for one that should be there and is not. */
+            snprintf(of, sizeof of, "GPU %u: ", device->info.index);
+            test->gpus[i] = XB_FLEET_NONE;
+            complain_of_verdict(test, XB_FLEET_NONE, of, &verdict->found);
+            return;
+        }
     size_t gpu = test->gpus[i] = add_gpu(test, &device->info, verdict);
-    if (any_wrong(device))
+    for (size_t k = 0; k < xb_link_attempts(device); k++)
+        any_wrong = any_wrong || device->attempts[k].data_wrong;
+    if (any_wrong)
         xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, "a copy arrived wrong", NULL);
     if (device->cut)
         xb_taking_complain(test->taking, XB_FLEET_CUT, gpu,
@@ -135,7 +103,11 @@ static void take_device(struct test *test, size_t i)
     complain_of_verdict(test, gpu, "", &verdict->found);
     if (best == NULL || best->data_wrong)
         return;
-    const char *own = own_link(best, link);
+    /* The link as its own end could have it: a GPU that trained fewer lanes than it has still
+     * belongs to those with all lanes. */
+    const struct xb_pcie_link *end = &best->at_rest.hops[0].lower.link;
+    if (xb_link_hops(&best->at_rest) > 0)
+        own = xb_taking_link_text(end->max_speed_gts, end->max_width, link);
     take_direction(test, gpu, "link h2d", model, own, verdict->h2d.measured);
     take_direction(test, gpu, "link d2h", model, own, verdict->d2h.measured);
 }
@@ -152,7 +124,10 @@ static void take_pair(struct test *test, size_t i)
     size_t gpu = test->gpus[pair->from];
     snprintf(of, sizeof of, "GPU %u>%u: ", from->index, to->index);
     snprintf(text, sizeof text, "%sa copy arrived wrong", of);
-    if (any_pair_wrong(pair))
+    bool any_wrong = false;
+    for (size_t k = 0; k < xb_pair_attempts(pair); k++)
+        any_wrong = any_wrong || pair->attempts[k].data_wrong;
+    if (any_wrong)
         xb_taking_complain(test->taking, XB_FLEET_WRONG_DATA, gpu, text, NULL);
     complain_of_verdict(test, gpu, of, &verdict->found);
     const struct xb_pair_attempt *best = xb_pair_verdict_attempt(verdict, pair);
@@ -186,36 +161,23 @@ static void take_report(struct test *test)
         xb_taking_complain(test->taking, XB_FLEET_CUT, XB_FLEET_NONE,
                            "the deadline or a signal came before all was tested", NULL);
     for (size_t i = 0; i < report->device_count; i++)
-        if (is_missing(&report->verdicts[i]))
-            complain_of_missing(test, i);
-        else
-            take_device(test, i);
+        take_device(test, i);
     for (size_t i = 0; i < report->pair_count; i++)
         take_pair(test, i);
-}
-
-/* "size=1073741824", or "" for what is copied by default. */
-static const char *options_of(const struct xb_fleet_terms *terms, const cJSON *document, char *text,
-                              size_t size)
-{
-    const cJSON *config = cJSON_GetObjectItemCaseSensitive(document, "config");
-    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(config, SIZE);
-    text[0] = '\0';
-    if (cJSON_IsNumber(bytes) && bytes->valuedouble != (double)terms->link_bytes)
-        snprintf(text, size, SIZE "=%.0f", bytes->valuedouble);
-    return text;
 }
 
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                     const cJSON *document, const char *path, size_t number)
 {
-    char options[400];
+    char options[400] = ""; /* "size=1073741824", or "" for what is copied by default */
     struct xb_link_file file;
+    const cJSON *config = cJSON_GetObjectItemCaseSensitive(document, "config");
+    const cJSON *bytes = cJSON_GetObjectItemCaseSensitive(config, SIZE);
+    if (cJSON_IsNumber(bytes) && bytes->valuedouble != (double)taking->terms->link_bytes)
+        snprintf(options, sizeof options, SIZE "=%.0f", bytes->valuedouble);
     if (xb_link_report_of_tree(reader->place.path, document, &file, &reader->error) != XB_OK)
         return;
-    struct test test = {.taking = taking,
-                        .report = &file.report,
-                        .options = options_of(taking->terms, document, options, sizeof options)};
+    struct test test = {.taking = taking, .report = &file.report, .options = options};
     xb_taking_begin(taking, path, number);
     take_report(&test);
     xb_link_file_free(&file);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes results of one process or of several into a fleet. */
-#include "add_squares.h"
 #include "base/arena.h"
 #include "base/note.h"
 #include "base/plain_text.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
+#include "tail.h"
 #include "taking.h"
 
 #include <math.h>
@@ -122,18 +122,9 @@ static void set_link(const struct result *result, const struct xb_record_case *t
 
 /* ---- values ---- */
 
-/* By its own samples. */
-static double scatter_of_samples(const struct xb_statistics *statistics)
-{
-    double half = (statistics->ci95_high - statistics->ci95_low) / 2.0;
-    return statistics->has_interval && half >= 0.0 ? half / CONFIDENT / statistics->median
-                                                   : (double)NAN;
-}
-
 static int compare_times(const void *left, const void *right)
 {
-    const double *a = left;
-    const double *b = right;
+    const double *a = left, *b = right;
     return (*a > *b) - (*a < *b);
 }
 
@@ -143,10 +134,8 @@ static int compare_times(const void *left, const void *right)
  * nothing. 0 where the clock is fine. */
 static double step_of_sorted(const double *times, size_t count)
 {
-    double least = 0.0;
-    double before = 0.0;
-    size_t kinds = 0;
-    size_t often = 0;
+    double least = 0.0, before = 0.0;
+    size_t kinds = 0, often = 0;
     for (size_t begin = 0, end = 0; begin < count; begin = end, kinds++) {
         while (end < count && times[end] - times[begin] <= SAME * times[begin])
             end++;
@@ -179,8 +168,7 @@ static double scatter_of_clock(const struct xb_record_row *row)
 /* By how far the processes are apart. */
 static double scatter_of_processes(const double *medians, size_t count, double median)
 {
-    double mean = 0.0;
-    double squares = 0.0;
+    double mean = 0.0, squares = 0.0;
     for (size_t i = 0; i < count; i++)
         mean += medians[i] / (double)count;
     for (size_t i = 0; i < count; i++)
@@ -196,32 +184,27 @@ static void measure(const struct result *result, const struct xb_record_case *te
 {
     double medians[XB_RECORD_PROCESSES];
     size_t count = xb_record_medians(result->record, test, figure->name, medians);
-    bool is_alone = count == 1;
+    const struct xb_statistics *own = &figure->statistics;
+    double half = (own->ci95_high - own->ci95_low) / 2.0;
     value->value = count > 0 ? xb_median_of(medians, count) : 0.0;
-    value->scatter = is_alone    ? scatter_of_samples(&figure->statistics)
-                     : count > 1 ? scatter_of_processes(medians, count, value->value)
-                                 : (double)NAN;
+    value->scatter = (double)NAN;
+    if (count == 1 && own->has_interval && half >= 0.0) /* by its own samples */
+        value->scatter = half / CONFIDENT / own->median;
+    else if (count > 1)
+        value->scatter = scatter_of_processes(medians, count, value->value);
     if (!isfinite(value->scatter))
         value->scatter = of_clock > 0.0 ? of_clock : (double)NAN;
     else
         value->scatter = xb_fleet_add_squares(value->scatter, of_clock);
 }
 
-/* The first that has figures to compare; NULL for none. */
-static const struct xb_record_row *first_row(const struct result *result,
-                                             const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < result->record->process_count; i++)
-        if (xb_record_row_counts(&test->rows[i]))
-            return &test->rows[i];
-    return NULL;
-}
-
 static void take_figures(struct result *result, const struct xb_record_case *test, size_t device)
 {
     struct xb_fleet_taking *taking = result->taking;
     char link[XB_TAKING_LINK];
-    const struct xb_record_row *row = first_row(result, test);
+    const struct xb_record_row *row = NULL; /* the first that has figures to compare */
+    for (size_t i = 0; row == NULL && i < result->record->process_count; i++)
+        row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
     const struct xb_parameters parameters = parameters_of(test);
     const struct xb_words words = name_case(result, test, &parameters);
     const char *options =
@@ -275,27 +258,21 @@ static void complain_of_failure(struct result *result, size_t gpu, const char *t
                        without_numbers(why != NULL ? why : "", cause, sizeof cause));
 }
 
-static void complain_of_case(struct result *result, const struct xb_record_case *test,
-                             size_t device, const struct xb_record_summary *summary)
-{
-    char reason[XB_RECORD_REASON], of[64];
-    const struct xb_parameters parameters = parameters_of(test);
-    struct xb_words words = name_case(result, test, &parameters);
-    size_t gpu = device != XB_FLEET_NONE ? result->gpus[device] : XB_FLEET_NONE;
-    const char *why = xb_record_reason(test, summary, reason, sizeof reason);
-    xb_words_add(&words, ", device %s: %s", xb_record_case_device(test, of, sizeof of),
-                 why != NULL ? why : "a copy arrived wrong");
-    if (summary->verified == XB_VERIFIED_FALSE)
-        xb_taking_complain(result->taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
-    else if (summary->status == XB_RESULT_ERROR)
-        complain_of_failure(result, gpu, words.text, why);
-}
-
 static void take_case(struct result *result, const struct xb_record_case *test)
 {
-    struct xb_record_summary summary = xb_record_summarize(result->record, test);
+    char reason[XB_RECORD_REASON], of[64];
+    const struct xb_record_summary summary = xb_record_summarize(result->record, test);
+    const struct xb_parameters parameters = parameters_of(test);
+    struct xb_words words = name_case(result, test, &parameters);
     size_t device = find_device(result, test->device);
-    complain_of_case(result, test, device, &summary);
+    size_t gpu = device != XB_FLEET_NONE ? result->gpus[device] : XB_FLEET_NONE;
+    const char *why = xb_record_reason(test, &summary, reason, sizeof reason);
+    xb_words_add(&words, ", device %s: %s", xb_record_case_device(test, of, sizeof of),
+                 why != NULL ? why : "a copy arrived wrong");
+    if (summary.verified == XB_VERIFIED_FALSE)
+        xb_taking_complain(result->taking, XB_FLEET_WRONG_DATA, gpu, words.text, NULL);
+    else if (summary.status == XB_RESULT_ERROR)
+        complain_of_failure(result, gpu, words.text, why);
     if (summary.verified != XB_VERIFIED_FALSE && device != XB_FLEET_NONE && !xb_record_is_sum(test))
         take_figures(result, test, device);
 }
@@ -337,30 +314,24 @@ static void take_devices(struct result *result)
     }
 }
 
-static void take_record(struct xb_fleet_taking *taking, const struct xb_record *record)
-{
-    struct result result = {.taking = taking, .record = record};
-    result.devices = xb_record_devices(record, &result.device_count);
-    result.gpus = xb_arena_allocate(&result.texts, (result.device_count + 1) * sizeof *result.gpus);
-    if (result.gpus == NULL) {
-        taking->status = XB_FAIL(&taking->error, XB_ERR_MEMORY, "no memory for a node's GPUs");
-        return;
-    }
-    take_devices(&result);
-    complain_of_run(&result);
-    for (size_t i = 0; i < record->case_count; i++)
-        take_case(&result, &record->cases[i]);
-    xb_arena_free(result.texts);
-}
-
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                       cJSON *document, const char *path, size_t number)
 {
     struct xb_record record;
+    struct result result = {.taking = taking, .record = &record};
     if (xb_record_of_tree(reader->place.path, document, &record, &reader->error) != XB_OK)
         return;
     xb_taking_begin(taking, path, number);
-    if (taking->status == XB_OK)
-        take_record(taking, &record);
+    result.devices = xb_record_devices(&record, &result.device_count);
+    result.gpus = xb_arena_allocate(&result.texts, (result.device_count + 1) * sizeof *result.gpus);
+    if (taking->status == XB_OK && result.gpus == NULL)
+        taking->status = XB_FAIL(&taking->error, XB_ERR_MEMORY, "no memory for a node's GPUs");
+    if (taking->status == XB_OK) {
+        take_devices(&result);
+        complain_of_run(&result);
+        for (size_t i = 0; i < record.case_count; i++)
+            take_case(&result, &record.cases[i]);
+    }
+    xb_arena_free(result.texts);
     xb_record_free(&record);
 }

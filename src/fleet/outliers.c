@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/rank_test.h"
 #include "internal.h"
-#include "node_tally.h"
+#include "majority.h"
 #include "tail.h"
 
 #include <float.h>

@@ -33,20 +33,9 @@ static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fle
     return count;
 }
 
-/* Writes codes without a finding too: a rule that watches one needs its sample. */
-static void put_codes(FILE *stream, const struct xb_fleet_judgement *judgement)
-{
-    static const char name[] = "xferbench_fleet_findings";
-    put_family(stream, name, "Findings of each code.");
-    for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
-        fputs(name, stream);
-        xb_prometheus_put_label(stream, '{', "code", xb_fleet_code_name(code));
-        fprintf(stream, "} %zu\n", count_code(judgement, code));
-    }
-}
-
 static void put_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
+    static const char findings[] = "xferbench_fleet_findings";
     put_count(
         stream, "xferbench_fleet_status",
         "Verdict: 0 no findings, 1 findings, or a document could not be read, 2 none could be "
@@ -61,7 +50,13 @@ static void put_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
               count_code(judgement, XB_FLEET_MISSING));
     put_count(stream, "xferbench_fleet_left_out_documents",
               "Documents, files and folders that were left out.", judgement->fleet->left_out_count);
-    put_codes(stream, judgement);
+    /* Codes without a finding too: a rule that watches one needs its sample. */
+    put_family(stream, findings, "Findings of each code.");
+    for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
+        fputs(findings, stream);
+        xb_prometheus_put_label(stream, '{', "code", xb_fleet_code_name(code));
+        fprintf(stream, "} %zu\n", count_code(judgement, code));
+    }
 }
 
 /* ---- a sample a finding ---- */
@@ -107,35 +102,12 @@ static void put_labels(FILE *stream, const struct xb_fleet *fleet,
     fputc('}', stream);
 }
 
-static enum xb_status add_sample(struct sample *sample, const struct xb_fleet *fleet,
-                                 const struct xb_fleet_finding *finding, struct xb_arena **arena,
-                                 struct xb_error *error)
-{
-    struct xb_memory_text labels = {.text = NULL};
-    if (xb_memory_text_begin(&labels) != NULL)
-        put_labels(labels.stream, fleet, finding);
-    sample->finding = finding;
-    return xb_memory_text_keep(&labels, "the metrics", arena, &sample->labels, error);
-}
-
 /* Of those with the same labels the worst comes first. */
 static int by_labels(const void *a, const void *b)
 {
-    const struct sample *first = a;
-    const struct sample *second = b;
+    const struct sample *first = a, *second = b;
     return XB_FIRST_ORDER(strcmp(first->labels, second->labels),
                           XB_ORDER(first->finding, second->finding));
-}
-
-/* A sample may not appear twice, and a node may have failed twice. Returns how many are left. */
-static size_t leave_out_same(struct sample *samples, size_t count)
-{
-    size_t kept = 0;
-    qsort(samples, count, sizeof *samples, by_labels);
-    for (size_t i = 0; i < count; i++)
-        if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
-            samples[kept++] = samples[i];
-    return kept;
 }
 
 static void put_samples(FILE *stream, const struct sample *samples, size_t count)
@@ -169,10 +141,22 @@ static enum xb_status put_findings(FILE *stream, const struct xb_fleet_judgement
     if (samples == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the metrics");
     enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < count; i++)
-        status = add_sample(&samples[i], judgement->fleet, &judgement->findings[i], &arena, error);
-    if (status == XB_OK)
-        put_samples(stream, samples, leave_out_same(samples, count));
+    for (size_t i = 0; status == XB_OK && i < count; i++) {
+        struct xb_memory_text labels = {.text = NULL};
+        if (xb_memory_text_begin(&labels) != NULL)
+            put_labels(labels.stream, judgement->fleet, &judgement->findings[i]);
+        samples[i].finding = &judgement->findings[i];
+        status = xb_memory_text_keep(&labels, "the metrics", &arena, &samples[i].labels, error);
+    }
+    if (status == XB_OK) {
+        /* A sample may not appear twice, and a node may have failed twice. */
+        size_t kept = 0;
+        qsort(samples, count, sizeof *samples, by_labels);
+        for (size_t i = 0; i < count; i++)
+            if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
+                samples[kept++] = samples[i];
+        put_samples(stream, samples, kept);
+    }
     free(samples);
     xb_arena_free(arena);
     return status;

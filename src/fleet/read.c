@@ -1,68 +1,263 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* fdopen */
+/* Documents from files, folders and streams, read by several threads. */
+#define _GNU_SOURCE /* fts, strverscmp, fopencookie */
 #include "read.h"
 
 #include "base/documents.h"
-#include "batch.h"
-#include "folder.h"
-#include "patient_input.h"
+#include "base/interrupt.h"
+#include "base/parallel.h"
+#include "taking.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <linux/limits.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- a stream ---- */
+/* ---- a batch ---- */
 
-/* Adds a stream's pieces. The first waits in the batch until it is clear whether it is the only
- * one, because an only one gets no number. */
-static enum xb_status read_stream(struct xb_batch *batch, const char *path, FILE *stream,
-                                  struct xb_error *error)
+/*
+ * Collects documents, and reads a whole batch of them with several threads. They come into the
+ * fleet in the order in which they were added, so it does not matter which thread is faster.
+ */
+
+#define MOST_PIECES 256
+#define MOST_BYTES ((size_t)32 << 20) /* of text; the last document may exceed it */
+
+struct piece {
+    char *path;
+    size_t number; /* of the document in its file; 0: it is the only one, or none */
+    uint64_t line; /* where it begins; 0: it is the only one */
+    char *text;    /* NULL: it is broken, and `why` says why */
+    size_t length;
+    char why[XB_TAKING_WHY];
+    bool is_foreign;       /* it is not broken, but it is of no node */
+    struct xb_fleet taken; /* a fleet of this document alone */
+    enum xb_status status;
+    struct xb_error error;
+};
+
+struct batch {
+    struct xb_fleet *fleet;
+    struct xb_fleet_terms terms;
+    struct piece *pieces;
+    size_t count;
+    size_t bytes; /* of their texts */
+};
+
+static enum xb_status begin(struct batch *batch, struct xb_fleet *fleet, struct xb_error *error)
 {
-    struct xb_documents documents;
-    struct xb_document_piece piece;
-    size_t count = 0;
-    size_t number = 0;
-    bool any = true;
-    enum xb_status status = XB_OK;
-    xb_documents_open(&documents, stream, XB_FLEET_LARGEST_BYTES);
-    while (status == XB_OK && any) {
-        if (count > 1 && xb_batch_is_full(batch))
-            status = xb_batch_run(batch, error);
-        if (status == XB_OK)
-            status = xb_documents_next(&documents, &piece, &any, error);
-        if (status != XB_OK || !any)
-            break;
-        count++;
-        number += !piece.is_none;
-        status = xb_batch_add(batch, path, piece.is_none ? 0 : number, piece.line, piece.text,
-                              piece.length, piece.why, error);
+    *batch =
+        (struct batch){.fleet = fleet, .pieces = calloc(MOST_PIECES + 1, sizeof *batch->pieces)};
+    if (batch->pieces == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read documents");
+    return xb_fleet_terms_make(&batch->terms, error);
+}
+
+static void empty(struct batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct piece *piece = &batch->pieces[i];
+        free(piece->path);
+        free(piece->text);
+        xb_fleet_free(&piece->taken);
+        *piece = (struct piece){.path = NULL};
     }
-    xb_documents_close(&documents);
-    if (status == XB_OK && count == 0)
-        status = xb_batch_add(batch, path, 0, 0, NULL, 0, "it is empty", error);
-    else if (status == XB_OK && count == 1)
-        xb_batch_is_alone(batch);
+    batch->count = batch->bytes = 0;
+}
+
+/* Each into a fleet of its own. */
+static void read_pieces(void *argument, uint64_t first, uint64_t end)
+{
+    struct batch *batch = argument;
+    for (uint64_t i = first; i < end && xb_interrupt_signal() == 0; i++) {
+        struct piece *piece = &batch->pieces[i];
+        if (piece->text == NULL)
+            continue;
+        piece->status = xb_fleet_open(&piece->taken, &piece->error);
+        piece->taken.now = batch->fleet->now;
+        if (piece->status == XB_OK)
+            piece->status = xb_taking_document(&piece->taken, &batch->terms, piece->path,
+                                               piece->number, piece->text, piece->length,
+                                               piece->why, &piece->is_foreign, &piece->error);
+    }
+}
+
+static enum xb_status leave_out_piece(struct xb_fleet *fleet, const struct piece *piece,
+                                      struct xb_error *error)
+{
+    char what[PATH_MAX + 80];
+    size_t length = (size_t)snprintf(what, sizeof what, "%s", piece->path);
+    if (length < sizeof what && piece->number > 0)
+        length +=
+            (size_t)snprintf(what + length, sizeof what - length, ", document %zu", piece->number);
+    if (length < sizeof what && piece->line > 0)
+        snprintf(what + length, sizeof what - length, ", line %" PRIu64, piece->line);
+    return xb_fleet_leave_out(fleet, what, piece->why, piece->is_foreign, error);
+}
+
+/* Reads its documents into the fleet, and empties it. */
+static enum xb_status read_batch(struct batch *batch, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    xb_parallel_for(batch->count, 1, read_pieces, batch);
+    if (xb_interrupt_signal() != 0)
+        status = XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading");
+    for (size_t i = 0; i < batch->count && status == XB_OK; i++) {
+        const struct piece *piece = &batch->pieces[i];
+        status = piece->status;
+        if (status != XB_OK)
+            *error = piece->error;
+        else if (piece->why[0] != '\0')
+            status = leave_out_piece(batch->fleet, piece, error);
+        else
+            status = xb_fleet_absorb(batch->fleet, &piece->taken, error);
+    }
+    empty(batch);
     return status;
 }
 
-/* ---- a file ---- */
-
-static enum xb_status leave_out(struct xb_batch *batch, const char *path, const char *why,
-                                struct xb_error *error)
+/* Reads it if it has no room but for one more. */
+static enum xb_status make_room(struct batch *batch, struct xb_error *error)
 {
-    enum xb_status status = xb_batch_is_full(batch) ? xb_batch_run(batch, error) : XB_OK;
-    return status == XB_OK ? xb_batch_add(batch, path, 0, 0, NULL, 0, why, error) : status;
+    bool is_full = batch->count >= MOST_PIECES || batch->bytes >= MOST_BYTES;
+    return is_full ? read_batch(batch, error) : XB_OK;
 }
 
-static enum xb_status leave_out_unread(struct xb_batch *batch, const char *path, int code,
+/* Adds a document, or with a `text` of NULL the reason why there is none; copies both. */
+static enum xb_status add(struct batch *batch, const char *path, size_t number, uint64_t line,
+                          const char *text, size_t length, const char *why, struct xb_error *error)
+{
+    struct piece *piece = &batch->pieces[batch->count];
+    *piece = (struct piece){.path = strdup(path),
+                            .number = number,
+                            .line = line,
+                            .text = text != NULL ? malloc(length + 1) : NULL,
+                            .length = length};
+    batch->count++;
+    batch->bytes += length;
+    if (piece->path == NULL || (text != NULL && piece->text == NULL))
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a document of %zu bytes", length);
+    if (text != NULL)
+        memcpy(piece->text, text, length + 1); /* and the zero behind it */
+    else if (why != NULL)
+        snprintf(piece->why, sizeof piece->why, "%s", why);
+    return XB_OK;
+}
+
+/* Reads what is in it, unless something failed before, and closes it. */
+static enum xb_status finish(struct batch *batch, enum xb_status status, struct xb_error *error)
+{
+    if (status == XB_OK)
+        status = read_batch(batch, error);
+    empty(batch);
+    free(batch->pieces);
+    xb_fleet_terms_free(&batch->terms);
+    return status;
+}
+
+static enum xb_status leave_out(struct batch *batch, const char *path, const char *why,
+                                struct xb_error *error)
+{
+    enum xb_status status = make_room(batch, error);
+    return status == XB_OK ? add(batch, path, 0, 0, NULL, 0, why, error) : status;
+}
+
+static enum xb_status leave_out_unread(struct batch *batch, const char *path, int code,
                                        struct xb_error *error)
 {
     char why[256];
     snprintf(why, sizeof why, "cannot be read: %s (%s)", strerror(code), xb_errno_name(code));
     return leave_out(batch, path, why, error);
 }
+
+/* ---- a stream ---- */
+
+/* Adds a stream's pieces. The first waits in the batch until it is clear whether it is the only
+ * one, because an only one gets no number. */
+static enum xb_status read_stream(struct batch *batch, const char *path, FILE *stream,
+                                  struct xb_error *error)
+{
+    struct xb_documents documents;
+    struct xb_document_piece piece;
+    size_t count = 0, number = 0;
+    bool any = true;
+    enum xb_status status = XB_OK;
+    xb_documents_open(&documents, stream, XB_FLEET_LARGEST_BYTES);
+    while (status == XB_OK && any) {
+        if (count > 1)
+            status = make_room(batch, error);
+        if (status == XB_OK)
+            status = xb_documents_next(&documents, &piece, &any, error);
+        if (status != XB_OK || !any)
+            break;
+        count++;
+        number += !piece.is_none;
+        status = add(batch, path, piece.is_none ? 0 : number, piece.line, piece.text, piece.length,
+                     piece.why, error);
+    }
+    xb_documents_close(&documents);
+    if (status == XB_OK && count == 0)
+        return add(batch, path, 0, 0, NULL, 0, "it is empty", error);
+    if (status == XB_OK && count == 1)
+        batch->pieces[batch->count - 1].number = batch->pieces[batch->count - 1].line = 0;
+    return status;
+}
+
+/* A descriptor as a stream that a signal ends: reading then fails with EINTR. A plain read would go
+ * on after a signal, because the program's handlers restart system calls, and wait for a sender
+ * that may never write again. */
+struct input {
+    int descriptor;
+    bool owns; /* closes the descriptor too */
+};
+
+/* A signal that comes just before poll() begins to wait does not end it: look again after that. */
+#define LOOK_MS 100
+
+static ssize_t read_some(void *cookie, char *buffer, size_t size)
+{
+    const struct input *input = cookie;
+    struct pollfd waiting = {.fd = input->descriptor, .events = POLLIN};
+    while (xb_interrupt_signal() == 0) {
+        int ready = poll(&waiting, 1, LOOK_MS);
+        ssize_t got = ready > 0 ? read(input->descriptor, buffer, size) : ready;
+        bool goes_on = ready == 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+        if (!goes_on)
+            return got;
+    }
+    errno = EINTR;
+    return -1;
+}
+
+static int close_input(void *cookie)
+{
+    struct input *input = cookie;
+    int failed = input->owns ? close(input->descriptor) : 0;
+    free(input);
+    return failed;
+}
+
+/* NULL: no memory; the descriptor stays open. */
+static FILE *open_input(int descriptor, bool owns)
+{
+    struct input *input = malloc(sizeof *input);
+    if (input == NULL)
+        return NULL;
+    *input = (struct input){.descriptor = descriptor, .owns = owns};
+    FILE *stream =
+        fopencookie(input, "r", (cookie_io_functions_t){.read = read_some, .close = close_input});
+    if (stream == NULL)
+        free(input);
+    return stream;
+}
+
+/* ---- a file ---- */
 
 /* Opens a file that can hold a document; NULL with errno for anything else. Looks at its type
  * first, because opening a device can make it act. Opening a FIFO would wait for its writer, also
@@ -73,19 +268,19 @@ static FILE *open_file(const char *path, bool pipes, struct stat *file)
     FILE *stream = NULL;
     if (stat(path, file) != 0)
         return NULL;
-    errno = S_ISDIR(file->st_mode) ? EISDIR : EINVAL;
-    if (!S_ISREG(file->st_mode) && !(pipes && S_ISFIFO(file->st_mode)))
-        return NULL;
     bool is_pipe = S_ISFIFO(file->st_mode);
+    errno = S_ISDIR(file->st_mode) ? EISDIR : EINVAL;
+    if (!S_ISREG(file->st_mode) && !(pipes && is_pipe))
+        return NULL;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (is_pipe ? O_NONBLOCK : 0));
     if (descriptor >= 0)
-        stream = is_pipe ? xb_patient_input_open(descriptor, true) : fdopen(descriptor, "r");
+        stream = is_pipe ? open_input(descriptor, true) : fdopen(descriptor, "r");
     if (descriptor >= 0 && stream == NULL)
         close(descriptor);
     return stream;
 }
 
-static enum xb_status read_file(struct xb_batch *batch, const char *path, bool pipes,
+static enum xb_status read_file(struct batch *batch, const char *path, bool pipes,
                                 struct xb_error *error)
 {
     struct stat file = {.st_mode = 0};
@@ -94,7 +289,7 @@ static enum xb_status read_file(struct xb_batch *batch, const char *path, bool p
         return leave_out(batch, path, "it is no regular file", error);
     if (stream == NULL)
         return leave_out_unread(batch, path, errno, error);
-    enum xb_status status = xb_batch_is_full(batch) ? xb_batch_run(batch, error) : XB_OK;
+    enum xb_status status = make_room(batch, error);
     if (status == XB_OK)
         status = read_stream(batch, path, stream, error);
     fclose(stream);
@@ -103,76 +298,105 @@ static enum xb_status read_file(struct xb_batch *batch, const char *path, bool p
 
 /* ---- a folder ---- */
 
-static enum xb_status read_folder(struct xb_batch *batch, const char *path, struct xb_error *error)
+/* Sorts by name: the order of the file system differs from machine to machine. */
+static int compare_names(const FTSENT **a, const FTSENT **b)
 {
-    struct xb_folder folder;
-    const struct xb_folder_entry *entry = NULL;
-    bool any = false;
-    enum xb_status status = xb_folder_open(&folder, path, error);
-    while (status == XB_OK && (entry = xb_folder_next(&folder)) != NULL) {
-        any = true;
-        if (entry->failure != 0)
-            status = leave_out_unread(batch, entry->path, entry->failure, error);
-        else
-            status = read_file(batch, entry->path, false, error);
+    int order = strverscmp((*a)->fts_name, (*b)->fts_name);
+    return order != 0 ? order : strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static bool is_document(const FTSENT *entry)
+{
+    static const char *const endings[] = {".json", ".jsonl", ".ndjson"};
+    struct stat file;
+    bool is_named = false;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t length = strlen(endings[i]);
+        is_named =
+            is_named || (entry->fts_namelen > length &&
+                         strcmp(entry->fts_name + entry->fts_namelen - length, endings[i]) == 0);
     }
-    xb_folder_close(&folder);
-    if (status == XB_OK && !any)
+    switch (entry->fts_info) {
+    case FTS_F:
+    case FTS_DEFAULT: /* a pipe or a device: it will be named as such */
+    case FTS_NS:
+    case FTS_SLNONE:
+        return is_named;
+    case FTS_SL: /* links to folders are not followed, but a link to a file counts like the file */
+        return is_named && !(stat(entry->fts_accpath, &file) == 0 && S_ISDIR(file.st_mode));
+    default:
+        return false;
+    }
+}
+
+static enum xb_status read_folder(struct batch *batch, const char *path, struct xb_error *error)
+{
+    char *const paths[] = {(char *)path, NULL}; /* which fts_open(3) does not write to */
+    bool any = false;
+    enum xb_status status = XB_OK;
+    FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
+    if (tree == NULL)
+        return XB_FAIL_ERRNO(error, "fts_open", errno, "%.300s: no memory to read the folder",
+                             path);
+    for (const FTSENT *entry; status == XB_OK;) {
+        errno = 0;
+        entry = fts_read(tree);
+        if (entry == NULL)
+            break;
+        bool has_failed = entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR;
+        any = any || has_failed || is_document(entry);
+        if (has_failed)
+            status = leave_out_unread(batch, entry->fts_path, entry->fts_errno, error);
+        else if (is_document(entry))
+            status = read_file(batch, entry->fts_path, false, error);
+    }
+    /* Where the list breaks off, what follows would be missing, and nobody would know. */
+    if (status == XB_OK && errno != 0)
+        status = leave_out_unread(batch, path, errno, error);
+    else if (status == XB_OK && !any)
         status =
             leave_out(batch, path, "it has no file that ends with .json, .jsonl or .ndjson", error);
+    fts_close(tree);
     return status;
 }
 
 /* ---- what others call ---- */
 
-typedef enum xb_status read_into(struct xb_batch *batch, const char *path, FILE *stream,
-                                 struct xb_error *error);
-
-static enum xb_status read_path(struct xb_batch *batch, const char *path, FILE *stream,
-                                struct xb_error *error)
-{
-    struct stat file;
-    (void)stream;
-    if (strcmp(path, "-") == 0)
-        return read_stream(batch, path, stdin, error);
-    if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
-        return read_folder(batch, path, error);
-    return read_file(batch, path, true, error);
-}
-
-static enum xb_status read_all(struct xb_fleet *fleet, read_into *read, const char *path,
-                               FILE *stream, struct xb_error *error)
-{
-    struct xb_batch batch;
-    enum xb_status status = xb_batch_open(&batch, fleet, error);
-    if (status == XB_OK)
-        status = read(&batch, path, stream, error);
-    if (status == XB_OK)
-        status = xb_batch_run(&batch, error);
-    xb_batch_close(&batch);
-    return status;
-}
-
 enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb_error *error)
 {
-    return read_all(fleet, read_path, path, NULL, error);
+    struct batch batch;
+    struct stat file;
+    FILE *stream = strcmp(path, "-") == 0 ? open_input(STDIN_FILENO, false) : NULL;
+    if (stream == NULL && strcmp(path, "-") == 0)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read standard input");
+    enum xb_status status = begin(&batch, fleet, error);
+    if (status == XB_OK && stream != NULL)
+        status = read_stream(&batch, path, stream, error);
+    else if (status == XB_OK && stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+        status = read_folder(&batch, path, error);
+    else if (status == XB_OK)
+        status = read_file(&batch, path, true, error);
+    if (stream != NULL)
+        fclose(stream);
+    return finish(&batch, status, error);
 }
 
 enum xb_status xb_fleet_read_stream(struct xb_fleet *fleet, const char *path, FILE *stream,
                                     struct xb_error *error)
 {
-    return read_all(fleet, read_stream, path, stream, error);
+    struct batch batch;
+    enum xb_status status = begin(&batch, fleet, error);
+    if (status == XB_OK)
+        status = read_stream(&batch, path, stream, error);
+    return finish(&batch, status, error);
 }
 
 enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path, size_t number,
                                   const char *text, size_t length, struct xb_error *error)
 {
-    struct xb_batch batch;
-    enum xb_status status = xb_batch_open(&batch, fleet, error);
+    struct batch batch;
+    enum xb_status status = begin(&batch, fleet, error);
     if (status == XB_OK)
-        status = xb_batch_add(&batch, path, number, 0, text, length, NULL, error);
-    if (status == XB_OK)
-        status = xb_batch_run(&batch, error);
-    xb_batch_close(&batch);
-    return status;
+        status = add(&batch, path, number, 0, text, length, NULL, error);
+    return finish(&batch, status, error);
 }

@@ -15,7 +15,9 @@
 
 #define XB_FLEET_LARGEST_BYTES ((size_t)64 << 20) /* of one document */
 
-/* Reads a file of one document or several, a folder (see folder.h), or "-": standard input. */
+/* Reads a file of one document or several, a folder with all folders below it (files that end with
+ * .json, .jsonl or .ndjson, by name with numbers as numbers; links to folders are not followed), or
+ * "-": standard input. */
 XB_MUST_CHECK enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path,
                                            struct xb_error *error);
 

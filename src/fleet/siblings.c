@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "add_squares.h"
 #include "internal.h"
 #include "order.h"
+#include "tail.h"
 #include "xferbench/statistics.h"
 
 #include <float.h>

@@ -145,8 +145,7 @@ static bool count_some(const struct xb_fleet_judgement *judgement, is_counted *c
     const char **names = calloc(judgement->finding_count + 1, sizeof(const char *));
     bool *is_named = calloc(judgement->fleet->gpu_count + 1, sizeof *is_named);
     bool ok = names != NULL && is_named != NULL;
-    size_t all = 0;
-    size_t of_gpus = 0;
+    size_t all = 0, of_gpus = 0;
     for (size_t i = 0; ok && i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if (finding->gpu == XB_FLEET_NONE || !counts(finding))
@@ -224,12 +223,16 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
+static bool is_one_of(const struct some *some)
+{
+    return some->gpus > 0 ? some->gpus + some->whole == 1 : some->nodes == 1;
+}
+
 /* "8 of 3,976 GPUs, on 1 of 497 nodes, are" */
 static void add_some(struct xb_words *words, const struct xb_fleet *fleet, const struct some *some)
 {
     size_t with_gpus = some->nodes - some->whole;
-    char a[24];
-    char b[24];
+    char a[24], b[24];
     if (some->gpus > 0)
         xb_words_add(words, "%s of %s GPUs, on ", xb_fleet_table_count(some->gpus, a, sizeof a),
                      xb_fleet_table_count(fleet->gpu_count, b, sizeof b));
@@ -240,20 +243,7 @@ static void add_some(struct xb_words *words, const struct xb_fleet *fleet, const
     if (some->gpus > 0 && some->whole > 0)
         xb_words_add(words, " and %s more node%s", xb_fleet_table_count(some->whole, a, sizeof a),
                      plural(some->whole));
-    bool is_one = some->gpus > 0 ? some->gpus + some->whole == 1 : some->nodes == 1;
-    xb_words_add(words, " %s", is_one ? "is" : "are");
-}
-
-/* What is to be taken out of service. */
-static void add_bad(struct xb_words *words, const struct xb_fleet *fleet, const struct tally *tally)
-{
-    const struct some *bad = &tally->bad;
-    bool is_one = bad->gpus > 0 ? bad->gpus + bad->whole == 1 : bad->nodes == 1;
-    add_some(words, fleet, bad);
-    xb_words_add(words, " not %s.",
-                 tally->by_siblings ? is_one ? "like its siblings" : "like their siblings"
-                 : is_one           ? "as it should be"
-                                    : "as they should be");
+    xb_words_add(words, " %s", is_one_of(some) ? "is" : "are");
 }
 
 /* What must be known before the rest is believed. */
@@ -261,8 +251,7 @@ static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *
                        const struct tally *tally)
 {
     const struct xb_fleet *fleet = judgement->fleet;
-    char a[24];
-    char b[24];
+    char a[24], b[24];
     if (tally->missing > 0)
         xb_words_add(words, " %s of %s expected node%s %s missing.",
                      xb_fleet_table_count(tally->missing, a, sizeof a),
@@ -296,8 +285,7 @@ static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *
 /* Names them if their names have room in a line. */
 static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_list *list)
 {
-    char count[24];
-    char but[24];
+    char count[24], but[24];
     struct xb_words left_out = {.length = 0};
     xb_fleet_table_count(list->count, count, sizeof count);
     if (list->left_out > 0)
@@ -322,7 +310,11 @@ static void answer_named(const struct xb_fleet_view *view, const struct tally *t
     const struct xb_fleet *fleet = view->judgement->fleet;
     struct xb_words words = {.length = 0};
     if (tally->bad.nodes > 0) {
-        add_bad(&words, fleet, tally);
+        add_some(&words, fleet, &tally->bad);
+        xb_words_add(&words, " not %s %s.", tally->by_siblings ? "like" : "as",
+                     is_one_of(&tally->bad) ? tally->by_siblings ? "its siblings" : "it should be"
+                     : tally->by_siblings   ? "their siblings"
+                                            : "they should be");
     } else if (tally->many.nodes > 0) {
         add_some(&words, fleet, &tally->many);
         xb_words_add(&words, " not as they should be, but many have the same.");
@@ -342,9 +334,7 @@ static void answer_good(const struct xb_fleet_view *view, const struct tally *ta
     const struct xb_fleet_judgement *judgement = view->judgement;
     size_t gpus = judgement->fleet->gpu_count;
     size_t nodes = judgement->fleet->node_count;
-    char a[24];
-    char b[24];
-    char c[24];
+    char a[24], b[24], c[24];
     xb_fleet_table_count(judgement->judged_gpus, a, sizeof a);
     xb_fleet_table_count(gpus, b, sizeof b);
     xb_fleet_table_count(nodes, c, sizeof c);
@@ -384,15 +374,6 @@ static void put_answer(const struct xb_fleet_view *view, const struct tally *tal
 
 /* ---- what a reader must know besides ---- */
 
-static void put_notes(const struct xb_fleet_view *view)
-{
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    if (judgement->note_count > 0)
-        fputc('\n', view->stream);
-    for (size_t i = 0; i < judgement->note_count; i++)
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
-}
-
 static void put_left_out(const struct xb_fleet_view *view)
 {
     const struct xb_fleet *fleet = view->judgement->fleet;
@@ -426,7 +407,10 @@ static bool put_table(const struct xb_fleet_view *view, struct xb_error *error)
     if (ok && view->judgement->fleet->source_count > 0) {
         ok = xb_fleet_table_findings(view);
         xb_fleet_table_figures(view);
-        put_notes(view);
+        if (view->judgement->note_count > 0)
+            fputc('\n', view->stream);
+        for (size_t i = 0; i < view->judgement->note_count; i++)
+            xb_fleet_table_put(view, XB_COLOUR_NONE, "Note: %s", view->judgement->notes[i]);
     }
     if (ok)
         put_left_out(view);

@@ -109,9 +109,7 @@ static void put_histogram(const struct xb_fleet_view *view,
 {
     bool with_blocks = xb_terminal_has_utf8(view->stream);
     struct drawn drawn;
-    char least[48];
-    char most[48];
-    char median[48];
+    char least[48], most[48], median[48];
     xb_fleet_table_value(unit, siblings->least, least, sizeof least);
     xb_fleet_table_value(unit, siblings->most, most, sizeof most);
     xb_fleet_table_value(unit, siblings->centre, median, sizeof median);
@@ -136,10 +134,7 @@ static void put_judged(const struct xb_fleet_view *view, size_t index)
     const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[siblings->figure];
     struct xb_words words = {.length = 0};
-    char a[32];
-    char b[32];
-    char c[32];
-    char d[32];
+    char a[32], b[32], c[32], d[32];
     fputc('\n', view->stream);
     add_title(&words, view->judgement, index);
     xb_fleet_table_put(view, XB_COLOUR_TITLE, "%s", words.text);
@@ -195,11 +190,6 @@ static void put_unjudged(const struct xb_fleet_view *view)
                            XB_FLEET_SIBLINGS + 1, words.text);
 }
 
-static bool has_named(const struct xb_fleet_siblings *siblings)
-{
-    return siblings->slow + siblings->fast > 0;
-}
-
 /* Figures with a named GPU come first, because a screen has room for some only. */
 void xb_fleet_table_figures(const struct xb_fleet_view *view)
 {
@@ -207,10 +197,11 @@ void xb_fleet_table_figures(const struct xb_fleet_view *view)
     size_t judged = 0;
     char count[24];
     for (int named = 1; named >= 0; named--)
-        for (size_t i = 0; i < judgement->sibling_count; i++)
-            if (judgement->siblings[i].judged &&
-                has_named(&judgement->siblings[i]) == (named > 0) && judged++ < view->figures)
+        for (size_t i = 0; i < judgement->sibling_count; i++) {
+            const struct xb_fleet_siblings *of = &judgement->siblings[i];
+            if (of->judged && (of->slow + of->fast > 0) == (named > 0) && judged++ < view->figures)
                 put_judged(view, i);
+        }
     if (judged > view->figures) {
         fputc('\n', view->stream);
         xb_fleet_table_put(view, XB_COLOUR_NONE, "and %s more figures: --format json",

@@ -111,21 +111,14 @@ bool xb_fleet_table_is_row(const struct xb_fleet_judgement *judgement, size_t in
            before->code != finding->code || before->together != finding->together;
 }
 
-/* How many findings behind this one are in its row. */
-static size_t count_more(const struct xb_fleet_judgement *judgement, size_t index)
-{
-    size_t more = 0;
-    while (index + more + 1 < judgement->finding_count &&
-           !xb_fleet_table_is_row(judgement, index + more + 1))
-        more++;
-    return more;
-}
-
 /* False: no memory. */
 static bool add_row(const struct xb_fleet_view *view, struct libscols_table *table, size_t index)
 {
     const struct xb_fleet_finding *finding = &view->judgement->findings[index];
-    size_t more = count_more(view->judgement, index);
+    size_t more = 0; /* findings behind this one that are in its row */
+    while (index + more + 1 < view->judgement->finding_count &&
+           !xb_fleet_table_is_row(view->judgement, index + more + 1))
+        more++;
     struct libscols_line *line = scols_table_new_line(table, NULL);
     char cells[CELLS][CELL_SIZE];
     for (size_t i = 0; i < CELLS; i++)
@@ -165,25 +158,11 @@ static const char *const next_steps[XB_FLEET_CODES] = {
     [XB_FLEET_OTHER_DRIVER] = "not drained. Install the same on all.",
 };
 
-/* A line for each code that is found. */
-static void put_next_steps(const struct xb_fleet_view *view)
-{
-    bool found[XB_FLEET_CODES] = {false};
-    for (size_t i = 0; i < view->judgement->finding_count; i++)
-        found[view->judgement->findings[i].code] = true;
-    fputc('\n', view->stream);
-    for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
-        if (found[code])
-            xb_fleet_table_put(view, XB_COLOUR_NONE, "%s: %s", xb_fleet_code_name(code),
-                               next_steps[code]);
-}
-
 /* Findings without a figure, up to that index: the sentence says what a number says of the others.
  */
 static void put_reasons(const struct xb_fleet_view *view, size_t end)
 {
-    char node[CELL_SIZE];
-    char gpu[64];
+    char node[CELL_SIZE], gpu[64];
     bool begun = false;
     for (size_t i = 0; i < end; i++) {
         const struct xb_fleet_finding *finding = &view->judgement->findings[i];
@@ -257,10 +236,12 @@ bool xb_fleet_table_findings(const struct xb_fleet_view *view)
                                        .turns = turns,
                                        .elsewhere = "See --format csv",
                                        .least = LEAST_NAME};
-    size_t end = 0;
-    size_t left_out = 0;
+    size_t end = 0, left_out = 0;
+    bool found[XB_FLEET_CODES] = {false};
     if (view->judgement->finding_count == 0)
         return true;
+    for (size_t i = 0; i < view->judgement->finding_count; i++)
+        found[view->judgement->findings[i].code] = true;
     struct libscols_table *table = scols_new_table();
     bool ok = table != NULL;
     for (size_t i = 0; ok && i < CELLS; i++)
@@ -269,7 +250,11 @@ bool xb_fleet_table_findings(const struct xb_fleet_view *view)
     if (!xb_columns_print(view->stream, "\n", table, ok, &columns))
         return false;
     put_more(view, end, left_out);
-    put_next_steps(view);
+    fputc('\n', view->stream);
+    for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
+        if (found[code])
+            xb_fleet_table_put(view, XB_COLOUR_NONE, "%s: %s", xb_fleet_code_name(code),
+                               next_steps[code]);
     put_reasons(view, end);
     return true;
 }

@@ -100,3 +100,12 @@ double xb_tail_limit(double p, double others)
     }
     return high;
 }
+
+double xb_fleet_add_squares(double one, double other)
+{
+    double larger = fmax(one, other);
+    if (!(larger > 0) || !isfinite(larger))
+        return larger;
+    double smaller = fmin(one, other) / larger;
+    return larger * sqrt(1 + smaller * smaller);
+}

@@ -21,4 +21,8 @@ double xb_tail_of_siblings(double t, double others);
 /* The least t for which xb_tail_of_siblings() returns `p` or less, to 12 digits; 0 < p < 1. */
 double xb_tail_limit(double p, double others);
 
+/* The length of both at a right angle. Not hypot(): as of glibc 2.35 that is another symbol, and a
+ * program that asks for it does not start on RHEL 9, which has 2.34. */
+double xb_fleet_add_squares(double one, double other);
+
 #endif

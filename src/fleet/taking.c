@@ -1,30 +1,73 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Takes one document of any kind into a fleet, or says why it cannot. */
 #include "taking.h"
 
+#include "base/arena.h"
+#include "base/day_time.h"
 #include "link/command.h"
+#include "machine/node.h"
 #include "machine/pcie.h"
+#include "record/mode_list.h"
+#include "record/kind.h"
+#include "record/shown_parameters.h"
 #include "run/command.h"
+#include "xferbench/mode.h"
 #include "xferbench/options.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* ---- where it comes from ---- */
+
+#define MOST_KEYS 1000
+#define LATEST 1e11 /* seconds */
+
+/* 0 for what is no time: a document without one is older than any other, but it counts. */
+static double read_time(const char *text)
+{
+    struct xb_error ignored;
+    double when = 0.0;
+    return text != NULL && xb_day_time_parse(text, &when, &ignored) == XB_OK ? when : 0.0;
+}
+
+static struct xb_fleet_origin origin_of(struct xb_json_reader *reader, const cJSON *document)
+{
+    const cJSON *host = xb_json_get_optional_object(reader, document, "host", MOST_KEYS);
+    const cJSON *backend = xb_json_get_optional_object(reader, document, "backend", MOST_KEYS);
+    const cJSON *start = xb_json_get_optional_object(reader, document, "start", MOST_KEYS);
+    const cJSON *clock = xb_json_get_optional_object(reader, start, "clock", MOST_KEYS);
+    const cJSON *launcher = xb_json_get_optional_object(reader, document, "launcher", MOST_KEYS);
+    double began = read_time(xb_json_get_optional_text(reader, start, "began"));
+    struct xb_fleet_origin origin = {
+        .node = xb_json_get_optional_text(reader, host, "node"),
+        .hostname = xb_json_get_optional_text(reader, host, "hostname"),
+        .backend = xb_json_get_optional_text(reader, backend, "name"),
+        .driver = xb_json_get_optional_text(reader, backend, "driver_version"),
+        .written = (time_t)read_time(xb_json_get_optional_text(reader, document, "timestamp")),
+        .began = began > 0.0 ? began : (double)NAN,
+        .late_s = xb_json_get_optional_number(reader, start, "late_s", LATEST),
+        .unsynchronised = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(clock, "synchronised")),
+        .rank = (unsigned)xb_json_get_optional_whole(reader, launcher, "rank", XB_RANKS - 1),
+        .ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS),
+    };
+    if (origin.node == NULL)
+        origin.node = origin.hostname;
+    return origin;
+}
+
+/* ---- what it says ---- */
+
 /* A document that is dated ahead would outrank all others until that day. It counts so much
  * earlier: as older than all others, also those without a date, while several keep their order. */
 #define BEFORE_ALL ((time_t)1 << 40)
 
-static enum xb_status find_link_bytes(uint64_t *bytes, struct xb_error *error)
-{
-    const struct xb_option *row = xb_option_find(xb_link_rows(), "size");
-    *bytes = 0;
-    return row != NULL ? xb_size_parse(row->default_text, bytes, error) : XB_OK;
-}
-
 enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms, struct xb_error *error)
 {
+    const struct xb_option *size = xb_option_find(xb_link_rows(), "size");
     *terms = (struct xb_fleet_terms){.rows = xb_run_rows()};
-    enum xb_status status = find_link_bytes(&terms->link_bytes, error);
+    enum xb_status status =
+        size != NULL ? xb_size_parse(size->default_text, &terms->link_bytes, error) : XB_OK;
     return status == XB_OK ? xb_record_of_defaults(terms->rows, &terms->defaults, error) : status;
 }
 
@@ -68,25 +111,17 @@ static bool is_same(const char *left, const char *right)
     return left != NULL && right != NULL && strcmp(left, right) == 0;
 }
 
-/* Parts of one GPU may have its UUID and its address: by these they would be taken for one, and of
- * their values one alone would count. The fleet has no GPUs but this document's. */
-static void drop_what_others_have(const struct xb_fleet *fleet, struct xb_fleet_gpu *gpu)
-{
-    for (size_t i = 0; i < fleet->gpu_count; i++) {
-        const struct xb_fleet_gpu *other = &fleet->gpus[i];
-        if (other->index == gpu->index)
-            continue;
-        if (is_same(other->uuid, gpu->uuid))
-            gpu->uuid = NULL;
-        if (is_same(other->pci_bdf, gpu->pci_bdf))
-            gpu->pci_bdf = NULL;
-    }
-}
-
 size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu)
 {
     size_t index = XB_FLEET_NONE;
-    drop_what_others_have(taking->fleet, &gpu);
+    /* Parts of one GPU may have its UUID and its address: by these they would be taken for one, and
+     * of their values one alone would count. The fleet has no GPUs but this document's. */
+    for (size_t i = 0; i < taking->fleet->gpu_count; i++) {
+        const struct xb_fleet_gpu *other = &taking->fleet->gpus[i];
+        bool apart = other->index != gpu.index;
+        gpu.uuid = apart && is_same(other->uuid, gpu.uuid) ? NULL : gpu.uuid;
+        gpu.pci_bdf = apart && is_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
+    }
     gpu.node = taking->node;
     gpu.told = taking->origin.written;
     if (taking->status == XB_OK)
@@ -151,4 +186,124 @@ void xb_taking_pair_link(struct xb_fleet_figure *figure, const char *link, unsig
         snprintf(text, XB_TAKING_LINK, "%.20s %s>%s", known ? link : "unknown",
                  place_of(from, places[0], sizeof places[0]),
                  place_of(to, places[1], sizeof places[1]));
+}
+
+/* ---- what must be the same before two are compared: as in `compare`, but as a text ---- */
+
+/* Whether it changes how cases of the mode are measured. One that no mode takes is for all; a mode
+ * that this program does not know may take any. */
+static bool matters(const struct xb_fleet_terms *terms, const char *mode_name, const char *option)
+{
+    const struct xb_option *row = xb_option_find(terms->rows, option);
+    const struct xb_mode *mode = xb_mode_find(mode_name);
+    /* How long a case is measured at most makes its median more or less certain, which its scatter
+     * tells, and no other. */
+    bool is_of_time = strcmp(option, "time-limit") == 0;
+    return (row == NULL || !row->selects) && !is_of_time &&
+           (mode == NULL || !xb_modes_take(option) ||
+            xb_option_find(mode->options, option) != NULL);
+}
+
+static bool is_named(const struct xb_parameters *named, const char *name)
+{
+    for (size_t i = 0; i < named->count; i++)
+        if (strcmp(named->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Appends "chunk=4194304"; NULL: no memory. */
+static const char *add(struct xb_arena **texts, const char *before,
+                       const struct xb_record_fact *fact)
+{
+    return before == NULL ? NULL
+                          : xb_arena_print(texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "",
+                                           fact->name, fact->value != NULL ? fact->value : "null");
+}
+
+const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct xb_record *record,
+                              const struct xb_record_case *test, const struct xb_parameters *named,
+                              struct xb_arena **texts)
+{
+    const char *text = "";
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        const struct xb_record_fact *own = &test->parameters[i];
+        if (!is_named(named, own->name) &&
+            !xb_parameter_is_default(&terms->defaults, terms->rows, own))
+            text = add(texts, text, own);
+    }
+    for (size_t i = 0; i < record->option_count; i++) {
+        const struct xb_record_fact *option = &record->options[i];
+        bool says_itself =
+            xb_record_fact_find(test->parameters, test->parameter_count, option->name) != NULL;
+        if (!says_itself && !xb_fact_is_default(&terms->defaults, option) &&
+            matters(terms, test->mode, option->name))
+            text = add(texts, text, option);
+    }
+    return text;
+}
+
+/* ---- a whole one ---- */
+
+/* Says why this is no document of a node. */
+static void tell_kind(const cJSON *tree, enum xb_document_kind kind, char *why)
+{
+    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
+    if (kind != XB_DOCUMENT_FOREIGN)
+        snprintf(why, XB_TAKING_WHY, "%s: fleet reads only link tests and results",
+                 xb_document_kind_name(kind));
+    else if (cJSON_IsString(schema))
+        snprintf(why, XB_TAKING_WHY, "not written by xferbench: its schema is \"%.100s\"",
+                 schema->valuestring);
+    else
+        snprintf(why, XB_TAKING_WHY, "not written by xferbench: it names no schema");
+}
+
+static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *reader, cJSON *tree,
+                      const char *path, size_t number, char *why)
+{
+    enum xb_document_kind kind = xb_document_kind_of(tree);
+    bool is_link = kind == XB_DOCUMENT_LINK;
+    if (!is_link && kind != XB_DOCUMENT_RESULT && kind != XB_DOCUMENT_PROCESSES) {
+        tell_kind(tree, kind, why);
+        cJSON_Delete(tree);
+        return;
+    }
+    taking->kind = is_link ? "link" : "run";
+    taking->origin = origin_of(reader, tree);
+    bool has_node = taking->origin.node != NULL;
+    bool is_taken = has_node && !xb_json_failed(reader);
+    if (!has_node)
+        snprintf(why, XB_TAKING_WHY, "it has no host name");
+    if (is_taken && is_link)
+        xb_taking_link(taking, reader, tree, path, number);
+    if (is_taken && !is_link)
+        xb_taking_record(taking, reader, tree, path, number);
+    else
+        cJSON_Delete(tree);
+}
+
+enum xb_status xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
+                                  const char *path, size_t number, const char *text, size_t length,
+                                  char *why, bool *is_foreign, struct xb_error *error)
+{
+    static const char itself[] = "document", before[] = "document: "; /* in readers' messages */
+    struct xb_json_reader reader = {.place = {.path = itself}};
+    struct xb_fleet_taking taking = {.fleet = fleet, .terms = terms};
+    why[0] = '\0';
+    cJSON *tree = xb_json_read(&reader, text, length);
+    if (tree != NULL)
+        take_tree(&taking, &reader, tree, path, number, why);
+    *is_foreign = tree != NULL && taking.kind == NULL;
+    if (reader.error.status == XB_ERR_MEMORY)
+        *error = reader.error;
+    else if (taking.status != XB_OK)
+        *error = taking.error;
+    else if (xb_json_failed(&reader))
+        snprintf(why, XB_TAKING_WHY, "%s",
+                 reader.error.message +
+                     (strncmp(reader.error.message, before, sizeof before - 1) == 0
+                          ? sizeof before - 1
+                          : 0));
+    return reader.error.status == XB_ERR_MEMORY ? XB_ERR_MEMORY : taking.status;
 }

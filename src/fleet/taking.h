@@ -2,11 +2,21 @@
 #ifndef XFERBENCH_FLEET_TAKING_H
 #define XFERBENCH_FLEET_TAKING_H
 
+#include "base/json_read.h"
 #include "fleet.h"
-#include "origin.h"
 #include "xferbench/record.h"
 
 struct xb_option;
+
+/* From which node a document comes, and when it was measured. Texts belong to the tree. */
+struct xb_fleet_origin {
+    const char *node; /* its name for launcher and scheduler, else its host name; NULL: none */
+    const char *hostname, *backend, *driver; /* NULL: not known */
+    time_t written;                          /* 0: not known */
+    double began, late_s;                    /* NAN: not known */
+    bool unsynchronised;
+    unsigned rank, ranks; /* which of how many processes of a launcher; 0 ranks: not known */
+};
 
 /* What the names of figures depend on, the same for all documents. */
 struct xb_fleet_terms {
@@ -72,7 +82,7 @@ void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reade
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                       cJSON *document, const char *path, size_t number);
 
-/* ---- document.c ---- */
+/* ---- from outside ---- */
 
 #define XB_TAKING_WHY 640
 /* Takes a document from memory, with a zero byte behind it, or leaves in `why` (XB_TAKING_WHY) why
@@ -84,7 +94,7 @@ XB_MUST_CHECK enum xb_status xb_taking_document(struct xb_fleet *fleet,
                                                 size_t length, char *why, bool *is_foreign,
                                                 struct xb_error *error);
 
-/* ---- taking_options.c: what must be alike for two results to be compared ---- */
+/* ---- what must be alike for two results to be compared ---- */
 
 /* The options that change how a case is measured, and its parameters, without those at their
  * defaults and those in `named`: "chunk=4194304 streams=4"; "" for none. The text is in *texts. */
@@ -93,11 +103,5 @@ struct xb_parameters;
 const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct xb_record *record,
                               const struct xb_record_case *test, const struct xb_parameters *named,
                               struct xb_arena **texts);
-
-/* ---- absorb.c ---- */
-
-/* Adds everything from `from`, and does not change that. */
-XB_MUST_CHECK enum xb_status xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from,
-                                             struct xb_error *error);
 
 #endif

@@ -89,20 +89,11 @@ static enum xb_status print_device(const struct xb_device_info *info, struct xb_
     return status;
 }
 
-/* Why a device cannot be used. */
-static void print_failure(const char *message)
-{
-    char plain[2048];
-    printf("    %s", xb_colour_begin(stdout, XB_COLOUR_BAD));
-    xb_help_print_wrapped(stdout, xb_plain_text(message, plain, sizeof plain), 4);
-    fputs(xb_colour_end(stdout, XB_COLOUR_BAD), stdout);
-}
-
 static enum xb_status print_backend(const struct xb_found_backend *found, struct xb_error *error)
 {
     const struct xb_backend_entry *entry = found->entry;
     const struct xb_backend *backend = entry->backend;
-    char label[64];
+    char label[64], plain[2048];
     int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
     if (backend == NULL) {
         xb_note_print(stdout, label, width, "not in this build: %s", entry->absent_reason);
@@ -114,49 +105,43 @@ static enum xb_status print_backend(const struct xb_found_backend *found, struct
     enum xb_status status = XB_OK;
     for (size_t i = 0; i < found->device_count && status == XB_OK; i++)
         status = print_device(&found->devices[i], error);
-    for (size_t i = 0; i < found->failed_count; i++)
-        print_failure(found->failures[i].message);
+    for (size_t i = 0; i < found->failed_count; i++) {
+        printf("    %s", xb_colour_begin(stdout, XB_COLOUR_BAD));
+        xb_help_print_wrapped(stdout,
+                              xb_plain_text(found->failures[i].message, plain, sizeof plain), 4);
+        fputs(xb_colour_end(stdout, XB_COLOUR_BAD), stdout);
+    }
     return status;
 }
 
-/* " staged by kernel (needs kernels mapped)" */
-static void add_variant(FILE *text, const struct xb_case *test)
-{
-    char settings[XB_CASE_SETTINGS_TEXT];
-    uint32_t needed = test->mode->capabilities != NULL ? test->mode->capabilities(test) : 0;
-    fprintf(text, " %s%s", test->variant, xb_case_settings_text(test, settings, sizeof settings));
-    if (needed != 0) {
-        fprintf(text, " (needs");
-        add_capabilities(text, needed);
-        fprintf(text, ")");
-    }
-}
+/* Where the variants go, and what separates the next from those before. */
+struct variants {
+    FILE *text;
+    const char *separator;
+};
 
-static void add_variants(FILE *text, const struct xb_mode *mode)
+/* " staged by kernel (needs kernels mapped)" */
+static void add_variant(void *argument, const struct xb_case *test, uint32_t needs)
 {
-    const char *const only[] = {mode->variant, NULL};
-    const char *const *variants =
-        mode->variant_option != NULL ? mode->variant_option->choices : only;
-    const char *separator = "";
-    for (size_t i = 0; variants[i] != NULL; i++) {
-        struct xb_case test = {.mode = mode, .variant = variants[i]};
-        for (size_t combination = 0; xb_case_set(&test, combination, NULL); combination++) {
-            if (!xb_case_can_be(&test))
-                continue;
-            fprintf(text, "%s", separator);
-            add_variant(text, &test);
-            separator = ",";
-        }
+    struct variants *variants = argument;
+    char settings[XB_CASE_SETTINGS_TEXT];
+    fprintf(variants->text, "%s %s%s", variants->separator, test->variant,
+            xb_case_settings_text(test, settings, sizeof settings));
+    variants->separator = ",";
+    if (needs != 0) {
+        fprintf(variants->text, " (needs");
+        add_capabilities(variants->text, needs);
+        fprintf(variants->text, ")");
     }
 }
 
 static void add_cases(FILE *text, const void *subject)
 {
-    const struct xb_mode *mode = subject;
+    struct variants variants = {text, ""};
     fprintf(text, "directions:");
-    xb_help_print_directions(text, mode);
+    xb_help_print_directions(text, subject);
     fprintf(text, "; variants:");
-    add_variants(text, mode);
+    xb_list_each_variant(subject, add_variant, &variants);
 }
 
 static void add_options(FILE *text, const void *subject)
@@ -214,27 +199,20 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
     return status;
 }
 
-static enum xb_status list(const struct xb_config *config, struct xb_error *error)
+static int run(struct xb_config *config, char *const *words)
 {
     const struct xb_value *json = xb_config_get(config, "json");
     struct xb_inventory inventory;
-    bool on_stdout = false;
-    enum xb_status status = xb_inventory_take(&inventory, error);
-    if (status == XB_OK && json->is_set)
-        status = write_list(json->text, &inventory, &on_stdout, error);
-    if (status == XB_OK && !on_stdout)
-        status = print_list(&inventory, error);
-    xb_inventory_free(&inventory);
-    return status;
-}
-
-static int run(struct xb_config *config, char *const *words)
-{
     struct xb_error error;
+    bool on_stdout = false;
     (void)words;
-    if (list(config, &error) != XB_OK)
-        return xb_cli_fail(&error);
-    return XB_EXIT_OK;
+    enum xb_status status = xb_inventory_take(&inventory, &error);
+    if (status == XB_OK && json->is_set)
+        status = write_list(json->text, &inventory, &on_stdout, &error);
+    if (status == XB_OK && !on_stdout)
+        status = print_list(&inventory, &error);
+    xb_inventory_free(&inventory);
+    return status == XB_OK ? XB_EXIT_OK : xb_cli_fail(&error);
 }
 
 static const struct xb_option option_json = {
@@ -247,9 +225,9 @@ static const struct xb_option option_json = {
 };
 static const struct xb_option *const *rows(void)
 {
-    static const struct xb_option *const list_rows[] = {&option_json, &xb_option_help,
-                                                        &xb_option_version, NULL};
-    return list_rows;
+    static const struct xb_option *const all[] = {&option_json, &xb_option_help, &xb_option_version,
+                                                  NULL};
+    return all;
 }
 
 const struct xb_command xb_command_list = {

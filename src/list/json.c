@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/json_write.h"
-
 #include "json.h"
+
 #include "measure/case.h"
 #include "record/document.h"
 #include "record/mode_list.h"
 #include "xferbench/version.h"
 
 /* The keys and their meaning stand in docs/list.schema.json. */
+
+typedef struct xb_device_info device;
+typedef struct xb_probe probe;
+typedef struct xb_probe_check check;
 
 static void put_capabilities(struct xb_json *json, const char *key, uint32_t capabilities)
 {
@@ -18,76 +21,50 @@ static void put_capabilities(struct xb_json *json, const char *key, uint32_t cap
     xb_json_close(json);
 }
 
-/* Of what the device cannot do, why, where there is more to say than that. */
-static void put_lacks(struct xb_json *json, const struct xb_device_info *info)
-{
-    xb_json_open_object(json, "lacks");
-    for (size_t i = 0; i < XB_CAPABILITIES; i++)
-        if (info->lacks[i][0] != '\0')
-            xb_json_put_text(json, xb_capability_names[i], info->lacks[i]);
-    xb_json_close(json);
-}
+const struct xb_field xb_list_device_fields[] = {
+    XB_FIELD("index", UNSIGNED, device, index),
+    XB_FIELD("name", TEXT, device, name),
+    XB_FIELD("uuid", TEXT, device, uuid, XB_NULL_IF_EMPTY),
+    XB_FIELD("architecture", TEXT, device, architecture, XB_NULL_IF_EMPTY),
+    XB_FIELD("pci_bdf", TEXT, device, pci_bdf, XB_NULL_IF_EMPTY),
+    XB_FIELD("memory_bytes", UINT64, device, memory_bytes),
+    XB_FIELDS_END};
 
-static void put_device(struct xb_json *json, const char *backend, const struct xb_device_info *info)
-{
-    xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "backend", backend);
-    xb_json_put_whole(json, "index", info->index);
-    xb_json_put_text(json, "name", info->name);
-    xb_json_put_optional(json, "uuid", info->uuid);
-    xb_json_put_optional(json, "architecture", info->architecture);
-    xb_json_put_optional(json, "pci_bdf", info->pci_bdf);
-    xb_json_put_whole(json, "memory_bytes", info->memory_bytes);
-    put_capabilities(json, "capabilities", info->capabilities);
-    put_lacks(json, info);
-    xb_document_put_facts(json, "facts", info);
-    xb_json_close(json);
-}
+static const struct xb_field check_fields[] = {XB_FIELD("what", TEXT, check, what),
+                                               XB_FIELD("found", TEXT, check, found),
+                                               XB_FIELD("ok", FLAG, check, ok), XB_FIELDS_END};
 
-static void put_checks(struct xb_json *json, const struct xb_probe *probe)
-{
-    xb_json_open_array(json, "checks");
-    for (size_t i = 0; i < probe->check_count; i++) {
-        xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "what", probe->checks[i].what);
-        xb_json_put_text(json, "found", probe->checks[i].found);
-        xb_json_put_flag(json, "ok", probe->checks[i].ok);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
-}
+const struct xb_field xb_list_probe_fields[] = {
+    XB_FIELD("runtime_version", TEXT, probe, runtime_version, XB_NULL_IF_EMPTY),
+    XB_FIELD("driver_version", TEXT, probe, driver_version, XB_NULL_IF_EMPTY),
+    XB_FIELD("runtime_library", TEXT, probe, runtime_library, XB_NULL_IF_EMPTY),
+    XB_FIELD("runtime_override", TEXT, probe, runtime_override, XB_NULL_IF_EMPTY),
+    XB_ITEMS("checks", probe, checks, check_count, XB_PROBE_CHECKS, check_fields),
+    XB_FIELDS_END};
 
 static void put_backend(struct xb_json *json, const struct xb_found_backend *found)
 {
-    const struct xb_probe *probe = &found->probe;
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "name", found->entry->name);
     xb_json_put_flag(json, "usable", found->usable);
     xb_json_put_optional(json, "absent_reason", found->entry->absent_reason);
-    xb_json_put_optional(json, "runtime_version", probe->runtime_version);
-    xb_json_put_optional(json, "driver_version", probe->driver_version);
-    xb_json_put_optional(json, "runtime_library", probe->runtime_library);
-    xb_json_put_optional(json, "runtime_override", probe->runtime_override);
-    put_checks(json, probe);
+    xb_fields_put(json, xb_list_probe_fields, &found->probe);
     xb_json_close(json);
 }
 
-static void put_backends(struct xb_json *json, const struct xb_inventory *inventory)
+static void put_device(struct xb_json *json, const char *backend, const device *of)
 {
-    xb_json_open_array(json, "backends");
-    for (size_t i = 0; i < inventory->count; i++)
-        put_backend(json, &inventory->backends[i]);
+    xb_json_open_object(json, NULL);
+    xb_json_put_text(json, "backend", backend);
+    xb_fields_put(json, xb_list_device_fields, of);
+    put_capabilities(json, "capabilities", of->capabilities);
+    xb_json_open_object(json,
+                        "lacks"); /* what it cannot do, where there is more to say than that */
+    for (size_t i = 0; i < XB_CAPABILITIES; i++)
+        if (of->lacks[i][0] != '\0')
+            xb_json_put_text(json, xb_capability_names[i], of->lacks[i]);
     xb_json_close(json);
-}
-
-static void put_devices(struct xb_json *json, const struct xb_inventory *inventory)
-{
-    xb_json_open_array(json, "devices");
-    for (size_t i = 0; i < inventory->count; i++) {
-        const struct xb_found_backend *found = &inventory->backends[i];
-        for (size_t d = 0; d < found->device_count; d++)
-            put_device(json, found->entry->name, &found->devices[d]);
-    }
+    xb_document_put_facts(json, "facts", of);
     xb_json_close(json);
 }
 
@@ -103,9 +80,22 @@ static void put_directions(struct xb_json *json, const char *key, unsigned direc
     xb_json_close(json);
 }
 
-static void put_variant(struct xb_json *json, const struct xb_case *test)
+void xb_list_each_variant(const struct xb_mode *mode, xb_list_variant *take, void *argument)
 {
-    const struct xb_mode *mode = test->mode;
+    const char *const only[] = {mode->variant, NULL};
+    const char *const *variants =
+        mode->variant_option != NULL ? mode->variant_option->choices : only;
+    for (size_t i = 0; variants[i] != NULL; i++) {
+        struct xb_case test = {.mode = mode, .variant = variants[i]};
+        for (size_t combination = 0; xb_case_set(&test, combination, NULL); combination++)
+            if (xb_case_can_be(&test))
+                take(argument, &test, mode->capabilities != NULL ? mode->capabilities(&test) : 0);
+    }
+}
+
+static void put_variant(void *argument, const struct xb_case *test, uint32_t needs)
+{
+    struct xb_json *json = argument;
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "name", test->variant);
     xb_json_open_array(json, "parameters");
@@ -116,22 +106,7 @@ static void put_variant(struct xb_json *json, const struct xb_case *test)
         xb_json_close(json);
     }
     xb_json_close(json);
-    put_capabilities(json, "needs", mode->capabilities != NULL ? mode->capabilities(test) : 0);
-    xb_json_close(json);
-}
-
-static void put_variants(struct xb_json *json, const struct xb_mode *mode)
-{
-    const char *const only[] = {mode->variant, NULL};
-    const char *const *variants =
-        mode->variant_option != NULL ? mode->variant_option->choices : only;
-    xb_json_open_array(json, "variants");
-    for (size_t i = 0; variants[i] != NULL; i++) {
-        struct xb_case test = {.mode = mode, .variant = variants[i]};
-        for (size_t combination = 0; xb_case_set(&test, combination, NULL); combination++)
-            if (xb_case_can_be(&test))
-                put_variant(json, &test);
-    }
+    put_capabilities(json, "needs", needs);
     xb_json_close(json);
 }
 
@@ -143,7 +118,9 @@ static void put_mode(struct xb_json *json, const struct xb_mode *mode)
     put_directions(json, "directions", mode->directions);
     put_directions(json, "default_directions", mode->by_default);
     xb_json_put_text(json, "latency", mode->latency != NULL ? mode->latency->name : NULL);
-    put_variants(json, mode);
+    xb_json_open_array(json, "variants");
+    xb_list_each_variant(mode, put_variant, json);
+    xb_json_close(json);
     xb_json_open_array(json, "options");
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
         xb_json_put_text(json, NULL, mode->options[i]->name);
@@ -160,8 +137,16 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
     xb_json_put_text(&json, "schema", "xferbench.list");
     xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
-    put_backends(&json, inventory);
-    put_devices(&json, inventory);
+    xb_json_open_array(&json, "backends");
+    for (size_t i = 0; i < inventory->count; i++)
+        put_backend(&json, &inventory->backends[i]);
+    xb_json_close(&json);
+    xb_json_open_array(&json, "devices");
+    for (size_t i = 0; i < inventory->count; i++)
+        for (size_t k = 0; k < inventory->backends[i].device_count; k++)
+            put_device(&json, inventory->backends[i].entry->name,
+                       &inventory->backends[i].devices[k]);
+    xb_json_close(&json);
     xb_json_open_array(&json, "modes");
     for (size_t i = 0; xb_modes[i] != NULL; i++)
         put_mode(&json, xb_modes[i]);

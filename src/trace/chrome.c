@@ -2,10 +2,9 @@
 /* The keys: "Trace Event Format" of the Chromium project. */
 #include "chrome.h"
 
-#include "base/json_write.h"
 #include "base/stream.h"
-#include "counters.h"
-#include "words.h"
+#include "read.h"
+#include "text.h"
 
 #include "measure/case.h"
 #include "xferbench/version.h"
@@ -13,15 +12,38 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WHAT "the trace"
 
+/* What the end of the file tells of a case. */
 struct xb_chrome_case {
+    size_t process;
     char name[256];
-    double clock_error, recorded, sampled;
+    double clock_error_us, recorded, sampled;
     unsigned workers;
     uint64_t left_out;
 };
+typedef struct xb_chrome_case chrome_case;
+
+static const struct xb_field case_fields[] = {
+    XB_FIELD("pid", SIZE, chrome_case, process),
+    XB_FIELD("case", TEXT, chrome_case, name),
+    XB_FIELD("clock_error_us", DOUBLE, chrome_case, clock_error_us),
+    XB_FIELD("recorded_seconds", DOUBLE, chrome_case, recorded),
+    XB_FIELD("sampled_seconds", DOUBLE, chrome_case, sampled),
+    XB_FIELD("workers", UNSIGNED, chrome_case, workers),
+    XB_FIELD("left_out", UINT64, chrome_case, left_out),
+    XB_FIELDS_END};
+static const struct xb_field cases_fields[] = {
+    XB_LIST("cases", struct xb_chrome, cases, count, SIZE_MAX, case_fields), XB_FIELDS_END};
+
+static const struct xb_field device_fields[] = {
+    XB_FIELD("index", UNSIGNED, struct xb_run_device, info.index),
+    XB_FIELD("name", TEXT, struct xb_run_device, info.name), XB_FIELDS_END};
+static const struct xb_field devices_fields[] = {
+    XB_LIST("devices", struct xb_run, devices, device_count, SIZE_MAX, device_fields),
+    XB_FIELDS_END};
 
 /* ---- events ---- */
 
@@ -50,10 +72,8 @@ static void begin_event(const struct page *page, struct xb_json *json, const cha
 {
     xb_json_begin(json);
     xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "ph", phase);
-    xb_json_put_text(json, "name", name);
-    xb_json_put_whole(json, "pid", page->chrome->count + 1);
-    xb_json_put_whole(json, "tid", thread);
+    xb_fields_put(json, xb_trace_event_fields,
+                  &(struct xb_trace_event){phase, name, page->chrome->count + 1, thread});
 }
 
 static void end_event(struct page *page, struct xb_json *json)
@@ -86,40 +106,26 @@ static void put_metadata(struct page *page, const char *what, size_t thread, con
     end_event(page, &json);
 }
 
-static const char *category_of(const struct xb_timeline_span *span)
-{
-    static const char *const categories[] = {
-        [XB_SPAN_WORK] = "work", [XB_SPAN_CALL] = "call",     [XB_SPAN_WAIT] = "wait",
-        [XB_SPAN_COPY] = "copy", [XB_SPAN_KERNEL] = "kernel",
-    };
-    return categories[span->kind];
-}
-
-static void put_arguments(struct xb_json *json, const struct xb_timeline_span *span)
-{
-    bool is_at_work = span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT;
-    xb_json_open_object(json, "args");
-    if (span->bytes > 0)
-        xb_json_put_whole(json, "bytes", span->bytes);
-    if (span->bytes > 0 && is_at_work && span->end > span->begin)
-        xb_json_put_number(json, "GB/s",
-                           round(1e-6 * (double)span->bytes / (span->end - span->begin)) / 1e3);
-    if (span->stage != NULL) {
-        xb_json_put_text(json, "stage", span->stage);
-        xb_json_put_whole(json, "item", span->item);
-    }
-    xb_json_close(json);
-}
-
 static void put_span(struct page *page, const struct xb_timeline_span *span)
 {
     struct xb_json json;
     int64_t length = nanoseconds(span->end) - nanoseconds(span->begin);
+    bool is_at_work = span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT;
     begin_event(page, &json, "X", span->name, span->track + 1);
-    xb_json_put_text(&json, "cat", category_of(span));
-    xb_json_put_number(&json, "ts", timestamp(page, span->begin));
-    xb_json_put_number(&json, "dur", (double)length / 1000);
-    put_arguments(&json, span);
+    xb_fields_put(
+        &json, xb_trace_times_fields,
+        &(struct xb_trace_times){span->kind, timestamp(page, span->begin), (double)length / 1000});
+    xb_json_open_object(&json, "args");
+    if (span->bytes > 0)
+        xb_json_put_whole(&json, "bytes", span->bytes);
+    if (span->bytes > 0 && is_at_work && span->end > span->begin)
+        xb_json_put_number(&json, "GB/s",
+                           round(1e-6 * (double)span->bytes / (span->end - span->begin)) / 1e3);
+    if (span->stage != NULL) {
+        xb_json_put_text(&json, "stage", span->stage);
+        xb_json_put_whole(&json, "item", span->item);
+    }
+    xb_json_close(&json);
     end_event(page, &json);
 }
 
@@ -138,28 +144,123 @@ static void put_flow(struct page *page, const struct xb_timeline_span *span)
     end_event(page, &json);
 }
 
-static void put_counter(void *argument, const char *name, double seconds, double value)
+/* ---- counters ---- */
+
+/* Where a counter changes. */
+struct edge {
+    double seconds, change;
+};
+
+static int order_edges(const void *a, const void *b)
 {
-    struct page *page = argument;
-    struct xb_json json;
-    begin_event(page, &json, "C", name, 0);
-    xb_json_put_number(&json, "ts", timestamp(page, seconds));
-    xb_json_open_object(&json, "args");
-    xb_json_put_number(&json, "value", value);
-    xb_json_close(&json);
-    end_event(page, &json);
+    const struct edge *one = a, *other = b;
+    if (one->seconds < other->seconds || one->seconds > other->seconds)
+        return one->seconds < other->seconds ? -1 : 1;
+    return one->change < other->change ? -1 : one->change > other->change;
+}
+
+/* Adds up the edges. What is at work is counted, so that no rest of the rounding stays at the end.
+ */
+static void put_edges(struct page *page, struct edge *edges, size_t count, const char *name)
+{
+    double value = 0;
+    long at_work = 0;
+    qsort(edges, count, sizeof *edges, order_edges);
+    for (size_t i = 0; i < count; i++) {
+        at_work += edges[i].change > 0 ? 1 : -1;
+        value = at_work > 0 ? value + edges[i].change : 0;
+        if (i + 1 < count && !(edges[i + 1].seconds > edges[i].seconds))
+            continue;
+        struct xb_json json;
+        begin_event(page, &json, "C", name, 0);
+        xb_json_put_number(&json, "ts", timestamp(page, edges[i].seconds));
+        xb_json_open_object(&json, "args");
+        xb_json_put_number(&json, "value", value);
+        xb_json_close(&json);
+        end_event(page, &json);
+    }
+}
+
+/* Puts the rate of all spans of that kind whose name has that word. */
+static void put_rates(struct page *page, enum xb_span_kind kind, const char *word,
+                      struct edge *edges)
+{
+    const struct xb_timeline *timeline = page->timeline;
+    char name[64];
+    size_t count = 0;
+    for (size_t i = 0; i < timeline->span_count; i++) {
+        const struct xb_timeline_span *span = &timeline->spans[i];
+        if (span->kind != kind || span->bytes == 0 || !(span->end > span->begin) ||
+            strstr(span->name, word) == NULL)
+            continue;
+        double rate = 1e-9 * (double)span->bytes / (span->end - span->begin);
+        edges[count++] = (struct edge){span->begin, rate};
+        edges[count++] = (struct edge){span->end, -rate};
+    }
+    snprintf(name, sizeof name, "GB/s %s", word);
+    put_edges(page, edges, count, name);
+}
+
+static int order_items(const void *a, const void *b)
+{
+    const struct xb_timeline_span *one = *(const struct xb_timeline_span *const *)a;
+    const struct xb_timeline_span *other = *(const struct xb_timeline_span *const *)b;
+    return one->item < other->item ? -1 : one->item > other->item;
+}
+
+static void put_items(struct page *page, const struct xb_timeline_span **list, struct edge *edges)
+{
+    size_t listed = 0, count = 0;
+    for (size_t i = 0; i < page->timeline->span_count; i++) {
+        const struct xb_timeline_span *span = &page->timeline->spans[i];
+        /* A call that enqueues work for an item is none of its spans, nor is a wait for it. */
+        if (span->stage != NULL && span->kind != XB_SPAN_CALL && span->kind != XB_SPAN_WAIT)
+            list[listed++] = span;
+    }
+    qsort(list, listed, sizeof(struct xb_timeline_span *), order_items);
+    for (size_t first = 0, next; first < listed; first = next) {
+        double begin = list[first]->begin, end = list[first]->end;
+        for (next = first; next < listed && list[next]->item == list[first]->item; next++) {
+            begin = fmin(begin, list[next]->begin);
+            end = fmax(end, list[next]->end);
+        }
+        edges[count++] = (struct edge){begin, 1};
+        edges[count++] = (struct edge){end, -1};
+    }
+    put_edges(page, edges, count, "items under way");
+}
+
+/*
+ * Puts what follows from the spans, in the order of time: "GB/s HtoD" and the like of the copies
+ * that are under way, "GB/s read" of the turns of a host's stage `read`, each taken to be even over
+ * its span, and "items under way" by items of a line, each from its first span to the end of its
+ * last.
+ */
+static void put_counters(struct page *page)
+{
+    static const char *const ways[] = {"HtoD", "DtoH", "DtoD", "PtoP"};
+    const struct xb_timeline *timeline = page->timeline;
+    const char *stage = NULL; /* of the host, of which a mode has one */
+    struct edge *edges = calloc(2 * timeline->span_count + 1, sizeof *edges);
+    const struct xb_timeline_span **list =
+        calloc(timeline->span_count + 1, sizeof(struct xb_timeline_span *));
+    for (size_t i = 0; stage == NULL && i < timeline->span_count; i++)
+        if (timeline->spans[i].kind == XB_SPAN_WORK)
+            stage = timeline->spans[i].stage;
+    if (edges != NULL && list != NULL) {
+        for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+            put_rates(page, XB_SPAN_COPY, ways[i], edges);
+        if (stage != NULL)
+            put_rates(page, XB_SPAN_WORK, stage, edges);
+        put_items(page, list, edges);
+    } else {
+        page->status = XB_FAIL(page->error, XB_ERR_MEMORY, "no memory to count along a timeline");
+    }
+    free(edges);
+    free(list);
 }
 
 /* ---- a case ---- */
-
-/* Where the clocks' error puts something before the beginning, all of it is shown later. */
-static int64_t find_zero(const struct xb_timeline *timeline)
-{
-    double first = 0;
-    for (size_t i = 0; i < timeline->span_count; i++)
-        first = fmin(first, timeline->spans[i].begin);
-    return nanoseconds(first);
-}
 
 static void put_tracks(struct page *page, const char *name)
 {
@@ -170,16 +271,6 @@ static void put_tracks(struct page *page, const char *name)
         put_metadata(page, "thread_name", i + 1, "name",
                      xb_track_name(page->timeline, i, text, sizeof text), 0);
         put_metadata(page, "thread_sort_index", i + 1, "sort_index", NULL, i);
-    }
-}
-
-static void put_spans(struct page *page)
-{
-    const struct xb_timeline *timeline = page->timeline;
-    for (size_t i = 0; page->status == XB_OK && i < timeline->span_count; i++) {
-        put_span(page, &timeline->spans[i]);
-        if (timeline->spans[i].flow > 0)
-            put_flow(page, &timeline->spans[i]);
     }
 }
 
@@ -194,18 +285,27 @@ enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *r
     chrome->cases = cases;
     struct xb_chrome_case *own = &cases[chrome->count];
     *own = (struct xb_chrome_case){
-        .clock_error = timeline->clock_error,
+        .process = chrome->count + 1,
+        .clock_error_us = timeline->clock_error * 1e6,
         .recorded = timeline->seconds,
         .sampled = (double)result->bytes_moved / result->bandwidth.median,
         .workers = timeline->workers,
         .left_out = timeline->left_out,
     };
     xb_case_text(&result->test, own->name, sizeof own->name);
-    page.zero = find_zero(timeline);
+    /* Where the clocks' error puts something before the beginning, all of it is shown later. */
+    for (size_t i = 0; i < timeline->span_count; i++)
+        page.zero = page.zero < nanoseconds(timeline->spans[i].begin)
+                        ? page.zero
+                        : nanoseconds(timeline->spans[i].begin);
     put_tracks(&page, own->name);
-    put_spans(&page);
+    for (size_t i = 0; page.status == XB_OK && i < timeline->span_count; i++) {
+        put_span(&page, &timeline->spans[i]);
+        if (timeline->spans[i].flow > 0)
+            put_flow(&page, &timeline->spans[i]);
+    }
     if (page.status == XB_OK)
-        page.status = xb_counters_put(timeline, put_counter, &page, error);
+        put_counters(&page);
     chrome->count++;
     return page.status != XB_OK ? page.status : xb_stream_finish(chrome->stream, WHAT, error);
 }
@@ -220,41 +320,18 @@ enum xb_status xb_chrome_begin(struct xb_chrome *chrome, FILE *stream, struct xb
     return xb_stream_fail(WHAT, errno, error);
 }
 
-static void put_case(struct xb_json *json, const struct xb_chrome_case *own, unsigned number)
-{
-    xb_json_open_object(json, NULL);
-    xb_json_put_whole(json, "pid", number + 1);
-    xb_json_put_text(json, "case", own->name);
-    xb_json_put_number(json, "clock_error_us", own->clock_error * 1e6);
-    xb_json_put_number(json, "recorded_seconds", own->recorded);
-    xb_json_put_number(json, "sampled_seconds", own->sampled);
-    xb_json_put_whole(json, "workers", own->workers);
-    xb_json_put_whole(json, "left_out", own->left_out);
-    xb_json_close(json);
-}
-
 static void put_other_data(struct xb_json *json, const struct xb_chrome *chrome,
                            const struct xb_run *run)
 {
-    double clock_error = 0;
+    double clock_error_us = 0;
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "tool", "xferbench " XB_VERSION);
     xb_json_put_text(json, "backend", run->backend->name);
-    xb_json_open_array(json, "devices");
-    for (size_t i = 0; i < run->device_count; i++) {
-        xb_json_open_object(json, NULL);
-        xb_json_put_whole(json, "index", run->devices[i].info.index);
-        xb_json_put_text(json, "name", run->devices[i].info.name);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
-    for (unsigned i = 0; i < chrome->count; i++)
-        clock_error = fmax(clock_error, chrome->cases[i].clock_error);
-    xb_json_put_number(json, "clock_error_us", clock_error * 1e6);
-    xb_json_open_array(json, "cases");
-    for (unsigned i = 0; i < chrome->count; i++)
-        put_case(json, &chrome->cases[i], i);
-    xb_json_close(json);
+    xb_fields_put(json, devices_fields, run);
+    for (size_t i = 0; i < chrome->count; i++)
+        clock_error_us = fmax(clock_error_us, chrome->cases[i].clock_error_us);
+    xb_json_put_number(json, "clock_error_us", clock_error_us);
+    xb_fields_put(json, cases_fields, chrome);
     xb_json_close(json);
 }
 

@@ -12,10 +12,10 @@
  * Zero-initialise.
  */
 struct xb_chrome {
-    FILE *stream;   /* borrowed */
-    unsigned count; /* of cases */
+    FILE *stream; /* borrowed */
+    size_t count; /* of cases */
     bool has_event;
-    struct xb_chrome_case *cases; /* what the end of the file tells of each */
+    struct xb_chrome_case *cases;
 };
 
 XB_MUST_CHECK enum xb_status xb_chrome_begin(struct xb_chrome *chrome, FILE *stream,

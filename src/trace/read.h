@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_TRACE_READ_H
 #define XFERBENCH_TRACE_READ_H
 
-#include "xferbench/error.h"
+#include "base/json_fields.h"
 #include "xferbench/timeline.h"
 
 /* What --trace wrote, read back (docs/timeline.md): cases with their tracks and spans. Arrows and
@@ -11,8 +11,22 @@
 #define XB_TRACE_CASES 1000
 #define XB_TRACE_TRACKS 1000 /* of a case */
 
-struct cJSON;
 struct xb_arena;
+
+/* What every event is: on a thread of a process, which are a track of a case. */
+struct xb_trace_event {
+    const char *phase, *name;
+    size_t process; /* from 1 */
+    size_t thread;  /* from 0, which is the case itself */
+};
+extern const struct xb_field xb_trace_event_fields[];
+
+/* What a span is besides. */
+struct xb_trace_times {
+    enum xb_span_kind kind;
+    double begin_us, length_us;
+};
+extern const struct xb_field xb_trace_times_fields[];
 
 struct xb_trace_span {
     const char *name;

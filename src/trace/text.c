@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text.h"
 
-#include "words.h"
-
 #include "base/note.h"
 #include "measure/case.h"
 #include "measure/shares.h"
@@ -45,42 +43,101 @@ struct picture {
     bool has_stages; /* which the rows are */
 };
 
+/* ---- tracks ---- */
+
+static bool has_several_devices(const struct xb_timeline *timeline)
+{
+    const struct xb_track *first = NULL;
+    for (size_t i = 0; i < timeline->track_count; i++) {
+        const struct xb_track *track = &timeline->tracks[i];
+        if (track->kind != XB_TRACK_QUEUE)
+            continue;
+        if (first != NULL && track->device != first->device)
+            return true;
+        first = track;
+    }
+    return false;
+}
+
+/* What the thread does besides submitting: the stage of its first turn; NULL for none. */
+static const char *stage_of(const struct xb_timeline *timeline, size_t track)
+{
+    for (size_t i = 0; i < timeline->span_count; i++)
+        if (timeline->spans[i].track == track && timeline->spans[i].kind == XB_SPAN_WORK)
+            return timeline->spans[i].stage;
+    return NULL;
+}
+
+const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char *text, size_t size)
+{
+    const struct xb_track *own = &timeline->tracks[track];
+    const char *stage = stage_of(timeline, track);
+    if (own->kind == XB_TRACK_QUEUE && has_several_devices(timeline))
+        snprintf(text, size, "device %u stream %u", own->device, own->number);
+    else if (own->kind == XB_TRACK_QUEUE)
+        snprintf(text, size, "stream %u", own->number);
+    else if (own->number == 0)
+        snprintf(text, size, "thread 0 (submits)");
+    else if (stage != NULL)
+        snprintf(text, size, "thread %u (%ss)", own->number, stage);
+    else
+        snprintf(text, size, "thread %u", own->number);
+    return text;
+}
+
+/* Seconds of the track, without what overlaps, in which it did something else than wait. */
+static double track_busy(const struct xb_timeline *timeline, size_t track)
+{
+    double busy = 0, covered = 0;
+    bool has_any = false;
+    for (size_t i = 0; i < timeline->span_count; i++) {
+        const struct xb_timeline_span *span = &timeline->spans[i];
+        if (span->track != track || span->kind == XB_SPAN_WAIT)
+            continue;
+        double begin = has_any && span->begin < covered ? covered : span->begin;
+        busy += span->end > begin ? span->end - begin : 0;
+        covered = !has_any || span->end > covered ? span->end : covered;
+        has_any = true;
+    }
+    return busy;
+}
+
 /* ---- rows ---- */
 
 /* Of those that begin together, what ends first is drawn first. */
 static int order_cells(const void *a, const void *b)
 {
-    const struct cell *one = a;
-    const struct cell *other = b;
+    const struct cell *one = a, *other = b;
     if (one->begin < other->begin || one->begin > other->begin)
         return one->begin < other->begin ? -1 : 1;
     return one->end < other->end ? -1 : one->end > other->end;
 }
 
-static struct row *add_row(struct picture *picture)
+/* A row with room for all spans; NULL, and counted, where there are enough. */
+static enum xb_status add_row(struct picture *picture, struct row **row, struct xb_error *error)
 {
-    if (picture->row_count == MOST_ROWS) {
-        picture->rows_left_out++;
-        return NULL;
-    }
-    return &picture->rows[picture->row_count++];
+    *row = picture->row_count < MOST_ROWS ? &picture->rows[picture->row_count++] : NULL;
+    picture->rows_left_out += *row == NULL;
+    if (*row == NULL)
+        return XB_OK;
+    (*row)->cells = calloc(picture->timeline->span_count + 1, sizeof *(*row)->cells);
+    return (*row)->cells != NULL ? XB_OK
+                                 : XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw a timeline");
 }
 
 /* The spans of a track, in order; what lies within another is drawn as that. */
 static enum xb_status add_track(struct picture *picture, size_t track, struct xb_error *error)
 {
     const struct xb_timeline *timeline = picture->timeline;
-    struct row *row = add_row(picture);
+    struct row *row;
     uint64_t item = 0;
     double covered = -INFINITY;
-    if (row == NULL)
-        return XB_OK;
-    row->cells = calloc(timeline->span_count + 1, sizeof *row->cells);
-    if (row->cells == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw a timeline");
+    enum xb_status status = add_row(picture, &row, error);
+    if (status != XB_OK || row == NULL)
+        return status;
     xb_track_name(timeline, track, row->label, sizeof row->label);
     row->is_thread = timeline->tracks[track].kind == XB_TRACK_THREAD;
-    row->busy = xb_track_busy(timeline, track) / timeline->seconds;
+    row->busy = track_busy(timeline, track) / timeline->seconds;
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct xb_timeline_span *span = &timeline->spans[i];
         if (span->track != track || span->begin < covered)
@@ -97,8 +154,7 @@ static enum xb_status add_track(struct picture *picture, size_t track, struct xb
 
 static int order_items(const void *a, const void *b)
 {
-    const struct cell *one = a;
-    const struct cell *other = b;
+    const struct cell *one = a, *other = b;
     return one->item < other->item ? -1 : one->item > other->item;
 }
 
@@ -120,32 +176,18 @@ static void join_items(struct row *row)
     row->count = kept;
 }
 
-/* Which part of the machine works for it. */
-static const char *engine_name(enum xb_engine engine)
-{
-    switch (engine) {
-    case XB_ENGINE_HOST:
-        return "CPU";
-    case XB_ENGINE_COPY:
-        return "copy";
-    case XB_ENGINE_COMPUTE:
-        break;
-    }
-    return "device";
-}
-
 static enum xb_status add_stage(struct picture *picture, const struct xb_stage *stage,
                                 struct xb_error *error)
 {
+    static const char *const engines[] = {
+        [XB_ENGINE_HOST] = "CPU", [XB_ENGINE_COPY] = "copy", [XB_ENGINE_COMPUTE] = "device"};
     const struct xb_timeline *timeline = picture->timeline;
     struct xb_shares shares;
-    struct row *row = add_row(picture);
-    if (row == NULL)
-        return XB_OK;
-    row->cells = calloc(timeline->span_count + 1, sizeof *row->cells);
-    if (row->cells == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw a timeline");
-    snprintf(row->label, sizeof row->label, "%s (%s)", stage->name, engine_name(stage->engine));
+    struct row *row;
+    enum xb_status status = add_row(picture, &row, error);
+    if (status != XB_OK || row == NULL)
+        return status;
+    snprintf(row->label, sizeof row->label, "%s (%s)", stage->name, engines[stage->engine]);
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct xb_timeline_span *span = &timeline->spans[i];
         if (xb_stage_does(stage, span))
@@ -154,25 +196,18 @@ static enum xb_status add_stage(struct picture *picture, const struct xb_stage *
     }
     join_items(row);
     qsort(row->cells, row->count, sizeof *row->cells, order_cells);
-    enum xb_status status = xb_stage_shares(stage, timeline, &shares, error);
+    status = xb_stage_shares(stage, timeline, &shares, error);
     if (status == XB_OK)
         row->busy = shares.busy;
     return status;
-}
-
-static bool has_stages(const struct xb_timeline *timeline)
-{
-    for (size_t i = 0; i < timeline->span_count; i++)
-        if (timeline->spans[i].stage != NULL)
-            return true;
-    return false;
 }
 
 static enum xb_status make_rows(struct picture *picture, struct xb_error *error)
 {
     enum xb_status status = XB_OK;
     const struct xb_stage *stage = picture->result->test.mode->stages;
-    picture->has_stages = stage != NULL && has_stages(picture->timeline);
+    for (size_t i = 0; stage != NULL && i < picture->timeline->span_count; i++)
+        picture->has_stages = picture->has_stages || picture->timeline->spans[i].stage != NULL;
     if (picture->has_stages) {
         for (; status == XB_OK && stage->name != NULL; stage++)
             status = add_stage(picture, stage, error);
@@ -190,8 +225,7 @@ static void choose_window(struct picture *picture)
     double all = picture->timeline->seconds;
     for (size_t i = 0; i < picture->timeline->span_count; i++)
         all = fmax(all, picture->timeline->spans[i].end);
-    double first = all;
-    double end = all;
+    double first = all, end = all;
     for (size_t i = 0; i < picture->row_count; i++) {
         const struct row *row = &picture->rows[i];
         if (row->is_thread || row->count == 0)
@@ -279,8 +313,7 @@ static void print_row(FILE *stream, const struct picture *picture, const struct 
 /* A mark and its time at the beginning, in the middle and at the end. */
 static void print_scale(FILE *stream, const struct picture *picture)
 {
-    char half[32];
-    char all[32];
+    char half[32], all[32];
     xb_duration_format(picture->end / 2, half, sizeof half);
     xb_duration_format(picture->end, all, sizeof all);
     int rest = picture->columns / 2 - 2 - (int)strlen(all);
@@ -313,10 +346,7 @@ static void print_busy(FILE *stream, const struct picture *picture)
 static void print_title(FILE *stream, const struct picture *picture)
 {
     const struct xb_result *result = picture->result;
-    char name[256];
-    char shown[32];
-    char took[32];
-    char usual[32];
+    char name[256], shown[32], took[32], usual[32];
     size_t width = (size_t)picture->width;
     fputc('\n', stream);
     xb_lines_print(stream, width, "Timeline: %s", xb_case_text(&result->test, name, sizeof name));
@@ -328,14 +358,6 @@ static void print_title(FILE *stream, const struct picture *picture)
         xb_lines_print(stream, width, "Only its first %s are drawn, %.3g %% of it",
                        xb_duration_format(picture->end, shown, sizeof shown),
                        100 * picture->end / picture->timeline->seconds);
-}
-
-static void print_legend(FILE *stream, const struct picture *picture)
-{
-    const char *what =
-        picture->has_stages ? "chunks or batches" : "the row's operations; dots: waits";
-    xb_lines_print(stream, (size_t)picture->width, "numbers: %s; narrow cells show the last digit",
-                   what);
 }
 
 enum xb_status xb_timeline_print(FILE *stream, size_t width, const struct xb_result *result,
@@ -351,7 +373,9 @@ enum xb_status xb_timeline_print(FILE *stream, size_t width, const struct xb_res
         for (size_t i = 0; i < picture.row_count; i++)
             print_row(stream, &picture, &picture.rows[i]);
         print_scale(stream, &picture);
-        print_legend(stream, &picture);
+        xb_lines_print(
+            stream, (size_t)picture.width, "numbers: %s; narrow cells show the last digit",
+            picture.has_stages ? "chunks or batches" : "the row's operations; dots: waits");
         if (picture.timeline->left_out == 0)
             print_busy(stream, &picture);
         if (picture.rows_left_out > 0)

@@ -18,4 +18,11 @@ XB_MUST_CHECK enum xb_status xb_timeline_print(FILE *stream, size_t width,
                                                const struct xb_result *result,
                                                struct xb_error *error);
 
+#define XB_TRACK_NAME 96
+
+/* "thread 0 (submits)", "thread 3 (reads)", "stream 2", "device 1 stream 0" where there are
+ * several devices. Returns `text`. */
+const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char *text,
+                          size_t size);
+
 #endif

@@ -112,19 +112,34 @@ static void check(const cJSON *schema, const cJSON *object, const struct xb_fiel
     }
 }
 
-void assert_schema_describes(const char *path, const char *definition,
+/* Of "properties/findings/items": goes from key to key. */
+static const cJSON *find_object(const cJSON *schema, const char *definition)
+{
+    char keys[200], *rest = NULL;
+    const cJSON *found = cJSON_GetObjectItemCaseSensitive(
+        cJSON_GetObjectItemCaseSensitive(schema, "$defs"), definition);
+    if (found != NULL)
+        return found;
+    (void)snprintf(keys, sizeof keys, "%s", definition != NULL ? definition : "");
+    found = schema;
+    for (char *key = strtok_r(keys, "/", &rest); key != NULL; key = strtok_r(NULL, "/", &rest)) {
+        bool null = false;
+        found = without_null(schema, cJSON_GetObjectItemCaseSensitive(found, key), &null);
+    }
+    return found;
+}
+
+void assert_schema_describes(const char *file, const char *definition,
                              const struct xb_field *fields)
 {
-    char *text = NULL;
+    char path[4096], *text = NULL;
     size_t length = 0;
     struct xb_error error;
+    (void)snprintf(path, sizeof path, "%s%s", DOCS, file);
     assert_int_equal(xb_file_text_read(path, (size_t)1 << 20, false, &text, &length, &error),
                      XB_OK);
     cJSON *schema = cJSON_Parse(text);
-    const cJSON *object = definition != NULL
-                              ? cJSON_GetObjectItemCaseSensitive(
-                                    cJSON_GetObjectItemCaseSensitive(schema, "$defs"), definition)
-                              : schema;
+    const cJSON *object = find_object(schema, definition);
     assert_non_null(object);
     check(schema, object, fields);
     cJSON_Delete(schema);

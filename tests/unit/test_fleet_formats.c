@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 #include "fleet_told_fixture.h"
+#include "schema_check.h"
 
 #include "base/text.h"
 
@@ -223,6 +224,19 @@ static void json_without_memory_writes_nothing(void **state)
     assert_true(fail_every_allocation(write_json, &made.judgement) > 50);
 }
 
+static void the_schema_describes_what_the_tables_write(void **state)
+{
+    static const char schema[] = "fleet.schema.json";
+    (void)state;
+    assert_schema_describes(schema, NULL, xb_fleet_fields);
+    assert_schema_describes(schema, "properties/findings/items", xb_fleet_finding_fields);
+    assert_schema_describes(schema, "properties/findings/items/properties/gpu",
+                            xb_fleet_gpu_fields);
+    assert_schema_describes(schema, "properties/siblings/items", xb_fleet_siblings_fields);
+    assert_schema_describes(schema, "properties/siblings/items/properties/figure",
+                            xb_fleet_figure_fields);
+}
+
 /* `test_fleet_formats DIRECTORY` writes every kind of judgement in every format, as KIND.FORMAT: to
  * be held against the schema, to be checked by others' tools, and to be looked at. */
 static int write_examples(const char *directory)
@@ -255,6 +269,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_node_list_has_what_is_to_drain),
         cmocka_unit_test(json_has_all_of_the_judgement),
         cmocka_unit_test(json_without_memory_writes_nothing),
+        cmocka_unit_test(the_schema_describes_what_the_tables_write),
     };
     if (argc == 2)
         return write_examples(argv[1]);

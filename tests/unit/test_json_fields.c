@@ -169,6 +169,19 @@ static void what_is_not_known_is_null(void **state)
                        "\"word\":\"none\",\"part\":null,\"items\":[],\"list\":[],\"custom\":1}");
 }
 
+/* What is written can be read: a text is not known, and a list is as long as a reader takes it. */
+static void what_a_reader_would_not_take_is_not_written(void **state)
+{
+    item items[4] = {{1, true, 1}, {2, true, 1}, {3, true, 1}, {4, true, 1}};
+    all from = {.whole = 2, .string = "", .list = items, .list_count = 4};
+    char *text = written(&from);
+    (void)state;
+    assert_has(text, "\"string\":null,");
+    assert_has(text, "\"list\":[{\"number\":1,\"rate\":1},{\"number\":2,\"rate\":1},"
+                     "{\"number\":3,\"rate\":1}]");
+    free(text);
+}
+
 static void what_is_wrong_is_refused_with_its_place(void **state)
 {
     static const struct {
@@ -236,6 +249,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_known_comes_back),
         cmocka_unit_test(what_is_not_known_is_null),
+        cmocka_unit_test(what_a_reader_would_not_take_is_not_written),
         cmocka_unit_test(what_is_wrong_is_refused_with_its_place),
         cmocka_unit_test(a_text_that_is_too_long_is_cut),
     };

@@ -5,6 +5,7 @@
 #include "list/json.h"
 #include "measure/record_of_run.h"
 #include "record/mode_list.h"
+#include "schema_check.h"
 #include "sink_fixture.h"
 
 #include <cjson/cJSON.h>
@@ -95,6 +96,13 @@ static void list_names_directions(void **state)
     }
     cJSON_Delete(root);
     free(text);
+}
+
+static void the_schema_of_a_list_describes_what_its_tables_write(void **state)
+{
+    (void)state;
+    assert_schema_describes("list.schema.json", "device", xb_list_device_fields);
+    assert_schema_describes("list.schema.json", "backend", xb_list_probe_fields);
 }
 
 /* ---- all sinks ---- */
@@ -249,6 +257,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(utf8_is_told_from_other_bytes),
         cmocka_unit_test(numbers_read_back_exactly),
         cmocka_unit_test(list_names_directions),
+        cmocka_unit_test(the_schema_of_a_list_describes_what_its_tables_write),
         RUN_TEST(sinks_report_a_full_disk),
         RUN_TEST(sinks_do_not_follow_the_locale),
     };

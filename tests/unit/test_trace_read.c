@@ -90,7 +90,7 @@ static void what_is_wrong_is_told(void **state)
         {FILE_OF(EVENT("X", "n", "1", "0", "")), "tid"},
         {FILE_OF(TRACK "," SPAN), "process_name of process 1"},
         {FILE_OF(CASE "," SPAN), "thread_name of thread 1"},
-        {FILE_WITH("\"cat\":\"x\",\"ts\":1,\"dur\":1,\"args\":{}"), "\"x\""},
+        {FILE_WITH("\"cat\":\"x\",\"ts\":1,\"dur\":1,\"args\":{}"), "must be \"work\", \"call\""},
         {FILE_WITH("\"cat\":\"copy\",\"ts\":-1,\"dur\":1,\"args\":{}"), "ts"},
         {FILE_WITH("\"cat\":\"copy\",\"ts\":1,\"dur\":null,\"args\":{}"), "dur"},
         {FILE_WITH("\"cat\":\"copy\",\"ts\":1e300,\"dur\":1,\"args\":{}"), "ts"},

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes that are not like most: with fewer GPUs, with another driver, and how they began. */
+#include "internal.h"
+#include "majority.h"
+#include "natural.h"
+#include "order.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- GPUs ---- */
+
+/* A GPU and the place where it sits. */
+struct seat {
+    size_t node;
+    const char *model, *pci_bdf;
+    time_t told;
+    bool is_gone;
+};
+
+static int compare_seats(const void *left, const void *right)
+{
+    const struct seat *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->pci_bdf, b->pci_bdf),
+                          XB_ORDER(b->told, a->told));
+}
+
+static int compare_models(const void *left, const void *right)
+{
+    const struct seat *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->model, b->model));
+}
+
+/* GPUs of which a note tells. */
+struct some {
+    size_t count;
+    struct seat first;
+};
+
+/* The GPUs in the order of their nodes and models. Of two at one PCI address the older one was
+ * replaced. */
+static size_t list_seats(const struct xb_fleet *fleet, struct seat *seats, struct some *replaced)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fleet->gpu_count; i++)
+        seats[i] = (struct seat){fleet->gpus[i].node, fleet->gpus[i].model, fleet->gpus[i].pci_bdf,
+                                 fleet->gpus[i].told, fleet->gpus[i].is_gone};
+    qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
+        bool is_older = count > 0 && seats[i].pci_bdf != NULL &&
+                        seats[count - 1].node == seats[i].node &&
+                        xb_natural_compare(seats[count - 1].pci_bdf, seats[i].pci_bdf) == 0;
+        if (!is_older)
+            seats[count++] = seats[i];
+        else if (replaced->count++ == 0)
+            replaced->first = seats[i];
+    }
+    qsort(seats, count, sizeof *seats, compare_models);
+    return count;
+}
+
+/* How many GPUs of a model each node has that has any. */
+static size_t count_gpus(const struct seat *seats, size_t count, struct xb_vote *votes)
+{
+    size_t made = 0;
+    for (size_t i = 0; i < count;) {
+        size_t begin = i;
+        while (i < count && compare_models(&seats[i], &seats[begin]) == 0)
+            i++;
+        votes[made++] = (struct xb_vote){
+            .group = seats[begin].model, .number = (double)(i - begin), .item = seats[begin].node};
+    }
+    xb_votes_sort(votes, made);
+    return made;
+}
+
+static enum xb_status name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
+                                 const struct xb_majority *most, struct xb_error *error)
+{
+    const char *model = votes[most->begin].group != NULL ? votes[most->begin].group : "GPUs";
+    size_t nodes = most->end - most->begin, agree = most->last - most->first;
+    size_t fewer = most->first - most->begin; /* they are sorted by how many */
+    enum xb_status status = XB_OK;
+    if (!most->judged)
+        return XB_OK;
+    if (!most->found)
+        return xb_fleet_add_note(judging, error,
+                                 "%.100s: nodes have different numbers of these GPUs; at most %zu "
+                                 "of %zu nodes have the same number, %.0f.",
+                                 model, agree, nodes, votes[most->first].number);
+    for (size_t i = most->begin; status == XB_OK && i < most->first; i++) {
+        struct xb_fleet_finding finding = xb_fleet_plain_finding(
+            XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name, XB_FLEET_NONE);
+        finding.together = xb_fleet_is_together(fewer, nodes);
+        status = xb_fleet_add_finding(judging, &finding, error,
+                                      "%.0f x %.100s; %zu of %zu nodes have %.0f", votes[i].number,
+                                      model, agree, nodes, votes[most->first].number);
+    }
+    return status;
+}
+
+/* Names nodes without any GPU, if most nodes have some. */
+static enum xb_status name_empty(struct xb_judging *judging, const struct seat *seats, size_t count,
+                                 struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    bool *has = calloc(fleet->node_count + 1, sizeof *has);
+    if (has == NULL)
+        return xb_fleet_no_memory(error);
+    for (size_t i = 0; i < count; i++)
+        has[seats[i].node] = true;
+    size_t with = 0;
+    for (size_t i = 0; i < fleet->node_count; i++)
+        with += has[i];
+    size_t without = fleet->node_count - with;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && with > without && i < fleet->node_count; i++) {
+        if (has[i] || fleet->node_count <= XB_FLEET_SIBLINGS)
+            continue;
+        struct xb_fleet_finding finding =
+            xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE);
+        finding.together = xb_fleet_is_together(without, fleet->node_count);
+        status =
+            xb_fleet_add_finding(judging, &finding, error, "no GPU; %zu of %zu nodes have some",
+                                 with, fleet->node_count);
+    }
+    free(has);
+    return status;
+}
+
+enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    struct seat *seats = calloc(fleet->gpu_count + 1, sizeof *seats);
+    struct xb_vote *votes = calloc(fleet->gpu_count + 1, sizeof *votes);
+    enum xb_status status = seats != NULL && votes != NULL ? XB_OK : xb_fleet_no_memory(error);
+    struct some replaced = {.count = 0}, old = {.count = 0};
+    size_t count = status == XB_OK ? list_seats(fleet, seats, &replaced) : 0;
+    size_t voted = status == XB_OK ? count_gpus(seats, count, votes) : 0;
+    for (size_t begin = 0; status == XB_OK && begin < voted;) {
+        struct xb_majority most = xb_votes_count(votes, voted, begin);
+        status = name_fewer(judging, votes, &most, error);
+        begin = most.end;
+    }
+    if (status == XB_OK)
+        status = name_empty(judging, seats, count, error);
+    /* Machines that were installed from one image may have one name: then one alone seems to be
+     * there. */
+    if (status == XB_OK && replaced.count > 0)
+        status = xb_fleet_add_note(
+            judging, error,
+            "%zu GPU%s at a PCI address where a newer document has another (first: %.64s, %.32s). "
+            "If no GPU was replaced, several machines have one name: set XFERBENCH_NODE on each.",
+            replaced.count, replaced.count == 1 ? " was" : "s were",
+            fleet->nodes[replaced.first.node].name, replaced.first.pci_bdf);
+    /* A GPU that fell off the bus is in older documents still, and counts. */
+    for (size_t i = 0; i < count; i++)
+        if (seats[i].is_gone && old.count++ == 0)
+            old.first = seats[i];
+    if (status == XB_OK && old.count > 0)
+        status = xb_fleet_add_note(
+            judging, error,
+            "GPUs that are in older documents of their node only: %zu (first: %.64s, %.32s). They "
+            "count as there. Are they? Give fleet the documents of one round.",
+            old.count, fleet->nodes[old.first.node].name,
+            old.first.pci_bdf != NULL ? old.first.pci_bdf : "PCI address not known");
+    free(seats);
+    free(votes);
+    return status;
+}
+
+/* ---- drivers ---- */
+
+static enum xb_status name_others(struct xb_judging *judging, const struct xb_vote *votes,
+                                  const struct xb_majority *most, struct xb_error *error)
+{
+    size_t nodes = most->end - most->begin, agree = most->last - most->first;
+    enum xb_status status = XB_OK;
+    if (!most->judged)
+        return XB_OK;
+    if (!most->found)
+        return xb_fleet_add_note(judging, error,
+                                 "Drivers differ (backend %.32s): at most %zu of %zu nodes have "
+                                 "the same, %.64s.",
+                                 votes[most->begin].group, agree, nodes, votes[most->first].text);
+    for (size_t i = most->begin; status == XB_OK && i < most->end; i++) {
+        if (i >= most->first && i < most->last)
+            continue;
+        const char *node = judging->fleet->nodes[votes[i].item].name;
+        struct xb_fleet_finding finding =
+            xb_fleet_plain_finding(XB_FLEET_OTHER_DRIVER, node, XB_FLEET_NONE);
+        finding.together = xb_fleet_is_together(nodes - agree, nodes);
+        status = xb_fleet_add_finding(judging, &finding, error,
+                                      "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text,
+                                      agree, nodes, votes[most->first].text);
+    }
+    return status;
+}
+
+enum xb_status xb_fleet_name_drivers(struct xb_judging *judging, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    const char **backends = calloc(fleet->node_count + 1, sizeof(const char *)); /* of the driver */
+    struct xb_vote *votes = calloc(fleet->node_count + 1, sizeof *votes);
+    size_t count = 0;
+    bool has_memory = backends != NULL && votes != NULL;
+    enum xb_status status = has_memory ? XB_OK : xb_fleet_no_memory(error);
+    /* A node's driver belongs to the backend of which the node has values with that driver. */
+    for (size_t i = 0; has_memory && i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        const struct xb_fleet_figure *figure = &fleet->figures[value->figure];
+        size_t node = fleet->gpus[value->gpu].node;
+        const char *driver = fleet->nodes[node].driver;
+        if (driver != NULL && figure->driver != NULL && figure->backend != NULL &&
+            strcmp(driver, figure->driver) == 0)
+            backends[node] = figure->backend;
+    }
+    for (size_t i = 0; has_memory && i < fleet->node_count; i++)
+        if (backends[i] != NULL)
+            votes[count++] =
+                (struct xb_vote){.group = backends[i], .text = fleet->nodes[i].driver, .item = i};
+    xb_votes_sort(votes, count);
+    for (size_t begin = 0; status == XB_OK && begin < count;) {
+        struct xb_majority most = xb_votes_count(votes, count, begin);
+        status = name_others(judging, votes, &most, error);
+        begin = most.end;
+    }
+    free(backends);
+    free(votes);
+    return status;
+}
+
+/* ---- when they began ---- */
+
+/* Clocks that NTP keeps agree within milliseconds, and a process starts within a second. */
+#define LATE_S 1.0
+
+/* Documents of which a note tells. */
+struct told {
+    size_t count;
+    const struct xb_fleet_source *named; /* the first, or the latest */
+};
+
+static void tell(struct told *told, bool is_so, const struct xb_fleet_source *source)
+{
+    if (is_so && told->count++ == 0)
+        told->named = source;
+}
+
+enum xb_status xb_fleet_note_start(struct xb_judging *judging, struct xb_error *error)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    struct told ahead = {.count = 0}, late = {.count = 0}, loose = {.count = 0};
+    struct told agreed = {.count = 0}; /* on a time to begin: else clocks do not matter */
+    for (size_t i = 0; i < fleet->source_count; i++) {
+        const struct xb_fleet_source *source = &fleet->sources[i];
+        tell(&agreed, !isnan(source->late_s), source);
+        tell(&ahead, source->dated > source->written, source);
+        tell(&late, source->late_s > LATE_S, source);
+        tell(&loose, !isnan(source->late_s) && source->unsynchronised, source);
+        if (late.count > 0 && source->late_s > late.named->late_s)
+            late.named = source;
+    }
+    enum xb_status status = XB_OK;
+    if (ahead.count > 0)
+        status = xb_fleet_add_note(
+            judging, error,
+            "Documents that are dated more than a day ahead: %zu of %zu (first: %.200s). They "
+            "count as older than all others. Is the clock right there, and here?",
+            ahead.count, fleet->source_count, ahead.named->path);
+    if (status == XB_OK && late.count > 0)
+        status = xb_fleet_add_note(
+            judging, error,
+            "Documents that began more than %g s after the agreed time: %zu of %zu, up to %.3g s "
+            "(%.200s). Not all nodes were under load at the same time.",
+            LATE_S, late.count, agreed.count, late.named->late_s, late.named->path);
+    if (status == XB_OK && loose.count > 0)
+        status = xb_fleet_add_note(
+            judging, error,
+            "Documents that began at an agreed time, of nodes whose clock nothing keeps: %zu of "
+            "%zu (first: %.200s). They may have begun earlier or later than they say.",
+            loose.count, agreed.count, loose.named->path);
+    return status;
+}
