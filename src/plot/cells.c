@@ -155,8 +155,9 @@ static void draw_key(FILE *stream, const struct frame *frame, double y)
     (void)draw_key_text(stream, x, y, frame->cells->unit);
 }
 
-void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool is_alone)
+void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_cells *cells = picture;
     struct frame frame = make_frame(cells);
     bool is_cut = frame.rows < cells->row_count || frame.columns < cells->column_count;
     double width = fmax(frame.left + frame.cell * (double)frame.columns + 8.0, WIDTH_LEAST);

@@ -20,6 +20,6 @@ struct xb_cells {
 #define XB_CELLS_MOST 64
 
 /* A cell whose value is no number stands without shade. Values within 5 % have one shade. */
-void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool is_alone);
+void xb_cells_draw(FILE *stream, const void *picture, bool is_alone);
 
 #endif

@@ -329,8 +329,9 @@ static bool has_points(const struct frame *frame)
     return !xb_range_is_empty(x);
 }
 
-void xb_chart_draw(FILE *stream, const struct xb_chart *chart, bool is_alone)
+void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_chart *chart = picture;
     struct frame frame = make_frame(chart);
     double first = frame.bottom + xb_ruler_bottom_room(chart->x.label) + XB_LINE_HEIGHT;
     frame.legend = (struct xb_legend){8.0, XB_PLOT_WIDTH - 8.0, 8.0, first};

@@ -25,7 +25,7 @@ struct xb_chart {
     bool y_from_data;
     const struct xb_series *series;
     size_t series_count;
-    const struct xb_level *levels; /* of y; named at their right ends */
+    const struct xb_plot_level *levels; /* of y; named at their right ends */
     size_t level_count;
     /* Upright lines, such as where a trend changed. */
     const double *marks;
@@ -42,6 +42,6 @@ struct xb_chart {
  * points goes through the first, least, largest and last of each pixel. `is_alone`: as a file of
  * its own, else in a page.
  */
-void xb_chart_draw(FILE *stream, const struct xb_chart *chart, bool is_alone);
+void xb_chart_draw(FILE *stream, const void *picture, bool is_alone);
 
 #endif

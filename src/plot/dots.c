@@ -430,8 +430,9 @@ static size_t notes_of(const struct frame *frame, char notes[3][200])
     return count;
 }
 
-void xb_dots_draw(FILE *stream, const struct xb_dots *dots, bool is_alone)
+void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_dots *dots = picture;
     struct frame frame;
     char notes[3][200];
     make_frame(&frame, dots);

@@ -37,8 +37,8 @@ struct xb_dots {
     size_t count;
     const struct xb_dot_out *outs; /* the worst first */
     size_t out_count;
-    double band_low, band_high;    /* NAN: there is none */
-    const struct xb_level *levels; /* of y; named at their right ends */
+    double band_low, band_high;         /* NAN: there is none */
+    const struct xb_plot_level *levels; /* of y; named at their right ends */
     size_t level_count;
     /* Words for the legend: "as their siblings", "slow", "fast", "1 spread". */
     const char *dots_are, *bad_are, *others_are, *band_is;
@@ -49,6 +49,6 @@ struct xb_dots {
 #define XB_DOTS_OUT 200
 
 /* Leaves out values that the axis cannot show or that have no place. */
-void xb_dots_draw(FILE *stream, const struct xb_dots *dots, bool is_alone);
+void xb_dots_draw(FILE *stream, const void *picture, bool is_alone);
 
 #endif

@@ -202,8 +202,9 @@ static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legen
     }
 }
 
-void xb_spans_draw(FILE *stream, const struct xb_spans *spans, bool is_alone)
+void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_spans *spans = picture;
     struct frame frame = make_frame(spans);
     double first = frame.bottom + xb_ruler_bottom_room(frame.label) + XB_LINE_HEIGHT;
     struct xb_legend legend = {8.0, XB_PLOT_WIDTH - 8.0, 8.0, first};

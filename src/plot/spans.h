@@ -35,6 +35,6 @@ struct xb_spans {
  * first beginning. A span is left out where it has no track, ends before it begins, or is not
  * finite.
  */
-void xb_spans_draw(FILE *stream, const struct xb_spans *spans, bool is_alone);
+void xb_spans_draw(FILE *stream, const void *picture, bool is_alone);
 
 #endif

@@ -192,8 +192,9 @@ static void place_across(struct frame *frame)
     frame->right = XB_PLOT_WIDTH - (frame->is_stacked ? 20.0 : notes_room(frame));
 }
 
-void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone)
+void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_strips *strips = picture;
     struct frame frame = {.strips = strips};
     frame.count = strips->count < XB_STRIPS_MOST ? strips->count : XB_STRIPS_MOST;
     place_across(&frame);

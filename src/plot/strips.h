@@ -27,7 +27,7 @@ struct xb_strips {
     const struct xb_strip *strips;
     size_t count;
     /* Upright lines, such as a ratio of 1 and the threshold. */
-    const struct xb_level *levels;
+    const struct xb_plot_level *levels;
     size_t level_count;
 };
 
@@ -35,6 +35,6 @@ struct xb_strips {
 #define XB_STRIPS_MOST 200
 
 /* What the axis cannot show is left out. Of samples that stand at one place five are drawn. */
-void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone);
+void xb_strips_draw(FILE *stream, const void *picture, bool is_alone);
 
 #endif

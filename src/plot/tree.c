@@ -153,8 +153,9 @@ static void draw_box(FILE *stream, const struct frame *frame, size_t node)
     }
 }
 
-void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool is_alone)
+void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_tree *tree = picture;
     struct frame frame;
     make_frame(tree, &frame);
     bool is_cut = frame.count < tree->count;

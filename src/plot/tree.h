@@ -24,6 +24,6 @@ struct xb_tree {
 /* As many nodes are drawn; the picture says how many more there are. */
 #define XB_TREE_MOST 64
 
-void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool is_alone);
+void xb_tree_draw(FILE *stream, const void *picture, bool is_alone);
 
 #endif

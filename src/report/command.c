@@ -106,8 +106,10 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
     if (status == XB_OK)
         status = open_page(config, output, error);
     page.stream = output->stream;
-    if (status == XB_OK)
-        status = xb_report_write(&page, &request, left_out, error);
+    if (status == XB_OK) {
+        status = xb_report_write(&page, &request, left_out);
+        *error = page.error;
+    }
     if (status == XB_OK)
         status = xb_stream_finish(output->stream, "the report", error);
     xb_record_free(&defaults);

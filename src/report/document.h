@@ -50,6 +50,11 @@ void xb_report_document_free(struct xb_report_document *document);
 
 /* A text in a tree that nobody has checked: "-" where there is none of that key. */
 const char *xb_report_text(const struct cJSON *object, const char *key);
+/* A number in it, or what to take otherwise. */
+double xb_report_number(const struct cJSON *object, const char *key, double otherwise);
+
+/* "2026-11-21 05:18 UTC"; "" for NAN. */
+const char *xb_report_date(double date, char *text, size_t size);
 
 /* "all-1g-7.json" of a path. */
 const char *xb_report_file_name(const char *path);
