@@ -22,11 +22,6 @@ struct frame {
     struct xb_range range;
 };
 
-static size_t at_most(size_t count)
-{
-    return count < XB_CELLS_MOST ? count : XB_CELLS_MOST;
-}
-
 static double value_at(const struct frame *frame, size_t row, size_t column)
 {
     return frame->cells->values[row * frame->cells->column_count + column];
@@ -41,8 +36,8 @@ static const char *text_at(const struct frame *frame, size_t row, size_t column)
 static struct frame make_frame(const struct xb_cells *cells)
 {
     struct frame frame = {.cells = cells, .cell = CELL_LEAST, .range = XB_RANGE_NONE};
-    frame.rows = at_most(cells->row_count);
-    frame.columns = at_most(cells->column_count);
+    frame.rows = xb_at_most(cells->row_count, XB_CELLS_MOST);
+    frame.columns = xb_at_most(cells->column_count, XB_CELLS_MOST);
     double names = xb_svg_text_width(cells->rows_are);
     for (size_t i = 0; i < frame.rows; i++)
         names = fmax(names, xb_svg_text_width(cells->row_names[i]));
@@ -169,11 +164,8 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
         for (size_t k = 0; k < frame.columns; k++)
             draw_cell(stream, &frame, i, k);
     draw_key(stream, &frame, key);
-    if (is_cut) {
-        char text[96];
-        snprintf(text, sizeof text, "%zu more rows and %zu more columns are not drawn",
-                 cells->row_count - frame.rows, cells->column_count - frame.columns);
-        xb_svg_text(stream, "quiet", 8.0, key + 24.0, XB_ANCHOR_START, text);
-    }
+    if (is_cut)
+        xb_svg_note(stream, key + 24.0, "%zu more rows and %zu more columns are not drawn",
+                    cells->row_count - frame.rows, cells->column_count - frame.columns);
     xb_svg_end(stream);
 }

@@ -78,7 +78,7 @@ static void make_frame(const struct xb_tree *tree, struct frame *frame)
     double children[XB_TREE_MOST] = {0.0};
     memset(frame, 0, sizeof *frame);
     frame->tree = tree;
-    frame->count = tree->count < XB_TREE_MOST ? tree->count : XB_TREE_MOST;
+    frame->count = xb_at_most(tree->count, XB_TREE_MOST);
     double roots = 0.0;
     for (size_t i = frame->count; i-- > 0;) {
         struct place *place = &frame->places[i];
@@ -112,11 +112,8 @@ static void draw_trunk(FILE *stream, const struct frame *frame, size_t node)
     const struct place *place = &frame->places[node];
     const struct place *parent = &frame->places[frame->tree->nodes[node].parent];
     double bottom = parent->y + parent->height;
-    xb_svg_path_begin(stream, "edge");
-    xb_svg_path_move(stream, parent->x, bottom);
-    xb_svg_path_line(stream, parent->x, bottom + TRUNK);
-    xb_svg_path_line(stream, place->x, bottom + TRUNK);
-    xb_svg_path_end(stream);
+    xb_svg_path(stream, "edge", "M# #L# #L# #",
+                (double[]){parent->x, bottom, parent->x, bottom + TRUNK, place->x, bottom + TRUNK});
 }
 
 static void draw_edge(FILE *stream, const struct frame *frame, size_t node)
@@ -158,9 +155,9 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
     const struct xb_tree *tree = picture;
     struct frame frame;
     make_frame(tree, &frame);
-    bool is_cut = frame.count < tree->count;
+    size_t more = tree->count - frame.count;
     xb_svg_begin(stream, &tree->picture, frame.width,
-                 frame.height + (is_cut ? XB_LINE_HEIGHT : 0.0), is_alone);
+                 frame.height + (more > 0 ? XB_LINE_HEIGHT : 0.0), is_alone);
     for (size_t i = 0; i < frame.count; i++)
         draw_trunk(stream, &frame, i);
     for (size_t i = 0; i < frame.count; i++) {
@@ -175,10 +172,7 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
     }
     if (tree->count == 0)
         xb_svg_text(stream, "quiet", frame.width / 2.0, 24.0, XB_ANCHOR_MIDDLE, "no data");
-    if (is_cut) {
-        char text[64];
-        snprintf(text, sizeof text, "%zu more are not drawn", tree->count - frame.count);
-        xb_svg_text(stream, "quiet", 8.0, frame.height + 4.0, XB_ANCHOR_START, text);
-    }
+    if (more > 0)
+        xb_svg_note(stream, frame.height + 4.0, "%zu more are not drawn", more);
     xb_svg_end(stream);
 }

@@ -9,9 +9,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+#define COMMON 3 /* sections of all files together */
 
-/* In the order of the page. */
+/* In the order of the page; ends with NULL. */
 static const struct xb_section *const sections[] = {
     /* of link tests */
     &xb_section_verdicts,
@@ -32,8 +32,9 @@ static const struct xb_section *const sections[] = {
     &xb_section_findings,
     /* and what is long */
     &xb_section_numbers,
+    NULL,
 };
-static const struct xb_common_section *const common_sections[] = {
+static const struct xb_common_section *const common_sections[COMMON] = {
     &xb_section_fleet,
     &xb_section_trends,
     &xb_section_conditions,
@@ -55,7 +56,7 @@ struct report {
     struct xb_page *page;
     struct file *files;
     struct xb_arena *texts; /* of the files */
-    void *states[COUNT_OF(common_sections)];
+    void *states[COMMON];
     size_t in_full, left_out; /* files */
 };
 
@@ -123,7 +124,7 @@ static void take_file(struct report *report, size_t index)
     file->date = (double)NAN;
     if (read_document(report, index, &document, &text)) {
         enum xb_status status = xb_answer_make(&document, &report->texts, &file->answer, error);
-        for (size_t i = 0; status == XB_OK && i < COUNT_OF(common_sections); i++)
+        for (size_t i = 0; status == XB_OK && i < COMMON; i++)
             status = common_sections[i]->take(report->states[i], &document, error);
         file->kind = document.kind;
         file->date = document.date;
@@ -235,7 +236,7 @@ static bool is_spoken(const struct report *report, size_t index, bool comes_firs
 
 static void write_common(struct xb_page *page, const struct report *report, bool comes_first)
 {
-    for (size_t i = 0; !has_failed(report) && i < COUNT_OF(common_sections); i++) {
+    for (size_t i = 0; !has_failed(report) && i < COMMON; i++) {
         const struct xb_common_section *section = common_sections[i];
         if (!is_spoken(report, i, comes_first))
             continue;
@@ -260,7 +261,7 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
         xb_report_date(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
         enum xb_status status = xb_report_document_interpret(&document, &page->error);
-        for (size_t i = 0; status == XB_OK && i < COUNT_OF(sections); i++) {
+        for (size_t i = 0; status == XB_OK && sections[i] != NULL; i++) {
             if (!sections[i]->speaks(&document))
                 continue;
             snprintf(id, sizeof id, "file-%zu-%s", index + 1, sections[i]->name);
@@ -279,7 +280,7 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
 
 static void list_common(struct xb_page *page, const struct report *report, bool comes_first)
 {
-    for (size_t i = 0; i < COUNT_OF(common_sections); i++)
+    for (size_t i = 0; i < COMMON; i++)
         if (is_spoken(report, i, comes_first))
             xb_page_contents_item(page, common_sections[i]->name, common_sections[i]->title);
 }
@@ -357,22 +358,25 @@ enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_requ
     struct report report = {.request = request,
                             .page = page,
                             .files = calloc(request->count + 1, sizeof *report.files)};
-    page->error.status = report.files != NULL ? XB_OK : no_memory(&report);
-    for (size_t i = 0; i < COUNT_OF(common_sections); i++) {
+    *left_out = 0;
+    if (report.files == NULL)
+        return no_memory(&report);
+    page->error.status = XB_OK;
+    for (size_t i = 0; i < COMMON; i++) {
         report.states[i] = calloc(1, common_sections[i]->state_size);
         if (report.states[i] == NULL)
             (void)no_memory(&report);
     }
     for (size_t i = 0; goes_on(&report) && i < request->count; i++)
         take_file(&report, i);
-    for (size_t i = 0; !has_failed(&report) && i < COUNT_OF(common_sections); i++)
+    for (size_t i = 0; !has_failed(&report) && i < COMMON; i++)
         if (common_sections[i]->finish != NULL)
             (void)common_sections[i]->finish(report.states[i], &page->error);
     if (!has_failed(&report)) {
         choose(&report);
         write_stream(page, &report);
     }
-    for (size_t i = 0; i < COUNT_OF(common_sections); i++) {
+    for (size_t i = 0; i < COMMON; i++) {
         if (report.states[i] != NULL)
             common_sections[i]->free(report.states[i]);
         free(report.states[i]);
