@@ -78,6 +78,19 @@ enum xb_status xb_cli_open_places(const struct xb_cli_place *places, size_t coun
     return XB_OK;
 }
 
+enum xb_status xb_cli_open_beside(const char *option, struct xb_output *output, char *const *inputs,
+                                  size_t count, struct xb_error *error)
+{
+    struct xb_cli_place places[] = {{.option = option, .output = output}, {.option = "FILE"}};
+    for (size_t i = 0; i < count; i++) {
+        places[1].input = inputs[i];
+        enum xb_status status = xb_cli_check_places(places, 2, error);
+        if (status != XB_OK)
+            return status;
+    }
+    return xb_cli_open_places(places, 1, 0, error);
+}
+
 bool xb_cli_is_one_file(const char *path, const char *other)
 {
     struct stat first;
