@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dots.h"
+#include "pictures.h"
 
 #include "layout.h"
 #include "ruler.h"
@@ -66,23 +66,6 @@ static enum kind kind_of(const struct xb_dot_out *out)
     return out->is_bad ? BAD : OTHER;
 }
 
-static void count_all(struct frame *frame)
-{
-    const struct xb_dots *dots = frame->dots;
-    for (size_t i = 0; i < dots->count; i++)
-        if (is_shown(frame, dots->dots[i].place, dots->dots[i].value))
-            count_in_bin(frame, ORDINARY, dots->dots[i].value);
-    for (size_t i = 0; i < dots->out_count; i++)
-        if (is_shown(frame, dots->outs[i].place, dots->outs[i].value))
-            count_in_bin(frame, kind_of(&dots->outs[i]), dots->outs[i].value);
-    for (size_t i = 0; i < BINS; i++) {
-        size_t sum = 0;
-        for (int kind = 0; kind < KINDS; kind++)
-            sum += frame->bins[kind][i];
-        frame->fullest = sum > frame->fullest ? sum : frame->fullest;
-    }
-}
-
 static void make_frame(struct frame *frame, const struct xb_dots *dots)
 {
     struct xb_range range = XB_RANGE_NONE;
@@ -100,7 +83,16 @@ static void make_frame(struct frame *frame, const struct xb_dots *dots)
     double names = xb_levels_room(dots->y.scale, dots->levels, frame->level_count);
     frame->bars = WIDTH - fmax(names, 32.0) - HISTOGRAM;
     frame->right = frame->bars - GAP;
-    count_all(frame);
+    for (size_t i = 0; i < dots->count; i++)
+        if (is_shown(frame, dots->dots[i].place, dots->dots[i].value))
+            count_in_bin(frame, ORDINARY, dots->dots[i].value);
+    for (size_t i = 0; i < dots->out_count; i++)
+        if (is_shown(frame, dots->outs[i].place, dots->outs[i].value))
+            count_in_bin(frame, kind_of(&dots->outs[i]), dots->outs[i].value);
+    for (size_t i = 0; i < BINS; i++) {
+        size_t sum = frame->bins[ORDINARY][i] + frame->bins[BAD][i] + frame->bins[OTHER][i];
+        frame->fullest = sum > frame->fullest ? sum : frame->fullest;
+    }
 }
 
 /* ---- shades: very many points as cells, by how many points are in each ---- */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "strips.h"
+#include "pictures.h"
 
 #include "layout.h"
 #include "ruler.h"

@@ -2,7 +2,6 @@
 /* The ways of a group side by side at its largest size, as strips. */
 #include "section.h"
 
-#include "plot/strips.h"
 #include "ways.h"
 #include "xferbench/units.h"
 

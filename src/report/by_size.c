@@ -2,7 +2,6 @@
 /* How a figure grows with the size of the buffer: a curve a way, a picture a direction. */
 #include "section.h"
 
-#include "plot/chart.h"
 #include "ways.h"
 #include "xferbench/units.h"
 

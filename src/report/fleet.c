@@ -4,6 +4,7 @@
 
 #include "fleet/formats.h"
 #include "fleet/natural.h"
+#include "fleet/order.h"
 #include "fleet/read.h"
 #include "siblings.h"
 
@@ -247,13 +248,10 @@ static int by_weight(const void *a, const void *b)
 {
     const struct xb_fleet_siblings *one = *(const struct xb_fleet_siblings *const *)a;
     const struct xb_fleet_siblings *other = *(const struct xb_fleet_siblings *const *)b;
-    if (is_judged(one) != is_judged(other))
-        return is_judged(one) ? -1 : 1;
-    if (one->slow != other->slow)
-        return one->slow > other->slow ? -1 : 1;
-    if (one->fast != other->fast)
-        return one->fast > other->fast ? -1 : 1;
-    return (one > other) - (one < other); /* as the judgement has them */
+    /* the last: as the judgement has them */
+    return XB_FIRST_ORDER(XB_ORDER(is_judged(other), is_judged(one)),
+                          XB_ORDER(other->slow, one->slow), XB_ORDER(other->fast, one->fast),
+                          XB_ORDER(one, other));
 }
 
 static void write(struct xb_page *page, void *own)

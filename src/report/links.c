@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "link/format.h"
 #include "link/read.h"
-#include "plot/tree.h"
 
 #include <string.h>
 

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "link/read.h"
-#include "plot/cells.h"
 #include "run/matrix.h"
 
 #include <math.h>

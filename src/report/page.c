@@ -3,7 +3,6 @@
 #include "page.h"
 
 #include "base/output.h"
-#include "plot/svg.h"
 #include "xferbench/version.h"
 
 #include <limits.h>
@@ -356,8 +355,7 @@ void xb_page_table_end(struct xb_page *page)
 /* ---- pictures ---- */
 
 /* Into FOLDER/ID.svg. */
-static void write_alone(struct xb_page *page, const char *id, xb_page_draw *draw,
-                        const void *picture)
+static void write_alone(struct xb_page *page, const char *id, xb_draw *draw, const void *picture)
 {
     struct xb_output output = {.path = NULL};
     struct xb_error error;
@@ -376,7 +374,7 @@ static void write_alone(struct xb_page *page, const char *id, xb_page_draw *draw
 }
 
 /* In the page its title stands above it, as text; a narrow window scrolls the picture alone. */
-void xb_page_picture(struct xb_page *page, xb_page_draw *draw, void *picture)
+void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
 {
     struct xb_picture *head = picture;
     char id[XB_PAGE_ID];

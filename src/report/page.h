@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/note.h"
+#include "plot/pictures.h"
 #include "xferbench/error.h"
 
 #include <stdbool.h>
@@ -121,14 +122,11 @@ void xb_page_table_end(struct xb_page *page);
 
 /* ---- pictures ---- */
 
-/* Draws a picture of src/plot, as a part of a page or alone. */
-typedef void xb_page_draw(FILE *stream, const void *picture, bool is_alone);
-
 /*
  * Draws a picture, which begins with its struct xb_picture, with an id of its own, and puts it
  * alone into a file of page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and
  * the section's end says so. The caller writes the picture's numbers below it, in any case.
  */
-void xb_page_picture(struct xb_page *page, xb_page_draw *draw, void *picture);
+void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture);
 
 #endif

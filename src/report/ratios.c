@@ -5,7 +5,6 @@
 
 #include "compare/comparison.h"
 #include "compare/text.h"
-#include "plot/strips.h"
 
 #include <math.h>
 

@@ -3,7 +3,6 @@
 #include "section.h"
 
 #include "measure/mode_list.h"
-#include "plot/strips.h"
 #include "ways.h"
 #include "xferbench/units.h"
 

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "fleet/order.h"
-#include "plot/dots.h"
 #include "xferbench/figure.h"
 
 #include <math.h>
@@ -119,6 +118,7 @@ static int by_pair(const void *a, const void *b)
                           XB_ORDER(one->peer, other->peer));
 }
 
+/* The values by node, and the nodes that have any. */
 static void take_values(struct sheet *sheet)
 {
     const struct xb_fleet *fleet = sheet->judgement->fleet;
@@ -132,62 +132,51 @@ static void take_values(struct sheet *sheet)
                                .value = value->value / unit_of(sheet->figure)};
     }
     qsort(sheet->values, sheet->count, sizeof *sheet->values, by_pair);
-}
-
-static void place_nodes(struct sheet *sheet)
-{
     for (size_t i = 0; i < sheet->count; i++) {
         struct value *value = &sheet->values[i];
         if (i == 0 || sheet->values[i - 1].rank != value->rank)
             sheet->places[sheet->place_count++] =
-                sheet->judgement->fleet->nodes[gpu_of(sheet, value->gpu)->node].name;
+                fleet->nodes[gpu_of(sheet, value->gpu)->node].name;
         value->place = sheet->place_count - 1;
     }
 }
 
 /* ---- what stands out ---- */
 
-/* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is cut. */
-static const char *name_of(struct sheet *sheet, const struct xb_fleet_finding *finding)
-{
-    char peer[16] = "";
-    if (finding->peer >= 0)
-        snprintf(peer, sizeof peer, ">%d", finding->peer);
-    return xb_page_print(sheet->page, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
-                         finding->node, gpu_of(sheet, finding->gpu)->index, peer);
-}
-
-static bool is_of(const struct sheet *sheet, const struct xb_fleet_finding *finding)
-{
-    return (finding->code == XB_FLEET_SLOW || finding->code == XB_FLEET_FAST) &&
-           finding->figure == sheet->siblings->figure && finding->gpu != XB_FLEET_NONE;
-}
-
-static struct value *value_of(const struct sheet *sheet, const struct xb_fleet_finding *finding)
-{
-    const struct value key = {.rank = sheet->ranks[gpu_of(sheet, finding->gpu)->node],
-                              .gpu = finding->gpu,
-                              .peer = finding->peer};
-    return bsearch(&key, sheet->values, sheet->count, sizeof key, by_pair);
-}
-
+/* Those that are slow or fast stand out: each value once, as its worst finding has it. */
 static void take_findings(struct sheet *sheet)
 {
     const struct xb_fleet_judgement *judgement = sheet->judgement;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
-        struct value *value = is_of(sheet, finding) ? value_of(sheet, finding) : NULL;
+        if ((finding->code != XB_FLEET_SLOW && finding->code != XB_FLEET_FAST) ||
+            finding->figure != sheet->siblings->figure || finding->gpu == XB_FLEET_NONE)
+            continue;
+        const struct xb_fleet_gpu *gpu = gpu_of(sheet, finding->gpu);
+        const struct value key = {
+            .rank = sheet->ranks[gpu->node], .gpu = finding->gpu, .peer = finding->peer};
+        struct value *value = bsearch(&key, sheet->values, sheet->count, sizeof key, by_pair);
+        char peer[16] = "";
         if (value == NULL || value->is_named)
             continue;
+        if (finding->peer >= 0)
+            snprintf(peer, sizeof peer, ">%d", finding->peer);
         value->is_named = true;
         sheet->named_of[value->place]++;
-        sheet->outs[sheet->out_count++] =
-            (struct xb_dot_out){.place = value->place,
-                                .value = value->value,
-                                .is_bad = finding->code == XB_FLEET_SLOW,
-                                .name = name_of(sheet, finding),
-                                .tip = finding->text};
+        /* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is
+         * cut. */
+        sheet->outs[sheet->out_count++] = (struct xb_dot_out){
+            .place = value->place,
+            .value = value->value,
+            .is_bad = finding->code == XB_FLEET_SLOW,
+            .name = xb_page_print(sheet->page, "%+.1f %%: %.200s GPU %u%s",
+                                  100.0 * finding->deviation, finding->node, gpu->index, peer),
+            .tip = finding->text};
     }
+    for (size_t i = 0; i < sheet->count; i++)
+        if (!sheet->values[i].is_named)
+            sheet->dots[sheet->dot_count++] =
+                (struct xb_dot){sheet->values[i].place, sheet->values[i].value};
 }
 
 /* Of a node with many named GPUs the worst has the name of all. */
@@ -204,14 +193,6 @@ static void name_together(struct sheet *sheet)
                                   xb_siblings_counted(sheet->judgement, sheet->siblings));
         *named = 0;
     }
-}
-
-static void take_dots(struct sheet *sheet)
-{
-    for (size_t i = 0; i < sheet->count; i++)
-        if (!sheet->values[i].is_named)
-            sheet->dots[sheet->dot_count++] =
-                (struct xb_dot){sheet->values[i].place, sheet->values[i].value};
 }
 
 /* ---- the picture ---- */
@@ -326,10 +307,8 @@ void xb_siblings_draw(struct xb_page *page, const struct xb_fleet_judgement *jud
     sheet.named_of = allocate(&sheet, fleet->node_count, sizeof *sheet.named_of);
     if (page->error.status == XB_OK) {
         take_values(&sheet);
-        place_nodes(&sheet);
         take_findings(&sheet);
         name_together(&sheet);
-        take_dots(&sheet);
         draw_sheet(page, &sheet);
     }
     xb_arena_free(sheet.memory);

@@ -2,7 +2,6 @@
 /* The timelines of a trace: what each thread and stream did when, a picture a case. */
 #include "section.h"
 
-#include "plot/spans.h"
 #include "trace/read.h"
 #include "xferbench/units.h"
 

@@ -3,7 +3,7 @@
 #include "section.h"
 
 #include "change.h"
-#include "plot/chart.h"
+#include "fleet/order.h"
 #include "record/shown_parameters.h"
 #include "ways.h"
 #include "xferbench/units.h"
@@ -187,42 +187,30 @@ static int by_weight(const void *a, const void *b)
 {
     const struct trend *one = *(const struct trend *const *)a;
     const struct trend *other = *(const struct trend *const *)b;
-    if (one->count != other->count)
-        return one->count > other->count ? -1 : 1;
-    if (one->bytes != other->bytes)
-        return one->bytes > other->bytes ? -1 : 1;
-    return (one > other) - (one < other);
+    return XB_FIRST_ORDER(XB_ORDER(other->count, one->count), XB_ORDER(other->bytes, one->bytes),
+                          XB_ORDER(one, other));
 }
 
 static int by_change(const void *a, const void *b)
 {
     const struct trend *one = *(const struct trend *const *)a;
     const struct trend *other = *(const struct trend *const *)b;
-    if (one->change.is_there != other->change.is_there)
-        return one->change.is_there ? -1 : 1;
-    return by_weight(a, b);
-}
-
-static int by_number(double one, double other)
-{
-    return (one > other) - (one < other);
+    return XB_FIRST_ORDER(XB_ORDER(other->change.is_there, one->change.is_there), by_weight(a, b));
 }
 
 static int by_date(const void *a, const void *b)
 {
     const struct point *one = a;
     const struct point *other = b;
-    int order = by_number(one->date, other->date);
-    if (order == 0)
-        order = by_number(one->value, other->value);
-    return order != 0 ? order : (one->file > other->file) - (one->file < other->file);
+    return XB_FIRST_ORDER(XB_ORDER(one->date, other->date), XB_ORDER(one->value, other->value),
+                          XB_ORDER(one->file, other->file));
 }
 
 /* Whether two files hold one measurement: a copy, or the same file twice. */
 static bool is_copy(const struct point *one, const struct point *other)
 {
     return one->date == other->date && one->value == other->value &&
-           by_number(one->low, other->low) == 0 && by_number(one->high, other->high) == 0;
+           XB_ORDER(one->low, other->low) == 0 && XB_ORDER(one->high, other->high) == 0;
 }
 
 /* By date, and each measurement once: copies are no further evidence of a change. */

@@ -4,7 +4,6 @@
 
 #include "base/note.h"
 #include "page.h"
-#include "plot/axis.h"
 #include "record/shown_parameters.h"
 #include "xferbench/record.h"
 

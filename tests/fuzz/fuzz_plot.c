@@ -8,11 +8,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "check_markup.h"
-#include "plot/cells.h"
-#include "plot/chart.h"
-#include "plot/spans.h"
-#include "plot/strips.h"
-#include "plot/tree.h"
+#include "plot/pictures.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -5,12 +5,7 @@
  * Writes pictures of every kind to FOLDER, each as a file of its own (NAME.svg), and all of them
  * into gallery.html: for tests to check and for people to look at.
  */
-#include "plot/cells.h"
-#include "plot/chart.h"
-#include "plot/dots.h"
-#include "plot/spans.h"
-#include "plot/strips.h"
-#include "plot/tree.h"
+#include "plot/pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
