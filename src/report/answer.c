@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* text.h */
-#include "answer.h"
+#include "document.h"
 
 #include "base/json_read.h"
 #include "base/note.h"

@@ -15,7 +15,6 @@ struct note {
     const char *text;
     const struct xb_record_case *test; /* the first of them */
     size_t others;
-    char own[XB_RECORD_CUT]; /* where the text is made */
 };
 
 struct notes {
@@ -41,9 +40,8 @@ static bool speaks(const struct xb_report_document *document)
     return found;
 }
 
-/* `text` outlives the notes, or lies in a buffer and is kept in the note. */
 static void add(struct notes *notes, const struct xb_record_case *test, const char *label,
-                const char *text, bool is_buffer)
+                const char *text)
 {
     for (size_t i = 0; i < notes->count; i++) {
         struct note *note = &notes->all[i];
@@ -59,45 +57,35 @@ static void add(struct notes *notes, const struct xb_record_case *test, const ch
         notes->left_out++;
         return;
     }
-    struct note *note = &notes->all[notes->count++];
-    *note = (struct note){.label = label, .text = text, .test = test};
-    if (is_buffer) {
-        snprintf(note->own, sizeof note->own, "%s", text);
-        note->text = note->own;
-    }
+    notes->all[notes->count++] = (struct note){.label = label, .text = text, .test = test};
 }
 
-static void collect(struct notes *notes, const struct xb_record_case *test)
+static void collect(struct xb_page *page, struct notes *notes, const struct xb_record_case *test)
 {
     static const char *const labels[] = {"", "skipped", "ERROR"};
     struct xb_record_warning warnings[XB_RECORD_WARNINGS];
     char text[XB_RECORD_CUT];
     struct xb_record_summary summary = xb_record_summarize(notes->record, test);
     const char *reason = xb_record_reason(test, &summary, text, sizeof text);
+    if (reason == text)
+        reason = xb_page_print(page, "%s", text);
     if (summary.status != XB_RESULT_OK)
-        add(notes, test, labels[summary.status], reason != NULL ? reason : "no reason was given",
-            reason == text);
-    const char *cut = xb_record_cut_text(notes->record, test, text, sizeof text);
-    if (cut != NULL)
-        add(notes, test, "cut short", cut, true);
+        add(notes, test, labels[summary.status], reason != NULL ? reason : "no reason was given");
+    if (xb_record_cut_text(notes->record, test, text, sizeof text) != NULL)
+        add(notes, test, "cut short", xb_page_print(page, "%s", text));
     size_t count = xb_record_warnings(notes->record, test, warnings);
     for (size_t i = 0; i < count; i++)
-        add(notes, test, "warning", warnings[i].text, false);
+        add(notes, test, "warning", warnings[i].text);
 }
-
-/* ---- writing ---- */
 
 static void write(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;
     const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
-    struct notes *notes = xb_page_allocate(page, 1, sizeof *notes);
+    struct notes notes = {.record = record};
     char size[32];
-    if (notes == NULL)
-        return;
-    notes->record = record;
     for (size_t i = 0; i < record->case_count; i++)
-        collect(notes, &record->cases[i]);
+        collect(page, &notes, &record->cases[i]);
     if (record->interrupted)
         xb_page_paragraph(page, "A signal stopped the run before its end.");
     if (record->has_deadline && !record->deadline_met)
@@ -106,19 +94,19 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
         if (record->processes[i].failure != NULL)
             xb_page_paragraph(page, "Process %zu of %zu failed: %s", i + 1, record->asked_processes,
                               record->processes[i].failure);
-    if (notes->count == 0)
+    if (notes.count == 0)
         return;
     xb_page_table_begin(page, "Notes", "Case|#And more|What|Why");
-    for (size_t i = 0; i < notes->count; i++) {
-        const struct note *note = &notes->all[i];
+    for (size_t i = 0; i < notes.count; i++) {
+        const struct note *note = &notes.all[i];
         xb_page_cell(page, "%s %s, %s", xb_way_name(page, &ways, note->test), note->test->direction,
                      xb_size_format(note->test->bytes, size, sizeof size));
         xb_page_cell_if(page, note->others > 0, "%zu", note->others);
         xb_page_cells(page, note->label, note->text, NULL);
     }
     xb_page_table_end(page);
-    if (notes->left_out > 0)
-        xb_page_remark(page, "%zu more notes are in the file only.", notes->left_out);
+    if (notes.left_out > 0)
+        xb_page_remark(page, "%zu more notes are in the file only.", notes.left_out);
 }
 
 const struct xb_section xb_section_notes = {"notes", "Notes", speaks, write};

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
-#include "answer.h"
 #include "base/interrupt.h"
 #include "base/stream.h"
 #include "section.h"
