@@ -29,55 +29,35 @@ static enum xb_status add(struct name *name, const char *text, size_t length,
     return XB_OK;
 }
 
-static enum xb_status add_text(struct name *name, const char *text, struct xb_error *error)
-{
-    return add(name, text, strlen(text), error);
-}
-
-static enum xb_status add_node(struct name *name, struct xb_error *error)
-{
-    struct xb_node node;
-    enum xb_status status = xb_node_find(&node, error);
-    return status != XB_OK ? status : add_text(name, node.name, error);
-}
-
-static enum xb_status add_time(struct name *name, struct xb_error *error)
-{
-    char text[sizeof "20261123T062400Z" + 8]; /* years beyond 9999 have more digits */
-    time_t began = xb_began().tv_sec;
-    struct tm utc;
-    gmtime_r(&began, &utc);
-    return add(name, text, strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc), error);
-}
-
-static enum xb_status add_rank(struct name *name, struct xb_error *error)
-{
-    char text[24];
-    struct xb_launcher launcher;
-    enum xb_status status = xb_launcher_find(&launcher, error);
-    if (status != XB_OK)
-        return status;
-    if (launcher.rank < 0)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s: %%r is the rank, but no launcher told one: start xferbench with srun "
-                       "or mpirun, or use %%h, the node's name",
-                       name->option);
-    snprintf(text, sizeof text, "%" PRId64, launcher.rank);
-    return add_text(name, text, error);
-}
-
 /* Adds the text for the letter after a percent sign. */
 static enum xb_status add_letter(struct name *name, char letter, struct xb_error *error)
 {
+    char text[24]; /* a date too, whose year may have more digits than four */
+    struct xb_node node;
+    struct xb_launcher launcher;
+    struct tm utc;
+    time_t began = xb_began().tv_sec;
+    enum xb_status status = XB_OK;
     switch (letter) {
     case 'h':
-        return add_node(name, error);
+        status = xb_node_find(&node, error);
+        return status != XB_OK ? status : add(name, node.name, strlen(node.name), error);
     case 't':
-        return add_time(name, error);
+        gmtime_r(&began, &utc);
+        return add(name, text, strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc), error);
     case 'r':
-        return add_rank(name, error);
+        status = xb_launcher_find(&launcher, error);
+        if (status != XB_OK)
+            return status;
+        if (launcher.rank < 0)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%s: %%r is the rank, but no launcher told one: start xferbench with "
+                           "srun or mpirun, or use %%h, the node's name",
+                           name->option);
+        snprintf(text, sizeof text, "%" PRId64, launcher.rank);
+        return add(name, text, strlen(text), error);
     case '%':
-        return add_text(name, "%", error);
+        return add(name, "%", 1, error);
     case '\0':
         return XB_FAIL(error, XB_ERR_USAGE,
                        "%s: the name ends with %%: write %%%% for a percent sign", name->option);

@@ -27,24 +27,24 @@ const struct xb_option xb_option_start_at = {
     .selects = true,
 };
 
-static enum xb_status read_time(const char *text, double *at, struct xb_error *error)
+enum xb_status xb_start_at_read(const struct xb_config *config, double deadline, double *at,
+                                struct xb_error *error)
 {
+    const struct xb_value *value = xb_config_get(config, "start-at");
+    const char *text = value->text;
     struct xb_error cause;
-    struct timespec began = xb_began();
     double seconds = 0;
+    *at = 0;
+    if (!value->is_set)
+        return XB_OK;
     bool is_ahead = text[0] == '+';
     enum xb_status status = is_ahead ? xb_duration_parse(text + 1, &seconds, &cause)
                                      : xb_day_time_parse(text, &seconds, &cause);
     if (status != XB_OK)
         return XB_FAIL(error, status, "--start-at: %s", cause.message);
+    struct timespec began = xb_began();
     *at = is_ahead ? (double)began.tv_sec + (double)began.tv_nsec * 1e-9 + seconds : seconds;
-    return XB_OK;
-}
-
-static enum xb_status check_time(const char *text, double at, double deadline,
-                                 struct xb_error *error)
-{
-    double ahead = at - xb_day_time_now();
+    double ahead = *at - xb_day_time_now();
     if (ahead < -LATE_S)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--start-at: %.40s was %.1f s ago by this node's clock: give a later time",
@@ -59,17 +59,6 @@ static enum xb_status check_time(const char *text, double at, double deadline,
                        "or a longer --deadline",
                        text, ahead);
     return XB_OK;
-}
-
-enum xb_status xb_start_at_read(const struct xb_config *config, double deadline, double *at,
-                                struct xb_error *error)
-{
-    const struct xb_value *value = xb_config_get(config, "start-at");
-    *at = 0;
-    if (!value->is_set)
-        return XB_OK;
-    enum xb_status status = read_time(value->text, at, error);
-    return status != XB_OK ? status : check_time(value->text, *at, deadline, error);
 }
 
 void xb_start_at_say(double at)

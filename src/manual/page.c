@@ -41,16 +41,10 @@ static void put_text(FILE *stream, const char *text)
     fputc('\n', stream);
 }
 
-static void put_bold(FILE *stream, const char *text)
+/* In bold (B) or italics (I). */
+static void put_in(FILE *stream, char font, const char *text)
 {
-    fputs("\\fB", stream);
-    put(stream, text);
-    fputs("\\fR", stream);
-}
-
-static void put_italic(FILE *stream, const char *text)
-{
-    fputs("\\fI", stream);
+    fprintf(stream, "\\f%c", font);
     put(stream, text);
     fputs("\\fR", stream);
 }
@@ -59,34 +53,36 @@ static void put_italic(FILE *stream, const char *text)
 static void put_entry(FILE *stream, const char *name, const char *text)
 {
     fputs(".TP\n", stream);
-    put_bold(stream, name);
+    put_in(stream, 'B', name);
     fputc('\n', stream);
     put_text(stream, text);
 }
 
-static void put_name(FILE *stream, const struct xb_option *option)
+static void put_fact(FILE *stream, const char *what, const char *text)
 {
-    char name[80];
-    fputs(".TP\n", stream);
-    if (option->short_name != 0) {
-        snprintf(name, sizeof name, "-%c", option->short_name);
-        put_bold(stream, name);
-        fputs(", ", stream);
-    }
-    snprintf(name, sizeof name, "--%s", option->name);
-    put_bold(stream, name);
-    if (option->argument != NULL) {
-        fputc(' ', stream);
-        put_italic(stream, option->argument);
-    }
-    fputc('\n', stream);
+    fputs(what, stream);
+    put(stream, text);
+    fputs(".\n", stream);
 }
 
 static void put_option(FILE *stream, const struct xb_option *option)
 {
     const char *const *words = xb_option_words(option);
     char takers[512];
-    put_name(stream, option);
+    char name[80];
+    fputs(".TP\n", stream);
+    if (option->short_name != 0) {
+        snprintf(name, sizeof name, "-%c", option->short_name);
+        put_in(stream, 'B', name);
+        fputs(", ", stream);
+    }
+    snprintf(name, sizeof name, "--%s", option->name);
+    put_in(stream, 'B', name);
+    if (option->argument != NULL) {
+        fputc(' ', stream);
+        put_in(stream, 'I', option->argument);
+    }
+    fputc('\n', stream);
     put_text(stream, option->help);
     if (words != NULL) {
         fputs("Words:", stream);
@@ -96,51 +92,10 @@ static void put_option(FILE *stream, const struct xb_option *option)
         }
         fputs(".\n", stream);
     }
-    if (option->default_text != NULL) {
-        fputs("Default: ", stream);
-        put(stream, option->default_text);
-        fputs(".\n", stream);
-    }
-    if (xb_run_takers(option, takers, sizeof takers)[0] != '\0') {
-        fputs("Modes: ", stream);
-        put(stream, takers);
-        fputs(".\n", stream);
-    }
-}
-
-/* Its own options, without those that every command has. */
-static void put_command_options(FILE *stream, const struct xb_command *command)
-{
-    const struct xb_option *const *rows = command->rows();
-    for (size_t i = 0; rows[i] != NULL; i++)
-        if (strcmp(rows[i]->name, xb_option_help.name) != 0 && rows[i] != &xb_option_version)
-            put_option(stream, rows[i]);
-}
-
-/* What stands above the options of a command. */
-static void put_synopsis(FILE *stream, const struct xb_command *command)
-{
-    put_bold(stream, "xferbench");
-    fputc(' ', stream);
-    put(stream, command->synopsis);
-    fputs(" [", stream);
-    put_italic(stream, "OPTION");
-    fputs("]...\n", stream);
-}
-
-static void put_synopses(FILE *stream)
-{
-    fputs(".SH SYNOPSIS\n.nf\n", stream);
-    for (size_t i = 0; xb_commands[i] != NULL; i++)
-        put_synopsis(stream, xb_commands[i]);
-    fputs(".fi\n", stream);
-}
-
-static void put_commands(FILE *stream)
-{
-    fputs(".SH COMMANDS\n", stream);
-    for (size_t i = 0; xb_commands[i] != NULL; i++)
-        put_entry(stream, xb_commands[i]->synopsis, xb_commands[i]->description);
+    if (option->default_text != NULL)
+        put_fact(stream, "Default: ", option->default_text);
+    if (xb_run_takers(option, takers, sizeof takers)[0] != '\0')
+        put_fact(stream, "Modes: ", takers);
 }
 
 static void put_options(FILE *stream)
@@ -154,7 +109,11 @@ static void put_options(FILE *stream)
         fputs(".SS \"xferbench ", stream);
         put(stream, xb_commands[i]->name);
         fputs("\"\n", stream);
-        put_command_options(stream, xb_commands[i]);
+        /* Its own options, without those that every command has. */
+        const struct xb_option *const *rows = xb_commands[i]->rows();
+        for (size_t k = 0; rows[k] != NULL; k++)
+            if (strcmp(rows[k]->name, xb_option_help.name) != 0 && rows[k] != &xb_option_version)
+                put_option(stream, rows[k]);
     }
 }
 
@@ -174,23 +133,10 @@ static void put_modes(FILE *stream)
     }
 }
 
-static void put_columns(FILE *stream)
+static void put_columns(FILE *stream, const struct xb_column_help *columns)
 {
-    fputs(".SH COLUMNS\n", stream);
-    fputs(".SS run\n", stream);
-    for (const struct xb_column_help *column = xb_column_helps; column->name != NULL; column++)
-        put_entry(stream, column->name, column->help);
-    fputs(".SS fleet\n", stream);
-    for (const struct xb_column_help *column = xb_fleet_column_helps; column->name != NULL;
-         column++)
-        put_entry(stream, column->name, column->help);
-}
-
-static void put_exits(FILE *stream)
-{
-    fputs(".SH \"EXIT STATUS\"\n", stream);
-    for (size_t i = 0; xb_commands[i] != NULL; i++)
-        put_entry(stream, xb_commands[i]->name, xb_commands[i]->exits);
+    for (; columns->name != NULL; columns++)
+        put_entry(stream, columns->name, columns->help);
 }
 
 static void put_environment(FILE *stream)
@@ -212,14 +158,6 @@ static void put_environment(FILE *stream)
         put_entry(stream, variables[i][0], variables[i][1]);
 }
 
-static void put_examples(FILE *stream)
-{
-    fputs(".SH EXAMPLES\n", stream);
-    for (size_t i = 0; xb_commands[i] != NULL; i++)
-        if (xb_commands[i]->example != NULL)
-            put_entry(stream, xb_commands[i]->example, xb_commands[i]->summary);
-}
-
 static void put_page(FILE *stream, const char *date)
 {
     fprintf(stream,
@@ -227,20 +165,36 @@ static void put_page(FILE *stream, const char *date)
             date, XB_VERSION);
     fputs(".SH NAME\nxferbench \\- measure how fast data moves between a host and its GPUs\n",
           stream);
-    put_synopses(stream);
+    fputs(".SH SYNOPSIS\n.nf\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++) {
+        fputs("\\fBxferbench\\fR ", stream);
+        put(stream, xb_commands[i]->synopsis);
+        fputs(" [\\fIOPTION\\fR]...\n", stream);
+    }
+    fputs(".fi\n", stream);
     fputs(".SH DESCRIPTION\n", stream);
     put_text(stream, xb_command_run.description);
     fputs(
         "Without a command \\fBxferbench\\fR does what \\fBxferbench run\\fR does. An option means "
         "the same in every command that has it.\n",
         stream);
-    put_commands(stream);
+    fputs(".SH COMMANDS\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        put_entry(stream, xb_commands[i]->synopsis, xb_commands[i]->description);
     put_options(stream);
     put_modes(stream);
-    put_columns(stream);
-    put_exits(stream);
+    fputs(".SH COLUMNS\n.SS run\n", stream);
+    put_columns(stream, xb_column_helps);
+    fputs(".SS fleet\n", stream);
+    put_columns(stream, xb_fleet_column_helps);
+    fputs(".SH \"EXIT STATUS\"\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        put_entry(stream, xb_commands[i]->name, xb_commands[i]->exits);
     put_environment(stream);
-    put_examples(stream);
+    fputs(".SH EXAMPLES\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        if (xb_commands[i]->example != NULL)
+            put_entry(stream, xb_commands[i]->example, xb_commands[i]->summary);
     fputs(".SH SEE ALSO\nThe folder of documents that is installed with the program: README.md, "
           "docs/measurement.md, docs/reading.md, docs/compare.md, docs/report.md, "
           "docs/timeline.md, docs/link.md, docs/fleet.md, docs/fleet-output.md, docs/advise.md, "

@@ -24,7 +24,7 @@ struct xb_axis {
 };
 
 /* A line over the whole picture at a value of its axis, such as a ceiling. */
-struct xb_level {
+struct xb_plot_level {
     const char *name;
     double at;
 };

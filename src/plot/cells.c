@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cells.h"
+#include "pictures.h"
 
 #include "layout.h"
 #include "ruler.h"
@@ -22,11 +22,6 @@ struct frame {
     struct xb_range range;
 };
 
-static size_t at_most(size_t count)
-{
-    return count < XB_CELLS_MOST ? count : XB_CELLS_MOST;
-}
-
 static double value_at(const struct frame *frame, size_t row, size_t column)
 {
     return frame->cells->values[row * frame->cells->column_count + column];
@@ -41,8 +36,8 @@ static const char *text_at(const struct frame *frame, size_t row, size_t column)
 static struct frame make_frame(const struct xb_cells *cells)
 {
     struct frame frame = {.cells = cells, .cell = CELL_LEAST, .range = XB_RANGE_NONE};
-    frame.rows = at_most(cells->row_count);
-    frame.columns = at_most(cells->column_count);
+    frame.rows = xb_at_most(cells->row_count, XB_CELLS_MOST);
+    frame.columns = xb_at_most(cells->column_count, XB_CELLS_MOST);
     double names = xb_svg_text_width(cells->rows_are);
     for (size_t i = 0; i < frame.rows; i++)
         names = fmax(names, xb_svg_text_width(cells->row_names[i]));
@@ -65,13 +60,12 @@ static bool is_narrow(struct xb_range range)
     return range.high - range.low <= NARROW * fmax(fabs(range.high), fabs(range.low));
 }
 
-/* From 1: the shade of a value. */
-static int step_of(struct xb_range range, double value)
+/* The class of a shade, from 1. */
+static const char *step_look(int step)
 {
-    if (is_narrow(range))
-        return 2;
-    int step = (int)((value - range.low) / (range.high - range.low) * STEPS) + 1;
-    return step < 1 ? 1 : step > STEPS ? STEPS : step;
+    static const char *const looks[STEPS] = {"step-1", "step-2", "step-3", "step-4",
+                                             "step-5", "step-6", "step-7"};
+    return looks[step < 1 ? 0 : step > STEPS ? STEPS - 1 : step - 1];
 }
 
 static void draw_cell(FILE *stream, const struct frame *frame, size_t row, size_t column)
@@ -87,13 +81,13 @@ static void draw_cell(FILE *stream, const struct frame *frame, size_t row, size_
                            XB_ANCHOR_MIDDLE, frame->cell - 4.0, text[0] != '\0' ? text : "-");
         return;
     }
-    char look[16];
+    struct xb_range range = frame->range;
+    double share = (value - range.low) / (range.high - range.low);
     char tip[400];
-    snprintf(look, sizeof look, "step-%d", step_of(frame->range, value));
     snprintf(tip, sizeof tip, "%.40s %.100s, %.40s %.100s: %.40s %.20s", cells->rows_are,
              cells->row_names[row], cells->columns_are, cells->column_names[column],
              text_at(frame, row, column), cells->unit);
-    xb_svg_group_begin(stream, look, tip);
+    xb_svg_group_begin(stream, step_look(is_narrow(range) ? 2 : (int)(share * STEPS) + 1), tip);
     xb_svg_rectangle(stream, "", x, y, frame->cell - 2.0, CELL_HEIGHT - 2.0, NULL);
     xb_svg_text_within(stream, "", middle - 1.0, y + CELL_HEIGHT / 2.0 - 1.0 + XB_TEXT_DROP,
                        XB_ANCHOR_MIDDLE, frame->cell - 4.0, text_at(frame, row, column));
@@ -144,9 +138,7 @@ static void draw_key(FILE *stream, const struct frame *frame, double y)
     }
     x = draw_key_text(stream, x, y, low);
     for (int step = 1; step <= STEPS; step++) {
-        char look[16];
-        snprintf(look, sizeof look, "step-%d", step);
-        xb_svg_group_begin(stream, look, NULL);
+        xb_svg_group_begin(stream, step_look(step), NULL);
         xb_svg_rectangle(stream, "", x, y - 6.0, KEY_BOX - 2.0, 12.0, NULL);
         xb_svg_group_end(stream);
         x += KEY_BOX;
@@ -155,8 +147,9 @@ static void draw_key(FILE *stream, const struct frame *frame, double y)
     (void)draw_key_text(stream, x, y, frame->cells->unit);
 }
 
-void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool is_alone)
+void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_cells *cells = picture;
     struct frame frame = make_frame(cells);
     bool is_cut = frame.rows < cells->row_count || frame.columns < cells->column_count;
     double width = fmax(frame.left + frame.cell * (double)frame.columns + 8.0, WIDTH_LEAST);
@@ -168,11 +161,8 @@ void xb_cells_draw(FILE *stream, const struct xb_cells *cells, bool is_alone)
         for (size_t k = 0; k < frame.columns; k++)
             draw_cell(stream, &frame, i, k);
     draw_key(stream, &frame, key);
-    if (is_cut) {
-        char text[96];
-        snprintf(text, sizeof text, "%zu more rows and %zu more columns are not drawn",
-                 cells->row_count - frame.rows, cells->column_count - frame.columns);
-        xb_svg_text(stream, "quiet", 8.0, key + 24.0, XB_ANCHOR_START, text);
-    }
+    if (is_cut)
+        xb_svg_note(stream, key + 24.0, "%zu more rows and %zu more columns are not drawn",
+                    cells->row_count - frame.rows, cells->column_count - frame.columns);
     xb_svg_end(stream);
 }

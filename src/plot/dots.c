@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "dots.h"
+#include "pictures.h"
 
-#include "captions.h"
 #include "layout.h"
 #include "ruler.h"
-#include "shades.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,8 +12,7 @@
 #define HEIGHT 260.0
 #define HISTOGRAM 84.0 /* the longest bar */
 #define GAP 14.0       /* before it */
-#define LEVEL_NAMES 150.0
-#define SIDE 12.0 /* between the outermost places and the ends of their axis */
+#define SIDE 12.0      /* between the outermost places and the ends of their axis */
 #define PLACE_NAMES 110.0
 #define PLACE_NAMES_MOST 9
 
@@ -31,6 +28,7 @@ static const char *const looks[KINDS] = {"series-1", "bad", "unsure"};
 struct frame {
     const struct xb_dots *dots;
     size_t out_count; /* drawn one by one */
+    size_t level_count;
     double left, right, bars, bottom;
     struct xb_ruler y;
     size_t bins[KINDS][BINS]; /* from the top */
@@ -57,19 +55,6 @@ static int side_of(const struct frame *frame, double value)
 
 /* ---- the place of everything ---- */
 
-static size_t level_count(const struct xb_dots *dots)
-{
-    return dots->level_count < XB_LEVELS_MOST ? dots->level_count : XB_LEVELS_MOST;
-}
-
-static double right_room(const struct xb_dots *dots)
-{
-    double widest = 20.0;
-    for (size_t i = 0; i < level_count(dots); i++)
-        widest = fmax(widest, xb_svg_text_width(dots->levels[i].name));
-    return fmin(widest, LEVEL_NAMES) + 12.0;
-}
-
 static void count_in_bin(struct frame *frame, enum kind kind, double value)
 {
     double bin = (xb_ruler_place(&frame->y, value) - TOP) / HEIGHT * BINS;
@@ -81,29 +66,13 @@ static enum kind kind_of(const struct xb_dot_out *out)
     return out->is_bad ? BAD : OTHER;
 }
 
-static void count_all(struct frame *frame)
-{
-    const struct xb_dots *dots = frame->dots;
-    for (size_t i = 0; i < dots->count; i++)
-        if (is_shown(frame, dots->dots[i].place, dots->dots[i].value))
-            count_in_bin(frame, ORDINARY, dots->dots[i].value);
-    for (size_t i = 0; i < dots->out_count; i++)
-        if (is_shown(frame, dots->outs[i].place, dots->outs[i].value))
-            count_in_bin(frame, kind_of(&dots->outs[i]), dots->outs[i].value);
-    for (size_t i = 0; i < BINS; i++) {
-        size_t sum = 0;
-        for (int kind = 0; kind < KINDS; kind++)
-            sum += frame->bins[kind][i];
-        frame->fullest = sum > frame->fullest ? sum : frame->fullest;
-    }
-}
-
 static void make_frame(struct frame *frame, const struct xb_dots *dots)
 {
     struct xb_range range = XB_RANGE_NONE;
     memset(frame, 0, sizeof *frame);
     frame->dots = dots;
-    frame->out_count = dots->out_count < XB_DOTS_OUT ? dots->out_count : XB_DOTS_OUT;
+    frame->out_count = xb_at_most(dots->out_count, XB_DOTS_OUT);
+    frame->level_count = xb_at_most(dots->level_count, XB_LEVELS_MOST);
     frame->bottom = TOP + HEIGHT;
     if (dots->y_low <= dots->y_high) {
         xb_range_add(&range, dots->y.scale, dots->y_low);
@@ -111,9 +80,92 @@ static void make_frame(struct frame *frame, const struct xb_dots *dots)
     }
     frame->y = xb_ruler_make(dots->y.scale, range, false, frame->bottom, TOP);
     frame->left = xb_ruler_left_room(&frame->y);
-    frame->bars = WIDTH - right_room(dots) - HISTOGRAM;
+    double names = xb_levels_room(dots->y.scale, dots->levels, frame->level_count);
+    frame->bars = WIDTH - fmax(names, 32.0) - HISTOGRAM;
     frame->right = frame->bars - GAP;
-    count_all(frame);
+    for (size_t i = 0; i < dots->count; i++)
+        if (is_shown(frame, dots->dots[i].place, dots->dots[i].value))
+            count_in_bin(frame, ORDINARY, dots->dots[i].value);
+    for (size_t i = 0; i < dots->out_count; i++)
+        if (is_shown(frame, dots->outs[i].place, dots->outs[i].value))
+            count_in_bin(frame, kind_of(&dots->outs[i]), dots->outs[i].value);
+    for (size_t i = 0; i < BINS; i++) {
+        size_t sum = frame->bins[ORDINARY][i] + frame->bins[BAD][i] + frame->bins[OTHER][i];
+        frame->fullest = sum > frame->fullest ? sum : frame->fullest;
+    }
+}
+
+/* ---- shades: very many points as cells, by how many points are in each ---- */
+
+#define SHADE_CELL 4.0 /* pixels */
+#define SHADE_ROWS 66
+#define SHADE_COLUMNS 180
+#define SHADES 3 /* of 1, of 4 and of 16 points or more */
+
+struct shades {
+    double left, top;
+    unsigned counts[SHADE_COLUMNS][SHADE_ROWS];
+};
+
+static size_t cell_at(double distance, size_t count)
+{
+    double cell = fmin(fmax(distance / SHADE_CELL, 0.0), (double)(count - 1));
+    return (size_t)cell;
+}
+
+static void begin_shades(struct shades *shades, const struct frame *frame)
+{
+    memset(shades, 0, sizeof *shades);
+    /* Whole pixels are shorter to write, and cells have sharp edges. */
+    shades->left = round(frame->left);
+    shades->top = TOP;
+}
+
+/* A point outside counts in the nearest cell. */
+static void add_shade(struct shades *shades, const struct frame *frame, size_t place, double value)
+{
+    if (!is_shown(frame, place, value))
+        return;
+    double x = place_of(frame, place) - shades->left;
+    double y = xb_ruler_place(&frame->y, value) - shades->top;
+    shades->counts[cell_at(x, SHADE_COLUMNS)][cell_at(y, SHADE_ROWS)]++;
+}
+
+/* 0: no shade. */
+static size_t shade_of(unsigned count)
+{
+    return count >= 16 ? 3 : count >= 4 ? 2 : count > 0;
+}
+
+/* Cells of one shade above each other are drawn as one line. */
+static void draw_column(FILE *stream, const struct shades *shades, size_t column, size_t shade)
+{
+    const unsigned *counts = shades->counts[column];
+    double x = shades->left + SHADE_CELL * (double)column + SHADE_CELL / 2.0;
+    for (size_t row = 0; row < SHADE_ROWS;) {
+        size_t end = row;
+        while (end < SHADE_ROWS && shade_of(counts[end]) == shade)
+            end++;
+        if (end > row) {
+            xb_svg_path_add(stream, "M# #v#",
+                            (double[]){x, shades->top + SHADE_CELL * (double)row,
+                                       SHADE_CELL * (double)(end - row)});
+        }
+        row = end + 1;
+    }
+}
+
+/* Draws them in the colour of the SVG group around them. */
+static void draw_shades(FILE *stream, const struct shades *shades)
+{
+    static const char *const shade_looks[SHADES] = {"cells cells-1", "cells cells-2",
+                                                    "cells cells-3"};
+    for (size_t shade = 1; shade <= SHADES; shade++) {
+        xb_svg_path_begin(stream, shade_looks[shade - 1]);
+        for (size_t column = 0; column < SHADE_COLUMNS; column++)
+            draw_column(stream, shades, column, shade);
+        xb_svg_path_end(stream);
+    }
 }
 
 /* ---- what is ordinary ---- */
@@ -132,51 +184,33 @@ static void draw_band(FILE *stream, const struct frame *frame)
     xb_svg_group_end(stream);
 }
 
-/* Where they are few, a small pale dot is lost. */
-static void draw_few(FILE *stream, const struct frame *frame)
-{
-    for (size_t i = 0; i < frame->dots->count; i++) {
-        const struct xb_dot *dot = &frame->dots->dots[i];
-        if (is_shown(frame, dot->place, dot->value))
-            xb_svg_circle(stream, "marker", place_of(frame, dot->place),
-                          xb_ruler_place(&frame->y, dot->value), DOT, NULL);
-    }
-}
-
-static void draw_dots(FILE *stream, const struct frame *frame)
-{
-    xb_svg_path_begin(stream, "dots");
-    for (size_t i = 0; i < frame->dots->count; i++) {
-        const struct xb_dot *dot = &frame->dots->dots[i];
-        if (is_shown(frame, dot->place, dot->value))
-            xb_svg_path_dot(stream, place_of(frame, dot->place),
-                            xb_ruler_place(&frame->y, dot->value));
-    }
-    xb_svg_path_end(stream);
-}
-
-static void add_shade(struct xb_shades *shades, const struct frame *frame, size_t place,
-                      double value)
-{
-    if (is_shown(frame, place, value))
-        xb_shades_add(shades, place_of(frame, place), xb_ruler_place(&frame->y, value));
-}
-
+/* Where they are few, a small pale dot is lost; where they are many, shades keep the picture small.
+ */
 static void draw_ordinary(FILE *stream, const struct frame *frame)
 {
     const struct xb_dots *dots = frame->dots;
-    struct xb_shades shades;
+    bool is_few = dots->count <= DOTS_FEW;
+    bool is_shaded = dots->count > DOTS_MOST;
+    struct shades shades;
     xb_svg_group_begin(stream, looks[ORDINARY], NULL);
-    if (dots->count <= DOTS_FEW) {
-        draw_few(stream, frame);
-    } else if (dots->count <= DOTS_MOST) {
-        draw_dots(stream, frame);
-    } else {
-        xb_shades_begin(&shades, frame->left, TOP);
-        for (size_t i = 0; i < dots->count; i++)
-            add_shade(&shades, frame, dots->dots[i].place, dots->dots[i].value);
-        xb_shades_draw(stream, &shades);
+    begin_shades(&shades, frame);
+    if (!is_few && !is_shaded)
+        xb_svg_path_begin(stream, "dots");
+    for (size_t i = 0; i < dots->count; i++) {
+        const struct xb_dot *dot = &dots->dots[i];
+        double x = place_of(frame, dot->place);
+        double y = xb_ruler_place(&frame->y, dot->value);
+        if (is_shaded)
+            add_shade(&shades, frame, dot->place, dot->value);
+        else if (is_shown(frame, dot->place, dot->value) && is_few)
+            xb_svg_circle(stream, "marker", x, y, DOT, NULL);
+        else if (is_shown(frame, dot->place, dot->value))
+            xb_svg_path_add(stream, "M# #h0", (double[]){x, y});
     }
+    if (is_shaded)
+        draw_shades(stream, &shades);
+    else if (!is_few)
+        xb_svg_path_end(stream);
     xb_svg_group_end(stream);
 }
 
@@ -185,15 +219,15 @@ static void draw_ordinary(FILE *stream, const struct frame *frame)
 /* Those that are too many to have a marker. */
 static void draw_further(FILE *stream, const struct frame *frame, enum kind kind)
 {
-    struct xb_shades shades;
-    xb_shades_begin(&shades, frame->left, TOP);
+    struct shades shades;
+    begin_shades(&shades, frame);
     for (size_t i = frame->out_count; i < frame->dots->out_count; i++) {
         const struct xb_dot_out *out = &frame->dots->outs[i];
         if (kind_of(out) == kind)
             add_shade(&shades, frame, out->place, out->value);
     }
     xb_svg_group_begin(stream, looks[kind], NULL);
-    xb_shades_draw(stream, &shades);
+    draw_shades(stream, &shades);
     xb_svg_group_end(stream);
 }
 
@@ -201,17 +235,6 @@ static void draw_further(FILE *stream, const struct frame *frame, enum kind kind
 static void draw_marker(FILE *stream, enum kind kind, double x, double y, const char *tip)
 {
     xb_svg_marker(stream, kind == BAD ? 1 : 4, x, y, tip);
-}
-
-static void draw_arrow(FILE *stream, int side, double x, double y)
-{
-    double along = side > 0 ? 9.0 : -9.0;
-    xb_svg_path_begin(stream, "marker");
-    xb_svg_path_move(stream, x - 5.0, y + along);
-    xb_svg_path_line(stream, x + 5.0, y + along);
-    xb_svg_path_line(stream, x, y);
-    xb_svg_path_close(stream);
-    xb_svg_path_end(stream);
 }
 
 static void draw_out(FILE *stream, struct frame *frame, size_t index)
@@ -223,8 +246,10 @@ static void draw_out(FILE *stream, struct frame *frame, size_t index)
     double y = xb_ruler_place(&frame->y, out->value);
     *caption = (struct xb_caption){.x = x, .y = y + 5.0 * side, .name = out->name};
     xb_svg_group_begin(stream, looks[kind_of(out)], side != 0 ? out->tip : NULL);
-    if (side != 0)
-        draw_arrow(stream, side, x, y);
+    double back = y + 9.0 * side;
+    if (side != 0) /* an arrow */
+        xb_svg_path(stream, "marker", "M# #L# #L# #z",
+                    (double[]){x - 5.0, back, x + 5.0, back, x, y});
     else
         draw_marker(stream, kind_of(out), x, y, out->tip);
     xb_svg_group_end(stream);
@@ -297,27 +322,6 @@ static void draw_places(FILE *stream, const struct frame *frame)
                        XB_ANCHOR_MIDDLE, frame->right - frame->left, frame->dots->places_are);
 }
 
-static void draw_levels(FILE *stream, const struct frame *frame)
-{
-    const struct xb_dots *dots = frame->dots;
-    double places[XB_LEVELS_MOST];
-    const char *names[XB_LEVELS_MOST];
-    double end = frame->bars + HISTOGRAM;
-    size_t count = 0;
-    for (size_t i = 0; i < level_count(dots); i++) {
-        double at = dots->levels[i].at;
-        if (!xb_scale_shows(dots->y.scale, at) || side_of(frame, at) != 0)
-            continue;
-        places[count] = xb_ruler_place(&frame->y, at);
-        xb_svg_line(stream, "level", frame->left, places[count], end, places[count]);
-        names[count++] = dots->levels[i].name;
-    }
-    xb_spread(places, count, XB_LINE_HEIGHT - 2.0, TOP, frame->bottom);
-    for (size_t i = 0; i < count; i++)
-        xb_svg_text_within(stream, "quiet", end + 6.0, places[i] + XB_TEXT_DROP, XB_ANCHOR_START,
-                           WIDTH - end - 6.0, names[i]);
-}
-
 /* ---- the histogram ---- */
 
 /* Bars of what stands out begin where those before them end; even one that is counted is seen. */
@@ -336,11 +340,8 @@ static void draw_bars(FILE *stream, const struct frame *frame, enum kind kind)
         double x = frame->bars + (before > 0 ? fmax(scale * (double)before, 2.0) : 0.0);
         double end = x + fmax(scale * (double)frame->bins[kind][row], 2.0);
         double top = TOP + height * (double)row;
-        xb_svg_path_move(stream, x, top);
-        xb_svg_path_line(stream, end, top);
-        xb_svg_path_down(stream, height - 0.6);
-        xb_svg_path_line(stream, x, top + height - 0.6);
-        xb_svg_path_close(stream);
+        xb_svg_path_add(stream, "M# #L# #v#L# #z",
+                        (double[]){x, top, end, top, height - 0.6, x, top + height - 0.6});
     }
     xb_svg_path_end(stream);
     xb_svg_group_end(stream);
@@ -364,33 +365,23 @@ static void draw_histogram(FILE *stream, const struct frame *frame)
 
 /* ---- the legend ---- */
 
-/* Places an item; `stream` NULL: only that. Returns where its sample begins. */
+/* Draws an item; `stream` NULL: only places it. */
 static void draw_item(FILE *stream, struct xb_legend *legend, enum kind kind, bool is_band,
                       const char *name)
 {
-    double x;
-    double y;
-    double width = xb_legend_place(legend, name, &x, &y);
-    if (stream == NULL)
+    if (!xb_legend_begin(stream, legend, is_band ? "series-3" : looks[kind], name))
         return;
-    xb_svg_group_begin(stream, is_band ? "series-3" : looks[kind], NULL);
+    double x = legend->item_x;
+    double y = legend->item_y;
     if (is_band)
         xb_svg_rectangle(stream, "band", x, y - 6.0, 24.0, 12.0, NULL);
     else if (kind == ORDINARY)
         xb_svg_circle(stream, "marker", x + 12.0, y, DOT, NULL);
     else
         draw_marker(stream, kind, x + 12.0, y, NULL);
-    xb_svg_group_end(stream);
+    xb_svg_group_end(stream); /* its colour is not the name's */
     xb_svg_text_within(stream, "", x + XB_LEGEND_KEY, y + XB_TEXT_DROP, XB_ANCHOR_START,
-                       width + 1.0, name);
-}
-
-static size_t count_of(const struct xb_dots *dots, enum kind kind)
-{
-    size_t count = kind == ORDINARY ? dots->count : 0;
-    for (size_t i = 0; kind != ORDINARY && i < dots->out_count; i++)
-        count += kind_of(&dots->outs[i]) == kind;
-    return count;
+                       legend->name_width + 1.0, name);
 }
 
 static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legend *legend)
@@ -399,7 +390,9 @@ static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legen
     const char *const names[KINDS] = {dots->dots_are, dots->bad_are, dots->others_are};
     char text[200];
     for (int kind = 0; kind < KINDS; kind++) {
-        size_t count = count_of(dots, (enum kind)kind);
+        size_t count = kind == ORDINARY ? dots->count : 0;
+        for (size_t i = 0; kind != ORDINARY && i < dots->out_count; i++)
+            count += (int)kind_of(&dots->outs[i]) == kind;
         if (count == 0)
             continue;
         snprintf(text, sizeof text, "%.100s: %zu", names[kind], count);
@@ -409,55 +402,58 @@ static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legen
         draw_item(stream, legend, ORDINARY, true, dots->band_is);
 }
 
-/* What the picture does not show one by one. */
-static size_t notes_of(const struct frame *frame, char notes[3][200])
+/* Says what the picture does not show one by one, from line `y` on. Returns the line behind;
+ * `stream` NULL: only that. */
+static double draw_notes(FILE *stream, const struct frame *frame, double y)
 {
     const struct xb_dots *dots = frame->dots;
-    size_t count = 0;
     size_t beyond = 0;
     for (size_t i = 0; i < dots->out_count; i++)
         beyond += is_shown(frame, dots->outs[i].place, dots->outs[i].value) &&
                   side_of(frame, dots->outs[i].value) != 0;
-    if (dots->count > DOTS_MOST)
-        snprintf(notes[count++], sizeof notes[0],
-                 "Shades of a cell: 1, then 4, then 16 %.60s or more.", dots->counted);
-    if (beyond > 0)
-        snprintf(notes[count++], sizeof notes[0], "Arrows: %zu beyond the axis.", beyond);
-    if (frame->out_count < dots->out_count)
-        snprintf(notes[count++], sizeof notes[0],
-                 "%zu more of those that stand out are drawn as cells.",
-                 dots->out_count - frame->out_count);
-    return count;
+    if (dots->count > DOTS_MOST) {
+        xb_svg_note(stream, y, "Shades of a cell: 1, then 4, then 16 %.60s or more.",
+                    dots->counted);
+        y += XB_LINE_HEIGHT;
+    }
+    if (beyond > 0) {
+        xb_svg_note(stream, y, "Arrows: %zu beyond the axis.", beyond);
+        y += XB_LINE_HEIGHT;
+    }
+    if (frame->out_count < dots->out_count) {
+        xb_svg_note(stream, y, "%zu more of those that stand out are drawn as cells.",
+                    dots->out_count - frame->out_count);
+        y += XB_LINE_HEIGHT;
+    }
+    return y;
 }
 
-void xb_dots_draw(FILE *stream, const struct xb_dots *dots, bool is_alone)
+void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_dots *dots = picture;
     struct frame frame;
-    char notes[3][200];
     make_frame(&frame, dots);
     double first = frame.bottom + xb_ruler_bottom_room(dots->places_are) + XB_LINE_HEIGHT;
-    struct xb_legend legend = {8.0, WIDTH - 8.0, 8.0, first};
-    size_t note_count = notes_of(&frame, notes);
+    struct xb_legend legend = {8.0, WIDTH - 8.0, 8.0, first, 0.0, 0.0, 0.0};
     draw_legend(NULL, &frame, &legend);
     double last = legend.y + XB_LINE_HEIGHT;
 
-    xb_svg_begin(stream, &dots->picture, WIDTH, last + XB_LINE_HEIGHT * (double)note_count,
-                 is_alone);
+    xb_svg_begin(stream, &dots->picture, WIDTH, draw_notes(NULL, &frame, last), is_alone);
     xb_ruler_draw_left(stream, &frame.y, frame.left, frame.bars + HISTOGRAM, dots->y.label);
     draw_band(stream, &frame);
     if (dots->place_count > 0)
         draw_places(stream, &frame);
     draw_histogram(stream, &frame);
     draw_ordinary(stream, &frame);
-    draw_levels(stream, &frame);
+    xb_levels_draw(stream, &frame.y, dots->levels, frame.level_count,
+                   (struct xb_range){frame.left, frame.bars + HISTOGRAM}, WIDTH, TOP);
     draw_outs(stream, &frame);
     if (dots->count + dots->out_count == 0)
         xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + HEIGHT / 2.0,
                     XB_ANCHOR_MIDDLE, "no data");
-    legend = (struct xb_legend){8.0, WIDTH - 8.0, 8.0, first};
+    legend.x = 8.0;
+    legend.y = first;
     draw_legend(stream, &frame, &legend);
-    for (size_t i = 0; i < note_count; i++)
-        xb_svg_text(stream, "quiet", 8.0, last + XB_LINE_HEIGHT * (double)i + XB_TEXT_DROP,
-                    XB_ANCHOR_START, notes[i]);
+    (void)draw_notes(stream, &frame, last + XB_TEXT_DROP);
     xb_svg_end(stream);
 }

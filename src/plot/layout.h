@@ -2,7 +2,9 @@
 #ifndef XFERBENCH_PLOT_LAYOUT_H
 #define XFERBENCH_PLOT_LAYOUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* Where things stand that pictures have in common. */
 
@@ -12,6 +14,8 @@
 #define XB_LINE_HEIGHT 18.0
 #define XB_TEXT_DROP 4.5
 
+size_t xb_at_most(size_t count, size_t most);
+
 /* ---- legends: items in rows as wide as the picture ---- */
 
 #define XB_LEGEND_KEY 30.0 /* how wide the sample before a name is */
@@ -19,16 +23,43 @@
 struct xb_legend {
     double left, right;
     double x, y; /* where the next item would stand: the middle of its line */
+    /* Of the item that is drawn: where its sample begins, its middle, and how wide its name is. */
+    double item_x, item_y, name_width;
 };
 
-/* Places an item; its sample begins at *x, its middle is at *y. Returns how wide its name may be.
- */
-double xb_legend_place(struct xb_legend *legend, const char *name, double *x, double *y);
+/* Places an item and begins its group; its sample is drawn next. False: `stream` is NULL, and the
+ * item is only placed. */
+bool xb_legend_begin(FILE *stream, struct xb_legend *legend, const char *look, const char *name);
+/* Writes the name and ends the group. */
+void xb_legend_end(FILE *stream, const struct xb_legend *legend, const char *name);
 
 /* ---- names beside lines ---- */
 
 /* Moves places apart that are nearer to each other than `apart`, as little as that takes, and keeps
  * them from `low` to `high` where that has room. They need not be in order, and stay in theirs. */
 void xb_spread(double *places, size_t count, double apart, double low, double high);
+
+/* ---- names beside points ---- */
+
+/* Places names beside points, so that no name covers another name or a named point. */
+
+struct xb_caption {
+    double x, y;      /* the point */
+    const char *name; /* NULL: it has none, but no name may cover the point */
+    /* The place of its name: */
+    bool is_placed;
+    double text_x, text_y; /* its left end, and the middle of its line */
+};
+
+/* As many are placed. */
+#define XB_CAPTIONS_MOST 24
+
+/* Places the names in turn, each as near to its point as the box has room, and leaves out those
+ * without room. Returns how many it placed. */
+size_t xb_captions_place(struct xb_caption *captions, size_t count, double left, double right,
+                         double top, double bottom);
+
+/* Draws the placed names, with a line to the point from each that stands apart from it. */
+void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t count);
 
 #endif

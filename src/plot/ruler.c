@@ -178,3 +178,37 @@ void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top
         xb_svg_text_within(stream, "", (ruler->from + ruler->to) / 2.0, bottom + 38.0,
                            XB_ANCHOR_MIDDLE, ruler->to - ruler->from, label);
 }
+
+/* ---- levels ---- */
+
+#define LEVEL_NAMES 150.0
+
+double xb_levels_room(enum xb_scale scale, const struct xb_plot_level *levels, size_t count)
+{
+    double widest = 0.0;
+    for (size_t i = 0; i < count; i++)
+        if (xb_scale_shows(scale, levels[i].at))
+            widest = fmax(widest, xb_svg_text_width(levels[i].name));
+    return widest > 0.0 ? fmin(widest, LEVEL_NAMES) + 12.0 : 0.0;
+}
+
+void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_plot_level *levels,
+                    size_t count, struct xb_range across, double width, double top)
+{
+    double places[XB_LEVELS_MOST];
+    const char *names[XB_LEVELS_MOST];
+    double beside = across.high + 6.0;
+    size_t shown = 0;
+    for (size_t i = 0; i < count; i++) {
+        double at = levels[i].at;
+        if (!xb_scale_shows(ruler->scale, at) || at < ruler->low || at > ruler->high)
+            continue;
+        places[shown] = xb_ruler_place(ruler, at);
+        xb_svg_line(stream, "level", across.low, places[shown], across.high, places[shown]);
+        names[shown++] = levels[i].name;
+    }
+    xb_spread(places, shown, XB_LINE_HEIGHT - 2.0, top, ruler->from);
+    for (size_t i = 0; i < shown; i++)
+        xb_svg_text_within(stream, "quiet", beside, places[i] + XB_TEXT_DROP, XB_ANCHOR_START,
+                           width - beside, names[i]);
+}

@@ -51,4 +51,12 @@ double xb_ruler_bottom_room(const char *label);
 void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top, double bottom,
                           const char *label);
 
+/* How much room the names of levels need at the right; 0: there is none to show. At most
+ * XB_LEVELS_MOST. */
+double xb_levels_room(enum xb_scale scale, const struct xb_plot_level *levels, size_t count);
+/* Draws levels of a ruler that stands as lines across, with their names behind them, in a picture
+ * that is so wide. The names are kept below `top`. */
+void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_plot_level *levels,
+                    size_t count, struct xb_range across, double width, double top);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spans.h"
+#include "pictures.h"
 
 #include "layout.h"
 #include "ruler.h"
@@ -24,7 +24,7 @@ struct frame {
     double factor;     /* seconds to the unit of the axis */
     double left, right, bottom;
     struct xb_ruler x;
-    char label[16];
+    const char *unit; /* of the axis */
 };
 
 static bool is_drawn(const struct frame *frame, const struct xb_drawn_span *span)
@@ -33,28 +33,18 @@ static bool is_drawn(const struct frame *frame, const struct xb_drawn_span *span
            xb_scale_shows(XB_SCALE_LINEAR, span->end) && span->begin <= span->end;
 }
 
-/* The largest unit in which the end is 1 or more. */
-static void choose_unit(struct frame *frame)
+#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+static struct frame make_frame(const struct xb_spans *spans)
 {
     static const struct {
         const char *name;
         double factor;
     } units[] = {{"s", 1.0}, {"ms", 1e3}, {"us", 1e6}, {"ns", 1e9}};
-    size_t unit = 0;
-    double length = frame->end - frame->begin;
-    while (unit + 1 < sizeof units / sizeof *units && length * units[unit].factor < 1.0 &&
-           length > 0.0)
-        unit++;
-    frame->factor = units[unit].factor;
-    snprintf(frame->label, sizeof frame->label, "%s", units[unit].name);
-}
-
-static struct frame make_frame(const struct xb_spans *spans)
-{
     struct frame frame = {.spans = spans};
     struct xb_range range = XB_RANGE_NONE;
-    frame.tracks = spans->track_count < XB_SPANS_TRACKS ? spans->track_count : XB_SPANS_TRACKS;
-    frame.kinds = spans->kind_count < XB_SPANS_KINDS ? spans->kind_count : XB_SPANS_KINDS;
+    frame.tracks = xb_at_most(spans->track_count, XB_SPANS_TRACKS);
+    frame.kinds = xb_at_most(spans->kind_count, XB_SPANS_KINDS);
     for (size_t i = 0; i < spans->count; i++)
         if (is_drawn(&frame, &spans->spans[i])) {
             xb_range_add(&range, XB_SCALE_LINEAR, spans->spans[i].begin);
@@ -70,8 +60,14 @@ static struct frame make_frame(const struct xb_spans *spans)
     frame.left = fmin(names, NAMES_MOST) + 20.0;
     frame.right = XB_PLOT_WIDTH - 20.0;
     frame.bottom = TOP + ROW * fmax((double)frame.tracks, 1.0);
-    choose_unit(&frame);
-    double length = (frame.end - frame.begin) * frame.factor;
+    /* The largest unit in which the end is 1 or more. */
+    size_t unit = 0;
+    double seconds = frame.end - frame.begin;
+    while (unit + 1 < COUNT_OF(units) && seconds * units[unit].factor < 1.0 && seconds > 0.0)
+        unit++;
+    frame.unit = units[unit].name;
+    frame.factor = units[unit].factor;
+    double length = seconds * frame.factor;
     frame.x = (struct xb_ruler){XB_SCALE_LINEAR, 0.0, length > 0.0 ? length : 1.0, frame.left,
                                 frame.right};
     return frame;
@@ -84,23 +80,14 @@ static double place(const struct frame *frame, double seconds)
 
 static size_t kind_of(const struct xb_drawn_span *span)
 {
-    return span->kind < XB_SPANS_KINDS ? span->kind : XB_SPANS_KINDS - 1;
+    return xb_at_most(span->kind, XB_SPANS_KINDS - 1);
 }
 
-static void begin_kind(FILE *stream, size_t kind)
+static void draw_bar(FILE *stream, size_t kind, bool is_wait, double x, double y, double width,
+                     const char *tip)
 {
-    char look[32];
-    snprintf(look, sizeof look, "series-%zu", kind + 1);
-    xb_svg_group_begin(stream, look, NULL);
-}
-
-static void draw_span(FILE *stream, const struct frame *frame, const struct xb_drawn_span *span,
-                      double y)
-{
-    double from = place(frame, span->begin);
-    begin_kind(stream, kind_of(span));
-    xb_svg_rectangle(stream, span->is_wait ? "wait" : "span", from, y,
-                     place(frame, span->end) - from, BAR, span->tip);
+    xb_svg_group_begin(stream, xb_series_look(kind), NULL);
+    xb_svg_rectangle(stream, is_wait ? "wait" : "span", x, y, width, BAR, tip);
     xb_svg_group_end(stream);
 }
 
@@ -144,10 +131,8 @@ static void draw_narrow(FILE *stream, const struct frame *frame, const struct na
             pixel++;
         if (row == NO_KIND)
             continue;
-        begin_kind(stream, row % XB_SPANS_KINDS);
-        xb_svg_rectangle(stream, row < XB_SPANS_KINDS ? "span" : "wait", frame->left + (double)from,
-                         y, (double)(pixel - from), BAR, NULL);
-        xb_svg_group_end(stream);
+        draw_bar(stream, row, row >= XB_SPANS_KINDS, frame->left + (double)from, y,
+                 (double)(pixel - from), NULL);
     }
 }
 
@@ -163,71 +148,59 @@ static void draw_track(FILE *stream, const struct frame *frame, size_t track)
         const struct xb_drawn_span *span = &frame->spans->spans[i];
         if (span->track != track || !is_drawn(frame, span))
             continue;
-        double width = place(frame, span->end) - place(frame, span->begin);
+        double x = place(frame, span->begin);
+        double width = place(frame, span->end) - x;
         if (width < 1.0 || drawn == ALONE_MOST) {
             cover(&narrow, frame, span);
         } else {
-            draw_span(stream, frame, span, y);
+            draw_bar(stream, kind_of(span), span->is_wait, x, y, width, span->tip);
             drawn++;
         }
     }
     draw_narrow(stream, frame, &narrow, y);
 }
 
-static bool has_waits(const struct xb_spans *spans)
-{
-    for (size_t i = 0; i < spans->count; i++)
-        if (spans->spans[i].is_wait)
-            return true;
-    return false;
-}
-
 /* Draws the legend, or only goes through it where `stream` is NULL. */
 static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legend *legend)
 {
-    bool waits = has_waits(frame->spans);
+    bool waits = false;
+    for (size_t i = 0; i < frame->spans->count; i++)
+        waits = waits || frame->spans->spans[i].is_wait;
     for (size_t i = 0; i < frame->kinds + waits; i++) {
         bool is_wait = i == frame->kinds;
         const char *name = is_wait ? "waiting" : frame->spans->kinds[i];
-        double x;
-        double y;
-        double width = xb_legend_place(legend, name, &x, &y);
-        if (stream == NULL)
+        if (!xb_legend_begin(stream, legend, xb_series_look(is_wait ? 5 : i), name))
             continue;
-        begin_kind(stream, is_wait ? 5 : i);
-        xb_svg_rectangle(stream, is_wait ? "wait" : "span", x, y - 6.0, 22.0, 12.0, NULL);
-        xb_svg_text_within(stream, "", x + XB_LEGEND_KEY, y + XB_TEXT_DROP, XB_ANCHOR_START, width,
-                           name);
-        xb_svg_group_end(stream);
+        xb_svg_rectangle(stream, is_wait ? "wait" : "span", legend->item_x, legend->item_y - 6.0,
+                         22.0, 12.0, NULL);
+        xb_legend_end(stream, legend, name);
     }
 }
 
-void xb_spans_draw(FILE *stream, const struct xb_spans *spans, bool is_alone)
+void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_spans *spans = picture;
     struct frame frame = make_frame(spans);
-    double first = frame.bottom + xb_ruler_bottom_room(frame.label) + XB_LINE_HEIGHT;
-    struct xb_legend legend = {8.0, XB_PLOT_WIDTH - 8.0, 8.0, first};
+    double first = frame.bottom + xb_ruler_bottom_room(frame.unit) + XB_LINE_HEIGHT;
+    struct xb_legend legend = {8.0, XB_PLOT_WIDTH - 8.0, 8.0, first, 0.0, 0.0, 0.0};
     draw_legend(NULL, &frame, &legend);
     double height = legend.y + XB_LINE_HEIGHT;
-    bool is_cut = frame.tracks < spans->track_count;
+    size_t more = spans->track_count - frame.tracks;
 
-    xb_svg_begin(stream, &spans->picture, XB_PLOT_WIDTH, height + (is_cut ? XB_LINE_HEIGHT : 0.0),
+    xb_svg_begin(stream, &spans->picture, XB_PLOT_WIDTH, height + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
     for (size_t i = 0; i < frame.tracks; i += 2)
         xb_svg_rectangle(stream, "stripe", 0.0, TOP + ROW * (double)i, XB_PLOT_WIDTH, ROW, NULL);
-    xb_ruler_draw_bottom(stream, &frame.x, TOP, frame.bottom, frame.label);
+    xb_ruler_draw_bottom(stream, &frame.x, TOP, frame.bottom, frame.unit);
     for (size_t i = 0; i < frame.tracks; i++)
         draw_track(stream, &frame, i);
     if (spans->count == 0)
         xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + 20.0, XB_ANCHOR_MIDDLE,
                     "no data");
-    legend = (struct xb_legend){8.0, XB_PLOT_WIDTH - 8.0, 8.0, first};
+    legend.x = 8.0;
+    legend.y = first;
     draw_legend(stream, &frame, &legend);
-    if (is_cut) {
-        char text[64];
-        snprintf(text, sizeof text, "%zu more tracks are not drawn",
-                 spans->track_count - frame.tracks);
-        xb_svg_text(stream, "quiet", 8.0, height + 4.0, XB_ANCHOR_START, text);
-    }
+    if (more > 0)
+        xb_svg_note(stream, height + 4.0, "%zu more tracks are not drawn", more);
     xb_svg_end(stream);
 }

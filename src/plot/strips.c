@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "strips.h"
+#include "pictures.h"
 
 #include "layout.h"
 #include "ruler.h"
@@ -16,34 +16,12 @@
 
 struct frame {
     const struct xb_strips *strips;
-    size_t count;
+    size_t count, level_count;
     bool is_stacked; /* names stand above their strips, not beside them */
     double row;      /* how high one is */
     double left, right, top, bottom;
     struct xb_ruler x;
 };
-
-static double widest_name(const struct frame *frame)
-{
-    double widest = 40.0;
-    for (size_t i = 0; i < frame->count; i++)
-        widest = fmax(widest, xb_svg_text_width(frame->strips->strips[i].name));
-    return widest;
-}
-
-static double notes_room(const struct frame *frame)
-{
-    double widest = 0.0;
-    for (size_t i = 0; i < frame->count; i++)
-        if (frame->strips->strips[i].note != NULL)
-            widest = fmax(widest, xb_svg_text_width(frame->strips->strips[i].note));
-    return widest > 0.0 ? fmin(widest, NOTES_MOST) + 18.0 : 28.0;
-}
-
-static size_t level_count(const struct xb_strips *strips)
-{
-    return strips->level_count < XB_LEVELS_MOST ? strips->level_count : XB_LEVELS_MOST;
-}
 
 static bool has_interval(const struct xb_strips *strips, const struct xb_strip *strip)
 {
@@ -66,7 +44,7 @@ static struct xb_range range_of(const struct frame *frame)
         for (size_t k = 0; strip->samples != NULL && k < strip->sample_count; k++)
             xb_range_add(&range, scale, strip->samples[k]);
     }
-    for (size_t i = 0; i < level_count(strips); i++)
+    for (size_t i = 0; i < frame->level_count; i++)
         xb_range_add(&range, scale, strips->levels[i].at);
     if (strips->x_low < strips->x_high) {
         xb_range_add(&range, scale, strips->x_low);
@@ -93,7 +71,7 @@ static void draw_samples(FILE *stream, const struct frame *frame, const struct x
         if (column >= DOT_COLUMNS)
             column = DOT_COLUMNS - 1;
         if (filled[column] < DOTS_HIGH)
-            xb_svg_path_dot(stream, x, y + levels[filled[column]++]);
+            xb_svg_path_add(stream, "M# #h0", (double[]){x, y + levels[filled[column]++]});
     }
     xb_svg_path_end(stream);
 }
@@ -151,27 +129,20 @@ static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_
 
 /* ---- levels ---- */
 
-/* How many levels are left of this one. */
-static size_t rank_of(const struct xb_strips *strips, size_t level)
-{
-    size_t rank = 0;
-    for (size_t i = 0; i < level_count(strips); i++)
-        if (strips->levels[i].at < strips->levels[level].at)
-            rank++;
-    return rank;
-}
-
 /* Names stand at the outer sides of their lines, a line of text each, so that no line goes through
  * the name of another. */
 static void draw_levels(FILE *stream, const struct frame *frame)
 {
     const struct xb_strips *strips = frame->strips;
-    for (size_t i = 0; i < level_count(strips); i++) {
+    for (size_t i = 0; i < frame->level_count; i++) {
         if (!xb_scale_shows(frame->x.scale, strips->levels[i].at))
             continue;
         double x = xb_ruler_place(&frame->x, strips->levels[i].at);
         double y = 18.0 + XB_LINE_HEIGHT * (double)i;
-        bool is_left = rank_of(strips, i) < level_count(strips) / 2;
+        size_t lower = 0;
+        for (size_t k = 0; k < frame->level_count; k++)
+            lower += strips->levels[k].at < strips->levels[i].at;
+        bool is_left = lower < frame->level_count / 2;
         /* But not outside the picture. */
         double width = xb_svg_text_width(strips->levels[i].name);
         is_left = is_left ? width < x - 10.0 : width > XB_PLOT_WIDTH - x - 10.0;
@@ -185,27 +156,38 @@ static void draw_levels(FILE *stream, const struct frame *frame)
 /* Names that are short leave the axis room beside them. */
 static void place_across(struct frame *frame)
 {
-    double names = widest_name(frame);
+    double names = 40.0;
+    double notes = 0.0;
+    for (size_t i = 0; i < frame->count; i++) {
+        const struct xb_strip *strip = &frame->strips->strips[i];
+        names = fmax(names, xb_svg_text_width(strip->name));
+        if (strip->note != NULL)
+            notes = fmax(notes, xb_svg_text_width(strip->note));
+    }
     frame->is_stacked = names > NAMES_MOST;
     frame->row = frame->is_stacked ? STACKED_ROW : ROW;
     frame->left = frame->is_stacked ? 20.0 : names + 20.0;
-    frame->right = XB_PLOT_WIDTH - (frame->is_stacked ? 20.0 : notes_room(frame));
+    frame->right = XB_PLOT_WIDTH - (frame->is_stacked ? 20.0
+                                    : notes > 0.0     ? fmin(notes, NOTES_MOST) + 18.0
+                                                      : 28.0);
 }
 
-void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone)
+void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
 {
-    struct frame frame = {.strips = strips};
-    frame.count = strips->count < XB_STRIPS_MOST ? strips->count : XB_STRIPS_MOST;
+    const struct xb_strips *strips = picture;
+    struct frame frame = {.strips = strips,
+                          .count = xb_at_most(strips->count, XB_STRIPS_MOST),
+                          .level_count = xb_at_most(strips->level_count, XB_LEVELS_MOST)};
     place_across(&frame);
-    frame.top = 10.0 + XB_LINE_HEIGHT * (double)level_count(strips);
+    frame.top = 10.0 + XB_LINE_HEIGHT * (double)frame.level_count;
     frame.bottom = frame.top + frame.row * fmax((double)frame.count, 2.0);
     frame.x = xb_ruler_make(strips->x.scale, range_of(&frame), strips->x_from_zero, frame.left,
                             frame.right);
     double height = frame.bottom + xb_ruler_bottom_room(strips->x.label) + 4.0;
-    bool is_cut = frame.count < strips->count;
+    size_t more = strips->count - frame.count;
 
-    xb_svg_begin(stream, &strips->picture, XB_PLOT_WIDTH, height + (is_cut ? XB_LINE_HEIGHT : 0.0),
-                 is_alone);
+    xb_svg_begin(stream, &strips->picture, XB_PLOT_WIDTH,
+                 height + (more > 0 ? XB_LINE_HEIGHT : 0.0), is_alone);
     for (size_t i = 0; i < frame.count && !frame.is_stacked; i += 2)
         xb_svg_rectangle(stream, "stripe", 0.0, frame.top + ROW * (double)i, XB_PLOT_WIDTH, ROW,
                          NULL);
@@ -216,10 +198,7 @@ void xb_strips_draw(FILE *stream, const struct xb_strips *strips, bool is_alone)
     if (strips->count == 0)
         xb_svg_text(stream, "quiet", XB_PLOT_WIDTH / 2.0, frame.top + ROW, XB_ANCHOR_MIDDLE,
                     "no data");
-    if (is_cut) {
-        char text[64];
-        snprintf(text, sizeof text, "%zu more are not drawn", strips->count - frame.count);
-        xb_svg_text(stream, "quiet", 8.0, height + 8.0, XB_ANCHOR_START, text);
-    }
+    if (more > 0)
+        xb_svg_note(stream, height + 8.0, "%zu more are not drawn", more);
     xb_svg_end(stream);
 }

@@ -1,13 +1,113 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* text.h */
 #include "svg.h"
 
-#include <math.h>
+#include "base/plain_text.h"
+#include "base/text.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Longer texts are cut: a picture stays small whatever a file calls its devices. */
+#define TEXT_MOST 1000
 #define TITLE_HEIGHT 34.0
+
+/* ---- markup ---- */
+
+static const char *entity_of(char character)
+{
+    switch (character) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    case '\t':
+    case '\n':
+    case '\r':
+        return " ";
+    default:
+        return NULL;
+    }
+}
+
+void xb_markup_write(FILE *stream, const char *text, size_t bytes)
+{
+    for (const char *end = text + bytes; text < end && *text != '\0';) {
+        size_t length = xb_utf8_length(text);
+        const char *entity = entity_of(*text);
+        if (entity != NULL)
+            fputs(entity, stream);
+        else if (xb_utf8_is_harmful(text, length))
+            fputs(XB_UTF8_REPLACEMENT, stream);
+        else
+            fwrite(text, 1, length, stream);
+        text += length > 0 ? length : 1;
+    }
+}
+
+void xb_markup_text(FILE *stream, const char *text)
+{
+    xb_markup_write(stream, text, strlen(text));
+}
+
+void xb_markup_short(FILE *stream, const char *text)
+{
+    /* The last character may begin before the limit and end behind it: xb_markup_write() writes it
+     * whole. */
+    xb_markup_write(stream, text, TEXT_MOST);
+    if (strlen(text) > TEXT_MOST)
+        fputs(XB_ELLIPSIS, stream);
+}
+
+/* In pixels of the style sheet's 13. The widths are those of DejaVu Sans, which is wider than the
+ * other fonts that the style sheet names. */
+static double character_width(const char *text, size_t length)
+{
+    if (length > 2)
+        return 13.0; /* such as a character of Chinese */
+    if (length != 1)
+        return 9.0;
+    if (strchr("ijlI.,:;'|!", *text) != NULL)
+        return 4.6;
+    if (strchr(" ()[]frt/-", *text) != NULL)
+        return 5.2;
+    if (strchr("mwMW%@", *text) != NULL)
+        return 12.4;
+    return *text >= 'A' && *text <= 'Z' ? 9.2 : 8.2;
+}
+
+size_t xb_text_fitting(const char *text, double width, double *used)
+{
+    size_t bytes = 0;
+    *used = 0.0;
+    while (text[bytes] != '\0' && bytes < TEXT_MOST) {
+        size_t length = xb_utf8_length(text + bytes);
+        double next = character_width(text + bytes, length);
+        if (*used + next > width)
+            break;
+        *used += next;
+        bytes += length > 0 ? length : 1;
+    }
+    return bytes;
+}
+
+double xb_svg_text_width(const char *text)
+{
+    double width;
+    (void)xb_text_fitting(text, 1e9, &width);
+    return width;
+}
 
 /* ---- numbers ---- */
 
-/* One decimal at most. printf's would have the decimal point of the user's locale. */
+/* One decimal at most: shorter than what printf has for it. */
 static void write_length(FILE *stream, double length)
 {
     if (!isfinite(length))
@@ -21,15 +121,19 @@ static void write_length(FILE *stream, double length)
         fprintf(stream, ".%ld", size % 10);
 }
 
-static void write_attribute(FILE *stream, const char *name, double length)
+/* Writes a form such as " x=\"#\"", in which each # is the next of the lengths. */
+static void write_form(FILE *stream, const char *form, const double *lengths)
 {
-    fprintf(stream, " %s=\"", name);
-    write_length(stream, length);
-    fputc('"', stream);
+    for (; *form != '\0'; form++)
+        if (*form == '#')
+            write_length(stream, *lengths++);
+        else
+            fputc(*form, stream);
 }
 
-static void write_look(FILE *stream, const char *look)
+static void begin_element(FILE *stream, const char *name, const char *look)
 {
+    fprintf(stream, "<%s", name);
     if (look[0] == '\0')
         return;
     fputs(" class=\"", stream);
@@ -72,21 +176,6 @@ static void write_named(FILE *stream, const char *element, const struct xb_pictu
     fprintf(stream, "</%s>\n", element);
 }
 
-/* How wide it is in its place: see xb_svg_begin(). */
-static void write_size(FILE *stream, double width, double height, bool is_alone)
-{
-    if (is_alone) {
-        write_attribute(stream, "width", width);
-        write_attribute(stream, "height", height);
-        return;
-    }
-    fputs(" style=\"width:100%;min-width:", stream);
-    write_length(stream, width * 0.8);
-    fputs("px;max-width:", stream);
-    write_length(stream, width * 1.25);
-    fputs("px\"", stream);
-}
-
 void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, double height,
                   bool is_alone)
 {
@@ -95,14 +184,13 @@ void xb_svg_begin(FILE *stream, const struct xb_picture *picture, double width, 
         fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\" version=\"1.1\" class=\"plot\" role=\"img\"",
           stream);
-    write_size(stream, width, height - top, is_alone);
-    fputs(" viewBox=\"0 ", stream);
-    write_length(stream, top);
-    fputc(' ', stream);
-    write_length(stream, width);
-    fputc(' ', stream);
-    write_length(stream, height - top);
-    fputs("\" aria-labelledby=\"", stream);
+    if (is_alone)
+        write_form(stream, " width=\"#\" height=\"#\"", (double[]){width, height - top});
+    else
+        write_form(stream, " style=\"width:100%;min-width:#px;max-width:#px\"",
+                   (double[]){width * 0.8, width * 1.25});
+    write_form(stream, " viewBox=\"0 # # #\" aria-labelledby=\"",
+               (double[]){top, width, height - top});
     write_id(stream, picture->id);
     fputs("-title ", stream);
     write_id(stream, picture->id);
@@ -128,8 +216,7 @@ void xb_svg_end(FILE *stream)
 
 void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
 {
-    fputs("<g", stream);
-    write_look(stream, look);
+    begin_element(stream, "g", look);
     fputs(">\n", stream);
     if (tip == NULL)
         return;
@@ -145,36 +232,34 @@ void xb_svg_group_end(FILE *stream)
 
 void xb_svg_line(FILE *stream, const char *look, double x1, double y1, double x2, double y2)
 {
-    fputs("<line", stream);
-    write_look(stream, look);
-    write_attribute(stream, "x1", x1);
-    write_attribute(stream, "y1", y1);
-    write_attribute(stream, "x2", x2);
-    write_attribute(stream, "y2", y2);
+    begin_element(stream, "line", look);
+    write_form(stream, " x1=\"#\" y1=\"#\" x2=\"#\" y2=\"#\"", (double[]){x1, y1, x2, y2});
     end_element(stream, "line", NULL);
 }
 
 void xb_svg_rectangle(FILE *stream, const char *look, double x, double y, double width,
                       double height, const char *tip)
 {
-    fputs("<rect", stream);
-    write_look(stream, look);
-    write_attribute(stream, "x", x);
-    write_attribute(stream, "y", y);
-    write_attribute(stream, "width", fmax(width, 0.0));
-    write_attribute(stream, "height", fmax(height, 0.0));
+    begin_element(stream, "rect", look);
+    write_form(stream, " x=\"#\" y=\"#\" width=\"#\" height=\"#\"",
+               (double[]){x, y, fmax(width, 0.0), fmax(height, 0.0)});
     end_element(stream, "rect", tip);
 }
 
 void xb_svg_circle(FILE *stream, const char *look, double x, double y, double radius,
                    const char *tip)
 {
-    fputs("<circle", stream);
-    write_look(stream, look);
-    write_attribute(stream, "cx", x);
-    write_attribute(stream, "cy", y);
-    write_attribute(stream, "r", fmax(radius, 0.0));
+    begin_element(stream, "circle", look);
+    write_form(stream, " cx=\"#\" cy=\"#\" r=\"#\"", (double[]){x, y, fmax(radius, 0.0)});
     end_element(stream, "circle", tip);
+}
+
+const char *xb_series_look(size_t series)
+{
+    static const char *const looks[XB_PLOT_SERIES] = {"series-1", "series-2", "series-3",
+                                                      "series-4", "series-5", "series-6",
+                                                      "series-7", "series-8"};
+    return looks[series % XB_PLOT_SERIES];
 }
 
 void xb_svg_marker(FILE *stream, size_t series, double x, double y, const char *tip)
@@ -188,58 +273,21 @@ void xb_svg_marker(FILE *stream, size_t series, double x, double y, const char *
         xb_svg_circle(stream, look, x, y, 3.8, tip);
         return;
     }
-    fputs("<path", stream);
-    write_look(stream, look);
-    fputs(" d=\"M", stream);
-    write_length(stream, x);
-    fputc(' ', stream);
-    write_length(stream, y);
+    begin_element(stream, "path", look);
+    write_form(stream, " d=\"M# #", (double[]){x, y});
     fprintf(stream, "%s\"", shapes[series % count]);
     end_element(stream, "path", tip);
 }
 
-/* ---- paths ---- */
-
 void xb_svg_path_begin(FILE *stream, const char *look)
 {
-    fputs("<path", stream);
-    write_look(stream, look);
+    begin_element(stream, "path", look);
     fputs(" d=\"", stream);
 }
 
-static void write_step(FILE *stream, char step, double x, double y)
+void xb_svg_path_add(FILE *stream, const char *steps, const double *lengths)
 {
-    fputc(step, stream);
-    write_length(stream, x);
-    fputc(' ', stream);
-    write_length(stream, y);
-}
-
-void xb_svg_path_move(FILE *stream, double x, double y)
-{
-    write_step(stream, 'M', x, y);
-}
-
-void xb_svg_path_line(FILE *stream, double x, double y)
-{
-    write_step(stream, 'L', x, y);
-}
-
-void xb_svg_path_down(FILE *stream, double length)
-{
-    fputc('v', stream);
-    write_length(stream, length);
-}
-
-void xb_svg_path_dot(FILE *stream, double x, double y)
-{
-    write_step(stream, 'M', x, y);
-    fputs("h0", stream); /* the round end of a line makes it a dot */
-}
-
-void xb_svg_path_close(FILE *stream)
-{
-    fputc('z', stream);
+    write_form(stream, steps, lengths);
 }
 
 void xb_svg_path_end(FILE *stream)
@@ -247,15 +295,20 @@ void xb_svg_path_end(FILE *stream)
     fputs("\"/>\n", stream);
 }
 
+void xb_svg_path(FILE *stream, const char *look, const char *steps, const double *lengths)
+{
+    xb_svg_path_begin(stream, look);
+    write_form(stream, steps, lengths);
+    xb_svg_path_end(stream);
+}
+
 /* ---- text ---- */
 
 static void begin_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor)
 {
     static const char *const anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
-    fputs("<text", stream);
-    write_look(stream, look);
-    write_attribute(stream, "x", x);
-    write_attribute(stream, "y", y);
+    begin_element(stream, "text", look);
+    write_form(stream, " x=\"#\" y=\"#\"", (double[]){x, y});
     fprintf(stream, "%s>", anchors[anchor]);
 }
 
@@ -284,4 +337,15 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
     fputs("</title>", stream);
     xb_markup_write(stream, text, kept);
     fputs(XB_ELLIPSIS "</text>\n", stream);
+}
+
+void xb_svg_note(FILE *stream, double y, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (stream != NULL)
+        xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, text);
 }

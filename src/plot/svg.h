@@ -2,8 +2,6 @@
 #ifndef XFERBENCH_PLOT_SVG_H
 #define XFERBENCH_PLOT_SVG_H
 
-#include "markup.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +15,26 @@
  * blocks or allocates; a failed write shows in ferror(stream), which the caller looks at once at
  * the end.
  */
+
+/* ---- markup ---- */
+
+/* Texts of files, made harmless for XML and HTML, and how wide they are. */
+
+#define XB_ELLIPSIS "\xE2\x80\xA6"
+
+/* Writes a text as the content of an element or of an attribute in double quotes. Control bytes,
+ * characters that are invisible or change the direction of writing, and what is no UTF-8 become
+ * U+FFFD; a tab and the end of a line become a space. */
+void xb_markup_text(FILE *stream, const char *text);
+/* The same for at most so many bytes, but whole characters. */
+void xb_markup_write(FILE *stream, const char *text, size_t bytes);
+/* The same for a text that is cut where it is very long, and then ends with an ellipsis. */
+void xb_markup_short(FILE *stream, const char *text);
+
+/* About how wide a text is in the style sheet's font of pictures; rather too wide. */
+double xb_svg_text_width(const char *text);
+/* How many bytes at the start of a text are at most so wide, and how wide these are. */
+size_t xb_text_fitting(const char *text, double width, double *used);
 
 /* ---- the style sheet ---- */
 
@@ -32,6 +50,7 @@ void xb_plot_style(FILE *stream);
 /* How many series have a look of their own; the next looks like the first. Their classes are
  * "series-1" to "series-8". */
 #define XB_PLOT_SERIES 8
+const char *xb_series_look(size_t series); /* from 0 */
 
 /* ---- pictures ---- */
 
@@ -69,15 +88,13 @@ void xb_svg_circle(FILE *stream, const char *look, double x, double y, double ra
 /* The marker of a series, the first is 0, in the colour of the group that it is in. */
 void xb_svg_marker(FILE *stream, size_t series, double x, double y, const char *tip);
 
-/* A path of any length: begin, then moves and lines, then end. A dot is a point of its own. */
+/* A path of any length: begin, then steps such as "M# #L# #z", in which each # is the next of the
+ * lengths, then end. "M# #h0" is a dot, because lines have round ends. */
 void xb_svg_path_begin(FILE *stream, const char *look);
-void xb_svg_path_move(FILE *stream, double x, double y);
-void xb_svg_path_line(FILE *stream, double x, double y);
-/* A line straight down. */
-void xb_svg_path_down(FILE *stream, double length);
-void xb_svg_path_dot(FILE *stream, double x, double y);
-void xb_svg_path_close(FILE *stream);
+void xb_svg_path_add(FILE *stream, const char *steps, const double *lengths);
 void xb_svg_path_end(FILE *stream);
+/* All three. */
+void xb_svg_path(FILE *stream, const char *look, const char *steps, const double *lengths);
 
 enum xb_anchor { XB_ANCHOR_START, XB_ANCHOR_MIDDLE, XB_ANCHOR_END };
 
@@ -87,5 +104,9 @@ void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anc
  * then its tip. */
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text);
+
+/* Quiet words at the left side, such as what is left out. Nothing where `stream` is NULL. */
+void xb_svg_note(FILE *stream, double y, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tree.h"
+#include "pictures.h"
 
 #include "layout.h"
 
@@ -58,19 +58,6 @@ static double measure(const char *text, size_t most, size_t *lines)
     return width;
 }
 
-static void measure_box(const struct xb_node *node, struct place *place)
-{
-    size_t lines;
-    double width = measure(node->name, LINES, &lines);
-    place->width = fmax(fmin(width + 20.0, BOX_MOST), BOX_LEAST);
-    place->height = 14.0 + XB_LINE_HEIGHT * (double)lines;
-    place->room = place->width;
-    /* The name of the edge stands at its right, from the middle of the box on. */
-    if (node->edge != NULL)
-        place->room =
-            fmax(place->room, 2.0 * fmin(measure(node->edge, EDGE_LINES, &lines) + 10.0, BOX_MOST));
-}
-
 /* Children follow their parents, so one pass from the last node to the first sums up all rooms, and
  * one from the first to the last places them. */
 static void make_frame(const struct xb_tree *tree, struct frame *frame)
@@ -78,11 +65,17 @@ static void make_frame(const struct xb_tree *tree, struct frame *frame)
     double children[XB_TREE_MOST] = {0.0};
     memset(frame, 0, sizeof *frame);
     frame->tree = tree;
-    frame->count = tree->count < XB_TREE_MOST ? tree->count : XB_TREE_MOST;
+    frame->count = xb_at_most(tree->count, XB_TREE_MOST);
     double roots = 0.0;
     for (size_t i = frame->count; i-- > 0;) {
         struct place *place = &frame->places[i];
-        measure_box(&tree->nodes[i], place);
+        const struct xb_node *node = &tree->nodes[i];
+        size_t lines;
+        place->width = fmax(fmin(measure(node->name, LINES, &lines) + 20.0, BOX_MOST), BOX_LEAST);
+        place->height = 14.0 + XB_LINE_HEIGHT * (double)lines;
+        /* The name of the edge stands at its right, from the middle of the box on. */
+        double edge = fmin(measure(node->edge, EDGE_LINES, &lines) + 10.0, BOX_MOST);
+        place->room = fmax(place->width, node->edge != NULL ? 2.0 * edge : 0.0);
         place->room = fmax(place->room, children[i] - BETWEEN_BOXES);
         double *sum = is_root(frame, i) ? &roots : &children[tree->nodes[i].parent];
         *sum += place->room + BETWEEN_BOXES;
@@ -105,33 +98,23 @@ static void make_frame(const struct xb_tree *tree, struct frame *frame)
 }
 
 /* The part of an edge that it shares with those of its siblings: nothing is said of it. */
-static void draw_trunk(FILE *stream, const struct frame *frame, size_t node)
+static void draw_trunk(FILE *stream, const struct place *place, const struct place *parent)
 {
-    if (is_root(frame, node))
-        return;
-    const struct place *place = &frame->places[node];
-    const struct place *parent = &frame->places[frame->tree->nodes[node].parent];
     double bottom = parent->y + parent->height;
-    xb_svg_path_begin(stream, "edge");
-    xb_svg_path_move(stream, parent->x, bottom);
-    xb_svg_path_line(stream, parent->x, bottom + TRUNK);
-    xb_svg_path_line(stream, place->x, bottom + TRUNK);
-    xb_svg_path_end(stream);
+    xb_svg_path(stream, "edge", "M# #L# #L# #",
+                (double[]){parent->x, bottom, parent->x, bottom + TRUNK, place->x, bottom + TRUNK});
 }
 
-static void draw_edge(FILE *stream, const struct frame *frame, size_t node)
+/* The rest of it, with its name. */
+static void draw_edge(FILE *stream, const struct place *place, const struct place *parent,
+                      const char *name)
 {
-    if (is_root(frame, node))
-        return;
-    const struct place *place = &frame->places[node];
-    const struct place *parent = &frame->places[frame->tree->nodes[node].parent];
-    xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x, place->y);
     char line[512];
     size_t lines;
-    (void)measure(frame->tree->nodes[node].edge, EDGE_LINES, &lines);
-    const char *rest = frame->tree->nodes[node].edge;
+    xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x, place->y);
+    (void)measure(name, EDGE_LINES, &lines);
     for (size_t left = lines; left > 0; left--) {
-        rest = take_line(rest, line, sizeof line);
+        name = take_line(name, line, sizeof line);
         xb_svg_text_within(stream, "edge-name", place->x + 8.0,
                            place->y + 5.0 - XB_LINE_HEIGHT * (double)left, XB_ANCHOR_START,
                            BOX_MOST, line);
@@ -153,20 +136,24 @@ static void draw_box(FILE *stream, const struct frame *frame, size_t node)
     }
 }
 
-void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool is_alone)
+void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
 {
+    const struct xb_tree *tree = picture;
     struct frame frame;
     make_frame(tree, &frame);
-    bool is_cut = frame.count < tree->count;
+    size_t more = tree->count - frame.count;
     xb_svg_begin(stream, &tree->picture, frame.width,
-                 frame.height + (is_cut ? XB_LINE_HEIGHT : 0.0), is_alone);
+                 frame.height + (more > 0 ? XB_LINE_HEIGHT : 0.0), is_alone);
     for (size_t i = 0; i < frame.count; i++)
-        draw_trunk(stream, &frame, i);
+        if (!is_root(&frame, i))
+            draw_trunk(stream, &frame.places[i], &frame.places[tree->nodes[i].parent]);
     for (size_t i = 0; i < frame.count; i++) {
         const char *look = tree->nodes[i].look != NULL ? tree->nodes[i].look : "";
         const char *edge_look = tree->nodes[i].edge_look;
         xb_svg_group_begin(stream, edge_look != NULL ? edge_look : look, NULL);
-        draw_edge(stream, &frame, i);
+        if (!is_root(&frame, i))
+            draw_edge(stream, &frame.places[i], &frame.places[tree->nodes[i].parent],
+                      tree->nodes[i].edge);
         xb_svg_group_end(stream);
         xb_svg_group_begin(stream, look, NULL);
         draw_box(stream, &frame, i);
@@ -174,10 +161,7 @@ void xb_tree_draw(FILE *stream, const struct xb_tree *tree, bool is_alone)
     }
     if (tree->count == 0)
         xb_svg_text(stream, "quiet", frame.width / 2.0, 24.0, XB_ANCHOR_MIDDLE, "no data");
-    if (is_cut) {
-        char text[64];
-        snprintf(text, sizeof text, "%zu more are not drawn", tree->count - frame.count);
-        xb_svg_text(stream, "quiet", 8.0, frame.height + 4.0, XB_ANCHOR_START, text);
-    }
+    if (more > 0)
+        xb_svg_note(stream, frame.height + 4.0, "%zu more are not drawn", more);
     xb_svg_end(stream);
 }

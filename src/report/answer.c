@@ -1,43 +1,341 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "answer.h"
+#define _GNU_SOURCE /* text.h */
+#include "document.h"
 
-#include "answer_internal.h"
+#include "base/json_read.h"
+#include "base/note.h"
+#include "base/text.h"
+#include "compare/text.h"
+#include "link/read.h"
+#include "record/mode_list.h"
+#include "record/rows.h"
+#include "ways.h"
+#include "xferbench/record.h"
+#include "xferbench/units.h"
 
-void xb_answer_line(struct xb_answering *answering, const struct xb_words *words)
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* An answer that is being made. */
+struct answering {
+    struct xb_arena **texts; /* where its texts lie */
+    struct xb_answer *answer;
+    bool failed; /* memory was short */
+};
+
+static const char *keep(struct answering *answering, const char *format, va_list arguments)
 {
-    struct xb_answer *answer = answering->answer;
-    if (answer->count == XB_ANSWER_LINES)
-        return;
-    const char *line = xb_arena_print(answering->texts, "%s", words->text);
-    answering->failed = answering->failed || line == NULL;
-    if (line != NULL)
-        answer->lines[answer->count++] = line;
+    char text[XB_NOTE_SIZE];
+    vsnprintf(text, sizeof text, format, arguments);
+    const char *kept = xb_arena_print(answering->texts, "%s", text);
+    answering->failed = answering->failed || kept == NULL;
+    return kept != NULL ? kept : "";
 }
 
-void xb_answer_subject(struct xb_answering *answering, const struct xb_words *words)
+/* Beyond XB_ANSWER_LINES they are left out. */
+__attribute__((format(printf, 2, 3))) static void add_line(struct answering *answering,
+                                                           const char *format, ...)
 {
-    const char *subject = xb_arena_print(answering->texts, "%s", words->text);
-    answering->failed = answering->failed || subject == NULL;
-    if (subject != NULL)
-        answering->answer->subject = subject;
+    struct xb_answer *answer = answering->answer;
+    va_list arguments;
+    if (answer->count == XB_ANSWER_LINES)
+        return;
+    va_start(arguments, format);
+    answer->lines[answer->count++] = keep(answering, format, arguments);
+    va_end(arguments);
+}
+
+__attribute__((format(printf, 2, 3))) static void set_subject(struct answering *answering,
+                                                              const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    answering->answer->subject = keep(answering, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- results ---- */
+
+/* "2 x NVIDIA H200 on host vm-1"; devices are named once where they are of one model. */
+static void add_devices(struct xb_words *words, const struct xb_record *record)
+{
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    for (size_t i = 0; i < count;) {
+        size_t next = i + 1;
+        while (next < count && strcmp(devices[next].name, devices[i].name) == 0)
+            next++;
+        xb_words_add(words, i > 0 ? ", " : "");
+        if (next - i > 1)
+            xb_words_add(words, "%zu x ", next - i);
+        xb_words_add(words, "%.200s", devices[i].name);
+        i = next;
+    }
+    if (record->host.hostname != NULL)
+        xb_words_add(words, "%shost %.200s", count > 0 ? " on " : "", record->host.hostname);
+}
+
+/* Which cases are spoken of. */
+enum choice {
+    PLAIN, /* of modes whose bandwidths stand side by side, alone */
+    NAMED, /* of modes that ask something else too */
+    SINGLE /* of single operations: their latency */
+};
+
+/* Where data goes, and how that is called; `pairs`: from device to device. */
+struct path {
+    const char *direction;
+    bool pairs;
+    const char *name;
+};
+
+/* The fastest way of a path; NULL: there is none. */
+static const struct xb_record_case *fastest(const struct xb_record *record, const struct path *path,
+                                            enum choice choice)
+{
+    const struct xb_record_case *best = NULL;
+    double most = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+        double value = xb_record_median(record, test, figure->name);
+        double speed = choice == SINGLE ? 1 / value : value;
+        const struct xb_mode *mode = xb_mode_find(test->mode);
+        bool only_named = mode != NULL && mode->only_named;
+        if (test->simultaneous || test->latency != (choice == SINGLE) ||
+            (choice == PLAIN && only_named) || strcmp(test->direction, path->direction) != 0 ||
+            xb_case_is_of_pairs(test) != path->pairs || !(speed > most))
+            continue;
+        most = speed;
+        best = test;
+    }
+    return best;
+}
+
+/* "Host to device: up to 55.34 GB/s by pinned registered, 1 GiB; 95.3 % of what the link can
+ * carry." */
+static void add_fastest(struct answering *answering, const struct xb_record *record,
+                        const struct path *path, enum choice choice)
+{
+    const struct xb_record_case *test = fastest(record, path, choice);
+    struct xb_words words = {.length = 0};
+    char text[64];
+    size_t devices = 0;
+    if (test == NULL)
+        return;
+    const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
+    double share = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
+    double bandwidth = xb_record_median(record, test, xb_figure_bandwidth.name);
+    double raw = 1e9 * xb_case_raw_rate(record, test);
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    double value = xb_record_median(record, test, figure->name);
+    xb_words_add(&words, "%s%s: ", path->name, choice == SINGLE ? ", one operation" : "");
+    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        xb_words_add(&words, "%s at best by ", xb_duration_format(value, text, sizeof text));
+    else
+        xb_words_add(&words, "up to %s GB/s by ", xb_rate_text(value, text, sizeof text));
+    xb_way_add_case(&words, &ways, test);
+    xb_words_add(&words, ", %s", xb_size_format(test->bytes, text, sizeof text));
+    (void)xb_record_devices(record, &devices);
+    if (devices > 1)
+        xb_words_add(&words, ", device %s", xb_device_text(record, test, text, sizeof text));
+    if (isfinite(share))
+        xb_words_add(&words, "; %.1f %% of what the link can carry", 100 * share);
+    else if (raw > 0 && bandwidth > raw)
+        xb_words_add(&words, "; more than the raw rate of the link, %s GB/s",
+                     xb_rate_text(raw, text, sizeof text));
+    xb_words_add(&words, ".");
+    add_line(answering, "%s", words.text);
+}
+
+/* Cases that did not end as they should. */
+static void add_troubles(struct answering *answering, const struct xb_record *record)
+{
+    size_t failed = 0;
+    size_t wrong = 0;
+    struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < record->case_count; i++) {
+        struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
+        wrong += summary.verified == XB_VERIFIED_FALSE;
+        failed += summary.status == XB_RESULT_ERROR;
+    }
+    if (failed == 0)
+        return;
+    answering->answer->look = "bad";
+    xb_words_add(&words, "%zu of %zu cases failed", failed, record->case_count);
+    if (wrong > 0)
+        xb_words_add(&words, ", %zu of them because the data was WRONG", wrong);
+    xb_words_add(&words, ".");
+    add_line(answering, "%s", words.text);
+}
+
+static void answer_record(struct answering *answering, const struct xb_record *record)
+{
+    static const struct path paths[] = {{"h2d", false, "Host to device"},
+                                        {"d2h", false, "Device to host"},
+                                        {"bidir", false, "Both ways at once"},
+                                        {"d2d", true, "From device to device"},
+                                        {"bidir", true, "Between two devices, both ways at once"},
+                                        {"d2d", false, "Within a device"}};
+    struct xb_words words = {.length = 0};
+    add_devices(&words, record);
+    set_subject(answering, "%s", words.text);
+    add_troubles(answering, record);
+    /* What the record is about: the others only where there is no such case. */
+    const size_t before = answering->answer->count;
+    for (int choice = PLAIN; choice <= SINGLE && answering->answer->count == before; choice++)
+        for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+            add_fastest(answering, record, &paths[i], (enum choice)choice);
+}
+
+/* ---- link ---- */
+
+/* "; host to device 55.34 GB/s, 95.3 % of what the link can carry" */
+static void add_direction(struct xb_words *words, const char *what,
+                          const struct xb_link_direction *direction)
+{
+    char text[32];
+    if (!xb_rate_known(direction->measured))
+        return;
+    xb_words_add(words, "; %s %s GB/s", what, xb_rate_text(direction->measured, text, sizeof text));
+    if (direction->share > 0)
+        xb_words_add(words, ", %.1f %% of what the link can carry", 100 * direction->share);
+}
+
+static void answer_link(struct answering *answering, const struct xb_link_file *file)
+{
+    const struct xb_link_report *report = &file->report;
+    set_subject(answering, "%zu device%s of the backend %.60s", report->device_count,
+                report->device_count == 1 ? "" : "s",
+                report->backend != NULL ? report->backend : "none");
+    answering->answer->look = report->level == XB_LEVEL_OK         ? "good"
+                              : report->level == XB_LEVEL_CRITICAL ? "bad"
+                                                                   : "unsure";
+    if (report->device_count != 1)
+        add_line(answering, "All links together: %s.%s%.500s", xb_level_name(report->level),
+                 report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_device_info *info = &report->devices[i].info;
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        struct xb_words words = {.length = 0};
+        xb_words_add(&words, "Link of device %u, %.100s: %s", info->index, info->name,
+                     xb_level_name(verdict->found.level));
+        if (verdict->found.reason_count > 0)
+            xb_words_add(&words, " (%.60s: %.250s)", verdict->found.reasons[0].code,
+                         verdict->found.reasons[0].text);
+        add_direction(&words, "host to device", &verdict->h2d);
+        add_direction(&words, "device to host", &verdict->d2h);
+        add_line(answering, "%s.", words.text);
+    }
+}
+
+/* ---- compare ---- */
+
+static const char *name_of(const struct xb_record *record)
+{
+    return record->path != NULL ? xb_report_file_name(record->path) : "?";
+}
+
+static void answer_comparison(struct answering *answering, const struct xb_comparison *comparison)
+{
+    set_subject(answering, "%.200s against %.200s", name_of(comparison->candidate),
+                name_of(comparison->baseline));
+    add_line(answering, "%s: %.500s", xb_compare_overall(comparison), comparison->reason);
+    if (xb_compare_refused(comparison) || comparison->overall == XB_OUTCOME_INCONCLUSIVE)
+        answering->answer->look = "unsure";
+    else
+        answering->answer->look = comparison->overall == XB_OUTCOME_REGRESSION ? "bad" : "good";
+}
+
+/* ---- files without a reader of their own: anything may be missing ---- */
+
+static void answer_list(struct answering *answering, const cJSON *root)
+{
+    const cJSON *devices = cJSON_GetObjectItemCaseSensitive(root, "devices");
+    const cJSON *device;
+    set_subject(answering, "%d devices", cJSON_GetArraySize(devices));
+    cJSON_ArrayForEach(device, devices)
+    {
+        add_line(answering, "%.60s: %.200s", xb_report_text(device, "backend"),
+                 xb_report_text(device, "name"));
+    }
+}
+
+static void answer_advice(struct answering *answering, const cJSON *root)
+{
+    const cJSON *source = cJSON_GetObjectItemCaseSensitive(root, "source");
+    set_subject(answering, "%.200s on host %.200s", xb_report_text(source, "device_name"),
+                xb_report_text(source, "hostname"));
+    add_line(answering, "%.2000s", xb_report_text(root, "advice"));
+}
+
+static void answer_trace(struct answering *answering, const cJSON *root)
+{
+    const cJSON *other = cJSON_GetObjectItemCaseSensitive(root, "otherData");
+    const cJSON *item;
+    struct xb_words subject = {.length = 0};
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(other, "devices"))
+    {
+        xb_words_add(&subject, "%s%.200s", subject.length > 0 ? ", " : "",
+                     xb_report_text(item, "name"));
+    }
+    set_subject(answering, "%s", subject.text);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(other, "cases"))
+    {
+        add_line(answering, "One iteration of %.300s.", xb_report_text(item, "case"));
+    }
+}
+
+static void answer_fleet(struct answering *answering, const cJSON *root)
+{
+    const cJSON *findings = cJSON_GetObjectItemCaseSensitive(root, "findings");
+    const cJSON *finding;
+    double judged = xb_report_number(root, "judged_gpus", 0.0);
+    int bad = 0;
+    cJSON_ArrayForEach(finding, findings)
+    {
+        bad += cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(finding, "is_to_drain"));
+    }
+    set_subject(answering, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
+                xb_report_number(root, "nodes", 0.0));
+    add_line(answering,
+             "%.0f GPUs judged by their siblings; %d findings, %d of them a reason to take a node "
+             "out of service.",
+             judged, cJSON_GetArraySize(findings), bad);
+    answering->answer->look = bad > 0 ? "bad" : judged > 0.0 ? "good" : "unsure";
+    /* "gpu17 GPU 3: link h2d 52.20 GB/s, ..." */
+    cJSON_ArrayForEach(finding, findings)
+    {
+        const cJSON *gpu = cJSON_GetObjectItemCaseSensitive(finding, "gpu");
+        char index[400] = "";
+        if (cJSON_IsObject(gpu))
+            snprintf(index, sizeof index, " GPU %.0f", xb_report_number(gpu, "index", 0.0));
+        add_line(answering, "%.200s%s: %.500s", xb_report_text(finding, "node"), index,
+                 xb_report_text(finding, "text"));
+    }
 }
 
 enum xb_status xb_answer_make(const struct xb_report_document *document, struct xb_arena **texts,
                               struct xb_answer *answer, struct xb_error *error)
 {
-    struct xb_answering answering = {.texts = texts, .answer = answer};
+    struct answering answering = {.texts = texts, .answer = answer};
     *answer = (struct xb_answer){.subject = "", .look = ""};
     if (document->record != NULL)
-        xb_answer_record(&answering, document->record);
+        answer_record(&answering, document->record);
     if (document->link != NULL)
-        xb_answer_link(&answering, document->link);
+        answer_link(&answering, document->link);
     if (document->comparison != NULL)
-        xb_answer_comparison(&answering, document->comparison);
-    if (document->tree != NULL)
-        xb_answer_tree(&answering, document);
-    if (answer->count == 0) {
-        const struct xb_words nothing = {.text = "It has no figures."};
-        xb_answer_line(&answering, &nothing);
-    }
+        answer_comparison(&answering, document->comparison);
+    if (document->kind == XB_DOCUMENT_LIST)
+        answer_list(&answering, document->tree);
+    if (document->kind == XB_DOCUMENT_ADVISE)
+        answer_advice(&answering, document->tree);
+    if (document->kind == XB_DOCUMENT_FLEET)
+        answer_fleet(&answering, document->tree);
+    if (document->kind == XB_DOCUMENT_TRACE)
+        answer_trace(&answering, document->tree);
+    if (answer->count == 0)
+        add_line(&answering, "It has no figures.");
     return answering.failed ? XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report") : XB_OK;
 }

@@ -50,16 +50,11 @@ static double statistic_of(const double *ranks, size_t count)
 
 /* Knuth's MMIX generator ("The Art of Computer Programming" 2, 3.3.4): the same orders each time,
  * so that a report of the same files says the same. */
-static size_t take_random(uint64_t *state, size_t below)
-{
-    *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (size_t)((*state >> 32) * below >> 32);
-}
-
 static void shuffle(double *ranks, size_t count, uint64_t *state)
 {
     for (size_t i = count; i > 1; i--) {
-        size_t other = take_random(state, i);
+        *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        size_t other = (size_t)((*state >> 32) * i >> 32);
         double rank = ranks[i - 1];
         ranks[i - 1] = ranks[other];
         ranks[other] = rank;
@@ -81,17 +76,12 @@ static double probability_of(double *ranks, size_t count, double statistic)
     return (double)hits / (double)orders;
 }
 
-static double median_of(const double *values, size_t count, double *room)
-{
-    memcpy(room, values, count * sizeof *room);
-    return xb_median_of(room, count);
-}
-
 /* The sum of the distances of the values from their median, which is *median. */
 static double spread_of(const double *values, size_t count, double *room, double *median)
 {
     double sum = 0.0;
-    *median = median_of(values, count, room);
+    memcpy(room, values, count * sizeof *room);
+    *median = xb_median_of(room, count);
     for (size_t i = 0; i < count; i++)
         sum += fabs(values[i] - *median);
     return sum;

@@ -17,7 +17,6 @@
 #include "xferbench/record.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -49,26 +48,6 @@ static enum xb_status read_text(const char *path, char **text, size_t *length,
 static void tell(const struct xb_error *error)
 {
     (void)xb_cli_fail(error);
-}
-
-/* The page may not take the place of a file that it is made of. */
-static enum xb_status open_page(const struct xb_config *config, struct xb_output *output,
-                                struct xb_error *error)
-{
-    size_t count = config->operand_count + 1;
-    struct xb_cli_place *places = calloc(count, sizeof *places);
-    if (places == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu files", count);
-    places[0] = (struct xb_cli_place){.option = "--output", .output = output};
-    for (size_t i = 1; i < count; i++)
-        places[i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i - 1]};
-    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    enum xb_status status =
-        xb_cli_find_output("--output", xb_config_get(config, "output")->text, output, error);
-    if (status == XB_OK)
-        status = xb_cli_open_places(places, count, 0, error);
-    free(places);
-    return status;
 }
 
 static enum xb_status make_folder(const char *folder, struct xb_error *error)
@@ -103,11 +82,19 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
         status = xb_file_name_make("--svg", svg->text, folder, error);
     if (status == XB_OK)
         status = make_folder(page.folder, error);
+    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     if (status == XB_OK)
-        status = open_page(config, output, error);
+        status =
+            xb_cli_find_output("--output", xb_config_get(config, "output")->text, output, error);
+    /* The page may not take the place of a file that it is made of. */
+    if (status == XB_OK)
+        status =
+            xb_cli_open_beside("--output", output, config->operands, config->operand_count, error);
     page.stream = output->stream;
-    if (status == XB_OK)
-        status = xb_report_write(&page, &request, left_out, error);
+    if (status == XB_OK) {
+        status = xb_report_write(&page, &request, left_out);
+        *error = page.error;
+    }
     if (status == XB_OK)
         status = xb_stream_finish(output->stream, "the report", error);
     xb_record_free(&defaults);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Under which conditions the results of all files were taken: what is the same in all of them, and
  * what differs. */
-#include "sections.h"
+#include "section.h"
 
-#include "base/arena.h"
-#include "base/note.h"
 #include "machine/pcie.h"
 #include "xferbench/options.h"
 #include "xferbench/record.h"
@@ -31,7 +29,7 @@ struct condition {
 };
 
 struct state {
-    struct condition *conditions;
+    struct condition conditions[CONDITIONS];
     size_t count, left_out;
     size_t files; /* results */
     struct xb_arena *texts;
@@ -40,18 +38,6 @@ struct state {
 };
 
 /* ---- taking ---- */
-
-static void add_file(struct value *value, size_t number)
-{
-    if (value->count > 0 && value->last[value->count - 1] + 1 == number)
-        value->last[value->count - 1] = number;
-    else if (value->count < RANGES) {
-        value->first[value->count] = number;
-        value->last[value->count++] = number;
-    } else {
-        value->left_out++;
-    }
-}
 
 static struct condition *find(struct state *state, const char *name)
 {
@@ -75,26 +61,35 @@ static struct condition *find(struct state *state, const char *name)
 static void take(struct state *state, const char *name, const char *text)
 {
     struct condition *condition = state->failed ? NULL : find(state, name);
-    char value[400];
+    char kept[400];
+    size_t number = state->document->number;
+    size_t i = 0;
     if (condition == NULL)
         return;
-    snprintf(value, sizeof value, "%s", text != NULL ? text : "not known");
+    snprintf(kept, sizeof kept, "%s", text != NULL ? text : "not known");
     condition->files++;
-    size_t i = 0;
-    while (i < condition->count && strcmp(condition->values[i].text, value) != 0)
+    while (i < condition->count && strcmp(condition->values[i].text, kept) != 0)
         i++;
     if (i == VALUES) {
         condition->left_out++;
         return;
     }
+    struct value *value = &condition->values[i];
     if (i == condition->count) {
-        const char *kept = xb_arena_print(&state->texts, "%s", value);
-        state->failed = kept == NULL;
+        value->text = xb_arena_print(&state->texts, "%s", kept);
+        state->failed = value->text == NULL;
         if (state->failed)
             return;
-        condition->values[condition->count++].text = kept;
+        condition->count++;
     }
-    add_file(&condition->values[i], state->document->number);
+    if (value->count > 0 && value->last[value->count - 1] + 1 == number)
+        value->last[value->count - 1] = number;
+    else if (value->count < RANGES) {
+        value->first[value->count] = number;
+        value->last[value->count++] = number;
+    } else {
+        value->left_out++;
+    }
 }
 
 /* "PCIe Gen5 x16 under load, of Gen5 x16" */
@@ -142,50 +137,32 @@ static void take_fact(struct state *state, const struct xb_record_fact *fact)
     take(state, name, value);
 }
 
-/* Options that are as they are by default go without saying. */
-static bool is_default(const struct xb_record *defaults, const struct xb_record_fact *option)
-{
-    const struct xb_record_fact *usual = xb_record_option(defaults, option->name);
-    return usual != NULL && usual->value != NULL && strcmp(usual->value, option->value) == 0;
-}
-
-/* Those that choose what is measured, or where results go: the rows tell, and it does not matter.
- */
-static bool only_selects(const struct xb_option *const *rows, const char *name)
-{
-    const struct xb_option *row = xb_option_find(rows, name);
-    return row != NULL && row->selects;
-}
-
 static void take_options(struct state *state, const struct xb_record *record)
 {
+    const struct xb_report_document *document = state->document;
     char name[128];
     for (size_t i = 0; i < record->option_count; i++) {
         const struct xb_record_fact *option = &record->options[i];
-        if (option->value == NULL || is_default(state->document->defaults, option) ||
-            only_selects(state->document->rows, option->name))
+        const struct xb_record_fact *usual = xb_record_option(document->defaults, option->name);
+        const struct xb_option *row = xb_option_find(document->rows, option->name);
+        /* Options that are as they are by default go without saying. Those that choose what is
+         * measured, or where results go, do not matter: the rows tell. */
+        if (option->value == NULL || (row != NULL && row->selects) ||
+            (usual != NULL && usual->value != NULL && strcmp(usual->value, option->value) == 0))
             continue;
         snprintf(name, sizeof name, "option --%.100s", option->name);
         take(state, name, option->value);
     }
 }
 
-static enum xb_status take_document(void **own, const struct xb_report_document *document,
+static enum xb_status take_document(void *own, const struct xb_report_document *document,
                                     struct xb_error *error)
 {
     const struct xb_record *record = document->record;
-    struct state *state = *own;
+    struct state *state = own;
     size_t devices = 0;
     if (record == NULL)
         return XB_OK;
-    if (state == NULL) {
-        state = calloc(1, sizeof *state);
-        *own = state;
-        if (state != NULL)
-            state->conditions = calloc(CONDITIONS, sizeof *state->conditions);
-        if (state == NULL || state->conditions == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
-    }
     state->document = document;
     state->files++;
     take(state, "backend", record->backend);
@@ -204,7 +181,7 @@ static enum xb_status take_document(void **own, const struct xb_report_document 
 static bool speaks(const void *own)
 {
     const struct state *state = own;
-    return state != NULL && state->count > 0;
+    return state->count > 0;
 }
 
 static bool is_common(const struct state *state, const struct condition *condition)
@@ -225,74 +202,55 @@ static void add_files(struct xb_words *words, const struct value *value)
         xb_words_add(words, " and %zu more", value->left_out);
 }
 
-static void write_common(struct xb_page *page, const struct state *state)
-{
-    xb_page_table_begin(page, state->files > 1 ? "The same in all results" : "Conditions");
-    xb_page_column(page, "Condition", false);
-    xb_page_column(page, "Value", false);
-    for (size_t i = 0; i < state->count; i++) {
-        const struct condition *condition = &state->conditions[i];
-        if (!is_common(state, condition))
-            continue;
-        xb_page_cell(page, "%s", condition->name);
-        xb_page_cell(page, "%s", condition->values[0].text);
-    }
-    xb_page_table_end(page);
-}
-
 static void write_differing(struct xb_page *page, const struct state *state)
 {
-    xb_page_table_begin(page, "Different, or not told by all results");
-    xb_page_column(page, "Condition", false);
-    xb_page_column(page, "Value", false);
-    xb_page_column(page, "In files", false);
+    xb_page_table_begin(page, "Different, or not told by all results", "Condition|Value|In files");
     for (size_t i = 0; i < state->count; i++) {
         const struct condition *condition = &state->conditions[i];
         for (size_t k = 0; !is_common(state, condition) && k < condition->count; k++) {
             struct xb_words files = {.length = 0};
             add_files(&files, &condition->values[k]);
-            xb_page_cell(page, "%s", condition->name);
-            xb_page_cell(page, "%s", condition->values[k].text);
-            xb_page_cell(page, "%s", files.text);
+            xb_page_cells(page, condition->name, condition->values[k].text, files.text, NULL);
         }
         if (condition->left_out == 0)
             continue;
-        xb_page_cell(page, "%s", condition->name);
-        xb_page_cell(page, "others");
+        xb_page_cells(page, condition->name, "others", NULL);
         xb_page_cell(page, "%zu files", condition->left_out);
     }
     xb_page_table_end(page);
 }
 
-static enum xb_status write(struct xb_page *page, const void *own, struct xb_error *error)
+static void write(struct xb_page *page, void *own)
 {
     const struct state *state = own;
-    bool differs = false;
-    (void)error;
+    size_t common = 0;
     xb_page_remark(page, "Options stand here where they are not as by default.");
-    write_common(page, state);
-    for (size_t i = 0; i < state->count; i++)
-        differs = differs || !is_common(state, &state->conditions[i]);
-    if (differs)
+    xb_page_table_begin(page, state->files > 1 ? "The same in all results" : "Conditions",
+                        "Condition|Value");
+    for (size_t i = 0; i < state->count; i++) {
+        const struct condition *condition = &state->conditions[i];
+        if (!is_common(state, condition))
+            continue;
+        xb_page_cells(page, condition->name, condition->values[0].text, NULL);
+        common++;
+    }
+    xb_page_table_end(page);
+    if (common < state->count)
         write_differing(page, state);
     if (state->left_out > 0)
         xb_page_remark(page, "%zu more conditions are in the files only.", state->left_out);
-    return XB_OK;
 }
 
 static void free_state(void *own)
 {
     struct state *state = own;
-    if (state == NULL)
-        return;
-    free(state->conditions);
     xb_arena_free(state->texts);
-    free(state);
 }
 
 const struct xb_common_section xb_section_conditions = {
     .name = "conditions",
     .title = "Conditions",
+    .state_size = sizeof(struct state),
     .take = take_document,
     .speaks = speaks,
     .write = write,

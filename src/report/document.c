@@ -26,6 +26,22 @@ const char *xb_report_text(const cJSON *object, const char *key)
     return text != NULL ? text : "-";
 }
 
+double xb_report_number(const cJSON *object, const char *key, double otherwise)
+{
+    const cJSON *number = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(number) ? number->valuedouble : otherwise;
+}
+
+const char *xb_report_date(double date, char *text, size_t size)
+{
+    time_t seconds = isfinite(date) ? (time_t)date : 0;
+    struct tm utc;
+    text[0] = '\0';
+    if (isfinite(date) && gmtime_r(&seconds, &utc) != NULL)
+        strftime(text, size, "%Y-%m-%d %H:%M UTC", &utc);
+    return text;
+}
+
 /* Of "2026-11-22T23:20:51Z". */
 static double date_of(const cJSON *root)
 {
@@ -45,16 +61,6 @@ struct xb_report_held {
     cJSON *tree;
 };
 
-static enum xb_status take_record(cJSON *root, struct xb_report_document *document,
-                                  struct xb_error *error)
-{
-    struct xb_report_held *held = document->held;
-    enum xb_status status = xb_record_of_tree(document->path, root, &held->record, error);
-    if (status == XB_OK)
-        document->record = &held->record;
-    return status;
-}
-
 enum xb_status xb_report_document_interpret(struct xb_report_document *document,
                                             struct xb_error *error)
 {
@@ -68,69 +74,45 @@ enum xb_status xb_report_document_interpret(struct xb_report_document *document,
     return status;
 }
 
-static enum xb_status take_link(const cJSON *root, struct xb_report_document *document,
-                                struct xb_error *error)
-{
-    struct xb_link_file *link = &document->held->link;
-    enum xb_status status = xb_link_report_of_tree(document->path, root, link, error);
-    if (status == XB_OK)
-        document->link = link;
-    return status;
-}
-
-static enum xb_status take_comparison(const char *text, size_t length,
-                                      struct xb_report_document *document, struct xb_error *error)
-{
-    struct xb_comparison_file *file = &document->held->comparison;
-    enum xb_status status = xb_comparison_parse(document->path, text, length, file, error);
-    if (status == XB_OK)
-        document->comparison = &file->comparison;
-    return status;
-}
-
-static enum xb_status take_trace(const cJSON *root, struct xb_report_document *document,
-                                 struct xb_error *error)
-{
-    struct xb_report_held *held = document->held;
-    enum xb_status status = xb_trace_read(document->path, root, &held->trace, error);
-    if (status == XB_OK)
-        document->trace = &held->trace;
-    return status;
-}
-
-static enum xb_status refuse(const struct xb_report_document *document, struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "%s: is not a file that a command of xferbench wrote as JSON", document->path);
-}
-
 /* Keeps the tree of what has no reader of its own, and gives a result its own. A comparison's
  * reader makes a tree again, and two of them would need twice the memory. */
 static enum xb_status take(const char *text, size_t length, cJSON *root,
                            struct xb_report_document *document, struct xb_error *error)
 {
+    struct xb_report_held *held = document->held;
+    const char *path = document->path;
     enum xb_status status = XB_OK;
     switch (document->kind) {
     case XB_DOCUMENT_LIST:
     case XB_DOCUMENT_ADVISE:
     case XB_DOCUMENT_FLEET:
     case XB_DOCUMENT_TRACE:
-        document->held->tree = root;
+        held->tree = root;
         document->tree = root;
-        return document->kind == XB_DOCUMENT_TRACE ? take_trace(root, document, error) : XB_OK;
+        if (document->kind == XB_DOCUMENT_TRACE)
+            status = xb_trace_read(path, root, &held->trace, error);
+        if (document->kind == XB_DOCUMENT_TRACE && status == XB_OK)
+            document->trace = &held->trace;
+        return status;
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
-        return take_record(root, document, error);
+        status = xb_record_of_tree(path, root, &held->record, error);
+        document->record = status == XB_OK ? &held->record : NULL;
+        return status;
     case XB_DOCUMENT_LINK:
-        status = take_link(root, document, error);
+        status = xb_link_report_of_tree(path, root, &held->link, error);
+        document->link = status == XB_OK ? &held->link : NULL;
         cJSON_Delete(root);
         return status;
     case XB_DOCUMENT_COMPARE:
         cJSON_Delete(root);
-        return take_comparison(text, length, document, error);
+        status = xb_comparison_parse(path, text, length, &held->comparison, error);
+        document->comparison = status == XB_OK ? &held->comparison.comparison : NULL;
+        return status;
     default:
         cJSON_Delete(root);
-        return refuse(document, error);
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: is not a file that a command of xferbench wrote as JSON", path);
     }
 }
 

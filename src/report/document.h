@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_REPORT_DOCUMENT_H
 #define XFERBENCH_REPORT_DOCUMENT_H
 
+#include "base/arena.h"
 #include "record/kind.h"
 #include "xferbench/error.h"
 
@@ -50,8 +51,29 @@ void xb_report_document_free(struct xb_report_document *document);
 
 /* A text in a tree that nobody has checked: "-" where there is none of that key. */
 const char *xb_report_text(const struct cJSON *object, const char *key);
+/* A number in it, or what to take otherwise. */
+double xb_report_number(const struct cJSON *object, const char *key, double otherwise);
+
+/* "2026-11-21 05:18 UTC"; "" for NAN. */
+const char *xb_report_date(double date, char *text, size_t size);
 
 /* "all-1g-7.json" of a path. */
 const char *xb_report_file_name(const char *path);
+
+/* What a file says in short: what stands on top of the page. It outlives the file. */
+
+#define XB_ANSWER_LINES 8
+
+struct xb_answer {
+    const char *subject; /* "NVIDIA H200 in host vm-1" */
+    const char *lines[XB_ANSWER_LINES];
+    size_t count;
+    const char *look; /* class of the page: "good", "bad", "unsure" or "" */
+};
+
+/* The texts lie in *texts. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_answer_make(const struct xb_report_document *document,
+                                            struct xb_arena **texts, struct xb_answer *answer,
+                                            struct xb_error *error);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section "Fleet": in files of many nodes, the GPUs that are not like their siblings. */
-#include "sections.h"
+#include "section.h"
 
-#include "base/note.h"
 #include "fleet/formats.h"
 #include "fleet/natural.h"
+#include "fleet/order.h"
 #include "fleet/read.h"
 #include "siblings.h"
 
@@ -20,33 +20,26 @@
 #define DRAWN_QUIET 4 /* or so many of any, where fewer have one */
 
 struct state {
+    bool is_open; /* the fleet: a file of a node was taken */
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
 };
 
 /* ---- taking ---- */
 
-static bool is_of_a_node(const struct xb_report_document *document)
-{
-    return document->kind == XB_DOCUMENT_RESULT || document->kind == XB_DOCUMENT_PROCESSES ||
-           document->kind == XB_DOCUMENT_LINK;
-}
-
-static enum xb_status take(void **own, const struct xb_report_document *document,
+static enum xb_status take(void *own, const struct xb_report_document *document,
                            struct xb_error *error)
 {
-    struct state *state = *own;
-    if (!is_of_a_node(document))
+    struct state *state = own;
+    enum xb_status status = XB_OK;
+    if (document->kind != XB_DOCUMENT_RESULT && document->kind != XB_DOCUMENT_PROCESSES &&
+        document->kind != XB_DOCUMENT_LINK)
         return XB_OK;
-    if (state == NULL) {
-        state = calloc(1, sizeof *state);
-        *own = state;
-        enum xb_status status = state != NULL
-                                    ? xb_fleet_open(&state->fleet, error)
-                                    : XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
-        if (status != XB_OK)
-            return status;
-    }
+    if (!state->is_open)
+        status = xb_fleet_open(&state->fleet, error);
+    state->is_open = status == XB_OK;
+    if (status != XB_OK)
+        return status;
     return xb_fleet_read_text(&state->fleet, document->path, 0, document->text, document->length,
                               error);
 }
@@ -55,7 +48,8 @@ static enum xb_status finish(void *own, struct xb_error *error)
 {
     struct state *state = own;
     const struct xb_fleet_request request = {.alpha = ALPHA};
-    return xb_fleet_judge(&state->fleet, &request, &state->judgement, error);
+    return state->is_open ? xb_fleet_judge(&state->fleet, &request, &state->judgement, error)
+                          : XB_OK;
 }
 
 static bool is_judged(const struct xb_fleet_siblings *siblings)
@@ -66,7 +60,7 @@ static bool is_judged(const struct xb_fleet_siblings *siblings)
 static bool speaks(const void *own)
 {
     const struct state *state = own;
-    for (size_t i = 0; state != NULL && i < state->judgement.sibling_count; i++)
+    for (size_t i = 0; i < state->judgement.sibling_count; i++)
         if (is_judged(&state->judgement.siblings[i]))
             return true;
     return false;
@@ -80,81 +74,63 @@ static int by_name(const void *a, const void *b)
     return xb_natural_compare(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The nodes to take out of service, each once and by name. Returns how many. */
-static size_t find_bad_nodes(const struct xb_fleet_judgement *judgement, const char **nodes)
+/* The nodes to take out of service, each once and by name. */
+static void write_bad_nodes(struct xb_page *page, const struct xb_fleet_judgement *judgement)
 {
+    const char **nodes = xb_page_allocate(page, judgement->finding_count, sizeof *nodes);
+    struct xb_words words = {.length = 0};
     size_t all = 0;
     size_t count = 0;
+    if (nodes == NULL)
+        return;
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
             nodes[all++] = judgement->findings[i].node;
     qsort(nodes, all, sizeof *nodes, by_name);
-    for (size_t i = 0; i < all; i++)
-        if (count == 0 || strcmp(nodes[count - 1], nodes[i]) != 0)
-            nodes[count++] = nodes[i];
-    return count;
-}
-
-static void write_bad_nodes(struct xb_page *page, const char *const *nodes, size_t count)
-{
-    struct xb_words words = {.length = 0};
-    if (count == 0) {
-        xb_page_paragraph(page, "No finding is a reason to take a node out of service.");
-        return;
+    for (size_t i = 0; i < all; i++) {
+        if (i > 0 && strcmp(nodes[i - 1], nodes[i]) == 0)
+            continue;
+        if (count++ < NAMED)
+            xb_words_add(&words, "%s%.100s", count > 1 ? ", " : "", nodes[i]);
     }
-    for (size_t i = 0; i < count && i < NAMED; i++)
-        xb_words_add(&words, "%s%.100s", i > 0 ? ", " : "", nodes[i]);
     if (count > NAMED)
         xb_words_add(&words, " and %zu more", count - NAMED);
-    xb_page_paragraph(page, "Look at %zu node%s: %s.", count, count == 1 ? "" : "s", words.text);
-}
-
-static size_t count_findings(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        count += judgement->findings[i].code == code;
-    return count;
-}
-
-/* One cause of many findings is no fault of each node. */
-static void write_together(struct xb_page *page, const struct xb_fleet_judgement *judgement)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++)
-        count += judgement->findings[i].together;
     if (count > 0)
+        xb_page_paragraph(page, "Look at %zu node%s: %s.", count, count == 1 ? "" : "s",
+                          words.text);
+    else
+        xb_page_paragraph(page, "No finding is a reason to take a node out of service.");
+}
+
+static void write_answer(struct xb_page *page, const struct xb_fleet_judgement *judgement)
+{
+    const struct xb_fleet *fleet = judgement->fleet;
+    size_t slow = 0;
+    size_t fast = 0;
+    size_t together = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        slow += judgement->findings[i].code == XB_FLEET_SLOW;
+        fast += judgement->findings[i].code == XB_FLEET_FAST;
+        together += judgement->findings[i].together;
+    }
+    write_bad_nodes(page, judgement);
+    /* One cause of many findings is no fault of each node. */
+    if (together > 0)
         xb_page_paragraph(page,
                           "%zu findings are the same on so many GPUs or nodes that one cause is "
                           "likelier than so many faults: look for it before you take these nodes "
                           "out of service.",
-                          count);
-}
-
-static enum xb_status write_answer(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                                   struct xb_error *error)
-{
-    const struct xb_fleet *fleet = judgement->fleet;
-    const char **nodes = calloc(judgement->finding_count + 1, sizeof *nodes);
-    if (nodes == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
-    write_bad_nodes(page, nodes, find_bad_nodes(judgement, nodes));
-    write_together(page, judgement);
+                          together);
     xb_page_paragraph(page,
                       "%zu of %zu GPUs on %zu nodes are judged by their siblings. Findings: %zu "
                       "slow, %zu fast, %zu of other kinds.",
-                      judgement->judged_gpus, fleet->gpu_count, fleet->node_count,
-                      count_findings(judgement, XB_FLEET_SLOW),
-                      count_findings(judgement, XB_FLEET_FAST),
-                      judgement->finding_count - count_findings(judgement, XB_FLEET_SLOW) -
-                          count_findings(judgement, XB_FLEET_FAST));
+                      judgement->judged_gpus, fleet->gpu_count, fleet->node_count, slow, fast,
+                      judgement->finding_count - slow - fast);
     xb_page_remark(page,
                    "Siblings are GPUs with the same model, link, driver and options. If all GPUs "
                    "were equal, any would be named slow or fast in at most %g %% of such reports. "
                    "docs/fleet.md tells how.",
                    100.0 * judgement->request.alpha);
-    free(nodes);
-    return XB_OK;
 }
 
 static void write_notes(struct xb_page *page, const struct xb_fleet_judgement *judgement)
@@ -184,30 +160,18 @@ static void put_gpu(struct xb_page *page, const struct xb_fleet *fleet,
         xb_page_cell(page, "%u", fleet->gpus[finding->gpu].index);
 }
 
-/* How many findings are in the row that begins there: of one node with eight slow GPUs there are
- * 72, and no other would have room. */
-static size_t count_in_row(const struct xb_fleet_judgement *judgement, size_t begin)
-{
-    size_t count = 1;
-    while (begin + count < judgement->finding_count &&
-           !xb_fleet_table_is_row(judgement, begin + count))
-        count++;
-    return count;
-}
-
 static void write_findings(struct xb_page *page, const struct xb_fleet_judgement *judgement)
 {
     size_t told = 0;
     if (judgement->finding_count == 0)
         return;
-    xb_page_table_begin(page, "Findings, the worst first");
-    xb_page_column(page, "Node", false);
-    xb_page_column(page, "GPU", true);
-    xb_page_column(page, "What", false);
-    xb_page_column(page, "Finding", false);
+    xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
     for (size_t rows = 0; told < judgement->finding_count && rows < FINDINGS; rows++) {
         const struct xb_fleet_finding *finding = &judgement->findings[told];
-        size_t count = count_in_row(judgement, told);
+        size_t count = 1; /* in this row: one node with eight slow GPUs has 72 */
+        while (told + count < judgement->finding_count &&
+               !xb_fleet_table_is_row(judgement, told + count))
+            count++;
         xb_page_cell(page, "%s", finding->node);
         put_gpu(page, judgement->fleet, finding);
         xb_page_cell(page, "%s", xb_fleet_code_name(finding->code));
@@ -226,16 +190,13 @@ static void write_findings(struct xb_page *page, const struct xb_fleet_judgement
 static void put_value(struct xb_page *page, const struct xb_fleet_figure *figure, double value)
 {
     char text[32];
-    xb_page_cell(page, "%s",
-                 isfinite(value) ? xb_siblings_value_text(figure, value, text, sizeof text) : "-");
+    xb_page_cell_if(page, isfinite(value), "%s",
+                    xb_siblings_value_text(figure, value, text, sizeof text));
 }
 
 static void put_share(struct xb_page *page, double share)
 {
-    if (isfinite(share))
-        xb_page_cell(page, "%.2g %%", 100.0 * share);
-    else
-        xb_page_cell(page, "-");
+    xb_page_cell_if(page, isfinite(share), "%.2g %%", 100.0 * share);
 }
 
 static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *judgement,
@@ -243,8 +204,7 @@ static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *
 {
     const struct xb_fleet_figure *figure = &judgement->fleet->figures[siblings->figure];
     char kind[XB_SIBLINGS_KIND];
-    xb_page_cell(page, "%s", figure->name);
-    xb_page_cell(page, "%s", xb_siblings_kind_text(figure, kind, sizeof kind));
+    xb_page_cells(page, figure->name, xb_siblings_kind_text(figure, kind, sizeof kind), NULL);
     xb_page_cell(page, "%zu %s", siblings->values, xb_siblings_counted(judgement, siblings));
     xb_page_cell(page, "%zu", siblings->nodes);
     xb_page_cell(page, "%s", xb_siblings_unit(figure));
@@ -257,30 +217,8 @@ static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *
         xb_page_cell(page, "%zu", siblings->slow);
         xb_page_cell(page, "%zu", siblings->fast);
     } else {
-        xb_page_cell(page, "too few");
-        xb_page_cell(page, "too few");
+        xb_page_cells(page, "too few", "too few", NULL);
     }
-}
-
-static void write_figures(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                          const struct xb_fleet_siblings *const *list, size_t count)
-{
-    xb_page_table_begin(page, "Figures, and how alike their GPUs are");
-    xb_page_column(page, "Figure", false);
-    xb_page_column(page, "Of", false);
-    xb_page_column(page, "Values", true);
-    xb_page_column(page, "Nodes", true);
-    xb_page_column(page, "Unit", false);
-    xb_page_column(page, "Least", true);
-    xb_page_column(page, "Median", true);
-    xb_page_column(page, "Most", true);
-    xb_page_column(page, "Spread", true);
-    xb_page_column(page, "Named from", true);
-    xb_page_column(page, "Slow", true);
-    xb_page_column(page, "Fast", true);
-    for (size_t i = 0; i < count; i++)
-        write_figure(page, judgement, list[i]);
-    xb_page_table_end(page);
 }
 
 /* ---- pictures ---- */
@@ -291,21 +229,17 @@ struct named_node {
 };
 
 /* For each node where its name stands among all. NULL: no memory. */
-static size_t *rank_nodes(const struct xb_fleet *fleet)
+static size_t *rank_nodes(struct xb_page *page, const struct xb_fleet *fleet)
 {
-    size_t *ranks = calloc(fleet->node_count + 1, sizeof *ranks);
-    struct named_node *nodes = calloc(fleet->node_count + 1, sizeof *nodes);
-    if (ranks != NULL && nodes != NULL) {
-        for (size_t i = 0; i < fleet->node_count; i++)
-            nodes[i] = (struct named_node){fleet->nodes[i].name, i};
-        qsort(nodes, fleet->node_count, sizeof *nodes, by_name);
-        for (size_t i = 0; i < fleet->node_count; i++)
-            ranks[nodes[i].node] = i;
-    } else {
-        free(ranks);
-        ranks = NULL;
-    }
-    free(nodes);
+    size_t *ranks = xb_page_allocate(page, fleet->node_count, sizeof *ranks);
+    struct named_node *nodes = xb_page_allocate(page, fleet->node_count, sizeof *nodes);
+    if (ranks == NULL || nodes == NULL)
+        return NULL;
+    for (size_t i = 0; i < fleet->node_count; i++)
+        nodes[i] = (struct named_node){fleet->nodes[i].name, i};
+    qsort(nodes, fleet->node_count, sizeof *nodes, by_name);
+    for (size_t i = 0; i < fleet->node_count; i++)
+        ranks[nodes[i].node] = i;
     return ranks;
 }
 
@@ -314,81 +248,59 @@ static int by_weight(const void *a, const void *b)
 {
     const struct xb_fleet_siblings *one = *(const struct xb_fleet_siblings *const *)a;
     const struct xb_fleet_siblings *other = *(const struct xb_fleet_siblings *const *)b;
-    if (is_judged(one) != is_judged(other))
-        return is_judged(one) ? -1 : 1;
-    if (one->slow != other->slow)
-        return one->slow > other->slow ? -1 : 1;
-    if (one->fast != other->fast)
-        return one->fast > other->fast ? -1 : 1;
-    return (one > other) - (one < other); /* as the judgement has them */
+    /* the last: as the judgement has them */
+    return XB_FIRST_ORDER(XB_ORDER(is_judged(other), is_judged(one)),
+                          XB_ORDER(other->slow, one->slow), XB_ORDER(other->fast, one->fast),
+                          XB_ORDER(one, other));
 }
 
-/* How many of the list have a picture. */
-static size_t count_drawn(const struct xb_fleet_siblings *const *list, size_t count)
+static void write(struct xb_page *page, void *own)
 {
+    const struct xb_fleet_judgement *judgement = &((const struct state *)own)->judgement;
+    size_t count = judgement->sibling_count;
     size_t drawn = 0;
-    while (drawn < count && is_judged(list[drawn]) &&
-           drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : DRAWN_QUIET))
-        drawn++;
-    return drawn;
-}
-
-static enum xb_status draw_figures(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                                   const struct xb_fleet_siblings *const *list, size_t count,
-                                   struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    size_t drawn = count_drawn(list, count);
-    size_t *ranks = rank_nodes(judgement->fleet);
-    if (ranks == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
-    for (size_t i = 0; status == XB_OK && i < drawn; i++)
-        status = xb_siblings_draw(page, judgement, list[i], ranks, error);
-    free(ranks);
-    if (status == XB_OK && drawn < count)
+    const struct xb_fleet_siblings **list =
+        xb_page_allocate(page, count, sizeof(struct xb_fleet_siblings *));
+    const size_t *ranks = rank_nodes(page, judgement->fleet);
+    if (list == NULL || ranks == NULL)
+        return;
+    for (size_t i = 0; i < count; i++)
+        list[i] = &judgement->siblings[i];
+    qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
+    write_answer(page, judgement);
+    write_notes(page, judgement);
+    write_findings(page, judgement);
+    for (; drawn < count && is_judged(list[drawn]) &&
+           drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : DRAWN_QUIET);
+         drawn++)
+        xb_siblings_draw(page, judgement, list[drawn], ranks);
+    if (drawn < count)
         xb_page_remark(page,
                        "%zu of %zu figures have a picture, first those in which a GPU is named. "
                        "The table below has the numbers of all.",
                        drawn, count);
-    return status;
-}
-
-static enum xb_status write(struct xb_page *page, const void *own, struct xb_error *error)
-{
-    const struct xb_fleet_judgement *judgement = &((const struct state *)own)->judgement;
-    size_t count = judgement->sibling_count;
-    const struct xb_fleet_siblings **list = calloc(count + 1, sizeof(struct xb_fleet_siblings *));
-    if (list == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report");
+    xb_page_table_begin(page, "Figures, and how alike their GPUs are",
+                        "Figure|Of|#Values|#Nodes|Unit|#Least|#Median|#Most|#Spread|#Named from|"
+                        "#Slow|#Fast");
     for (size_t i = 0; i < count; i++)
-        list[i] = &judgement->siblings[i];
-    qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
-    enum xb_status status = write_answer(page, judgement, error);
-    if (status == XB_OK) {
-        write_notes(page, judgement);
-        write_findings(page, judgement);
-        status = draw_figures(page, judgement, list, count, error);
-    }
-    if (status == XB_OK)
-        write_figures(page, judgement, list, count);
-    free(list);
-    return status;
+        write_figure(page, judgement, list[i]);
+    xb_page_table_end(page);
 }
 
 static void free_state(void *own)
 {
     struct state *state = own;
-    if (state == NULL)
+    if (!state->is_open)
         return;
     xb_fleet_judgement_free(&state->judgement);
     xb_fleet_free(&state->fleet);
-    free(state);
 }
 
 const struct xb_common_section xb_section_fleet = {
     .name = "fleet",
     .title = "Fleet",
     .comes_first = true,
+    .state_size = sizeof(struct state),
     .take = take,
     .finish = finish,
     .speaks = speaks,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pairs of devices, and NUMA nodes with devices, as heat maps. */
 #define _GNU_SOURCE /* text.h */
-#include "sections.h"
+#include "section.h"
 
-#include "base/note.h"
 #include "base/text.h"
 #include "link/read.h"
-#include "plot/cells.h"
 #include "run/matrix.h"
 
 #include <math.h>
@@ -41,22 +39,6 @@ static void describe(struct xb_words *words, const struct xb_matrix_grid *grid)
                  grid->column_names[largest % columns]);
 }
 
-static void write_table(struct xb_page *page, const struct xb_matrix_grid *grid)
-{
-    xb_page_table_begin(page, grid->title);
-    xb_page_column(page, grid->rows_are, false);
-    for (size_t k = 0; k < grid->column_count; k++)
-        xb_page_column(page, grid->column_names[k], true);
-    for (size_t i = 0; i < grid->row_count; i++) {
-        xb_page_cell(page, "%s", grid->row_names[i]);
-        for (size_t k = 0; k < grid->column_count; k++) {
-            const char *text = grid->texts[i * grid->column_count + k];
-            xb_page_cell(page, "%s", text != NULL ? text : "-");
-        }
-    }
-    xb_page_table_end(page);
-}
-
 /* Matrices of one file that have a picture; a sweep over sizes has dozens. */
 #define DRAWN 12
 
@@ -71,30 +53,39 @@ static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *gr
     struct drawing *drawing = argument;
     struct xb_page *page = drawing->page;
     struct xb_words description = {.length = 0};
+    (void)error;
     if (!xb_page_has_room(page)) {
         drawing->left_out++;
         return XB_OK;
     }
     describe(&description, grid);
-    const struct xb_cells cells = {
-        .picture = {.title = grid->title, .description = description.text},
-        .rows_are = grid->rows_are,
-        .columns_are = grid->columns_are,
-        .row_names = grid->row_names,
-        .column_names = grid->column_names,
-        .row_count = grid->row_count,
-        .column_count = grid->column_count,
-        .values = grid->values,
-        .texts = grid->texts,
-        .unit = grid->unit};
-    enum xb_status status = XB_OK;
+    struct xb_cells cells = {.picture = {.title = grid->title, .description = description.text},
+                             .rows_are = grid->rows_are,
+                             .columns_are = grid->columns_are,
+                             .row_names = grid->row_names,
+                             .column_names = grid->column_names,
+                             .row_count = grid->row_count,
+                             .column_count = grid->column_count,
+                             .values = grid->values,
+                             .texts = grid->texts,
+                             .unit = grid->unit};
     if (drawing->count++ < DRAWN)
-        status = xb_page_cells(page, &cells, error);
-    if (status == XB_OK)
-        write_table(page, grid);
+        xb_page_picture(page, xb_cells_draw, &cells);
+    xb_page_table_begin(page, grid->title, "");
+    xb_page_column(page, grid->rows_are, false);
+    for (size_t k = 0; k < grid->column_count; k++)
+        xb_page_column(page, grid->column_names[k], true);
+    for (size_t i = 0; i < grid->row_count; i++) {
+        xb_page_cell(page, "%s", grid->row_names[i]);
+        for (size_t k = 0; k < grid->column_count; k++) {
+            const char *text = grid->texts[i * grid->column_count + k];
+            xb_page_cell(page, "%s", text != NULL ? text : "-");
+        }
+    }
+    xb_page_table_end(page);
     if (grid->left_out > 0)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
-    return status;
+    return page->error.status;
 }
 
 /* ---- the pairs of a link test ---- */
@@ -102,8 +93,7 @@ static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *gr
 #define PAIRS ((size_t)XB_PEER_DEVICES * XB_PEER_DEVICES)
 
 /* Of more devices no pairs are tested. */
-static enum xb_status write_link(struct xb_page *page, const struct xb_link_report *report,
-                                 struct xb_error *error)
+static void write_link(struct xb_page *page, const struct xb_link_report *report)
 {
     double values[PAIRS];
     char rates[PAIRS][32];
@@ -122,7 +112,7 @@ static enum xb_status write_link(struct xb_page *page, const struct xb_link_repo
                                   .values = values,
                                   .texts = texts};
     if (count > XB_PEER_DEVICES)
-        return XB_OK;
+        return;
     for (size_t i = 0; i < count; i++) {
         snprintf(names[i], sizeof names[i], "device %u", report->devices[i].info.index);
         all[i] = names[i];
@@ -140,29 +130,25 @@ static enum xb_status write_link(struct xb_page *page, const struct xb_link_repo
         texts[at] = xb_rate_text(rate, rates[at], sizeof rates[at]);
     }
     struct drawing drawing = {.page = page};
-    return write_grid(&drawing, &grid, error);
+    (void)write_grid(&drawing, &grid, &page->error);
 }
 
-static enum xb_status write(struct xb_page *page, const struct xb_report_document *document,
-                            struct xb_error *error)
+static void write(struct xb_page *page, const struct xb_report_document *document)
 {
-    if (document->link != NULL)
-        return write_link(page, &document->link->report, error);
-    locale_t previous = xb_plain_locale_enter();
     struct drawing drawing = {.page = page};
-    enum xb_status status = xb_matrix_each(document->record, write_grid, &drawing, error);
+    struct xb_error error;
+    if (document->link != NULL) {
+        write_link(page, &document->link->report);
+        return;
+    }
+    if (xb_matrix_each(document->record, write_grid, &drawing, &error) != XB_OK &&
+        page->error.status == XB_OK)
+        page->error = error;
     if (drawing.count > DRAWN)
         xb_page_remark(page, "Of %zu matrices the first %d have a picture.", drawing.count, DRAWN);
     if (drawing.left_out > 0)
         xb_page_remark(page, "%zu more matrices have no room in the page: name fewer files.",
                        drawing.left_out);
-    xb_plain_locale_leave(previous);
-    return status;
 }
 
-const struct xb_section xb_section_matrices = {
-    .name = "matrices",
-    .title = "Pairs and nodes",
-    .speaks = speaks,
-    .write = write,
-};
+const struct xb_section xb_section_matrices = {"matrices", "Pairs and nodes", speaks, write};

@@ -2,13 +2,38 @@
 /* The frame of the page, its headings and words. */
 #include "page.h"
 
-#include "page_internal.h"
-#include "plot/svg.h"
+#include "base/output.h"
 #include "xferbench/version.h"
 
 #include <limits.h>
+#include <linux/limits.h>
 #include <stdarg.h>
 #include <string.h>
+
+/* The longest text of a paragraph or cell; what is more is cut, and said to be. */
+#define TEXT 4096
+#define CUT " [cut]"
+
+/* ---- memory ---- */
+
+void *xb_page_allocate(struct xb_page *page, size_t count, size_t size)
+{
+    void *memory = xb_arena_allocate(&page->memory, count * size);
+    if (memory == NULL && page->error.status == XB_OK)
+        (void)XB_FAIL(&page->error, XB_ERR_MEMORY, "no memory for the pictures of a report");
+    return memory;
+}
+
+const char *xb_page_print(struct xb_page *page, const char *format, ...)
+{
+    char text[XB_NOTE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    char *kept = xb_page_allocate(page, strlen(text) + 1, 1);
+    return kept != NULL ? memcpy(kept, text, strlen(text)) : "";
+}
 
 /* ---- frame ---- */
 
@@ -99,7 +124,8 @@ bool xb_page_has_room(const struct xb_page *page)
     return ftell(page->stream) < page->full_at;
 }
 
-void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text)
+/* A heading of that level (2 or 3) with an id that may be linked to. */
+static void put_heading(struct xb_page *page, int level, const char *id, const char *text)
 {
     fprintf(page->stream, "<h%d id=\"", level);
     xb_markup_text(page->stream, id);
@@ -112,11 +138,10 @@ void xb_page_section_begin(struct xb_page *page, int level, const char *id, cons
 {
     snprintf(page->section, sizeof page->section, "%s", id);
     snprintf(page->title, sizeof page->title, "%s", title);
-    page->level = level;
     page->section_pictures = 0;
     page->left_out = 0;
     fputs("<section>\n", page->stream);
-    xb_page_heading(page, level, id, title);
+    put_heading(page, level, id, title);
 }
 
 void xb_page_section_end(struct xb_page *page)
@@ -127,6 +152,8 @@ void xb_page_section_end(struct xb_page *page)
                        "1 MB. Name fewer files to see all.",
                        page->left_out, page->left_out > 1 ? "s" : "", XB_PAGE_PICTURES);
     fputs("</section>\n", page->stream);
+    xb_arena_free(page->memory);
+    page->memory = NULL;
 }
 
 void xb_page_contents_begin(struct xb_page *page)
@@ -149,7 +176,7 @@ void xb_page_contents_end(struct xb_page *page)
 void xb_page_file_begin(struct xb_page *page, const char *id, const char *title)
 {
     fputs("<article>\n", page->stream);
-    xb_page_heading(page, 2, id, title);
+    put_heading(page, 2, id, title);
 }
 
 void xb_page_file_end(struct xb_page *page)
@@ -159,62 +186,216 @@ void xb_page_file_end(struct xb_page *page)
 
 /* ---- words ---- */
 
-void xb_page_put(struct xb_page *page, const char *format, va_list arguments)
+/* Writes a text between two tags, escaped. */
+static void put(struct xb_page *page, const char *begin, const char *end, const char *format,
+                va_list arguments)
 {
-    char text[XB_PAGE_TEXT];
+    char text[TEXT];
     int length = vsnprintf(text, sizeof text, format, arguments);
+    fputs(begin, page->stream);
     xb_markup_text(page->stream, text);
-    if (length < 0 || (size_t)length >= sizeof text)
-        fputs(XB_PAGE_CUT, page->stream);
+    fprintf(page->stream, "%s%s", length < 0 || (size_t)length >= sizeof text ? CUT : "", end);
 }
 
 void xb_page_paragraph(struct xb_page *page, const char *format, ...)
 {
     va_list arguments;
-    fputs("<p>", page->stream);
     va_start(arguments, format);
-    xb_page_put(page, format, arguments);
+    put(page, "<p>", "</p>\n", format, arguments);
     va_end(arguments);
-    fputs("</p>\n", page->stream);
 }
 
 void xb_page_remark(struct xb_page *page, const char *format, ...)
 {
     va_list arguments;
-    fputs("<p class=\"remark\">", page->stream);
     va_start(arguments, format);
-    xb_page_put(page, format, arguments);
+    put(page, "<p class=\"remark\">", "</p>\n", format, arguments);
     va_end(arguments);
-    fputs("</p>\n", page->stream);
 }
 
 void xb_page_title(struct xb_page *page, const char *format, ...)
 {
     va_list arguments;
-    fprintf(page->stream, "<h%d>", page->level + 1);
     va_start(arguments, format);
-    xb_page_put(page, format, arguments);
+    put(page, "<h3>", "</h3>\n", format, arguments);
     va_end(arguments);
-    fprintf(page->stream, "</h%d>\n", page->level + 1);
 }
 
-void xb_page_list_begin(struct xb_page *page, size_t number, const char *name, const char *subject)
+void xb_page_list(struct xb_page *page, size_t number, const char *name, const char *subject,
+                  const char *look, const char *const *lines, size_t count)
 {
     fprintf(page->stream, "<p><a href=\"#file-%zu\">%zu. ", number, number);
     xb_markup_text(page->stream, name);
     fputs("</a> ", page->stream);
     xb_markup_text(page->stream, subject);
     fputs("</p>\n<ul>\n", page->stream);
-}
-
-void xb_page_list_item(struct xb_page *page, const char *look, const char *text)
-{
-    fprintf(page->stream, look[0] != '\0' ? "<li class=\"%s\">" : "<li>%s", look);
-    xb_markup_text(page->stream, text);
-    fputs("</li>\n", page->stream);
-}
-
-void xb_page_list_end(struct xb_page *page)
-{
+    for (size_t i = 0; i < count; i++) {
+        bool has_look = i == 0 && look[0] != '\0';
+        fprintf(page->stream, has_look ? "<li class=\"%s\">" : "<li>", look);
+        xb_markup_text(page->stream, lines[i]);
+        fputs("</li>\n", page->stream);
+    }
     fputs("</ul>\n", page->stream);
+}
+
+/* ---- tables ---- */
+
+/* Sentences wrap; everything else stands on one line, and the table scrolls where it is too wide.
+ */
+#define SHORT 48
+
+static const char *class_of(bool is_number, size_t length)
+{
+    return is_number ? " class=\"number\"" : length > SHORT ? " class=\"prose\"" : "";
+}
+
+void xb_page_table_begin(struct xb_page *page, const char *caption, const char *columns)
+{
+    memset(&page->table, 0, sizeof page->table);
+    /* It can be scrolled with the keyboard. */
+    fputs("<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"", page->stream);
+    xb_markup_text(page->stream, caption);
+    fputs("\"><table>", page->stream);
+    if (strcmp(caption, page->title) != 0) {
+        fputs("<caption>", page->stream);
+        xb_markup_text(page->stream, caption);
+        fputs("</caption>", page->stream);
+    }
+    fputs("\n<thead><tr>", page->stream);
+    while (*columns != '\0') {
+        char name[64];
+        bool is_number = *columns == '#';
+        int length = (int)strcspn(columns, "|");
+        snprintf(name, sizeof name, "%.*s", length - is_number, columns + is_number);
+        xb_page_column(page, name, is_number);
+        columns += length;
+        columns += *columns == '|';
+    }
+}
+
+void xb_page_column(struct xb_page *page, const char *name, bool is_number)
+{
+    if (page->table.columns == XB_PAGE_COLUMNS)
+        return;
+    page->table.numbers[page->table.columns++] = is_number;
+    fprintf(page->stream, "<th scope=\"col\"%s>", class_of(is_number, 0));
+    xb_markup_text(page->stream, name);
+    fputs("</th>", page->stream);
+}
+
+static void put_cell(struct xb_page *page, const char *format, va_list arguments)
+{
+    bool is_first = page->table.column == 0;
+    if (is_first) {
+        /* Once a row is left out, so are all below it. */
+        size_t rows = page->table.rows;
+        bool has_room =
+            rows < XB_PAGE_ROWS_LEAST || (rows < XB_PAGE_ROWS && xb_page_has_room(page));
+        page->table.is_shown = page->table.left_out == 0 && has_room;
+        if (rows == 0)
+            fputs("</tr></thead>\n<tbody>\n", page->stream);
+    }
+    if (page->table.is_shown) {
+        const char *element = is_first ? "th" : "td";
+        char text[TEXT];
+        int length = vsnprintf(text, sizeof text, format, arguments);
+        size_t shown = length > 0 ? (size_t)length : 0;
+        fprintf(page->stream, "%s<%s%s%s>", is_first ? "<tr>" : "", element,
+                is_first ? " scope=\"row\"" : "",
+                class_of(page->table.numbers[page->table.column], shown));
+        xb_markup_text(page->stream, text);
+        fprintf(page->stream, "%s</%s>", shown >= sizeof text ? CUT : "", element);
+    }
+    if (++page->table.column < page->table.columns)
+        return;
+    page->table.column = 0;
+    page->table.rows++;
+    if (page->table.is_shown)
+        fputs("</tr>\n", page->stream);
+    else
+        page->table.left_out++;
+}
+
+void xb_page_cell(struct xb_page *page, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put_cell(page, format, arguments);
+    va_end(arguments);
+}
+
+void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put_cell(page, is_known ? format : "-", arguments);
+    va_end(arguments);
+}
+
+void xb_page_cells(struct xb_page *page, ...)
+{
+    va_list texts;
+    va_start(texts, page);
+    for (const char *text = va_arg(texts, const char *); text != NULL;
+         text = va_arg(texts, const char *))
+        xb_page_cell(page, "%s", text);
+    va_end(texts);
+}
+
+void xb_page_table_end(struct xb_page *page)
+{
+    fputs(page->table.rows == 0 ? "</tr></thead>\n</table></div>\n" : "</tbody>\n</table></div>\n",
+          page->stream);
+    if (page->table.left_out > 0)
+        xb_page_remark(page, "%zu more row%s not shown: the file has %s.", page->table.left_out,
+                       page->table.left_out > 1 ? "s are" : " is",
+                       page->table.left_out > 1 ? "them" : "it");
+}
+
+/* ---- pictures ---- */
+
+/* Into FOLDER/ID.svg. */
+static void write_alone(struct xb_page *page, const char *id, xb_draw *draw, const void *picture)
+{
+    struct xb_output output = {.path = NULL};
+    struct xb_error error;
+    char path[PATH_MAX + XB_PAGE_ID];
+    snprintf(path, sizeof path, "%s/%s.svg", page->folder, id);
+    enum xb_status status = xb_output_find(&output, path, &error);
+    if (status == XB_OK)
+        status = xb_output_open(&output, 0, &error);
+    if (status == XB_OK) {
+        draw(output.stream, picture, true);
+        status = xb_output_commit(&output, &error);
+    }
+    if (status != XB_OK)
+        page->error = error;
+    xb_output_discard(&output);
+}
+
+/* In the page its title stands above it, as text; a narrow window scrolls the picture alone. */
+void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
+{
+    struct xb_picture *head = picture;
+    char id[XB_PAGE_ID];
+    if (page->error.status != XB_OK)
+        return;
+    if (page->pictures >= XB_PAGE_PICTURES || !xb_page_has_room(page)) {
+        page->left_out++;
+        return;
+    }
+    page->pictures++;
+    snprintf(id, sizeof id, "%s-%zu", page->section, ++page->section_pictures);
+    head->id = id;
+    fputs("<figure><figcaption>", page->stream);
+    xb_markup_text(page->stream, head->title);
+    fputs("</figcaption><div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
+          page->stream);
+    xb_markup_text(page->stream, head->title);
+    fputs("\">\n", page->stream);
+    draw(page->stream, picture, false);
+    fputs("</div></figure>\n", page->stream);
+    if (page->folder != NULL)
+        write_alone(page, id, draw, picture);
+    head->id = NULL;
 }

@@ -2,6 +2,9 @@
 #ifndef XFERBENCH_REPORT_PAGE_H
 #define XFERBENCH_REPORT_PAGE_H
 
+#include "base/arena.h"
+#include "base/note.h"
+#include "plot/pictures.h"
 #include "xferbench/error.h"
 
 #include <stdbool.h>
@@ -23,21 +26,16 @@
 #define XB_PAGE_COLUMNS 48
 #define XB_PAGE_ID 80
 
-/* Of src/plot. */
-struct xb_chart;
-struct xb_strips;
-struct xb_cells;
-struct xb_dots;
-struct xb_spans;
-struct xb_tree;
-
 struct xb_page {
     FILE *stream;
     const char *folder; /* where each picture also goes alone; NULL: nowhere */
+    /* What failed first: memory, or a picture's file. After it no picture is drawn, and nobody
+     * shows the page. Its status is XB_OK before. */
+    struct xb_error error;
     /* page.c's own: */
-    char section[XB_PAGE_ID - 16]; /* id of the section that is written */
+    struct xb_arena *memory;       /* of the section that is written */
+    char section[XB_PAGE_ID - 16]; /* its id */
     char title[64];                /* its heading */
-    int level;                     /* of that heading */
     size_t pictures;               /* so far, in the page */
     size_t section_pictures;       /* so far, in the section */
     size_t left_out;               /* pictures, of the section */
@@ -50,16 +48,20 @@ struct xb_page {
     } table;
 };
 
+/* Zeroed memory that lasts to the end of the section. NULL: there is none; page->error says so. */
+void *xb_page_allocate(struct xb_page *page, size_t count, size_t size);
+/* A text that lasts as long, of at most XB_NOTE_SIZE bytes; "" where there is no memory. */
+const char *xb_page_print(struct xb_page *page, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* ---- frame ---- */
 
 /* page->stream must tell how much was written to it (ftell), as a stream to memory does. */
 void xb_page_begin(struct xb_page *page, const char *title);
 void xb_page_end(struct xb_page *page);
-/* A heading of that level (2 to 4) with an id that may be linked to. */
-void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text);
 /* A section: its heading (level 2 or 3), and the id that those of its pictures begin with. */
 void xb_page_section_begin(struct xb_page *page, int level, const char *id, const char *title);
-/* Says what was left out of it. */
+/* Says what was left out of it, and releases its memory. */
 void xb_page_section_end(struct xb_page *page);
 
 /*
@@ -86,53 +88,45 @@ void xb_page_paragraph(struct xb_page *page, const char *format, ...)
 /* Smaller and paler: of what is left out, or how something was made. */
 void xb_page_remark(struct xb_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* A heading within a section, a level below the section's. */
+/* A heading within a section of level 2. */
 void xb_page_title(struct xb_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What a file says in short, with a link to where it is shown. */
-void xb_page_list_begin(struct xb_page *page, size_t number, const char *name, const char *subject);
-/* `look`: class of what is said of it: "good", "bad", "unsure" or "". */
-void xb_page_list_item(struct xb_page *page, const char *look, const char *text);
-void xb_page_list_end(struct xb_page *page);
+/* What a file says in short, with a link to where it is shown. `look`: class of the first line:
+ * "good", "bad", "unsure" or "". */
+void xb_page_list(struct xb_page *page, size_t number, const char *name, const char *subject,
+                  const char *look, const char *const *lines, size_t count);
 
 /*
  * ---- tables: numbers below a picture, or facts ----
  *
- *     xb_page_table_begin(page, "GB/s by size");
- *     xb_page_column(page, "SIZE", true);
- *     xb_page_column(page, "WAY", false);
+ *     xb_page_table_begin(page, "GB/s by size", "#SIZE|WAY");
  *     for each row: xb_page_cell(page, "%s", size); xb_page_cell(page, "%s", way);
  *     xb_page_table_end(page);
  *
- * Give as many cells as a row has columns: the first is the row's heading, the last ends it.
- * Rows beyond XB_PAGE_ROWS are counted and not written.
+ * The names of columns are parted by '|'; '#' before one says that it is of numbers. Names that are
+ * not known before are added with xb_page_column(). Give as many cells as a row has columns: the
+ * first is the row's heading, the last ends it. Rows beyond XB_PAGE_ROWS are counted and not
+ * written.
  */
-void xb_page_table_begin(struct xb_page *page, const char *caption);
+void xb_page_table_begin(struct xb_page *page, const char *caption, const char *columns);
 void xb_page_column(struct xb_page *page, const char *name, bool is_number);
 void xb_page_cell(struct xb_page *page, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same, or "-" for what is not known. */
+void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Cells of texts, to NULL. */
+void xb_page_cells(struct xb_page *page, ...) __attribute__((sentinel));
 void xb_page_table_end(struct xb_page *page);
 
+/* ---- pictures ---- */
+
 /*
- * ---- pictures ----
- *
- * Each draws the picture, with an id of its own in place of picture.id, and puts it alone into a
- * file of page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and the section's
- * end says so. The caller writes the picture's numbers below it, in any case. XB_ERR_MEMORY, or
- * why the file cannot be written.
+ * Draws a picture, which begins with its struct xb_picture, with an id of its own, and puts it
+ * alone into a file of page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and
+ * the section's end says so. The caller writes the picture's numbers below it, in any case.
  */
-XB_MUST_CHECK enum xb_status xb_page_chart(struct xb_page *page, const struct xb_chart *chart,
-                                           struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_page_strips(struct xb_page *page, const struct xb_strips *strips,
-                                            struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_page_cells(struct xb_page *page, const struct xb_cells *cells,
-                                           struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_page_dots(struct xb_page *page, const struct xb_dots *dots,
-                                          struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_page_spans(struct xb_page *page, const struct xb_spans *spans,
-                                           struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_page_tree(struct xb_page *page, const struct xb_tree *tree,
-                                          struct xb_error *error);
+void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture);
 
 #endif

@@ -27,11 +27,10 @@ struct xb_report_request {
  * Writes the page of these files. Each is read twice, one at a time: once for what is told of all
  * together, and once for what is told of it, if it is among those that the page shows. So memory is
  * needed for one of them. *left_out is how many could not be read: they are no failure.
- * XB_ERR_MEMORY, or why a picture's file could not be written; of page->stream the caller looks at
- * ferror().
+ * XB_ERR_MEMORY, or why a picture's file could not be written, in page->error; of page->stream the
+ * caller looks at ferror().
  */
-XB_MUST_CHECK enum xb_status xb_report_write(struct xb_page *page,
-                                             const struct xb_report_request *request,
-                                             size_t *left_out, struct xb_error *error);
+XB_MUST_CHECK enum xb_status
+xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);
 
 #endif

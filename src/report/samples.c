@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How far the samples of each case lie from its median. */
-#include "sections.h"
+#include "section.h"
 
 #include "plot/strips.h"
 #include "record/mode_list.h"
@@ -21,19 +21,15 @@ static bool speaks(const struct xb_report_document *document)
 
 /* A case with its samples, each as a share of their median. */
 struct strip {
-    const struct xb_record_case *test;
     double shares[POINTS];
     size_t drawn, samples;
-    double low, high; /* the interval, as shares */
     double least, most;
-    char name[240], note[64];
 };
 
 struct drawing {
     struct strip all[DRAWN];
     struct xb_strip strips[DRAWN];
     size_t count, left_out;
-    char description[512];
 };
 
 static int by_value(const void *a, const void *b)
@@ -76,69 +72,55 @@ static void take(struct strip *strip, double *values, size_t count, double media
 }
 
 /* Whether the case has two samples or more. */
-static bool fill(const struct xb_ways *ways, const struct xb_record_case *test, struct strip *strip)
+static bool fill(struct xb_page *page, const struct xb_ways *ways,
+                 const struct xb_record_case *test, struct strip *strip, struct xb_strip *drawn)
 {
     struct xb_statistics value;
-    struct xb_words name = {.length = 0};
-    char text[32];
+    char size[32] = "latency";
     size_t count = 0;
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
     double *values = samples_of(ways->record, test, &count);
     bool ok = values != NULL && count > 1 &&
               xb_record_describe(ways->record, test, figure->name, &value) && value.median > 0;
     if (ok) {
-        strip->test = test;
         take(strip, values, count, value.median);
-        strip->low = value.has_interval ? 100 * value.ci95_low / value.median : (double)NAN;
-        strip->high = value.has_interval ? 100 * value.ci95_high / value.median : (double)NAN;
-        xb_way_add_name(&name, ways, test);
-        xb_words_add(&name, " %s%s", test->direction, test->latency ? " latency" : "");
         if (!test->latency)
-            xb_words_add(&name, " %s", xb_size_format(test->bytes, text, sizeof text));
-        snprintf(strip->name, sizeof strip->name, "%.230s", name.text);
-        snprintf(strip->note, sizeof strip->note, "%.1f %%", strip->most - strip->least);
+            xb_size_format(test->bytes, size, sizeof size);
+        const char *name =
+            xb_page_print(page, "%s %s %s", xb_way_name(page, ways, test), test->direction, size);
+        *drawn = (struct xb_strip){
+            .name = xb_page_print(page, "%.230s", name),
+            .samples = strip->shares,
+            .sample_count = strip->drawn,
+            .middle = 100,
+            .low = value.has_interval ? 100 * value.ci95_low / value.median : (double)NAN,
+            .high = value.has_interval ? 100 * value.ci95_high / value.median : (double)NAN,
+            .look = "",
+            .note = xb_page_print(page, "%.1f %%", strip->most - strip->least)};
     }
     free(values);
     return ok;
 }
 
-/* The cases of the largest size first, then those of smaller ones, as far as there is room. */
-static void collect(const struct xb_ways *ways, struct drawing *drawing)
+static void draw(struct xb_page *page, const struct xb_record *record,
+                 const struct drawing *drawing)
 {
-    for (size_t i = 0; i < ways->record->case_count; i++) {
-        if (drawing->count == DRAWN)
-            drawing->left_out++;
-        else if (fill(ways, ways->record->by_size[i], &drawing->all[drawing->count]))
-            drawing->count++;
-    }
-}
-
-static enum xb_status draw(struct xb_page *page, const struct xb_record *record,
-                           struct drawing *drawing, struct xb_error *error)
-{
-    static const struct xb_level levels[] = {{"median", 100}};
-    const struct strip *widest = &drawing->all[0];
-    for (size_t i = 0; i < drawing->count; i++) {
+    static const struct xb_plot_level levels[] = {{"median", 100}};
+    size_t widest = 0;
+    for (size_t i = 1; i < drawing->count; i++) {
         const struct strip *strip = &drawing->all[i];
-        widest = strip->most - strip->least > widest->most - widest->least ? strip : widest;
-        drawing->strips[i] = (struct xb_strip){.name = strip->name,
-                                               .samples = strip->shares,
-                                               .sample_count = strip->drawn,
-                                               .middle = 100,
-                                               .low = strip->low,
-                                               .high = strip->high,
-                                               .look = "",
-                                               .note = strip->note};
+        const struct strip *most = &drawing->all[widest];
+        widest = strip->most - strip->least > most->most - most->least ? i : widest;
     }
-    snprintf(
-        drawing->description, sizeof drawing->description,
-        "%zu cases, a line each, with a point for each %s and the median's 95 %% interval. The "
-        "widest is %.200s: %s from least to largest.",
-        drawing->count, record->is_merged ? "process" : "sample", widest->name, widest->note);
-    const struct xb_strips strips = {
+    struct xb_strips strips = {
         .picture = {.title = record->is_merged ? "Medians of the processes around their median"
                                                : "Samples around their median",
-                    .description = drawing->description},
+                    .description = xb_page_print(
+                        page,
+                        "%zu cases, a line each, with a point for each %s and the median's 95 %% "
+                        "interval. The widest is %.200s: %s from least to largest.",
+                        drawing->count, record->is_merged ? "process" : "sample",
+                        drawing->strips[widest].name, drawing->strips[widest].note)},
         .x = {XB_SCALE_LINEAR, "% of the case's median"},
         /* So that what is next to nothing looks like it. */
         .x_low = 99,
@@ -147,57 +129,45 @@ static enum xb_status draw(struct xb_page *page, const struct xb_record *record,
         .count = drawing->count,
         .levels = levels,
         .level_count = 1};
-    return xb_page_strips(page, &strips, error);
+    xb_page_picture(page, xb_strips_draw, &strips);
 }
 
-static void write_table(struct xb_page *page, const struct xb_record *record,
-                        const struct drawing *drawing)
-{
-    xb_page_table_begin(page, "Least and largest, in % of the median");
-    xb_page_column(page, "Case", false);
-    xb_page_column(page, record->is_merged ? "Processes" : "Samples", true);
-    xb_page_column(page, "Least", true);
-    xb_page_column(page, "Largest", true);
-    xb_page_column(page, "95 % interval", true);
-    for (size_t i = 0; i < drawing->count; i++) {
-        const struct strip *strip = &drawing->all[i];
-        xb_page_cell(page, "%s", strip->name);
-        xb_page_cell(page, "%zu", strip->samples);
-        xb_page_cell(page, "%.2f", strip->least);
-        xb_page_cell(page, "%.2f", strip->most);
-        if (isfinite(strip->low))
-            xb_page_cell(page, "%.2f to %.2f", strip->low, strip->high);
-        else
-            xb_page_cell(page, "-");
-    }
-    xb_page_table_end(page);
-}
-
-static bool has_more_samples(const struct drawing *drawing)
-{
-    for (size_t i = 0; i < drawing->count; i++)
-        if (drawing->all[i].samples > drawing->all[i].drawn)
-            return true;
-    return false;
-}
-
-static enum xb_status write(struct xb_page *page, const struct xb_report_document *document,
-                            struct xb_error *error)
+static void write(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;
     const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
-    struct drawing *drawing = calloc(1, sizeof *drawing);
-    enum xb_status status = XB_OK;
+    struct drawing *drawing = xb_page_allocate(page, 1, sizeof *drawing);
+    bool has_more = false; /* samples than are drawn */
     if (drawing == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
-    collect(&ways, drawing);
-    if (drawing->count > 0)
-        status = draw(page, record, drawing, error);
-    if (status == XB_OK && drawing->count > 0)
-        write_table(page, record, drawing);
-    if (drawing->count == 0)
+        return;
+    /* The cases of the largest size first, then those of smaller ones, as far as there is room. */
+    for (size_t i = 0; i < record->case_count; i++) {
+        size_t at = drawing->count;
+        if (at == DRAWN)
+            drawing->left_out++;
+        else if (fill(page, &ways, record->by_size[i], &drawing->all[at], &drawing->strips[at]))
+            drawing->count++;
+    }
+    if (drawing->count > 0) {
+        draw(page, record, drawing);
+        xb_page_table_begin(page, "Least and largest, in % of the median",
+                            record->is_merged ? "Case|#Processes|#Least|#Largest|#95 % interval"
+                                              : "Case|#Samples|#Least|#Largest|#95 % interval");
+        for (size_t i = 0; i < drawing->count; i++) {
+            const struct strip *strip = &drawing->all[i];
+            const struct xb_strip *drawn = &drawing->strips[i];
+            xb_page_cell(page, "%s", drawn->name);
+            xb_page_cell(page, "%zu", strip->samples);
+            xb_page_cell(page, "%.2f", strip->least);
+            xb_page_cell(page, "%.2f", strip->most);
+            xb_page_cell_if(page, isfinite(drawn->low), "%.2f to %.2f", drawn->low, drawn->high);
+            has_more = has_more || strip->samples > strip->drawn;
+        }
+        xb_page_table_end(page);
+    } else {
         xb_page_remark(page, "No case has more than one sample.");
-    if (has_more_samples(drawing))
+    }
+    if (has_more)
         xb_page_remark(page, "Of more than %d samples of a case %d are drawn, evenly by rank.",
                        POINTS, POINTS);
     if (drawing->left_out > 0)
@@ -205,13 +175,6 @@ static enum xb_status write(struct xb_page *page, const struct xb_report_documen
                        "%zu more cases are not drawn: the largest sizes come first, and %d have "
                        "room.",
                        drawing->left_out, DRAWN);
-    free(drawing);
-    return status;
 }
 
-const struct xb_section xb_section_samples = {
-    .name = "samples",
-    .title = "How samples spread",
-    .speaks = speaks,
-    .write = write,
-};
+const struct xb_section xb_section_samples = {"samples", "How samples spread", speaks, write};

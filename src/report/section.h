@@ -7,7 +7,7 @@
 
 /*
  * The page is made of sections. Each says whether it has anything to say of a file, and writes it
- * with the functions of page.h. A section is one file and one word in sections.c.
+ * with the functions of page.h. What fails is in page->error, and ends the report.
  */
 
 /* What is said of one file below its heading. */
@@ -17,31 +17,50 @@ struct xb_section {
     const char *name;
     const char *title; /* its heading */
     bool (*speaks)(const struct xb_report_document *document);
-    /* Its heading is there already. Failures of the stream show at the end of the page; others,
-     * mostly XB_ERR_MEMORY, end the report. */
-    enum xb_status (*write)(struct xb_page *page, const struct xb_report_document *document,
-                            struct xb_error *error);
+    /* Its heading is there already. */
+    void (*write)(struct xb_page *page, const struct xb_report_document *document);
 };
 
 /* What is said of several files together, such as a trend. Every file goes by once; it is gone
  * afterwards, so that memory is needed only for what take() keeps. */
 struct xb_common_section {
     const char *name, *title;
-    bool comes_first; /* it is the answer, before what each file says */
-    /* `*state` is NULL with the first file. XB_ERR_MEMORY only. */
-    enum xb_status (*take)(void **state, const struct xb_report_document *document,
+    bool comes_first;  /* it is the answer, before what each file says */
+    size_t state_size; /* of a state, which is zeros before the first file */
+    /* XB_ERR_MEMORY only. */
+    enum xb_status (*take)(void *state, const struct xb_report_document *document,
                            struct xb_error *error);
     /* Called after the last file, to judge everything that take() kept. NULL: not needed.
      * XB_ERR_MEMORY only. */
     enum xb_status (*finish)(void *state, struct xb_error *error);
-    /* Whether there is anything to say; `state` is NULL where nothing was taken. */
-    bool (*speaks)(const void *state);
-    enum xb_status (*write)(struct xb_page *page, const void *state, struct xb_error *error);
-    void (*free)(void *state); /* accepts NULL */
+    bool (*speaks)(const void *state); /* whether there is anything to say */
+    void (*write)(struct xb_page *page, void *state);
+    void (*free)(void *state); /* what the state points to */
 };
 
-/* In the order of the page; both end with NULL. */
-extern const struct xb_section *const xb_sections[];
-extern const struct xb_common_section *const xb_common_sections[];
+/* Of a link test: links.c. */
+extern const struct xb_section xb_section_verdicts;
+extern const struct xb_section xb_section_path; /* its links, as a tree */
+/* Of a result: */
+extern const struct xb_section xb_section_advice; /* the Reading */
+extern const struct xb_section xb_section_notes;  /* why rows have no figure, and warnings */
+extern const struct xb_section xb_section_by_size;
+extern const struct xb_section xb_section_by_mode;
+extern const struct xb_section xb_section_matrices; /* of pairs, also of a link test's, and nodes */
+extern const struct xb_section xb_section_samples;
+extern const struct xb_section xb_section_numbers; /* all rows */
+/* Of a comparison: */
+extern const struct xb_section xb_section_ratios;
+extern const struct xb_section xb_section_differences;
+/* Of a trace, and of what advise, list and fleet wrote: */
+extern const struct xb_section xb_section_timelines;
+extern const struct xb_section xb_section_strategies;
+extern const struct xb_section xb_section_devices;
+extern const struct xb_section xb_section_findings;
+
+/* Of all files together: */
+extern const struct xb_common_section xb_section_fleet; /* GPUs of many nodes, by their siblings */
+extern const struct xb_common_section xb_section_trends;
+extern const struct xb_common_section xb_section_conditions;
 
 #endif

@@ -3,10 +3,8 @@
 #define _GNU_SOURCE /* text.h */
 #include "siblings.h"
 
-#include "base/arena.h"
 #include "base/text.h"
 #include "fleet/order.h"
-#include "plot/dots.h"
 #include "xferbench/figure.h"
 
 #include <math.h>
@@ -80,6 +78,8 @@ struct value {
 
 /* What a picture is made of. */
 struct sheet {
+    struct xb_page *page;
+    struct xb_arena *memory; /* where its arrays lie */
     const struct xb_fleet_judgement *judgement;
     const struct xb_fleet_siblings *siblings;
     const struct xb_fleet_figure *figure;
@@ -93,9 +93,17 @@ struct sheet {
     size_t dot_count;
     struct xb_dot_out *outs; /* in the order of the findings */
     size_t out_count;
-    struct xb_arena *texts;
-    bool failed; /* memory was short */
 };
+
+/* Zeroed memory that is released with the sheet: there may be many sheets of very many values.
+ * NULL: there is none. */
+static void *allocate(struct sheet *sheet, size_t count, size_t size)
+{
+    void *memory = xb_arena_allocate(&sheet->memory, count * size);
+    if (memory == NULL)
+        (void)XB_FAIL(&sheet->page->error, XB_ERR_MEMORY, "no memory for the pictures of a report");
+    return memory;
+}
 
 static const struct xb_fleet_gpu *gpu_of(const struct sheet *sheet, size_t gpu)
 {
@@ -110,6 +118,7 @@ static int by_pair(const void *a, const void *b)
                           XB_ORDER(one->peer, other->peer));
 }
 
+/* The values by node, and the nodes that have any. */
 static void take_values(struct sheet *sheet)
 {
     const struct xb_fleet *fleet = sheet->judgement->fleet;
@@ -123,65 +132,51 @@ static void take_values(struct sheet *sheet)
                                .value = value->value / unit_of(sheet->figure)};
     }
     qsort(sheet->values, sheet->count, sizeof *sheet->values, by_pair);
-}
-
-static void place_nodes(struct sheet *sheet)
-{
     for (size_t i = 0; i < sheet->count; i++) {
         struct value *value = &sheet->values[i];
         if (i == 0 || sheet->values[i - 1].rank != value->rank)
             sheet->places[sheet->place_count++] =
-                sheet->judgement->fleet->nodes[gpu_of(sheet, value->gpu)->node].name;
+                fleet->nodes[gpu_of(sheet, value->gpu)->node].name;
         value->place = sheet->place_count - 1;
     }
 }
 
 /* ---- what stands out ---- */
 
-/* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is cut. */
-static const char *name_of(struct sheet *sheet, const struct xb_fleet_finding *finding)
-{
-    char peer[16] = "";
-    if (finding->peer >= 0)
-        snprintf(peer, sizeof peer, ">%d", finding->peer);
-    const char *name =
-        xb_arena_print(&sheet->texts, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
-                       finding->node, gpu_of(sheet, finding->gpu)->index, peer);
-    sheet->failed = sheet->failed || name == NULL;
-    return name;
-}
-
-static bool is_of(const struct sheet *sheet, const struct xb_fleet_finding *finding)
-{
-    return (finding->code == XB_FLEET_SLOW || finding->code == XB_FLEET_FAST) &&
-           finding->figure == sheet->siblings->figure && finding->gpu != XB_FLEET_NONE;
-}
-
-static struct value *value_of(const struct sheet *sheet, const struct xb_fleet_finding *finding)
-{
-    const struct value key = {.rank = sheet->ranks[gpu_of(sheet, finding->gpu)->node],
-                              .gpu = finding->gpu,
-                              .peer = finding->peer};
-    return bsearch(&key, sheet->values, sheet->count, sizeof key, by_pair);
-}
-
+/* Those that are slow or fast stand out: each value once, as its worst finding has it. */
 static void take_findings(struct sheet *sheet)
 {
     const struct xb_fleet_judgement *judgement = sheet->judgement;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
-        struct value *value = is_of(sheet, finding) ? value_of(sheet, finding) : NULL;
+        if ((finding->code != XB_FLEET_SLOW && finding->code != XB_FLEET_FAST) ||
+            finding->figure != sheet->siblings->figure || finding->gpu == XB_FLEET_NONE)
+            continue;
+        const struct xb_fleet_gpu *gpu = gpu_of(sheet, finding->gpu);
+        const struct value key = {
+            .rank = sheet->ranks[gpu->node], .gpu = finding->gpu, .peer = finding->peer};
+        struct value *value = bsearch(&key, sheet->values, sheet->count, sizeof key, by_pair);
+        char peer[16] = "";
         if (value == NULL || value->is_named)
             continue;
+        if (finding->peer >= 0)
+            snprintf(peer, sizeof peer, ">%d", finding->peer);
         value->is_named = true;
         sheet->named_of[value->place]++;
-        sheet->outs[sheet->out_count++] =
-            (struct xb_dot_out){.place = value->place,
-                                .value = value->value,
-                                .is_bad = finding->code == XB_FLEET_SLOW,
-                                .name = name_of(sheet, finding),
-                                .tip = finding->text};
+        /* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is
+         * cut. */
+        sheet->outs[sheet->out_count++] = (struct xb_dot_out){
+            .place = value->place,
+            .value = value->value,
+            .is_bad = finding->code == XB_FLEET_SLOW,
+            .name = xb_page_print(sheet->page, "%+.1f %%: %.200s GPU %u%s",
+                                  100.0 * finding->deviation, finding->node, gpu->index, peer),
+            .tip = finding->text};
     }
+    for (size_t i = 0; i < sheet->count; i++)
+        if (!sheet->values[i].is_named)
+            sheet->dots[sheet->dot_count++] =
+                (struct xb_dot){sheet->values[i].place, sheet->values[i].value};
 }
 
 /* Of a node with many named GPUs the worst has the name of all. */
@@ -194,34 +189,20 @@ static void name_together(struct sheet *sheet)
             out->name = NULL;
         if (*named < TOGETHER)
             continue;
-        out->name = xb_arena_print(&sheet->texts, "%.200s: %zu %s", sheet->places[out->place],
-                                   *named, xb_siblings_counted(sheet->judgement, sheet->siblings));
-        sheet->failed = sheet->failed || out->name == NULL;
+        out->name = xb_page_print(sheet->page, "%.200s: %zu %s", sheet->places[out->place], *named,
+                                  xb_siblings_counted(sheet->judgement, sheet->siblings));
         *named = 0;
     }
 }
 
-static void take_dots(struct sheet *sheet)
-{
-    for (size_t i = 0; i < sheet->count; i++)
-        if (!sheet->values[i].is_named)
-            sheet->dots[sheet->dot_count++] =
-                (struct xb_dot){sheet->values[i].place, sheet->values[i].value};
-}
-
 /* ---- the picture ---- */
-
-static double limit_of(const struct sheet *sheet)
-{
-    const struct xb_fleet_siblings *siblings = sheet->siblings;
-    double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
-    return share * siblings->centre / unit_of(sheet->figure);
-}
 
 static void find_ends(const struct sheet *sheet, double *low, double *high)
 {
-    double centre = sheet->siblings->centre / unit_of(sheet->figure);
-    double limit = limit_of(sheet);
+    const struct xb_fleet_siblings *siblings = sheet->siblings;
+    double centre = siblings->centre / unit_of(sheet->figure);
+    double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
+    double limit = share * siblings->centre / unit_of(sheet->figure);
     *low = centre - 1.2 * limit;
     *high = centre + 1.2 * limit;
     for (size_t i = 0; i < sheet->count; i++) {
@@ -233,17 +214,7 @@ static void find_ends(const struct sheet *sheet, double *low, double *high)
     }
 }
 
-static const char *level_text(struct sheet *sheet, const char *name, double value)
-{
-    char text[32];
-    const char *kept =
-        xb_arena_print(&sheet->texts, "%s %s", name,
-                       xb_siblings_value_text(sheet->figure, value, text, sizeof text));
-    sheet->failed = sheet->failed || kept == NULL;
-    return kept != NULL ? kept : "";
-}
-
-static size_t make_levels(struct sheet *sheet, struct xb_level *levels)
+static size_t make_levels(struct sheet *sheet, struct xb_plot_level *levels)
 {
     const struct xb_fleet_siblings *siblings = sheet->siblings;
     bool more = sheet->figure->more_is_better;
@@ -254,46 +225,45 @@ static size_t make_levels(struct sheet *sheet, struct xb_level *levels)
     /* Where slots differ each has limits of its own. */
     bool one_limit = isfinite(siblings->named_from) && !(siblings->slots_differ > 0);
     size_t count = one_limit ? 3 : 1;
-    for (size_t i = 0; i < count; i++)
-        levels[i] = (struct xb_level){level_text(sheet, names[i], values[i]),
-                                      values[i] / unit_of(sheet->figure)};
+    for (size_t i = 0; i < count; i++) {
+        char text[32];
+        xb_siblings_value_text(sheet->figure, values[i], text, sizeof text);
+        levels[i] = (struct xb_plot_level){xb_page_print(sheet->page, "%s %s", names[i], text),
+                                           values[i] / unit_of(sheet->figure)};
+    }
     return count;
 }
 
 static const char *describe(struct sheet *sheet)
 {
     const struct xb_fleet_siblings *siblings = sheet->siblings;
+    bool has_outs = sheet->out_count > 0;
     char centre[32];
     char least[32];
     char most[32];
-    const char *text = xb_arena_print(
-        &sheet->texts,
+    return xb_page_print(
+        sheet->page,
         "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s%.300s%s",
         siblings->values, xb_siblings_counted(sheet->judgement, siblings), siblings->nodes,
         xb_siblings_value_text(sheet->figure, siblings->centre, centre, sizeof centre),
         xb_siblings_unit(sheet->figure),
         xb_siblings_value_text(sheet->figure, siblings->least, least, sizeof least),
         xb_siblings_value_text(sheet->figure, siblings->most, most, sizeof most), siblings->slow,
-        siblings->fast, sheet->out_count > 0 ? " The worst is " : "",
-        sheet->out_count > 0 ? sheet->outs[0].name : "", sheet->out_count > 0 ? "." : "");
-    sheet->failed = sheet->failed || text == NULL;
-    return text != NULL ? text : "";
+        siblings->fast, has_outs ? " The worst is " : "", has_outs ? sheet->outs[0].name : "",
+        has_outs ? "." : "");
 }
 
-static enum xb_status draw_sheet(struct xb_page *page, struct sheet *sheet, struct xb_error *error)
+static void draw_sheet(struct xb_page *page, struct sheet *sheet)
 {
     const struct xb_fleet_siblings *siblings = sheet->siblings;
-    struct xb_level levels[3];
+    struct xb_plot_level levels[3];
     char kind[XB_SIBLINGS_KIND];
-    char title[XB_SIBLINGS_KIND + 300];
-    char band[100];
     double centre = siblings->centre / unit_of(sheet->figure);
-    snprintf(title, sizeof title, "%.200s by node: %.400s", sheet->figure->name,
-             xb_siblings_kind_text(sheet->figure, kind, sizeof kind));
-    snprintf(band, sizeof band, "one spread on each side of the median: %.2g %%%s",
-             100.0 * siblings->spread, siblings->is_floor ? ", the least assumed" : "");
+    xb_siblings_kind_text(sheet->figure, kind, sizeof kind);
     struct xb_dots dots = {
-        .picture = {.title = title, .description = describe(sheet)},
+        .picture = {.title =
+                        xb_page_print(page, "%.200s by node: %.400s", sheet->figure->name, kind),
+                    .description = describe(sheet)},
         .places = sheet->places,
         .place_count = sheet->place_count,
         .places_are = "nodes in the order of their names",
@@ -309,49 +279,37 @@ static enum xb_status draw_sheet(struct xb_page *page, struct sheet *sheet, stru
         .dots_are = "like their siblings",
         .bad_are = "slow",
         .others_are = "fast",
-        .band_is = band,
+        .band_is = xb_page_print(page, "one spread on each side of the median: %.2g %%%s",
+                                 100.0 * siblings->spread,
+                                 siblings->is_floor ? ", the least assumed" : ""),
         .counted = xb_siblings_counted(sheet->judgement, siblings),
     };
     find_ends(sheet, &dots.y_low, &dots.y_high);
-    if (sheet->failed)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
-    return xb_page_dots(page, &dots, error);
+    xb_page_picture(page, xb_dots_draw, &dots);
 }
 
-enum xb_status xb_siblings_draw(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                                const struct xb_fleet_siblings *siblings, const size_t *ranks,
-                                struct xb_error *error)
+void xb_siblings_draw(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                      const struct xb_fleet_siblings *siblings, const size_t *ranks)
 {
     const struct xb_fleet *fleet = judgement->fleet;
-    enum xb_status status = XB_OK;
-    struct sheet sheet = {.judgement = judgement,
+    struct sheet sheet = {.page = page,
+                          .judgement = judgement,
                           .siblings = siblings,
                           .figure = &fleet->figures[siblings->figure],
                           .ranks = ranks};
-    size_t most = 1;
+    size_t most = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
         most += fleet->values[i].figure == siblings->figure;
-    sheet.values = calloc(most, sizeof *sheet.values);
-    sheet.dots = calloc(most, sizeof *sheet.dots);
-    sheet.outs = calloc(most, sizeof *sheet.outs);
-    sheet.places = calloc(fleet->node_count + 1, sizeof *sheet.places);
-    sheet.named_of = calloc(fleet->node_count + 1, sizeof *sheet.named_of);
-    if (sheet.values == NULL || sheet.dots == NULL || sheet.outs == NULL || sheet.places == NULL ||
-        sheet.named_of == NULL) {
-        status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
-    } else {
+    sheet.values = allocate(&sheet, most, sizeof *sheet.values);
+    sheet.dots = allocate(&sheet, most, sizeof *sheet.dots);
+    sheet.outs = allocate(&sheet, most, sizeof *sheet.outs);
+    sheet.places = allocate(&sheet, fleet->node_count, sizeof *sheet.places);
+    sheet.named_of = allocate(&sheet, fleet->node_count, sizeof *sheet.named_of);
+    if (page->error.status == XB_OK) {
         take_values(&sheet);
-        place_nodes(&sheet);
         take_findings(&sheet);
         name_together(&sheet);
-        take_dots(&sheet);
-        status = draw_sheet(page, &sheet, error);
+        draw_sheet(page, &sheet);
     }
-    free(sheet.values);
-    free(sheet.dots);
-    free(sheet.outs);
-    free(sheet.places);
-    free(sheet.named_of);
-    xb_arena_free(sheet.texts);
-    return status;
+    xb_arena_free(sheet.memory);
 }

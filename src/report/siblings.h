@@ -21,9 +21,7 @@ const char *xb_siblings_counted(const struct xb_fleet_judgement *judgement,
 
 /* Draws its values by node, and each named GPU with a marker. `ranks`: for each node of the fleet
  * the position of its name among all names, from 0. */
-XB_MUST_CHECK enum xb_status xb_siblings_draw(struct xb_page *page,
-                                              const struct xb_fleet_judgement *judgement,
-                                              const struct xb_fleet_siblings *siblings,
-                                              const size_t *ranks, struct xb_error *error);
+void xb_siblings_draw(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                      const struct xb_fleet_siblings *siblings, const size_t *ranks);
 
 #endif

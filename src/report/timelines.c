@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The timelines of a trace: what each thread and stream did when, a picture a case. */
-#include "sections.h"
+#include "section.h"
 
-#include "base/note.h"
-#include "plot/spans.h"
 #include "trace/read.h"
 #include "xferbench/units.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define DRAWN 12 /* cases */
@@ -36,7 +33,6 @@ struct drawing {
     char kinds[XB_SPANS_KINDS][LABEL];
     const char *kind_names[XB_SPANS_KINDS];
     size_t kind_count;
-    char title[320], description[1024];
     double length;
 };
 
@@ -70,37 +66,21 @@ static size_t kind_of(struct drawing *drawing, const char *label)
 
 /* ---- tracks ---- */
 
-/* Tracks on which nothing happened are left out. */
-static void place_tracks(const struct xb_trace_case *of, struct drawing *drawing)
+static void fill(const struct xb_trace_case *of, struct drawing *drawing)
 {
+    double first = of->span_count > 0 ? of->spans[0].begin : 0.0;
+    double last = first;
     for (size_t i = 0; i < of->span_count; i++)
         drawing->tracks[of->spans[i].track].spans++;
+    /* Tracks on which nothing happened are left out. */
     for (size_t i = 0; i < of->track_count; i++) {
         drawing->places[i] = drawing->track_count;
         if (drawing->tracks[i].spans > 0)
             drawing->names[drawing->track_count++] = of->tracks[i];
     }
-}
-
-static void add_to_track(struct track *track, const struct xb_trace_span *span)
-{
-    double seconds = span->end - span->begin;
-    if (span->kind == XB_SPAN_WAIT) {
-        track->wait += seconds;
-        return;
-    }
-    track->work += seconds;
-    if (span->kind != XB_SPAN_CALL)
-        track->bytes += span->bytes;
-}
-
-static void fill(const struct xb_trace_case *of, struct drawing *drawing)
-{
-    double first = of->span_count > 0 ? of->spans[0].begin : 0.0;
-    double last = first;
-    place_tracks(of, drawing);
     for (size_t i = 0; i < of->span_count; i++) {
         const struct xb_trace_span *span = &of->spans[i];
+        struct track *track = &drawing->tracks[span->track];
         bool is_wait = span->kind == XB_SPAN_WAIT;
         char label[LABEL];
         take_label(span, label);
@@ -112,54 +92,65 @@ static void fill(const struct xb_trace_case *of, struct drawing *drawing)
             .kind = is_wait && span->stage == NULL ? 0 : kind_of(drawing, label),
             .is_wait = is_wait,
             .tip = span->name};
-        add_to_track(&drawing->tracks[span->track], span);
+        *(is_wait ? &track->wait : &track->work) += span->end - span->begin;
+        if (!is_wait && span->kind != XB_SPAN_CALL)
+            track->bytes += span->bytes;
         first = span->begin < first ? span->begin : first;
         last = span->end > last ? span->end : last;
     }
     drawing->length = last - first;
 }
 
-/* ---- words ---- */
-
-static void describe(const struct xb_trace_case *of, struct drawing *drawing)
+static const char *describe(struct xb_page *page, const struct xb_trace_case *of,
+                            const struct drawing *drawing)
 {
     char text[32];
+    const char *more = "";
     size_t busiest = 0;
     for (size_t i = 0; i < of->track_count; i++)
         if (drawing->tracks[i].work > drawing->tracks[busiest].work)
             busiest = i;
-    snprintf(drawing->title, sizeof drawing->title, "One iteration of %.280s", of->name);
-    int used = snprintf(drawing->description, sizeof drawing->description,
-                        "%zu spans on %zu threads and streams in %s, one below the other; time "
-                        "goes from left to right, and waits are pale.",
-                        of->span_count, drawing->track_count,
-                        xb_duration_format(drawing->length, text, sizeof text));
     if (drawing->length > 0 && drawing->tracks[busiest].work > 0)
-        snprintf(drawing->description + used, sizeof drawing->description - (size_t)used,
-                 " The busiest is %.200s, %.0f %% of the time.", of->tracks[busiest],
-                 100 * drawing->tracks[busiest].work / drawing->length);
+        more =
+            xb_page_print(page, " The busiest is %.200s, %.0f %% of the time.", of->tracks[busiest],
+                          100 * drawing->tracks[busiest].work / drawing->length);
+    return xb_page_print(page,
+                         "%zu spans on %zu threads and streams in %s, one below the other; time "
+                         "goes from left to right, and waits are pale.%s",
+                         of->span_count, drawing->track_count,
+                         xb_duration_format(drawing->length, text, sizeof text), more);
 }
 
 static void put_time(struct xb_page *page, const struct drawing *drawing, double seconds)
 {
     char text[32];
-    if (seconds > 0 && drawing->length > 0)
-        xb_page_cell(page, "%s (%.0f %%)", xb_duration_format(seconds, text, sizeof text),
-                     100 * seconds / drawing->length);
-    else
-        xb_page_cell(page, "-");
+    xb_page_cell_if(page, seconds > 0 && drawing->length > 0, "%s (%.0f %%)",
+                    xb_duration_format(seconds, text, sizeof text),
+                    100 * seconds / drawing->length);
 }
 
-static void write_table(struct xb_page *page, const struct xb_trace_case *of,
-                        const struct drawing *drawing)
+static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool is_drawn)
 {
+    struct drawing *drawing = xb_page_allocate(page, 1, sizeof *drawing);
+    struct xb_drawn_span *drawn = xb_page_allocate(page, of->span_count, sizeof *drawn);
     char text[32];
-    xb_page_table_begin(page, drawing->title);
-    xb_page_column(page, "Thread or stream", false);
-    xb_page_column(page, "Spans", true);
-    xb_page_column(page, "At work", true);
-    xb_page_column(page, "Waiting", true);
-    xb_page_column(page, "Data", true);
+    if (drawing == NULL || drawn == NULL)
+        return;
+    drawing->spans = drawn;
+    fill(of, drawing);
+    struct xb_spans spans = {
+        .picture = {.title = xb_page_print(page, "One iteration of %.280s", of->name),
+                    .description = describe(page, of, drawing)},
+        .tracks = drawing->names,
+        .track_count = drawing->track_count,
+        .kinds = drawing->kind_names,
+        .kind_count = drawing->kind_count,
+        .spans = drawn,
+        .count = drawing->count};
+    if (is_drawn)
+        xb_page_picture(page, xb_spans_draw, &spans);
+    xb_page_table_begin(page, spans.picture.title,
+                        "Thread or stream|#Spans|#At work|#Waiting|#Data");
     for (size_t i = 0; i < of->track_count; i++) {
         const struct track *track = &drawing->tracks[i];
         if (track->spans == 0)
@@ -168,65 +159,19 @@ static void write_table(struct xb_page *page, const struct xb_trace_case *of,
         xb_page_cell(page, "%zu", track->spans);
         put_time(page, drawing, track->work);
         put_time(page, drawing, track->wait);
-        xb_page_cell(page, "%s",
-                     track->bytes > 0 ? xb_size_format(track->bytes, text, sizeof text) : "-");
+        xb_page_cell_if(page, track->bytes > 0, "%s",
+                        xb_size_format(track->bytes, text, sizeof text));
     }
     xb_page_table_end(page);
 }
 
-/* ---- a case ---- */
-
-static enum xb_status draw(struct xb_page *page, const struct drawing *drawing,
-                           struct xb_error *error)
-{
-    const struct xb_spans spans = {
-        .picture = {.title = drawing->title, .description = drawing->description},
-        .tracks = drawing->names,
-        .track_count = drawing->track_count,
-        .kinds = drawing->kind_names,
-        .kind_count = drawing->kind_count,
-        .spans = drawing->spans,
-        .count = drawing->count};
-    return xb_page_spans(page, &spans, error);
-}
-
-static enum xb_status write_case(struct xb_page *page, const struct xb_trace_case *of,
-                                 bool is_drawn, struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    struct drawing *drawing = calloc(1, sizeof *drawing);
-    struct xb_drawn_span *spans = calloc(of->span_count + 1, sizeof *spans);
-    if (drawing == NULL || spans == NULL) {
-        status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
-    } else {
-        drawing->spans = spans;
-        fill(of, drawing);
-        describe(of, drawing);
-        if (is_drawn)
-            status = draw(page, drawing, error);
-        if (status == XB_OK)
-            write_table(page, of, drawing);
-    }
-    free(spans);
-    free(drawing);
-    return status;
-}
-
-static enum xb_status write(struct xb_page *page, const struct xb_report_document *document,
-                            struct xb_error *error)
+static void write(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_trace *trace = document->trace;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < trace->case_count; i++)
-        status = write_case(page, &trace->cases[i], i < DRAWN, error);
-    if (status == XB_OK && trace->case_count > DRAWN)
+    for (size_t i = 0; i < trace->case_count; i++)
+        write_case(page, &trace->cases[i], i < DRAWN);
+    if (trace->case_count > DRAWN)
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
-    return status;
 }
 
-const struct xb_section xb_section_timelines = {
-    .name = "timelines",
-    .title = "Timelines",
-    .speaks = speaks,
-    .write = write,
-};
+const struct xb_section xb_section_timelines = {"timelines", "Timelines", speaks, write};

@@ -28,8 +28,8 @@ bool xb_way_value(const struct xb_record *record, const struct xb_record_case *t
     if (!xb_record_describe(record, test, figure->name, value) || !(value->median > 0))
         return false;
     value->median /= unit;
-    value->ci95_low /= unit;
-    value->ci95_high /= unit;
+    value->ci95_low = value->has_interval ? value->ci95_low / unit : (double)NAN;
+    value->ci95_high = value->has_interval ? value->ci95_high / unit : (double)NAN;
     return true;
 }
 
@@ -42,6 +42,15 @@ const char *xb_way_value_text(double value, char *text, size_t size)
 {
     snprintf(text, size, "%.*f", xb_decimals_for(value), value);
     return text;
+}
+
+void xb_way_put_interval(struct xb_page *page, double low, double high)
+{
+    char low_text[32];
+    char high_text[32];
+    xb_page_cell_if(page, isfinite(low), "%s to %s",
+                    xb_way_value_text(low, low_text, sizeof low_text),
+                    xb_way_value_text(high, high_text, sizeof high_text));
 }
 
 void xb_way_add_case(struct xb_words *words, const struct xb_ways *ways,
@@ -57,13 +66,15 @@ void xb_way_add_case(struct xb_words *words, const struct xb_ways *ways,
     }
 }
 
-void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
-                     const struct xb_record_case *test)
+const char *xb_way_name(struct xb_page *page, const struct xb_ways *ways,
+                        const struct xb_record_case *test)
 {
+    struct xb_words words = {.length = 0};
     char text[64];
-    xb_way_add_case(words, ways, test);
+    xb_way_add_case(&words, ways, test);
     if (xb_case_is_of_pairs(test))
-        xb_words_add(words, ", %s", xb_device_text(ways->record, test, text, sizeof text));
+        xb_words_add(&words, ", %s", xb_device_text(ways->record, test, text, sizeof text));
+    return xb_page_print(page, "%s", words.text);
 }
 
 /* ---- groups ---- */
@@ -76,41 +87,29 @@ static bool same_group(const struct xb_record_case *a, const struct xb_record_ca
            xb_way_is_rate(a) == xb_way_is_rate(b);
 }
 
-static bool same_way(const struct xb_record_case *a, const struct xb_record_case *b)
-{
-    return xb_cases_order(a, b, XB_BUT_SIZE) == 0;
-}
-
-static struct xb_way_group *find_group(struct xb_ways *ways, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < ways->count; i++)
-        if (same_group(ways->groups[i].first, test))
-            return &ways->groups[i];
-    if (ways->count == XB_WAY_GROUPS)
-        return NULL;
-    ways->groups[ways->count].first = test;
-    return &ways->groups[ways->count++];
-}
-
-static struct xb_way *find_way(struct xb_way_group *group, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < group->count; i++)
-        if (same_way(group->ways[i].cases[0], test))
-            return &group->ways[i];
-    return group->count < XB_WAYS ? &group->ways[group->count] : NULL;
-}
-
 #define POINTER sizeof(void *) /* to a case */
 
 /* False where memory is short. */
 static bool add_case(struct xb_ways *ways, const struct xb_record_case *test)
 {
-    struct xb_way_group *group = find_group(ways, test);
-    struct xb_way *way = group != NULL ? find_way(group, test) : NULL;
-    if (way == NULL) {
-        (*(group != NULL ? &group->left_out : &ways->left_out))++;
+    size_t at = 0;
+    while (at < ways->count && !same_group(ways->groups[at].first, test))
+        at++;
+    if (at == XB_WAY_GROUPS) {
+        ways->left_out++;
         return true;
     }
+    struct xb_way_group *group = &ways->groups[at];
+    group->first = at < ways->count ? group->first : test;
+    ways->count += at == ways->count;
+    at = 0;
+    while (at < group->count && xb_cases_order(group->ways[at].cases[0], test, XB_BUT_SIZE) != 0)
+        at++;
+    if (at == XB_WAYS) {
+        group->left_out++;
+        return true;
+    }
+    struct xb_way *way = &group->ways[at];
     /* It doubles: at 1, 2, 4 there is no room for the next. */
     if ((way->count & (way->count - 1)) == 0) {
         size_t room = way->count == 0 ? 1 : 2 * way->count;
@@ -119,8 +118,7 @@ static bool add_case(struct xb_ways *ways, const struct xb_record_case *test)
             return false;
         way->cases = cases;
     }
-    if (way->count == 0)
-        group->count++;
+    group->count += at == group->count;
     way->cases[way->count++] = test;
     return true;
 }
@@ -132,8 +130,18 @@ static int by_size(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-enum xb_status xb_ways_make(const struct xb_record *record, struct xb_ways *ways,
-                            struct xb_error *error)
+static void free_ways(struct xb_ways *ways)
+{
+    for (size_t g = 0; ways->groups != NULL && g < ways->count; g++)
+        for (size_t i = 0; i < ways->groups[g].count; i++)
+            free(ways->groups[g].ways[i].cases);
+    free(ways->groups);
+    *ways = (struct xb_ways){.record = NULL};
+}
+
+/* The record must outlive *ways. XB_ERR_MEMORY only; then nothing is left to free. */
+static enum xb_status make_ways(const struct xb_record *record, struct xb_ways *ways,
+                                struct xb_error *error)
 {
     struct xb_statistics value;
     *ways = (struct xb_ways){.record = record,
@@ -144,22 +152,13 @@ enum xb_status xb_ways_make(const struct xb_record *record, struct xb_ways *ways
         if (xb_way_value(record, &record->cases[i], &value))
             ok = add_case(ways, &record->cases[i]);
     if (!ok) {
-        xb_ways_free(ways);
+        free_ways(ways);
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the pictures of a report");
     }
     for (size_t g = 0; g < ways->count; g++)
         for (size_t i = 0; i < ways->groups[g].count; i++)
             qsort(ways->groups[g].ways[i].cases, ways->groups[g].ways[i].count, POINTER, by_size);
     return XB_OK;
-}
-
-void xb_ways_free(struct xb_ways *ways)
-{
-    for (size_t g = 0; ways->groups != NULL && g < ways->count; g++)
-        for (size_t i = 0; i < ways->groups[g].count; i++)
-            free(ways->groups[g].ways[i].cases);
-    free(ways->groups);
-    *ways = (struct xb_ways){.record = NULL};
 }
 
 /* "host to device" */
@@ -177,23 +176,24 @@ static const char *path_name(const struct xb_record_case *test)
     return test->direction;
 }
 
-void xb_way_group_add_name(struct xb_words *words, const struct xb_ways *ways,
-                           const struct xb_way_group *group)
+const char *xb_way_group_name(struct xb_page *page, const struct xb_ways *ways,
+                              const struct xb_way_group *group)
 {
     const struct xb_record_case *test = group->first;
-    size_t begin = words->length;
+    struct xb_words words = {.length = 0};
     size_t devices = 0;
     (void)xb_record_devices(ways->record, &devices);
-    xb_words_add(words, "%s%.60s", xb_way_is_rate(test) ? "" : "latency, ", path_name(test));
+    xb_words_add(&words, "%s%.60s", xb_way_is_rate(test) ? "" : "latency, ", path_name(test));
     if (!xb_case_is_of_pairs(test)) {
         if (xb_record_is_sum(test))
-            xb_words_add(words, ", sum of all devices");
+            xb_words_add(&words, ", sum of all devices");
         else if (devices > 1)
-            xb_words_add(words, ", device %d", test->device);
+            xb_words_add(&words, ", device %d", test->device);
     }
     if (test->simultaneous && !xb_record_is_sum(test))
-        xb_words_add(words, ", beside others");
-    words->text[begin] = (char)toupper((unsigned char)words->text[begin]);
+        xb_words_add(&words, ", beside others");
+    words.text[0] = (char)toupper((unsigned char)words.text[0]);
+    return xb_page_print(page, "%s", words.text);
 }
 
 uint64_t xb_way_group_largest(const struct xb_way_group *group)
@@ -224,24 +224,16 @@ const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t byte
     return NULL;
 }
 
-size_t xb_way_group_count(const struct xb_way_group *group, uint64_t bytes)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < group->count; i++)
-        count += xb_way_case(&group->ways[i], bytes) != NULL;
-    return count;
-}
-
 bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_way_group *group))
 {
     struct xb_ways ways;
     struct xb_error error;
     bool found = false;
-    if (xb_ways_make(record, &ways, &error) != XB_OK)
+    if (make_ways(record, &ways, &error) != XB_OK)
         return true;
     for (size_t i = 0; i < ways.count; i++)
         found = found || passes(&ways.groups[i]);
-    xb_ways_free(&ways);
+    free_ways(&ways);
     return found;
 }
 
@@ -268,29 +260,26 @@ double xb_case_raw_rate(const struct xb_record *record, const struct xb_record_c
     return strcmp(test->direction, "bidir") == 0 ? 2 * each : each;
 }
 
-double xb_way_group_raw(const struct xb_ways *ways, const struct xb_way_group *group)
-{
-    return xb_case_raw_rate(ways->record, group->first);
-}
-
-double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_group *group)
+size_t xb_way_group_levels(const struct xb_ways *ways, const struct xb_way_group *group,
+                           struct xb_plot_level *levels)
 {
     const struct xb_record_device *device = device_of(ways->record, group->first);
     const char *direction = group->first->direction;
-    if (device == NULL || device->ceiling == NULL)
-        return 0;
-    double to = device->ceiling->h2d / 1e9;
-    double from = device->ceiling->d2h / 1e9;
-    return strcmp(direction, "h2d") == 0 ? to : strcmp(direction, "d2h") == 0 ? from : to + from;
-}
-
-static bool have_levels(const struct xb_ways *ways)
-{
-    for (size_t i = 0; i < ways->count; i++)
-        if (xb_way_group_raw(ways, &ways->groups[i]) > 0 ||
-            xb_way_group_ceiling(ways, &ways->groups[i]) > 0)
-            return true;
-    return false;
+    double raw = xb_case_raw_rate(ways->record, group->first);
+    double ceiling = 0;
+    size_t count = 0;
+    if (device != NULL && device->ceiling != NULL) {
+        double to = device->ceiling->h2d / 1e9;
+        double from = device->ceiling->d2h / 1e9;
+        ceiling = strcmp(direction, "h2d") == 0   ? to
+                  : strcmp(direction, "d2h") == 0 ? from
+                                                  : to + from;
+    }
+    if (raw > 0)
+        levels[count++] = (struct xb_plot_level){"raw rate", raw};
+    if (ceiling > 0)
+        levels[count++] = (struct xb_plot_level){"link's ceiling", ceiling};
+    return count;
 }
 
 static bool is_above_raw(const struct xb_record *record, const struct xb_way *way)
@@ -304,24 +293,40 @@ static bool is_above_raw(const struct xb_record *record, const struct xb_way *wa
     return false;
 }
 
-static bool any_is_above_raw(const struct xb_ways *ways)
+/* Says what the levels mean, where any group has one, and what to think of a way above the raw
+ * rate. */
+static void write_levels(struct xb_page *page, const struct xb_ways *ways)
 {
-    for (size_t g = 0; g < ways->count; g++)
-        for (size_t i = 0; i < ways->groups[g].count; i++)
-            if (is_above_raw(ways->record, &ways->groups[g].ways[i]))
-                return true;
-    return false;
-}
-
-void xb_ways_write_levels(struct xb_page *page, const struct xb_ways *ways)
-{
-    if (!have_levels(ways))
+    struct xb_plot_level levels[XB_WAY_LEVELS];
+    bool any = false;
+    bool any_above = false;
+    for (size_t g = 0; g < ways->count; g++) {
+        const struct xb_way_group *group = &ways->groups[g];
+        any = any || xb_way_group_levels(ways, group, levels) > 0;
+        for (size_t i = 0; !any_above && i < group->count; i++)
+            any_above = is_above_raw(ways->record, &group->ways[i]);
+    }
+    if (!any)
         return;
     xb_page_remark(page,
                    "Raw rate: what the link moves, the headers of its packets included. Link's "
                    "ceiling: the most that is left for a program's data.%s",
-                   any_is_above_raw(ways) ? " A way above the raw rate sends less than all of its "
-                                            "data over the link, or the link was read when it was "
-                                            "slower."
-                                          : "");
+                   any_above ? " A way above the raw rate sends less than all of its data over the "
+                               "link, or the link was read when it was slower."
+                             : "");
+}
+
+size_t xb_ways_write(struct xb_page *page, const struct xb_record *record,
+                     bool (*passes)(const struct xb_way_group *group), xb_way_group_write *write)
+{
+    struct xb_ways ways;
+    if (make_ways(record, &ways, &page->error) != XB_OK)
+        return 0;
+    write_levels(page, &ways);
+    for (size_t i = 0; i < ways.count && page->error.status == XB_OK; i++)
+        if (passes(&ways.groups[i]))
+            write(page, &ways, &ways.groups[i]);
+    size_t left_out = ways.left_out;
+    free_ways(&ways);
+    return left_out;
 }

@@ -36,12 +36,8 @@ struct xb_ways {
     size_t left_out; /* cases of further groups */
 };
 
-/* The record must outlive *ways. XB_ERR_MEMORY only; then nothing is left to free. */
-XB_MUST_CHECK enum xb_status xb_ways_make(const struct xb_record *record, struct xb_ways *ways,
-                                          struct xb_error *error);
-void xb_ways_free(struct xb_ways *ways);
-
-/* The figure that a case is about, in GB/s or microseconds (xb_way_unit). False: it has none. */
+/* The figure that a case is about, in GB/s or microseconds (xb_way_unit), its interval NAN where
+ * there is none. False: it has no such figure. */
 bool xb_way_value(const struct xb_record *record, const struct xb_record_case *test,
                   struct xb_statistics *value);
 /* Whether that is a rate, of which more is better; false: a time. */
@@ -49,21 +45,27 @@ bool xb_way_is_rate(const struct xb_record_case *test);
 /* "GB/s" or "us", and how a value of it is written. */
 const char *xb_way_unit(const struct xb_record_case *test);
 const char *xb_way_value_text(double value, char *text, size_t size);
+/* A cell: "55.31 to 55.38", or "-" for NAN. */
+void xb_way_put_interval(struct xb_page *page, double low, double high);
 
 /* "pinned registered", with the parameters that tell it from others; and of a pair its devices. */
 void xb_way_add_case(struct xb_words *words, const struct xb_ways *ways,
                      const struct xb_record_case *test);
-void xb_way_add_name(struct xb_words *words, const struct xb_ways *ways,
-                     const struct xb_record_case *test);
+const char *xb_way_name(struct xb_page *page, const struct xb_ways *ways,
+                        const struct xb_record_case *test);
 /* "Host to device", "Both ways at once, device 1", "Latency, host to device". */
-void xb_way_group_add_name(struct xb_words *words, const struct xb_ways *ways,
-                           const struct xb_way_group *group);
+const char *xb_way_group_name(struct xb_page *page, const struct xb_ways *ways,
+                              const struct xb_way_group *group);
 
-/* How many ways have a case of that size. */
-size_t xb_way_group_count(const struct xb_way_group *group, uint64_t bytes);
 /* Whether any group of the record passes; true where memory is short, so that writing it says so.
  */
 bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_way_group *group));
+typedef void xb_way_group_write(struct xb_page *page, const struct xb_ways *ways,
+                                const struct xb_way_group *group);
+/* Says what the levels mean, and writes each group that passes. Returns how many cases are left out
+ * because they are of further groups. */
+size_t xb_ways_write(struct xb_page *page, const struct xb_record *record,
+                     bool (*passes)(const struct xb_way_group *group), xb_way_group_write *write);
 
 /* The largest and the smallest size in the group. */
 uint64_t xb_way_group_largest(const struct xb_way_group *group);
@@ -72,15 +74,11 @@ uint64_t xb_way_group_smallest(const struct xb_way_group *group);
 const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t bytes);
 
 /* What the link of the group's device carries in its direction, in GB/s: raw, and of a program's
- * data. 0 where that is not known, and where the data crosses no such link or not only that. */
-double xb_way_group_raw(const struct xb_ways *ways, const struct xb_way_group *group);
-double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_group *group);
-
-/* How these are called in pictures. */
-#define XB_WAY_RAW "raw rate"
-#define XB_WAY_CEILING "link's ceiling"
-/* What that means, where any group has one, and what to think of a way above the raw rate. */
-void xb_ways_write_levels(struct xb_page *page, const struct xb_ways *ways);
+ * data. Those that are not known, and of data that crosses no such link or not only that, are left
+ * out. Returns how many levels there are. */
+#define XB_WAY_LEVELS 2
+size_t xb_way_group_levels(const struct xb_ways *ways, const struct xb_way_group *group,
+                           struct xb_plot_level *levels);
 
 /* What the link of the case's device moves in its direction, in GB/s; 0 as above. */
 double xb_case_raw_rate(const struct xb_record *record, const struct xb_record_case *test);

@@ -7,11 +7,11 @@
 #include "base/json_read.h"
 #include "base/plain_text.h"
 #include "base/terminal.h"
-#include "cases.h"
 #include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
+#include "compare/comparison.h"
 #include "compare/read.h"
 #include "link/read.h"
 #include "record/kind.h"
@@ -58,6 +58,87 @@ static bool prints(const struct show *show)
     return !show->finds_columns && !show->output.is_stdout;
 }
 
+/* ---- the cases that --case names: gates without a figure; no gates are all cases ---- */
+
+#define MOST_MODES 32
+
+/* The modes of the cases, each once. */
+struct modes {
+    const char *names[MOST_MODES + 1]; /* ends with NULL */
+    size_t count;
+};
+
+static void add_mode(struct modes *modes, const char *name)
+{
+    for (size_t i = 0; i < modes->count; i++)
+        if (strcmp(modes->names[i], name) == 0)
+            return;
+    if (modes->count < MOST_MODES)
+        modes->names[modes->count++] = name;
+}
+
+/* Where a mode is misspelt, which one is likely meant. */
+static enum xb_status refuse(const char *path, const struct xb_gates *cases,
+                             const struct modes *modes, struct xb_error *error)
+{
+    char have[512] = "none";
+    size_t length = 0;
+    const char *mode = cases->items[0].mode;
+    const char *nearest = mode != NULL ? xb_nearest(mode, modes->names) : NULL;
+    bool is_slip = nearest != NULL && strcmp(nearest, mode) != 0;
+    for (size_t i = 0; i < modes->count && length < sizeof have; i++)
+        length += (size_t)snprintf(have + length, sizeof have - length, "%s%.40s",
+                                   i > 0 ? ", " : "", modes->names[i]);
+    if (is_slip)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "'%.300s' has no case that --case names; did you mean %.40s?", path,
+                       nearest);
+    return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' has no case that --case names. Its modes: %s",
+                   path, have);
+}
+
+static bool is_named(const struct xb_record_case *test, const void *cases)
+{
+    return xb_gates_name(cases, test);
+}
+
+/* Drops the cases that --case does not name. */
+static enum xb_status keep_of_record(struct xb_record *record, const struct xb_gates *cases,
+                                     struct xb_error *error)
+{
+    struct modes modes = {.count = 0};
+    if (cases->count == 0)
+        return XB_OK;
+    for (size_t i = 0; i < record->case_count; i++)
+        add_mode(&modes, record->cases[i].mode);
+    xb_record_keep(record, is_named, cases);
+    return record->case_count > 0 ? XB_OK : refuse(record->path, cases, &modes, error);
+}
+
+/* The same; the verdict stays that of all rows. */
+static enum xb_status keep_of_comparison(const char *path, struct xb_comparison *comparison,
+                                         const struct xb_gates *cases, struct xb_error *error)
+{
+    struct modes modes = {.count = 0};
+    size_t kept = 0;
+    if (cases->count == 0)
+        return XB_OK;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        add_mode(&modes, comparison->cases[i].test->mode);
+        if (xb_gates_name(cases, comparison->cases[i].test))
+            comparison->cases[kept++] = comparison->cases[i];
+    }
+    comparison->case_count = kept;
+    return kept > 0 ? XB_OK : refuse(path, cases, &modes, error);
+}
+
+/* Says that these are not all; nothing where they are. */
+static void say_kept(size_t kept, size_t all)
+{
+    if (kept < all)
+        printf("Only the cases of --case: %zu of %zu.\n\n", kept, all);
+}
+
 /* ---- one file, by what wrote it ---- */
 
 /* A file that was replaced since its columns were found may need others. */
@@ -82,13 +163,13 @@ static enum xb_status show_record(struct show *show, const char *path, cJSON *tr
     if (status != XB_OK)
         return status;
     size_t all = record.case_count;
-    status = xb_show_keep_of_record(&record, &show->gates, error);
+    status = keep_of_record(&record, &show->gates, error);
     if (status == XB_OK && show->finds_columns)
         status = xb_csv_add_columns(&show->csv, &record, error);
     else if (status == XB_OK && writes_csv(show))
         status = write_lines(show, &record, error);
     if (status == XB_OK && prints(show)) {
-        xb_show_say_kept(stdout, record.case_count, all);
+        say_kept(record.case_count, all);
         status = xb_table_write(stdout, &record, error);
     }
     xb_record_free(&record);
@@ -119,9 +200,9 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     if (status != XB_OK)
         return status;
     size_t all = file.comparison.case_count;
-    status = xb_show_keep_of_comparison(path, &file.comparison, &show->gates, error);
+    status = keep_of_comparison(path, &file.comparison, &show->gates, error);
     if (status == XB_OK && prints(show)) {
-        xb_show_say_kept(stdout, file.comparison.case_count, all);
+        say_kept(file.comparison.case_count, all);
         status = xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
                                         xb_terminal_has_colours(stdout), error);
     }
@@ -239,22 +320,6 @@ static enum xb_status refuse_pipes(const struct xb_config *config, struct xb_err
     return XB_OK;
 }
 
-/* The CSV must not take the place of a file that is shown. */
-static enum xb_status open_output(struct show *show, const struct xb_config *config,
-                                  struct xb_error *error)
-{
-    struct xb_cli_place *places = calloc(config->operand_count + 1, sizeof *places);
-    if (places == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu files",
-                       config->operand_count);
-    places[0] = (struct xb_cli_place){.option = "--csv", .output = &show->output};
-    for (size_t i = 0; i < config->operand_count; i++)
-        places[i + 1] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
-    enum xb_status status = xb_cli_open_places(places, config->operand_count + 1, 0, error);
-    free(places);
-    return status;
-}
-
 static enum xb_status begin_csv(struct show *show, const struct xb_config *config,
                                 struct xb_error *error)
 {
@@ -266,24 +331,40 @@ static enum xb_status begin_csv(struct show *show, const struct xb_config *confi
         status = xb_cli_find_output("--csv", csv->text, &show->output, error);
     if (show->output.target != NULL)
         xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    /* The CSV must not take the place of a file that is shown. */
     if (status == XB_OK)
-        status = open_output(show, config, error);
+        status = xb_cli_open_beside("--csv", &show->output, config->operands, config->operand_count,
+                                    error);
     if (status == XB_OK)
         status = find_columns(show, config, error);
     return status == XB_OK ? xb_csv_write_header(show->output.stream, &show->csv, error) : status;
 }
 
-static enum xb_status read_cases(struct show *show, const struct xb_config *config,
+static enum xb_status read_cases(struct xb_gates *cases, const struct xb_config *config,
                                  struct xb_error *error)
 {
-    const struct xb_value *cases = xb_config_get(config, "case");
-    return cases->given ? xb_show_read_cases(cases->text, &show->gates, error) : XB_OK;
+    const struct xb_value *value = xb_config_get(config, "case");
+    struct xb_error cause;
+    bool has_figure = false;
+    if (!value->given)
+        return XB_OK;
+    enum xb_status status = xb_gates_parse(value->text, cases, &cause);
+    for (size_t i = 0; status == XB_OK && i < cases->count; i++)
+        has_figure = has_figure || cases->items[i].figure != NULL;
+    if (status == XB_OK && !has_figure)
+        return XB_OK;
+    if (status != XB_OK && status != XB_ERR_USAGE)
+        return XB_FAIL(error, status, "--case: %.400s", cause.message);
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--case takes MODE, MODE/DIRECTION or MODE/DIRECTION/SIZE, such as "
+                   "pinned/h2d/64M..1G, and '*' for any; not '%.100s'",
+                   value->text);
 }
 
 static int show_all(struct show *show, const struct xb_config *config)
 {
     struct xb_error error;
-    enum xb_status status = read_cases(show, config, &error);
+    enum xb_status status = read_cases(&show->gates, config, &error);
     if (status == XB_OK)
         status = begin_csv(show, config, &error);
     if (status != XB_OK)

@@ -8,11 +8,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "check_markup.h"
-#include "plot/cells.h"
-#include "plot/chart.h"
-#include "plot/spans.h"
-#include "plot/strips.h"
-#include "plot/tree.h"
+#include "plot/pictures.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -89,7 +85,7 @@ static void draw_chart(FILE *stream, struct bytes *bytes, size_t count, bool is_
 {
     struct xb_point points[MOST];
     struct xb_series series[MOST];
-    struct xb_level levels[MOST];
+    struct xb_plot_level levels[MOST];
     double marks[MOST];
     struct xb_chart chart = {.picture = take_picture(bytes),
                              .x = {take_scale(bytes), take_name(bytes, 3)},
@@ -105,7 +101,7 @@ static void draw_chart(FILE *stream, struct bytes *bytes, size_t count, bool is_
         points[i] = (struct xb_point){take_number(bytes), take_number(bytes), take_number(bytes),
                                       take_number(bytes), take(bytes) % 2 == 0};
         series[i] = (struct xb_series){bytes->names[5 + i % 8], points, take(bytes) % MOST};
-        levels[i] = (struct xb_level){bytes->names[5 + i % 8], take_number(bytes)};
+        levels[i] = (struct xb_plot_level){bytes->names[5 + i % 8], take_number(bytes)};
         marks[i] = take_number(bytes);
     }
     for (size_t i = 0; i < 8; i++)
@@ -117,7 +113,7 @@ static void draw_strips(FILE *stream, struct bytes *bytes, size_t count, bool is
 {
     double samples[MOST];
     struct xb_strip strips[MOST];
-    struct xb_level levels[MOST];
+    struct xb_plot_level levels[MOST];
     struct xb_strips picture = {.picture = take_picture(bytes),
                                 .x = {take_scale(bytes), take_name(bytes, 3)},
                                 .strips = strips,
@@ -134,7 +130,7 @@ static void draw_strips(FILE *stream, struct bytes *bytes, size_t count, bool is
                                       .high = take_number(bytes),
                                       .look = take_look(bytes),
                                       .note = take(bytes) % 2 == 0 ? bytes->names[4] : NULL};
-        levels[i] = (struct xb_level){bytes->names[4], take_number(bytes)};
+        levels[i] = (struct xb_plot_level){bytes->names[4], take_number(bytes)};
     }
     xb_strips_draw(stream, &picture, is_alone);
 }

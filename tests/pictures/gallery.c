@@ -5,12 +5,7 @@
  * Writes pictures of every kind to FOLDER, each as a file of its own (NAME.svg), and all of them
  * into gallery.html: for tests to check and for people to look at.
  */
-#include "plot/cells.h"
-#include "plot/chart.h"
-#include "plot/dots.h"
-#include "plot/spans.h"
-#include "plot/strips.h"
-#include "plot/tree.h"
+#include "plot/pictures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,7 +43,7 @@ static void draw_sizes(FILE *stream, bool is_alone)
         }
         series[i] = (struct xb_series){names[i], points[i], 10};
     }
-    const struct xb_level levels[] = {
+    const struct xb_plot_level levels[] = {
         {"raw 63.0", 63.0}, {"ceiling 58.1", 58.1}, {"ceiling d2h 57.5", 57.5}};
     const struct xb_chart chart = {.picture = picture_of("sizes", "GB/s by size"),
                                    .x = {XB_SCALE_SIZE, "bytes in one transfer"},
@@ -125,7 +120,7 @@ static void draw_odd(FILE *stream, bool is_alone)
                                       {4096.0, 7.0, 7.0, 7.0, true},
                                       {1e308, 1e308, -1e308, 1e308, false}};
     const struct xb_series series[] = {{"", points, COUNT_OF(points)}};
-    const struct xb_level levels[] = {{"a", 7.0}, {LONG, 7.0}, {"c", 7.0}, {"none", NONE}};
+    const struct xb_plot_level levels[] = {{"a", 7.0}, {LONG, 7.0}, {"c", 7.0}, {"none", NONE}};
     const struct xb_chart chart = {.picture = picture_of("odd", "One point"),
                                    .x = {XB_SCALE_SIZE, "bytes"},
                                    .y = {XB_SCALE_LINEAR, "GB/s"},
@@ -184,7 +179,7 @@ static void draw_ratios(FILE *stream, bool is_alone)
         {"managed fault h2d, 1 GiB", NULL, 0, 0.98, 0.90, 1.07, "unsure", "not sure"},
         {"zero-copy sequential d2h, 1 GiB", NULL, 0, 1.05, 1.04, 1.06, "good", "5 % faster"},
         {"latency", NULL, 0, NONE, NONE, NONE, "", "no interval"}};
-    const struct xb_level levels[] = {{"no change", 1.0}, {"threshold: 2 % slower", 0.98}};
+    const struct xb_plot_level levels[] = {{"no change", 1.0}, {"threshold: 2 % slower", 0.98}};
     const struct xb_strips picture = {.picture = picture_of("ratios", "Candidate to baseline"),
                                       .x = {XB_SCALE_LINEAR, "ratio of candidate to baseline"},
                                       .strips = strips,
@@ -221,7 +216,7 @@ static void draw_fleet(FILE *stream, bool is_alone, const char *id, size_t place
     for (size_t i = 0; i < further; i++)
         outs[6 + i] = (struct xb_dot_out){i * 7919 % place_count, 54.0 + (double)(i % 50) / 100.0,
                                           i % 5 != 0, NULL, NULL};
-    const struct xb_level levels[] = {
+    const struct xb_plot_level levels[] = {
         {"named above 55.9", 55.9}, {"median 55.4", 55.4}, {"named below 54.9", 54.9}};
     const struct xb_dots picture = {.picture = picture_of(id, "GB/s by node"),
                                     .places = names,
@@ -266,7 +261,7 @@ static void draw_odd_dots(FILE *stream, bool is_alone)
                                       {1, 1e99, false, HOSTILE, NULL},
                                       {2, 6.0, true, LONG, LONG},
                                       {9, 5.0, true, "nowhere", NULL}};
-    const struct xb_level levels[] = {{HOSTILE, 5.0}, {LONG, 6.0}, {"none", NONE}};
+    const struct xb_plot_level levels[] = {{HOSTILE, 5.0}, {LONG, 6.0}, {"none", NONE}};
     const struct xb_dots picture = {.picture = picture_of("odd-dots", HOSTILE),
                                     .places = names,
                                     .place_count = COUNT_OF(names),

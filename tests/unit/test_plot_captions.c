@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plot/captions.h"
-#include "plot/markup.h"
+#include "plot/layout.h"
+#include "plot/svg.h"
 
 #include <math.h>
 #include <setjmp.h>

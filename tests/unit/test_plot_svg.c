@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "checks.h"
-#include "plot/chart.h"
-#include "plot/spans.h"
+#include "plot/pictures.h"
 #include "plot/svg.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "fleet/judgement.h"
 #include "fleet/read.h"
-#include "report/sections.h"
+#include "report/section.h"
 #include "xferbench/figure.h"
 
 #include <math.h>
@@ -150,12 +150,25 @@ void __wrap_xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)
 
 /* ---- the page ---- */
 
-static void take(void **own, enum xb_document_kind kind, const char *node)
+static void take(void *own, enum xb_document_kind kind, const char *node)
 {
     struct xb_error error;
     const struct xb_report_document document = {
         .path = "a.json", .kind = kind, .text = node, .length = strlen(node)};
     assert_int_equal(xb_section_fleet.take(own, &document, &error), XB_OK);
+}
+
+static void *begin(void)
+{
+    void *own = calloc(1, xb_section_fleet.state_size);
+    assert_non_null(own);
+    return own;
+}
+
+static void discard(void *own)
+{
+    xb_section_fleet.free(own);
+    free(own);
 }
 
 static void finish(void *own)
@@ -180,7 +193,6 @@ static void check_page(const char *text)
 static char *write_page(void *own)
 {
     struct xb_page page = {.folder = NULL};
-    struct xb_error error;
     char *text = NULL;
     size_t length = 0;
     page.stream = open_memstream(&text, &length);
@@ -188,7 +200,8 @@ static char *write_page(void *own)
     xb_page_begin(&page, "A fleet");
     xb_page_section_begin(&page, 2, xb_section_fleet.name, xb_section_fleet.title);
     assert_true(xb_section_fleet.speaks(own));
-    assert_int_equal(xb_section_fleet.write(&page, own, &error), XB_OK);
+    xb_section_fleet.write(&page, own);
+    assert_int_equal(page.error.status, XB_OK);
     xb_page_section_end(&page);
     xb_page_end(&page);
     assert_int_equal(fclose(page.stream), 0);
@@ -198,12 +211,12 @@ static char *write_page(void *own)
 
 static void *make_fleet(size_t nodes)
 {
-    void *own = NULL;
+    void *own = begin();
     char name[32];
     reads = 0;
     for (size_t i = 1; i <= nodes; i++) {
         snprintf(name, sizeof name, "gpu%zu", i);
-        take(&own, XB_DOCUMENT_LINK, name);
+        take(own, XB_DOCUMENT_LINK, name);
     }
     finish(own);
     return own;
@@ -237,28 +250,26 @@ static void set_odds(const struct odd *list, size_t count)
 static void nothing_is_said_of_one_node(void **state)
 {
     (void)state;
-    void *own = NULL;
-    assert_false(xb_section_fleet.speaks(NULL));
-    xb_section_fleet.free(NULL);
-    take(&own, XB_DOCUMENT_LINK, "gpu1");
-    take(&own, XB_DOCUMENT_RESULT, "gpu1");
+    void *own = begin();
+    assert_false(xb_section_fleet.speaks(own)); /* of none */
+    take(own, XB_DOCUMENT_LINK, "gpu1");
+    take(own, XB_DOCUMENT_RESULT, "gpu1");
     finish(own);
     assert_false(xb_section_fleet.speaks(own));
-    xb_section_fleet.free(own);
+    discard(own);
 }
 
 static void only_what_was_measured_on_nodes_is_taken(void **state)
 {
     (void)state;
-    void *own = NULL;
-    take(&own, XB_DOCUMENT_COMPARE, "gpu1");
-    take(&own, XB_DOCUMENT_LIST, "gpu2");
-    take(&own, XB_DOCUMENT_TRACE, "gpu3");
-    assert_null(own);
-    take(&own, XB_DOCUMENT_PROCESSES, "gpu4");
-    assert_non_null(own);
+    void *own = begin();
+    take(own, XB_DOCUMENT_COMPARE, "gpu1");
+    take(own, XB_DOCUMENT_LIST, "gpu2");
+    take(own, XB_DOCUMENT_TRACE, "gpu3");
+    assert_int_equal(reads, 0);
+    take(own, XB_DOCUMENT_PROCESSES, "gpu4");
     assert_int_equal(reads, 1);
-    xb_section_fleet.free(own);
+    discard(own);
 }
 
 static void the_slow_and_the_fast_are_named(void **state)
@@ -284,7 +295,7 @@ static void the_slow_and_the_fast_are_named(void **state)
     assert_int_equal(count_texts(text, "<svg"), 1);
     assert_null(strstr(text, "one cause is likelier"));
     free(text);
-    xb_section_fleet.free(own);
+    discard(own);
 }
 
 static void a_node_that_is_slow_as_a_whole_has_one_name(void **state)
@@ -300,7 +311,7 @@ static void a_node_that_is_slow_as_a_whole_has_one_name(void **state)
     assert_non_null(strstr(text, "No finding is a reason to take a node out of service."));
     assert_int_equal(count_texts(text, ": gpu5 GPU "), 0);
     free(text);
-    xb_section_fleet.free(own);
+    discard(own);
 }
 
 /* Half of the lanes: the others are not drawn as one line for it. */
@@ -318,7 +329,7 @@ static void what_is_far_away_stands_at_the_edge(void **state)
     assert_null(strstr(text, ">30<"));
     assert_null(strstr(text, ">50<"));
     free(text);
-    xb_section_fleet.free(own);
+    discard(own);
 }
 
 /* check_page() has looked at the markup. */
@@ -326,17 +337,17 @@ static void names_may_be_anything(void **state)
 {
     (void)state;
     static const struct odd list[] = {{HOSTILE, 1, 0.9}, {HOSTILE HOSTILE, 1, 0.9}};
-    void *own = NULL;
+    void *own = begin();
     set_odds(list, 2);
-    take(&own, XB_DOCUMENT_LINK, HOSTILE);
-    take(&own, XB_DOCUMENT_LINK, "");
-    take(&own, XB_DOCUMENT_LINK, HOSTILE HOSTILE);
+    take(own, XB_DOCUMENT_LINK, HOSTILE);
+    take(own, XB_DOCUMENT_LINK, "");
+    take(own, XB_DOCUMENT_LINK, HOSTILE HOSTILE);
     finish(own);
     char *text = write_page(own);
     assert_null(strstr(text, "<script"));
     assert_non_null(strstr(text, "&lt;script&gt;"));
     free(text);
-    xb_section_fleet.free(own);
+    discard(own);
 }
 
 static void a_large_fleet_has_a_small_picture(void **state)
@@ -356,7 +367,7 @@ static void a_large_fleet_has_a_small_picture(void **state)
     assert_non_null(strstr(text, "gpu180, gpu200 and 490 more."));
     assert_true(count_texts(text, "<tr>") < 60);
     free(text);
-    xb_section_fleet.free(own);
+    discard(own);
 }
 
 int main(void)

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_PLOT_PICTURES_H
+#define XFERBENCH_PLOT_PICTURES_H
+
+#include "axis.h"
+#include "svg.h"
+
+/*
+ * The kinds of pictures. Each is a struct that begins with its struct xb_picture, and a function
+ * that draws one: as a file of its own (`is_alone`), else in a page.
+ */
+typedef void xb_draw(FILE *stream, const void *picture, bool is_alone);
+
+/* ---- charts of curves ---- */
+
+/* A chart of curves: points over an axis, with bands of uncertainty and lines to compare with. */
+
+struct xb_point {
+    double x, y;
+    double low, high; /* of its band; NAN: it has none */
+    bool is_marked;   /* as a point that something is said of */
+};
+
+struct xb_series {
+    const char *name;
+    const struct xb_point *points; /* by rising x; one that is not finite ends the line */
+    size_t count;
+};
+
+struct xb_chart {
+    struct xb_picture picture;
+    struct xb_axis x, y; /* y begins at 0 where it is linear, unless y_from_data */
+    bool y_from_data;
+    const struct xb_series *series;
+    size_t series_count;
+    const struct xb_plot_level *levels; /* of y; named at their right ends */
+    size_t level_count;
+    /* Upright lines, such as where a trend changed. */
+    const double *marks;
+    size_t mark_count;
+};
+
+/* As many of each are drawn; the legend says how many series more there are. */
+#define XB_CHART_SERIES 32
+#define XB_CHART_MARKS 16
+
+/*
+ * Draws it with a legend. Points that its axes cannot show (not finite, beyond 1e100, not positive
+ * on a logarithmic one) are left out; a chart without a point says "no data". A line of very many
+ * points goes through the first, least, largest and last of each pixel. `is_alone`: as a file of
+ * its own, else in a page.
+ */
+xb_draw xb_chart_draw;
+
+/* ---- strips ---- */
+
+/*
+ * One line a thing, one below the other over a common axis: the samples of a case as points with
+ * their median and its interval, or a ratio with its interval.
+ */
+
+struct xb_strip {
+    const char *name;
+    const double *samples; /* NULL: none */
+    size_t sample_count;
+    double middle, low, high; /* the median and its interval; NAN: there is none */
+    const char *look;         /* class of what is said of it: "good", "bad", "unsure" or "" */
+    const char *note;         /* a few words at its right end; NULL: none */
+};
+
+struct xb_strips {
+    struct xb_picture picture;
+    struct xb_axis x;
+    double x_low, x_high; /* the axis reaches them at least; both 0: there is no such rule */
+    bool x_from_zero;     /* so that distances from the left compare as the values do */
+    const struct xb_strip *strips;
+    size_t count;
+    /* Upright lines, such as a ratio of 1 and the threshold. */
+    const struct xb_plot_level *levels;
+    size_t level_count;
+};
+
+/* As many are drawn; the picture says how many more there are. */
+#define XB_STRIPS_MOST 200
+
+/* What the axis cannot show is left out. Of samples that stand at one place five are drawn. */
+xb_draw xb_strips_draw;
+
+/* ---- heat maps ---- */
+
+/* A heat map: a matrix with a number in each cell, shaded from the least to the largest. */
+
+struct xb_cells {
+    struct xb_picture picture;
+    const char *rows_are, *columns_are; /* "from", "to" */
+    const char *const *row_names, *const *column_names;
+    size_t row_count, column_count;
+    const double *values;     /* row after row; NAN: an empty cell */
+    const char *const *texts; /* what stands in each; NULL for an empty one */
+    const char *unit;
+};
+
+/* As many rows and columns are drawn; the picture says how many more there are. */
+#define XB_CELLS_MOST 64
+
+/* A cell whose value is no number stands without shade. Values within 5 % have one shade. */
+xb_draw xb_cells_draw;
+
+/* ---- dots ---- */
+
+/*
+ * Draws very many values by their places from left to right, such as a fleet's GPUs by node, and at
+ * the right a histogram over the same axis. Values that stand out are drawn one by one, with names;
+ * many others are drawn together. So the picture stays small for any number of values.
+ */
+
+struct xb_dot {
+    size_t place; /* from the left, the first is 0 */
+    double value;
+};
+
+/* A value that stands out. */
+struct xb_dot_out {
+    size_t place;
+    double value;
+    bool is_bad;      /* false: it is only unusual, and looks different */
+    const char *name; /* stands beside it if there is room; NULL: none */
+    const char *tip;  /* NULL: none */
+};
+
+struct xb_dots {
+    struct xb_picture picture;
+    const char *const *places; /* their names */
+    size_t place_count;
+    const char *places_are; /* "nodes in the order of their names" */
+    struct xb_axis y;
+    /* The axis ends about here; a value beyond is an arrow at its edge. */
+    double y_low, y_high;
+    const struct xb_dot *dots; /* the ordinary values */
+    size_t count;
+    const struct xb_dot_out *outs; /* the worst first */
+    size_t out_count;
+    double band_low, band_high;         /* NAN: there is none */
+    const struct xb_plot_level *levels; /* of y; named at their right ends */
+    size_t level_count;
+    /* Words for the legend: "as their siblings", "slow", "fast", "1 spread". */
+    const char *dots_are, *bad_are, *others_are, *band_is;
+    const char *counted; /* what is counted: "GPUs" */
+};
+
+/* At most so many values that stand out are drawn one by one; the others together. */
+#define XB_DOTS_OUT 200
+
+/* Leaves out values that the axis cannot show or that have no place. */
+xb_draw xb_dots_draw;
+
+/* ---- spans ---- */
+
+/* What happened when: tracks one below the other over a common time, with spans on them. */
+
+struct xb_drawn_span {
+    double begin, end; /* seconds */
+    size_t track;
+    size_t kind; /* index of `kinds`: its colour */
+    bool is_wait;
+    const char *tip; /* NULL: none */
+};
+
+struct xb_spans {
+    struct xb_picture picture;
+    const char *const *tracks;
+    size_t track_count;
+    const char *const *kinds; /* names for the legend */
+    size_t kind_count;
+    const struct xb_drawn_span *spans;
+    size_t count;
+};
+
+/* As many of each are drawn; the picture says how many tracks more there are, and what is of a kind
+ * beyond is drawn as of the last. */
+#define XB_SPANS_TRACKS 64
+#define XB_SPANS_KINDS XB_PLOT_SERIES
+
+/*
+ * Spans that would be narrower than a pixel are drawn together, as the kind that covers most of
+ * the pixel, so that the picture stays small however many there are. The axis begins at 0 with the
+ * first beginning. A span is left out where it has no track, ends before it begins, or is not
+ * finite.
+ */
+xb_draw xb_spans_draw;
+
+/* ---- trees ---- */
+
+/* A tree of named boxes from the top down, such as the way from a CPU by its bridges to a GPU. */
+
+struct xb_node {
+    size_t parent;    /* index of an earlier node; its own index: a root */
+    const char *name; /* in the box, up to three lines parted by '\n' */
+    /* Beside the line to its parent, such as "Gen4 x8", up to two lines; NULL: nothing. */
+    const char *edge;
+    const char *look;      /* class of the box: "good", "bad", "unsure" or "" */
+    const char *edge_look; /* class of that line; NULL: as the box */
+};
+
+struct xb_tree {
+    struct xb_picture picture;
+    const struct xb_node *nodes;
+    size_t count;
+};
+
+/* As many nodes are drawn; the picture says how many more there are. */
+#define XB_TREE_MOST 64
+
+xb_draw xb_tree_draw;
+
+#endif

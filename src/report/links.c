@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a link test found: the verdicts with their reasons, and the links as a tree, the weak ones
+ * marked. */
+#define _GNU_SOURCE /* text.h */
+#include "section.h"
+
+#include "base/text.h"
+#include "link/format.h"
+#include "link/read.h"
+
+#include <string.h>
+
+/* ---- verdicts ---- */
+
+static bool has_verdicts(const struct xb_report_document *document)
+{
+    return document->link != NULL && document->link->report.device_count > 0;
+}
+
+static void put_rate(struct xb_page *page, double bytes_per_second)
+{
+    char text[32];
+    xb_page_cell_if(page, xb_rate_known(bytes_per_second), "%s",
+                    xb_rate_text(bytes_per_second, text, sizeof text));
+}
+
+static void put_reasons(struct xb_page *page, const struct xb_findings *found, const char *of)
+{
+    for (size_t i = 0; i < found->reason_count; i++) {
+        const struct xb_reason *reason = &found->reasons[i];
+        xb_page_cells(page, of, xb_level_name(reason->level), reason->code, reason->text, NULL);
+    }
+}
+
+static void write_verdicts(struct xb_page *page, const struct xb_report_document *document)
+{
+    const struct xb_link_report *report = &document->link->report;
+    size_t reasons = 0;
+    char of[64];
+    xb_page_table_begin(page, "Verdicts",
+                        "#Device|Name|PCI address|Verdict|#h2d GB/s|#Link can carry|#d2h GB/s|"
+                        "#Link can carry");
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_device_info *info = &report->devices[i].info;
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        xb_page_cell(page, "%u", info->index);
+        xb_page_cells(page, info->name, info->pci_bdf[0] != '\0' ? info->pci_bdf : "-",
+                      xb_level_name(verdict->found.level), NULL);
+        put_rate(page, verdict->h2d.measured);
+        put_rate(page, verdict->ceiling.h2d);
+        put_rate(page, verdict->d2h.measured);
+        put_rate(page, verdict->ceiling.d2h);
+        reasons += verdict->found.reason_count;
+    }
+    xb_page_table_end(page);
+    for (size_t i = 0; i < report->pair_count; i++)
+        reasons += report->pair_verdicts[i].found.reason_count;
+    if (reasons == 0)
+        return;
+    xb_page_table_begin(page, "Reasons", "Of|Level|Code|What to do");
+    for (size_t i = 0; i < report->device_count; i++) {
+        snprintf(of, sizeof of, "device %u", report->devices[i].info.index);
+        put_reasons(page, &report->verdicts[i].found, of);
+    }
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct xb_link_pair *pair = &report->pairs[i];
+        snprintf(of, sizeof of, "%u to %u", report->devices[pair->from].info.index,
+                 report->devices[pair->to].info.index);
+        put_reasons(page, &report->pair_verdicts[i].found, of);
+    }
+    xb_page_table_end(page);
+}
+
+const struct xb_section xb_section_verdicts = {"verdicts", "Verdicts", has_verdicts,
+                                               write_verdicts};
+
+/* ---- the links ---- */
+
+static bool has_path(const struct xb_report_document *document)
+{
+    if (document->link == NULL)
+        return false;
+    const struct xb_link_report *report = &document->link->report;
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->verdicts[i].facts.hop_count > 0)
+            return true;
+    return false;
+}
+
+/* The tree, and which PCI address each node is. Nodes beyond the picture's most are left out. */
+struct drawing {
+    struct xb_node nodes[XB_TREE_MOST];
+    const char *addresses[XB_TREE_MOST];
+    size_t count;
+    bool is_full;
+    struct xb_page *page;
+    const struct xb_link_report *report;
+};
+
+/* The place of a node: one that is there, or a new one. Its name and the like are still to be set
+ * where *is_new. */
+static size_t take_node(struct drawing *drawing, const char *address, size_t parent, bool *is_new)
+{
+    *is_new = false;
+    for (size_t i = 1; i < drawing->count; i++)
+        if (drawing->nodes[i].parent == parent && strcmp(drawing->addresses[i], address) == 0)
+            return i;
+    if (drawing->count == XB_TREE_MOST) {
+        drawing->is_full = true;
+        return parent;
+    }
+    *is_new = true;
+    drawing->addresses[drawing->count] = address;
+    drawing->nodes[drawing->count] = (struct xb_node){.parent = parent, .name = "", .look = ""};
+    return drawing->count++;
+}
+
+static bool is_known(struct xb_lanes lanes)
+{
+    return lanes.width > 0 && lanes.speed_gts > 0;
+}
+
+/* Whether it did less under load than both its ends can do. */
+static bool is_weak(const struct xb_link_hop *hop)
+{
+    return is_known(hop->load) && is_known(hop->best) &&
+           (hop->load.width < hop->best.width || hop->load.speed_gts < hop->best.speed_gts);
+}
+
+/* A path of one link is limited by it: that goes without saying. */
+static bool limits(const struct xb_verdict *verdict, size_t hop)
+{
+    return verdict->facts.hop_count > 1 && verdict->bottleneck == hop &&
+           is_known(verdict->facts.hops[hop].load);
+}
+
+/* Whether a link limits the path of any device: several may share it. */
+static bool limits_any(const struct xb_link_report *report, const struct xb_link_hop *hop)
+{
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        for (size_t k = 0; k < verdict->facts.hop_count; k++)
+            if (strcmp(verdict->facts.hops[k].lower, hop->lower) == 0 && limits(verdict, k))
+                return true;
+    }
+    return false;
+}
+
+static const char *look_of_hop(const struct xb_link_hop *hop)
+{
+    return is_weak(hop) ? "bad" : is_known(hop->load) ? "good" : "unsure";
+}
+
+/* That of the device's own link and of its verdict, whichever is worse. */
+static const char *look_of_device(const struct xb_link_hop *hop, enum xb_level level)
+{
+    if (is_weak(hop) || level == XB_LEVEL_CRITICAL)
+        return "bad";
+    return is_known(hop->load) && level == XB_LEVEL_OK ? "good" : "unsure";
+}
+
+/* "Gen4 x8 of Gen5 x16", and below it "limits the path" */
+static const char *edge_of(struct drawing *drawing, const struct xb_link_hop *hop)
+{
+    char load[32];
+    char best[32];
+    if (!is_known(hop->load))
+        return "not seen under load";
+    xb_link_lanes_text(hop->load, load, sizeof load);
+    xb_link_lanes_text(hop->best, best, sizeof best);
+    return xb_page_print(drawing->page, "%s%s%s%s", load, is_weak(hop) ? " of " : "",
+                         is_weak(hop) ? best : "",
+                         limits_any(drawing->report, hop) ? "\nlimits the path" : "");
+}
+
+/* Adds the way from the host to a device. */
+static void add_path(struct drawing *drawing, const struct xb_link_device *device,
+                     const struct xb_verdict *verdict)
+{
+    struct xb_page *page = drawing->page;
+    const struct xb_link_hop *hops = verdict->facts.hops;
+    const struct xb_link_hop *top = &hops[verdict->facts.hop_count - 1];
+    const char *level = xb_level_name(verdict->found.level);
+    size_t parent = 0;
+    bool is_new = false;
+    if (top->has_upper)
+        parent = take_node(drawing, top->upper, 0, &is_new);
+    if (is_new)
+        drawing->nodes[parent].name = xb_page_print(page, "root port\n%s", top->upper);
+    for (size_t i = verdict->facts.hop_count; i-- > 0;) {
+        size_t node = take_node(drawing, hops[i].lower, parent, &is_new);
+        const char *look = look_of_hop(&hops[i]);
+        const char *edge = is_new ? edge_of(drawing, &hops[i]) : NULL;
+        if (is_new && i > 0)
+            drawing->nodes[node] = (struct xb_node){
+                .parent = parent,
+                .name = xb_page_print(page, "%s\n%s",
+                                      hops[i - 1].on_package ? "bridge on the card" : "bridge",
+                                      hops[i].lower),
+                .edge = edge,
+                .look = look};
+        else if (is_new)
+            drawing->nodes[node] = (struct xb_node){
+                .parent = parent,
+                .name = xb_page_print(page, "device %u: %s\n%s\n%s", device->info.index, level,
+                                      device->info.name, hops[i].lower),
+                .edge = edge,
+                .edge_look = look,
+                .look = look_of_device(&hops[i], verdict->found.level)};
+        parent = node;
+    }
+}
+
+static void describe(struct xb_words *words, const struct xb_link_report *report)
+{
+    xb_words_add(words, "The ways from the host to its devices.");
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        xb_words_add(words, " Device %u: %s", report->devices[i].info.index,
+                     xb_level_name(verdict->found.level));
+        for (size_t k = 0; k < verdict->facts.hop_count; k++)
+            if (is_weak(&verdict->facts.hops[k]))
+                xb_words_add(words, ", the link at %s is weak", verdict->facts.hops[k].lower);
+        xb_words_add(words, ".");
+    }
+}
+
+static void put_hop(struct xb_page *page, const struct xb_verdict *verdict, size_t index)
+{
+    const struct xb_link_hop *hop = &verdict->facts.hops[index];
+    struct xb_words remark = {.length = 0};
+    char text[32];
+    xb_page_cell(page, "%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
+    xb_page_cell(page, "%s", xb_link_lanes_text(hop->load, text, sizeof text));
+    xb_page_cell(page, "%s", xb_link_lanes_text(hop->best, text, sizeof text));
+    xb_page_cell(page, "%s", xb_link_lanes_text(hop->at_rest, text, sizeof text));
+    xb_words_add(&remark, "%s%s%s", is_weak(hop) ? "less than both ends can do; " : "",
+                 limits(verdict, index) ? "limits the path; " : "",
+                 hop->on_package ? "on the card; " : "");
+    if (hop->changes > 0)
+        xb_words_add(&remark, "changed %u time%s; ", hop->changes, hop->changes == 1 ? "" : "s");
+    if (remark.length > 0)
+        remark.text[remark.length - 2] = '\0';
+    xb_page_cell(page, "%s", remark.text);
+}
+
+static void write_path(struct xb_page *page, const struct xb_report_document *document)
+{
+    const struct xb_link_report *report = &document->link->report;
+    struct drawing drawing = {.count = 1, .page = page, .report = report};
+    struct xb_words description = {.length = 0};
+    drawing.nodes[0] = (struct xb_node){.parent = 0, .name = "host memory", .look = ""};
+    drawing.addresses[0] = "";
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->verdicts[i].facts.hop_count > 0)
+            add_path(&drawing, &report->devices[i], &report->verdicts[i]);
+    describe(&description, report);
+    struct xb_tree tree = {.picture = {.title = "Links between the host and its devices",
+                                       .description = description.text},
+                           .nodes = drawing.nodes,
+                           .count = drawing.count};
+    xb_page_picture(page, xb_tree_draw, &tree);
+    if (drawing.is_full)
+        xb_page_remark(page, "The picture shows %d of the places; the table has all.",
+                       XB_TREE_MOST);
+    xb_page_table_begin(page, "Links of each way, the device's own first",
+                        "#Device|Link|Under load|Both ends can do|At rest|Remark");
+    for (size_t i = 0; i < report->device_count; i++)
+        for (size_t k = 0; k < report->verdicts[i].facts.hop_count; k++) {
+            xb_page_cell(page, "%u", report->devices[i].info.index);
+            put_hop(page, &report->verdicts[i], k);
+        }
+    xb_page_table_end(page);
+}
+
+const struct xb_section xb_section_path = {"path", "The link", has_path, write_path};

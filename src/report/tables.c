@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sections that are a table, without a picture. */
+#define _GNU_SOURCE /* text.h */
+#include "section.h"
+
+#include "base/json_read.h"
+#include "compare/text.h"
+#include "reading/list.h"
+#include "run/table.h"
+#include "xferbench/units.h"
+
+#include <math.h>
+
+static const cJSON *member(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+/* ---- what the figures of a result mean ---- */
+
+static bool has_advice(const struct xb_report_document *document)
+{
+    return document->reading != NULL && document->reading->count > 0;
+}
+
+static void write_advice(struct xb_page *page, const struct xb_report_document *document)
+{
+    const struct xb_reading_list *list = document->reading;
+    bool has_subjects = list->many_devices || list->many_sizes;
+    xb_page_table_begin(page, "What the figures mean",
+                        has_subjects ? "About|Of|Finding" : "About|Finding");
+    for (size_t i = 0; i < list->count; i++) {
+        const struct xb_reading_entry *entry = &list->entries[i];
+        bool has_device = list->many_devices && entry->device >= 0;
+        bool has_bytes = list->many_sizes && entry->bytes > 0;
+        char device[32] = "";
+        char bytes[32] = "";
+        if (has_device)
+            snprintf(device, sizeof device, "device %d%s", entry->device, has_bytes ? ", " : "");
+        if (has_bytes)
+            xb_size_format(entry->bytes, bytes, sizeof bytes);
+        xb_page_cell(page, "%s", entry->label);
+        if (has_subjects)
+            xb_page_cell(page, "%s%s", device, bytes);
+        xb_page_cell(page, "%s", entry->text);
+    }
+    xb_page_table_end(page);
+}
+
+const struct xb_section xb_section_advice = {"advice", "What the figures mean", has_advice,
+                                             write_advice};
+
+/* ---- the rows of a result ---- */
+
+static bool has_rows(const struct xb_report_document *document)
+{
+    return document->record != NULL && document->record->case_count > 0;
+}
+
+static void write_rows(struct xb_page *page, const struct xb_report_document *document)
+{
+    const struct xb_record *record = document->record;
+    const struct xb_table_layout layout = xb_table_layout_of(record);
+    char text[XB_TABLE_CELL];
+    xb_page_table_begin(page, "All rows", "");
+    for (size_t i = 0; i < layout.shown_count; i++)
+        xb_page_column(page, xb_table_column_name(&layout, i, text),
+                       xb_table_column_is_right(&layout, i));
+    for (size_t row = 0; row < record->case_count; row++)
+        for (size_t i = 0; i < layout.shown_count; i++) {
+            xb_table_fill_cell(&layout, i, &record->cases[row], text);
+            xb_page_cell(page, "%s", text);
+        }
+    xb_page_table_end(page);
+}
+
+const struct xb_section xb_section_numbers = {"numbers", "All rows", has_rows, write_rows};
+
+/* ---- what differs between the files of a comparison ---- */
+
+static bool has_differences(const struct xb_report_document *document)
+{
+    return document->comparison != NULL && document->comparison->difference_count > 0;
+}
+
+static void write_differences(struct xb_page *page, const struct xb_report_document *document)
+{
+    const struct xb_comparison *comparison = document->comparison;
+    char baseline[XB_COMPARE_VALUE];
+    char candidate[XB_COMPARE_VALUE];
+    xb_page_table_begin(page, "What differs between the two files",
+                        "Condition|Baseline|Candidate|Comparable");
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct xb_difference *difference = &comparison->differences[i];
+        xb_compare_sides(difference, baseline, candidate);
+        xb_page_cells(page, difference->name, baseline, candidate,
+                      difference->forbids ? "no" : "yes", NULL);
+    }
+    xb_page_table_end(page);
+}
+
+const struct xb_section xb_section_differences = {"differences", "What differs", has_differences,
+                                                  write_differences};
+
+/* ---- what advise predicted ---- */
+
+static bool has_strategies(const struct xb_report_document *document)
+{
+    return document->kind == XB_DOCUMENT_ADVISE &&
+           cJSON_GetArraySize(member(document->tree, "strategies")) > 0;
+}
+
+static void write_strategies(struct xb_page *page, const struct xb_report_document *document)
+{
+    static const char *const times[] = {"seconds",   "seconds_low", "seconds_high",
+                                        "copy_in_s", "kernel_s",    "copy_out_s"};
+    const cJSON *strategy;
+    xb_page_table_begin(page, "Predicted times of the job",
+                        "Strategy|#Time|#At least|#At most|#Copy in|#Kernel|#Copy out|"
+                        "Limited by, or what is missing");
+    cJSON_ArrayForEach(strategy, member(document->tree, "strategies"))
+    {
+        const char *missing = cJSON_GetStringValue(member(strategy, "missing"));
+        const char *limit = cJSON_GetStringValue(member(strategy, "limit"));
+        xb_page_cell(page, "%.100s", xb_report_text(strategy, "strategy"));
+        for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+            double seconds = xb_report_number(strategy, times[i], 0.0);
+            char text[32];
+            xb_page_cell_if(page, seconds > 0, "%s",
+                            xb_duration_format(seconds, text, sizeof text));
+        }
+        xb_page_cell(page, "%s", missing != NULL ? missing : limit != NULL ? limit : "");
+    }
+    xb_page_table_end(page);
+}
+
+const struct xb_section xb_section_strategies = {"strategies", "Strategies", has_strategies,
+                                                 write_strategies};
+
+/* ---- what list found ---- */
+
+static bool is_list(const struct xb_report_document *document)
+{
+    return document->kind == XB_DOCUMENT_LIST;
+}
+
+static void write_devices(struct xb_page *page, const struct xb_report_document *document)
+{
+    const cJSON *device;
+    const cJSON *backend;
+    const cJSON *check;
+    xb_page_table_begin(page, "Devices", "Backend|#Index|Name|Architecture|PCI address|#GiB");
+    cJSON_ArrayForEach(device, member(document->tree, "devices"))
+    {
+        double index = xb_report_number(device, "index", (double)NAN);
+        double bytes = xb_report_number(device, "memory_bytes", (double)NAN);
+        xb_page_cell(page, "%.100s", xb_report_text(device, "backend"));
+        xb_page_cell_if(page, !isnan(index), "%.0f", index);
+        xb_page_cell(page, "%.300s", xb_report_text(device, "name"));
+        xb_page_cell(page, "%.100s", xb_report_text(device, "architecture"));
+        xb_page_cell(page, "%.100s", xb_report_text(device, "pci_bdf"));
+        xb_page_cell_if(page, !isnan(bytes), "%.1f", bytes / (double)(1ULL << 30));
+    }
+    xb_page_table_end(page);
+    xb_page_table_begin(page, "What each backend looked for", "Backend|What|Found");
+    cJSON_ArrayForEach(backend, member(document->tree, "backends"))
+    {
+        const cJSON *checks = member(backend, "checks");
+        const char *name = xb_report_text(backend, "name");
+        if (cJSON_GetArraySize(checks) == 0) {
+            xb_page_cell(page, "%.100s", name);
+            xb_page_cells(page, "-", xb_report_text(backend, "absent_reason"), NULL);
+        }
+        cJSON_ArrayForEach(check, checks)
+        {
+            xb_page_cell(page, "%.100s", name);
+            xb_page_cells(page, xb_report_text(check, "what"), xb_report_text(check, "found"),
+                          NULL);
+        }
+    }
+    xb_page_table_end(page);
+}
+
+const struct xb_section xb_section_devices = {"devices", "Devices", is_list, write_devices};
+
+/* ---- what fleet found ---- */
+
+static bool has_findings(const struct xb_report_document *document)
+{
+    return document->kind == XB_DOCUMENT_FLEET &&
+           cJSON_GetArraySize(member(document->tree, "findings")) > 0;
+}
+
+static void write_findings(struct xb_page *page, const struct xb_report_document *document)
+{
+    const cJSON *finding;
+    xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
+    cJSON_ArrayForEach(finding, member(document->tree, "findings"))
+    {
+        double index = xb_report_number(member(finding, "gpu"), "index", (double)NAN);
+        xb_page_cell(page, "%.200s", xb_report_text(finding, "node"));
+        xb_page_cell_if(page, !isnan(index), "%.0f", index);
+        xb_page_cell(page, "%.60s", xb_report_text(finding, "code"));
+        xb_page_cell(page, "%.1000s", xb_report_text(finding, "text"));
+    }
+    xb_page_table_end(page);
+}
+
+const struct xb_section xb_section_findings = {"findings", "Findings", has_findings,
+                                               write_findings};
