@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *xb_level_name(enum xb_level level)
 {
@@ -62,4 +63,12 @@ void xb_reason_add(struct xb_findings *found, enum xb_level level, const char *c
     va_start(arguments, format);
     vsnprintf(reason->text, sizeof reason->text, format, arguments);
     va_end(arguments);
+}
+
+bool xb_reason_is_first(const struct xb_findings *found, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(found->reasons[i].code, found->reasons[index].code) == 0)
+            return false;
+    return true;
 }

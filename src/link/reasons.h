@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_LINK_REASONS_H
 #define XFERBENCH_LINK_REASONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* How bad something is, and why. */
@@ -41,5 +42,8 @@ struct xb_findings {
 /* Adds a reason at its place among the others. `code` is static text. */
 void xb_reason_add(struct xb_findings *found, enum xb_level level, const char *code,
                    const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Whether reason `index` is the first of its code: a list of codes names each once. */
+bool xb_reason_is_first(const struct xb_findings *found, size_t index);
 
 #endif
