@@ -48,3 +48,10 @@ void xb_arena_free(struct xb_arena *arena)
         arena = next;
     }
 }
+
+void *xb_array_grow(void *items, size_t count, size_t size)
+{
+    if ((count & (count - 1)) != 0) /* neither a power of two nor none yet: there is room */
+        return items;
+    return realloc(items, (count > 0 ? 2 * count : 1) * size);
+}

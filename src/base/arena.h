@@ -20,4 +20,8 @@ const char *xb_arena_print(struct xb_arena **arena, const char *format, ...)
 
 void xb_arena_free(struct xb_arena *arena); /* NULL is accepted */
 
+/* Makes room for one more item of that size behind the `count` that `items` has, by realloc(): it
+ * doubles whenever the count is a power of two. NULL: no memory, and `items` is as it was. */
+void *xb_array_grow(void *items, size_t count, size_t size);
+
 #endif

@@ -26,14 +26,6 @@
 
 /* ---- in the new process ---- */
 
-static void die_with(pid_t parent)
-{
-    /* It fails for no signal that exists. */
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it died before the line above: nobody would tell */
-        (void)kill(getpid(), SIGKILL);
-}
-
 /* Returns the channel's number, which may be another one now. */
 static int set_files(enum xb_child_files files, int channel)
 {
@@ -86,8 +78,11 @@ _Noreturn static void become(const struct xb_child_task *task, const int ends[2]
 {
     if (task->leads_group)
         (void)setpgid(0, 0);
-    if (task->dies_with_parent)
-        die_with(parent);
+    if (task->dies_with_parent) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* it fails for no signal that exists */
+        if (getppid() != parent) /* it died before the line above: nobody would tell */
+            (void)kill(getpid(), SIGKILL);
+    }
     close(ends[0]); /* else it would hold the channel open for itself */
     int channel = set_files(task->files, ends[1]);
     set_signals(task->signals, parents_mask);

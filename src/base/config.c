@@ -19,22 +19,7 @@ struct tables {
     const char **names;
 };
 
-static size_t count_rows(const struct xb_option *const *rows)
-{
-    size_t count = 0;
-    while (rows[count] != NULL)
-        count++;
-    return count;
-}
-
-static void free_tables(struct tables *tables)
-{
-    free(tables->longs);
-    free(tables->shorts);
-    free(tables->names);
-}
-
-/* Call free_tables even if this fails: it may have allocated some of the tables. */
+/* Free the tables even if this fails: some may be allocated. */
 static enum xb_status build_tables(const struct xb_option *const *rows, size_t count,
                                    struct tables *tables, struct xb_error *error)
 {
@@ -71,70 +56,6 @@ static struct xb_value *find_value(const struct xb_config *config, int code)
 
 /* ---- values ---- */
 
-/* Reports the same failure with the option's name in front of its message. */
-static enum xb_status blame(const struct xb_option *option, const struct xb_error *cause,
-                            struct xb_error *error)
-{
-    return XB_FAIL(error, cause->status, "--%s: %s", option->name, cause->message);
-}
-
-static enum xb_status parse_text(struct xb_value *value, struct xb_error *error)
-{
-    if (value->text[0] == '\0')
-        return XB_FAIL(error, XB_ERR_USAGE, "--%s: the argument %s is empty", value->option->name,
-                       value->option->argument);
-    return XB_OK;
-}
-
-static enum xb_status parse_count(struct xb_value *value, struct xb_error *error)
-{
-    const struct xb_option *option = value->option;
-    struct xb_error cause;
-    if (xb_count_parse(value->text, option->minimum, option->maximum, &value->count, &cause) !=
-        XB_OK)
-        return blame(option, &cause, error);
-    return XB_OK;
-}
-
-static enum xb_status parse_counts(struct xb_value *value, struct xb_error *error)
-{
-    const struct xb_option *option = value->option;
-    struct xb_error cause;
-    if (xb_counts_parse(value->text, option->minimum, option->maximum, &value->counts, &cause) !=
-        XB_OK)
-        return blame(option, &cause, error);
-    return XB_OK;
-}
-
-static enum xb_status parse_size(struct xb_value *value, struct xb_error *error)
-{
-    const struct xb_option *option = value->option;
-    struct xb_error cause;
-    if (xb_size_parse_within(value->text, option->minimum, option->maximum, &value->count,
-                             &cause) != XB_OK)
-        return blame(option, &cause, error);
-    return XB_OK;
-}
-
-static enum xb_status parse_sizes(struct xb_value *value, struct xb_error *error)
-{
-    const struct xb_option *option = value->option;
-    struct xb_error cause;
-    enum xb_status status = option->maximum == 0
-                                ? xb_sizes_parse(value->text, &value->sizes, &cause)
-                                : xb_sizes_parse_within(value->text, option->minimum,
-                                                        option->maximum, &value->sizes, &cause);
-    return status != XB_OK ? blame(option, &cause, error) : XB_OK;
-}
-
-static enum xb_status parse_duration(struct xb_value *value, struct xb_error *error)
-{
-    struct xb_error cause;
-    if (xb_duration_parse(value->text, &value->seconds, &cause) != XB_OK)
-        return blame(value->option, &cause, error);
-    return XB_OK;
-}
-
 /* Writes "a, b, c", cut where the text is full. */
 static const char *join(const char *const *words, char *text, size_t size)
 {
@@ -167,56 +88,45 @@ static enum xb_status check_word(const struct xb_value *value, const char *word,
                    join(option->choices, list, sizeof list));
 }
 
-/* Adds the item, of which the value becomes the owner, or frees it. */
-static enum xb_status append_word(struct xb_value *value, char *item, struct xb_error *error)
+/* Reads a comma list of words. */
+static enum xb_status parse_choices(struct xb_value *value, struct xb_error *error)
 {
-    enum xb_status status = check_word(value, item, error);
-    if (status == XB_OK)
-        value->words[value->word_count++] = item;
-    else
-        free(item);
-    return status;
-}
-
-/* Reads a comma list of words, for which there is room. */
-static enum xb_status parse_words(struct xb_value *value, size_t most, struct xb_error *error)
-{
+    const struct xb_option *option = value->option;
     const char *text = value->text;
-    for (size_t i = 0; i < most; i++) {
+    size_t count = 1;
+    for (const char *c = text; *c != '\0'; c++)
+        count += *c == ',';
+    value->words = calloc(count, sizeof *value->words);
+    value->word_count = 0;
+    if (value->words == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", option->name, count);
+    for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(text, ",");
         if (length == 0)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s: \"%.80s\" has an empty place; give words with single commas "
                            "between",
-                           value->option->name, value->text);
+                           option->name, value->text);
         char *word = strndup(text, length);
         if (word == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", value->option->name);
-        enum xb_status status = append_word(value, word, error);
-        if (status != XB_OK)
+            return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", option->name);
+        enum xb_status status = check_word(value, word, error);
+        if (status != XB_OK) {
+            free(word);
             return status;
+        }
+        value->words[value->word_count++] = word;
         text += length + 1;
     }
     return XB_OK;
 }
 
-static size_t count_items(const char *text)
+static enum xb_status parse_sizes(const struct xb_option *option, const char *text,
+                                  struct xb_sizes *sizes, struct xb_error *error)
 {
-    size_t count = 1;
-    for (; *text != '\0'; text++)
-        count += *text == ',';
-    return count;
-}
-
-static enum xb_status parse_choices(struct xb_value *value, struct xb_error *error)
-{
-    size_t count = count_items(value->text);
-    value->words = calloc(count, sizeof *value->words);
-    value->word_count = 0;
-    if (value->words == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", value->option->name,
-                       count);
-    return parse_words(value, count, error);
+    return option->maximum == 0
+               ? xb_sizes_parse(text, sizes, error)
+               : xb_sizes_parse_within(text, option->minimum, option->maximum, sizes, error);
 }
 
 static void free_value(struct xb_value *value)
@@ -233,35 +143,46 @@ static void free_value(struct xb_value *value)
  * after a failure. */
 static enum xb_status set_value(struct xb_value *value, const char *text, struct xb_error *error)
 {
+    const struct xb_option *option = value->option;
     value->is_set = true;
-    if (value->option->type == XB_OPTION_FLAG) {
+    if (option->type == XB_OPTION_FLAG) {
         value->flag = true;
         return XB_OK;
     }
     value->text = strdup(text);
     if (value->text == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for its argument",
-                       value->option->name);
-    switch (value->option->type) {
+        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for its argument", option->name);
+    struct xb_error cause;
+    enum xb_status status = XB_OK;
+    switch (option->type) {
     case XB_OPTION_FLAG:
         break;
     case XB_OPTION_TEXT:
     case XB_OPTION_FILE:
-        return parse_text(value, error);
+        if (text[0] == '\0')
+            status = XB_FAIL(&cause, XB_ERR_USAGE, "the argument %s is empty", option->argument);
+        break;
     case XB_OPTION_COUNT:
-        return parse_count(value, error);
+        status = xb_count_parse(text, option->minimum, option->maximum, &value->count, &cause);
+        break;
     case XB_OPTION_SIZE:
-        return parse_size(value, error);
+        status =
+            xb_size_parse_within(text, option->minimum, option->maximum, &value->count, &cause);
+        break;
     case XB_OPTION_SIZES:
-        return parse_sizes(value, error);
+        status = parse_sizes(option, text, &value->sizes, &cause);
+        break;
     case XB_OPTION_COUNTS:
-        return parse_counts(value, error);
+        status = xb_counts_parse(text, option->minimum, option->maximum, &value->counts, &cause);
+        break;
     case XB_OPTION_DURATION:
-        return parse_duration(value, error);
+        status = xb_duration_parse(text, &value->seconds, &cause);
+        break;
     case XB_OPTION_CHOICES:
         return parse_choices(value, error);
     }
-    return XB_OK;
+    return status == XB_OK ? XB_OK
+                           : XB_FAIL(error, status, "--%s: %s", option->name, cause.message);
 }
 
 /* ---- the command line ---- */
@@ -300,25 +221,6 @@ static enum xb_status refuse(const struct xb_config *config, int code, struct xb
     return XB_FAIL(error, XB_ERR_USAGE, "option --%s takes no argument", value->option->name);
 }
 
-/* Whether an argument reads like an option: most likely its own argument was forgotten. "-" and
- * numbers below 0 do not. */
-static bool looks_like_option(const char *text)
-{
-    return text[0] == '-' && (text[1] == '-' || isalpha((unsigned char)text[1]));
-}
-
-static enum xb_status refuse_argument(const struct xb_option *option, const char *text,
-                                      struct xb_error *error)
-{
-    if (option->type == XB_OPTION_FILE)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "--%s needs a file; '%.80s' looks like an option. For a file of that name "
-                       "write ./%.80s",
-                       option->name, text, text);
-    return XB_FAIL(error, XB_ERR_USAGE, "--%s needs an argument (%s); '%.80s' looks like an option",
-                   option->name, option->argument, text);
-}
-
 static enum xb_status parse_arguments(struct xb_config *config, const struct tables *tables,
                                       int argc, char **argv, struct xb_error *error)
 {
@@ -336,8 +238,20 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
             return XB_FAIL(error, XB_ERR_USAGE, "option --%s is given twice; give it once",
                            value->option->name);
         value->given = true;
-        if (value->option->type != XB_OPTION_FLAG && looks_like_option(optarg))
-            return refuse_argument(value->option, optarg, error);
+        const struct xb_option *option = value->option;
+        /* What reads like an option: most likely its own argument was forgotten. "-" and numbers
+         * below 0 do not. */
+        bool is_lacking = option->type != XB_OPTION_FLAG && optarg[0] == '-' &&
+                          (optarg[1] == '-' || isalpha((unsigned char)optarg[1]));
+        if (is_lacking && option->type == XB_OPTION_FILE)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--%s needs a file; '%.80s' looks like an option. For a file of that "
+                           "name write ./%.80s",
+                           option->name, optarg, optarg);
+        if (is_lacking)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "--%s needs an argument (%s); '%.80s' looks like an option",
+                           option->name, option->argument, optarg);
         enum xb_status status = set_value(value, optarg, error);
         if (status != XB_OK)
             return status;
@@ -347,56 +261,38 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
     return XB_OK;
 }
 
-static enum xb_status set_defaults(struct xb_config *config, struct xb_error *error)
-{
-    for (size_t i = 0; i < config->count; i++) {
-        struct xb_value *value = &config->values[i];
-        if (value->given || value->option->default_text == NULL)
-            continue;
-        enum xb_status status = set_value(value, value->option->default_text, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
-}
-
-/* Call xb_config_free even if this fails: some values may be set already. */
-static enum xb_status fill_config(const struct xb_option *const *rows, const struct tables *tables,
-                                  int argc, char **argv, struct xb_config *config,
-                                  struct xb_error *error)
-{
-    size_t count = count_rows(rows);
-    config->values = calloc(count > 0 ? count : 1, sizeof *config->values);
-    if (config->values == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", count);
-    config->count = count;
-    for (size_t i = 0; i < count; i++)
-        config->values[i].option = rows[i];
-    enum xb_status status = parse_arguments(config, tables, argc, argv, error);
-    if (status != XB_OK)
-        return status;
-    return set_defaults(config, error);
-}
-
 enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc, char **argv,
                                struct xb_config *config, struct xb_error *error)
 {
     struct tables tables = {NULL, NULL, NULL};
     struct xb_config parsed = {0};
-    enum xb_status status = build_tables(rows, count_rows(rows), &tables, error);
-    if (status != XB_OK)
-        goto out_tables;
-    status = fill_config(rows, &tables, argc, argv, &parsed, error);
-    if (status != XB_OK)
-        goto out_config;
-    free_tables(&tables);
-    *config = parsed;
-    return XB_OK;
-
-out_config:
-    xb_config_free(&parsed);
-out_tables:
-    free_tables(&tables);
+    size_t count = 0;
+    while (rows[count] != NULL)
+        count++;
+    enum xb_status status = build_tables(rows, count, &tables, error);
+    if (status == XB_OK) {
+        parsed.values = calloc(count > 0 ? count : 1, sizeof *parsed.values);
+        if (parsed.values == NULL)
+            status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", count);
+    }
+    if (status == XB_OK) {
+        parsed.count = count;
+        for (size_t i = 0; i < count; i++)
+            parsed.values[i].option = rows[i];
+        status = parse_arguments(&parsed, &tables, argc, argv, error);
+    }
+    for (size_t i = 0; status == XB_OK && i < count; i++) {
+        struct xb_value *value = &parsed.values[i];
+        if (!value->given && value->option->default_text != NULL)
+            status = set_value(value, value->option->default_text, error);
+    }
+    if (status == XB_OK)
+        *config = parsed;
+    else
+        xb_config_free(&parsed); /* some values may be set already */
+    free(tables.longs);
+    free(tables.shorts);
+    free(tables.names);
     return status;
 }
 
@@ -423,19 +319,6 @@ bool xb_option_is_list(const struct xb_option *option)
            option->type == XB_OPTION_COUNTS;
 }
 
-/* Whether the option, of SIZES, begins with that number by default. */
-static bool begins_with_size(const struct xb_option *option, const char *number)
-{
-    struct xb_value value = {.option = option, .text = (char *)option->default_text};
-    struct xb_error error;
-    char first[24];
-    bool is_read = parse_sizes(&value, &error) == XB_OK;
-    if (is_read)
-        snprintf(first, sizeof first, "%" PRIu64, value.sizes.bytes[0]);
-    xb_sizes_free(&value.sizes);
-    return is_read && strcmp(first, number) == 0;
-}
-
 const struct xb_option *xb_option_find(const struct xb_option *const *rows, const char *name)
 {
     for (size_t i = 0; rows != NULL && rows[i] != NULL; i++)
@@ -448,8 +331,15 @@ bool xb_option_is_usual(const struct xb_option *option, const char *text)
 {
     const char *usual = option->default_text != NULL ? option->default_text : "";
     size_t length = strcspn(usual, ",.");
-    if (length > 0 && option->type == XB_OPTION_SIZES)
-        return begins_with_size(option, text);
+    if (length > 0 && option->type == XB_OPTION_SIZES) {
+        struct xb_sizes sizes = {NULL, 0};
+        struct xb_error error;
+        char first[24] = "";
+        if (parse_sizes(option, usual, &sizes, &error) == XB_OK)
+            snprintf(first, sizeof first, "%" PRIu64, sizes.bytes[0]);
+        xb_sizes_free(&sizes);
+        return first[0] != '\0' && strcmp(first, text) == 0;
+    }
     return length > 0 && strlen(text) == length && strncmp(text, usual, length) == 0;
 }
 

@@ -36,17 +36,6 @@ void xb_documents_close(struct xb_documents *documents)
     documents->window = NULL;
 }
 
-static enum xb_status grow(struct xb_documents *d, struct xb_error *error)
-{
-    size_t capacity = d->capacity > 0 ? 2 * d->capacity : 2 * BLOCK;
-    char *grown = realloc(d->window, capacity + 1); /* for the zero behind a piece */
-    if (grown == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read a document of %zu bytes", capacity);
-    d->window = grown;
-    d->capacity = capacity;
-    return XB_OK;
-}
-
 /* Reads a block more, if there is one. What lies before `begin` is forgotten. */
 static enum xb_status fill(struct xb_documents *d, struct xb_error *error)
 {
@@ -60,9 +49,15 @@ static enum xb_status fill(struct xb_documents *d, struct xb_error *error)
         d->end -= d->begin;
         d->begin = 0;
     }
-    enum xb_status status = d->capacity - d->end < BLOCK ? grow(d, error) : XB_OK;
-    if (status != XB_OK)
-        return status;
+    if (d->capacity - d->end < BLOCK) {
+        size_t capacity = d->capacity > 0 ? 2 * d->capacity : 2 * BLOCK;
+        char *grown = realloc(d->window, capacity + 1); /* for the zero behind a piece */
+        if (grown == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read a document of %zu bytes",
+                           capacity);
+        d->window = grown;
+        d->capacity = capacity;
+    }
     errno = 0;
     size_t got = fread(d->window + d->end, 1, BLOCK, d->stream);
     d->end += got;
@@ -96,22 +91,6 @@ struct scan {
     const char *why; /* it is broken */
 };
 
-static void open_bracket(struct scan *scan, char bracket)
-{
-    if (scan->depth == DEEPEST)
-        scan->why = too_deep;
-    else
-        scan->open[scan->depth++] = bracket;
-}
-
-static void close_bracket(struct scan *scan, char bracket)
-{
-    if (scan->depth == 0 || scan->open[--scan->depth] != (bracket == '}' ? '{' : '['))
-        scan->why = other_bracket;
-    else
-        scan->is_whole = scan->depth == 0;
-}
-
 /* Goes to the next byte that matters: most do not. */
 static size_t skip(struct scan *scan, const char *bytes, size_t i, size_t length)
 {
@@ -124,16 +103,21 @@ static size_t skip(struct scan *scan, const char *bytes, size_t i, size_t length
     return i;
 }
 
+/* Takes a byte that matters. */
 static void take_byte(struct scan *scan, char c)
 {
     if (c == '"')
         scan->in_text = !scan->in_text;
     else if (scan->in_text)
         scan->escaped = c == '\\';
+    else if ((c == '{' || c == '[') && scan->depth == DEEPEST)
+        scan->why = too_deep;
     else if (c == '{' || c == '[')
-        open_bracket(scan, c);
-    else if (c == '}' || c == ']')
-        close_bracket(scan, c);
+        scan->open[scan->depth++] = c;
+    else if (scan->depth == 0 || scan->open[--scan->depth] != (c == '}' ? '{' : '['))
+        scan->why = other_bracket;
+    else
+        scan->is_whole = scan->depth == 0;
 }
 
 /* Takes bytes until the object ends or cannot be JSON; returns how many. */
@@ -186,20 +170,7 @@ static enum xb_status seek_document(struct xb_documents *d, struct xb_error *err
     }
 }
 
-/* At a line's begin within a document. */
-static void check_line(const struct xb_documents *d, struct scan *scan)
-{
-    if (!begins_document(d))
-        return;
-    if (scan->is_dropped || !may_open(scan, d->window + d->begin, d->at - d->begin)) {
-        scan->why = scan->is_dropped ? too_large : next_begins;
-    } else if (!scan->has_inner) {
-        scan->has_inner = true;
-        scan->inner = d->at - d->begin;
-        scan->inner_line = d->line;
-    }
-}
-
+/* Goes to the next line within a document. */
 static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, struct xb_error *error)
 {
     d->at++;
@@ -208,7 +179,14 @@ static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, stru
     enum xb_status status = look_ahead(d, 1, error);
     if (status != XB_OK || d->at == d->end)
         return status;
-    check_line(d, scan);
+    if (begins_document(d) &&
+        (scan->is_dropped || !may_open(scan, d->window + d->begin, d->at - d->begin))) {
+        scan->why = scan->is_dropped ? too_large : next_begins;
+    } else if (begins_document(d) && !scan->has_inner) {
+        scan->has_inner = true;
+        scan->inner = d->at - d->begin;
+        scan->inner_line = d->line;
+    }
     d->line_is_open = scan->why == NULL;
     return XB_OK;
 }
@@ -261,17 +239,6 @@ static enum xb_status scan_document(struct xb_documents *d, struct scan *scan,
     return status;
 }
 
-static void give_whole(struct xb_documents *d, struct xb_document_piece *piece)
-{
-    char *text = d->window + d->begin;
-    piece->length = d->at - d->begin;
-    piece->text = text;
-    d->held = (size_t)(text - d->window) + piece->length;
-    d->holds = d->window[d->held];
-    d->is_held = true;
-    d->window[d->held] = '\0';
-}
-
 static enum xb_status read_document(struct xb_documents *d, struct xb_document_piece *piece,
                                     struct xb_error *error)
 {
@@ -282,7 +249,12 @@ static enum xb_status read_document(struct xb_documents *d, struct xb_document_p
         return status;
     piece->why = scan.why;
     if (scan.why == NULL) {
-        give_whole(d, piece);
+        piece->length = d->at - d->begin;
+        piece->text = d->window + d->begin;
+        d->held = d->at;
+        d->holds = d->window[d->held];
+        d->is_held = true;
+        d->window[d->held] = '\0';
         return XB_OK;
     }
     if (scan.has_inner) {

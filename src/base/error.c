@@ -5,32 +5,25 @@
 #include "plain_text.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 const char *xb_status_name(enum xb_status status)
 {
-    switch (status) {
-    case XB_OK:
-        return "ok";
-    case XB_ERR_USAGE:
-        return "usage";
-    case XB_ERR_UNSUPPORTED:
-        return "unsupported";
-    case XB_ERR_UNAVAILABLE:
-        return "unavailable";
-    case XB_ERR_MEMORY:
-        return "memory";
-    case XB_ERR_SYSTEM:
-        return "system";
-    case XB_ERR_RUNTIME:
-        return "runtime";
-    case XB_ERR_STOPPED:
-        return "stopped";
-    case XB_ERR_INTERNAL:
-        return "internal";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [XB_OK] = "ok",
+        [XB_ERR_USAGE] = "usage",
+        [XB_ERR_UNSUPPORTED] = "unsupported",
+        [XB_ERR_UNAVAILABLE] = "unavailable",
+        [XB_ERR_MEMORY] = "memory",
+        [XB_ERR_SYSTEM] = "system",
+        [XB_ERR_RUNTIME] = "runtime",
+        [XB_ERR_STOPPED] = "stopped",
+        [XB_ERR_INTERNAL] = "internal",
+    };
+    size_t count = sizeof names / sizeof names[0];
+    return (size_t)status < count && names[status] != NULL ? names[status] : "unknown";
 }
 
 const char *xb_errno_name(int code)
@@ -75,25 +68,17 @@ enum xb_status xb_error_set_native(struct xb_error *error, enum xb_status status
     return status;
 }
 
-/* Writes ", No such file or directory" if this is an error of libc and its message lacks these
- * words; else "". Vendors' error names need no such words: they explain themselves. */
-static const char *errno_words(const struct xb_error *error, char *text, size_t size)
-{
-    int code = (int)error->native_code;
-    text[0] = '\0';
-    if (strcmp(error->native_name, xb_errno_name(code)) == 0 &&
-        strstr(error->message, strerror(code)) == NULL)
-        snprintf(text, size, ", %s", strerror(code));
-    return text;
-}
-
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
 {
-    char words[80];
+    int code = (int)error->native_code;
+    /* An error of libc gets its words, unless the message has them. Vendors' error names need no
+     * such words: they explain themselves. */
+    bool is_libc = strcmp(error->native_name, xb_errno_name(code)) == 0 &&
+                   strstr(error->message, strerror(code)) == NULL;
     if (error->call[0] != '\0')
-        snprintf(text, size, "%s [%s: %s (%lld)%s, at %s:%d]", error->message, error->call,
-                 error->native_name, (long long)error->native_code,
-                 errno_words(error, words, sizeof words), error->file, error->line);
+        snprintf(text, size, "%s [%s: %s (%lld)%s%s, at %s:%d]", error->message, error->call,
+                 error->native_name, (long long)error->native_code, is_libc ? ", " : "",
+                 is_libc ? strerror(code) : "", error->file, error->line);
     else
         snprintf(text, size, "%s", error->message);
     return text;

@@ -26,12 +26,6 @@ static double deadline;
 static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
 #define ENDING_COUNT (sizeof ending / sizeof ending[0])
 
-static void kill_by(int number)
-{
-    signal(number, SIG_DFL);
-    (void)raise(number); /* the signal is blocked in the handler and kills when it returns */
-}
-
 /* Notes a request. The one after the last that may be noted kills the process. */
 static void note(int number)
 {
@@ -44,31 +38,28 @@ static void note(int number)
     if ((last == 0 || now - last >= SAME_REQUEST_NS) &&
         atomic_compare_exchange_strong(&last_ns, &last, now)) {
         (void)atomic_compare_exchange_strong(&caught, &none, number);
-        if (atomic_fetch_add(&count, 1) >= atomic_load(&most_noted))
-            kill_by(number);
+        if (atomic_fetch_add(&count, 1) >= atomic_load(&most_noted)) {
+            signal(number, SIG_DFL);
+            (void)raise(number); /* it is blocked in the handler and kills when that returns */
+        }
     }
     errno = code;
 }
 
-/* Leaves an ignored signal ignored, because nohup and shells' background jobs rely on that. */
-static void catch_signal(int number)
+void xb_interrupt_catch(void)
 {
     struct sigaction action;
+    struct sigaction inherited;
     memset(&action, 0, sizeof action);
     action.sa_handler = note;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < ENDING_COUNT; i++)
         sigaddset(&action.sa_mask, ending[i]);
-    struct sigaction inherited;
-    if (sigaction(number, NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
-        sigaction(number, &action, NULL);
-}
-
-void xb_interrupt_catch(void)
-{
+    /* Leaves an ignored signal ignored: nohup and shells' background jobs rely on that. */
     for (size_t i = 0; i < ENDING_COUNT; i++)
-        catch_signal(ending[i]);
+        if (sigaction(ending[i], NULL, &inherited) == 0 && inherited.sa_handler != SIG_IGN)
+            sigaction(ending[i], &action, NULL);
     /* If a pipe's reader left or a file may not grow, let the write fail instead: these signals
      * would kill the process and lose its results. */
     signal(SIGPIPE, SIG_IGN);

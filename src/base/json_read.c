@@ -151,15 +151,6 @@ static int compare_keys(const void *a, const void *b)
 /* Of so few keys each is compared with each: nearly all objects have no more. */
 #define FEW 16
 
-static const char *find_twice_of_few(const char *const *keys, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (keys[i][0] == keys[k][0] && strcmp(keys[i], keys[k]) == 0)
-                return keys[i];
-    return NULL;
-}
-
 static const char *find_twice_of_many(struct xb_json_reader *reader, const cJSON *object,
                                       size_t count)
 {
@@ -192,8 +183,13 @@ static const char *find_twice(struct xb_json_reader *reader, const cJSON *object
             keys[count] = item->string;
         count++;
     }
-    return count <= FEW ? find_twice_of_few(keys, count)
-                        : find_twice_of_many(reader, object, count);
+    if (count > FEW)
+        return find_twice_of_many(reader, object, count);
+    for (size_t i = 1; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (keys[i][0] == keys[k][0] && strcmp(keys[i], keys[k]) == 0)
+                return keys[i];
+    return NULL;
 }
 
 /* An object or array on the way down, and its item that the way goes through. */
@@ -250,29 +246,24 @@ static void check_tree(struct xb_json_reader *reader, const cJSON *root)
     }
 }
 
-/* NULL, and an error, for what is no JSON. */
-static cJSON *parse(struct xb_json_reader *reader, const char *text, size_t length)
-{
-    const char *end = text;
-    errno = 0; /* cJSON does not tell why it fails */
-    cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
-    if (tree == NULL && errno == ENOMEM)
-        xb_json_refuse_memory(reader);
-    else if (tree == NULL)
-        refuse_at(reader, text, end,
-                  end >= text + length ? "the file ends here: it was cut, or is empty"
-                                       : "this is not JSON");
-    return tree;
-}
-
 cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t length)
 {
+    const char *end = text;
     if (xb_json_failed(reader))
         return NULL;
     check_text(reader, text, length);
-    cJSON *tree = !xb_json_failed(reader) ? parse(reader, text, length) : NULL;
+    if (xb_json_failed(reader))
+        return NULL;
+    errno = 0; /* cJSON does not tell why it fails */
+    cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
     if (tree != NULL)
         check_tree(reader, tree);
+    else if (errno == ENOMEM)
+        xb_json_refuse_memory(reader);
+    else
+        refuse_at(reader, text, end,
+                  end >= text + length ? "the file ends here: it was cut, or is empty"
+                                       : "this is not JSON");
     if (!xb_json_failed(reader))
         return tree;
     cJSON_Delete(tree);
@@ -280,13 +271,6 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
 }
 
 /* ---- values ---- */
-
-static bool is_among(const char *name, const char *const *names)
-{
-    while (*names != NULL && strcmp(*names, name) != 0)
-        names++;
-    return *names != NULL;
-}
 
 void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, const char *const *keys)
 {
@@ -297,7 +281,10 @@ void xb_json_check_keys(struct xb_json_reader *reader, const cJSON *object, cons
     }
     cJSON_ArrayForEach(item, object)
     {
-        if (!is_among(item->string, keys))
+        size_t i = 0;
+        while (keys[i] != NULL && strcmp(keys[i], item->string) != 0)
+            i++;
+        if (keys[i] == NULL)
             xb_json_refuse(reader, item->string, "there is no such key");
     }
 }

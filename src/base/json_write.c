@@ -63,24 +63,14 @@ static char *utf8_copy(const char *text, size_t length)
     return copy;
 }
 
-static bool is_utf8(const char *text)
-{
-    for (size_t bytes = 1; *text != '\0'; text += bytes) {
-        bytes = xb_utf8_length(text);
-        if (bytes == 0)
-            return false;
-    }
-    return true;
-}
-
 /* `text`, or where that is no UTF-8 a copy that is, to release from *copy. NULL: no memory. */
 static const char *utf8_of(const char *text, char **copy)
 {
-    *copy = NULL;
-    if (is_utf8(text))
-        return text;
-    *copy = utf8_copy(text, strlen(text));
-    return *copy;
+    const char *end = text;
+    for (size_t bytes = 1; *end != '\0' && bytes > 0; end += bytes)
+        bytes = xb_utf8_length(end);
+    *copy = *end != '\0' ? utf8_copy(text, strlen(text)) : NULL;
+    return *end != '\0' ? *copy : text;
 }
 
 /* ---- the tree ---- */
@@ -97,38 +87,31 @@ static cJSON *innermost(const struct xb_json *json)
     return json->depth > 0 ? json->open[json->depth - 1] : NULL;
 }
 
-/* Whether an item with this key may come next. */
-static bool is_placed(struct xb_json *json, const char *key)
-{
-    const cJSON *container = innermost(json);
-    if (container == NULL && json->root != NULL)
-        fail_misuse(json, "the document is complete", key);
-    else if (cJSON_IsObject(container) != (key != NULL))
-        fail_misuse(json, "a key belongs to an object, and only there", key);
-    return !has_failed(json);
-}
-
-static bool add_to_object(cJSON *object, const char *key, cJSON *item)
-{
-    char *copy;
-    const char *name = utf8_of(key, &copy);
-    bool ok = name != NULL && cJSON_AddItemToObject(object, name, item);
-    cJSON_free(copy);
-    return ok;
-}
-
 /* Takes the item, which is NULL where memory is short. */
 static void put(struct xb_json *json, const char *key, cJSON *item)
 {
-    if (item != NULL && !is_placed(json, key)) {
+    cJSON *container = innermost(json);
+    char *copy = NULL;
+    bool is_put = false;
+    if (item != NULL && container == NULL && json->root != NULL)
+        fail_misuse(json, "the document is complete", key);
+    else if (item != NULL && cJSON_IsObject(container) != (key != NULL))
+        fail_misuse(json, "a key belongs to an object, and only there", key);
+    if (item != NULL && has_failed(json)) {
         cJSON_Delete(item);
         return;
     }
-    cJSON *container = innermost(json);
     if (item != NULL && container == NULL) {
         json->root = item;
-    } else if (item == NULL || !(key != NULL ? add_to_object(container, key, item)
-                                             : cJSON_AddItemToArray(container, item))) {
+        return;
+    }
+    const char *name = key != NULL ? utf8_of(key, &copy) : NULL;
+    if (item != NULL && key != NULL)
+        is_put = name != NULL && cJSON_AddItemToObject(container, name, item);
+    else if (item != NULL)
+        is_put = cJSON_AddItemToArray(container, item);
+    cJSON_free(copy);
+    if (!is_put) {
         cJSON_Delete(item);
         xb_json_fail_memory(json);
     }
@@ -167,30 +150,6 @@ void xb_json_close(struct xb_json *json)
 
 /* ---- values ---- */
 
-static cJSON *text_item(const char *text)
-{
-    char *copy;
-    const char *valid = utf8_of(text, &copy);
-    cJSON *item = valid != NULL ? cJSON_CreateString(valid) : NULL;
-    cJSON_free(copy);
-    return item;
-}
-
-static cJSON *whole_item(uint64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, value);
-    return cJSON_CreateRaw(text);
-}
-
-/* cJSON's own numbers may be off in the last bit: it takes 15 digits that are near enough. */
-static cJSON *number_item(double value)
-{
-    char text[32];
-    return isfinite(value) ? cJSON_CreateRaw(xb_number_text(value, text, sizeof text))
-                           : cJSON_CreateNull();
-}
-
 void xb_json_put_null(struct xb_json *json, const char *key)
 {
     put(json, key, cJSON_CreateNull());
@@ -198,7 +157,13 @@ void xb_json_put_null(struct xb_json *json, const char *key)
 
 void xb_json_put_text(struct xb_json *json, const char *key, const char *text)
 {
-    put(json, key, text != NULL ? text_item(text) : cJSON_CreateNull());
+    char *copy = NULL;
+    const char *valid = text != NULL ? utf8_of(text, &copy) : NULL;
+    put(json, key,
+        text == NULL    ? cJSON_CreateNull()
+        : valid != NULL ? cJSON_CreateString(valid)
+                        : NULL);
+    cJSON_free(copy);
 }
 
 void xb_json_put_optional(struct xb_json *json, const char *key, const char *text)
@@ -208,12 +173,16 @@ void xb_json_put_optional(struct xb_json *json, const char *key, const char *tex
 
 void xb_json_put_number(struct xb_json *json, const char *key, double value)
 {
-    put(json, key, number_item(value));
+    char text[32];
+    /* cJSON's own numbers may be off in the last bit: it takes 15 digits that are near enough. */
+    put(json, key,
+        isfinite(value) ? cJSON_CreateRaw(xb_number_text(value, text, sizeof text))
+                        : cJSON_CreateNull());
 }
 
 void xb_json_put_whole(struct xb_json *json, const char *key, uint64_t value)
 {
-    put(json, key, whole_item(value));
+    xb_json_put_known_whole(json, key, true, value);
 }
 
 void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_known, double value)
@@ -223,7 +192,9 @@ void xb_json_put_known_number(struct xb_json *json, const char *key, bool is_kno
 
 void xb_json_put_known_whole(struct xb_json *json, const char *key, bool is_known, uint64_t value)
 {
-    put(json, key, is_known ? whole_item(value) : cJSON_CreateNull());
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, value);
+    put(json, key, is_known ? cJSON_CreateRaw(text) : cJSON_CreateNull());
 }
 
 void xb_json_put_index(struct xb_json *json, const char *key, int64_t index)
@@ -233,7 +204,7 @@ void xb_json_put_index(struct xb_json *json, const char *key, int64_t index)
 
 void xb_json_put_flag(struct xb_json *json, const char *key, bool flag)
 {
-    put(json, key, cJSON_CreateBool(flag));
+    xb_json_put_known_flag(json, key, true, flag);
 }
 
 void xb_json_put_known_flag(struct xb_json *json, const char *key, bool is_known, bool flag)
@@ -315,15 +286,6 @@ static size_t drop_blanks(char *text)
     return (size_t)(out - text);
 }
 
-/* In one call, which a stream without a buffer passes on as it is. Documents that stand in it as
- * they were read may have lines of their own. */
-static bool print_line(char *text, FILE *stream)
-{
-    size_t length = drop_blanks(text);
-    text[length] = '\n'; /* in place of the zero, which nobody needs any more */
-    return fwrite(text, 1, length + 1, stream) == length + 1;
-}
-
 static enum xb_status print_tree(const cJSON *root, FILE *stream, enum form form, const char *what,
                                  struct xb_error *error)
 {
@@ -333,8 +295,12 @@ static enum xb_status print_tree(const cJSON *root, FILE *stream, enum form form
     if (text == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "not enough memory to write %s: measure fewer cases in one run", what);
-    bool is_written = form == LINE ? print_line(text, stream)
-                                   : fprintf(stream, "%s%s", text, form == PART ? "" : "\n") >= 0;
+    /* Documents that stand in it as they were read may have lines of their own. */
+    size_t length = form == LINE ? drop_blanks(text) : strlen(text);
+    if (form != PART)
+        text[length++] = '\n'; /* in place of the zero, which nobody needs any more */
+    /* In one call, which a stream without a buffer passes on as it is. */
+    bool is_written = fwrite(text, 1, length, stream) == length;
     int code = errno;
     cJSON_free(text);
     if (!is_written)

@@ -265,25 +265,21 @@ static enum xb_status open_stream(struct xb_output *output, int fd, double deadl
     return xb_output_no_memory(error, output->path);
 }
 
-/* Duplicates a descriptor. A pipe is opened again if that is possible, because a duplicate shares
- * its flags: O_NONBLOCK would change the caller's descriptor too. */
-static int duplicate(const struct xb_output *output, int fd)
-{
-    char path[32];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    bool pipe = S_ISFIFO(output->file.st_mode);
-    int own = pipe ? open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1;
-    return own >= 0 ? own : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-}
-
 /* Writes to a duplicate of an open descriptor, so that closing it leaves the caller's open. Both
- * share their position and O_APPEND, so output lands where the caller expects it. */
+ * share their position and O_APPEND, so output lands where the caller expects it. A pipe is opened
+ * again if that is possible, because a duplicate shares its flags: O_NONBLOCK would change the
+ * caller's descriptor too. */
 static enum xb_status open_descriptor(struct xb_output *output, int fd, double deadline,
                                       struct xb_error *error)
 {
     if (!is_writable(fd))
         return xb_output_refuse(error, output->path, "fcntl", EBADF);
-    int own = duplicate(output, fd);
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    bool is_pipe = S_ISFIFO(output->file.st_mode);
+    int own = is_pipe ? open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (own < 0)
+        own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return xb_output_refuse(error, output->path, "fcntl", errno);
     return open_stream(output, own, deadline, error);
@@ -306,19 +302,6 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
     return status == XB_OK ? open_stream(output, fd, deadline, error) : status;
 }
 
-static enum xb_status open_found(struct xb_output *output, double deadline, struct xb_error *error)
-{
-    if (output->target != NULL)
-        return open_replacing(output, error);
-    if (output->standard != NULL && !S_ISFIFO(output->file.st_mode)) {
-        output->stream = output->standard;
-        return XB_OK;
-    }
-    int fd = output->standard != NULL ? fileno(output->standard) : output->descriptor;
-    return fd >= 0 ? open_descriptor(output, fd, deadline, error)
-                   : open_as_it_is(output, deadline, error);
-}
-
 void xb_output_unbuffer(struct xb_output *output)
 {
     if (output->stream != NULL)
@@ -328,7 +311,16 @@ void xb_output_unbuffer(struct xb_output *output)
 
 enum xb_status xb_output_open(struct xb_output *output, double deadline, struct xb_error *error)
 {
-    enum xb_status status = open_found(output, deadline, error);
+    enum xb_status status = XB_OK;
+    int fd = output->standard != NULL ? fileno(output->standard) : output->descriptor;
+    if (output->target != NULL)
+        status = open_replacing(output, error);
+    else if (output->standard != NULL && !S_ISFIFO(output->file.st_mode))
+        output->stream = output->standard;
+    else if (fd >= 0)
+        status = open_descriptor(output, fd, deadline, error);
+    else
+        status = open_as_it_is(output, deadline, error);
     if (status != XB_OK)
         xb_output_discard(output);
     return status;

@@ -23,15 +23,6 @@
 
 /* ---- opening ---- */
 
-static enum xb_status refuse_without_reader(struct xb_error *error, const char *path)
-{
-    return XB_FAIL(
-        error, XB_ERR_STOPPED,
-        "cannot write '%.300s': nobody opened this FIFO for reading before %s; start its "
-        "reader first",
-        path, xb_interrupt_signal() != 0 ? "a signal ended the wait" : "the deadline");
-}
-
 /* Opens with O_NONBLOCK and tries again: a plain open() would block, where nobody looks for a
  * signal or at the deadline. */
 enum xb_status xb_fifo_open(const char *path, double deadline, int *fd, struct xb_error *error)
@@ -43,7 +34,11 @@ enum xb_status xb_fifo_open(const char *path, double deadline, int *fd, struct x
         if (code != ENXIO && code != EINTR)
             return xb_output_refuse(error, path, "open", code);
         if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
-            return refuse_without_reader(error, path);
+            return XB_FAIL(
+                error, XB_ERR_STOPPED,
+                "cannot write '%.300s': nobody opened this FIFO for reading before %s; start its "
+                "reader first",
+                path, xb_interrupt_signal() != 0 ? "a signal ended the wait" : "the deadline");
         if (!told)
             xb_say("'%.300s' is a FIFO that nobody reads yet: waiting for its reader", path);
         told = true;
@@ -85,15 +80,6 @@ static bool wait_for_room(const struct pipe_end *end)
     }
 }
 
-static void begin(struct pipe_end *end)
-{
-    double now = xb_clock_now();
-    end->begun = true;
-    end->signals = xb_interrupt_count();
-    if (end->deadline > 0)
-        end->until = (now > end->deadline ? now : end->deadline) + GRACE_S;
-}
-
 /* How much can be written at once without blocking: PIPE_BUF bytes where there is room at all, and
  * as many as the pipe holds where it is empty. What is written at once is not mixed with what
  * others write to the same pipe. */
@@ -113,8 +99,13 @@ static ssize_t write_pieces(void *cookie, const char *text, size_t size)
 {
     struct pipe_end *end = cookie;
     size_t done = 0;
-    if (!end->begun)
-        begin(end);
+    if (!end->begun) {
+        double now = xb_clock_now();
+        end->begun = true;
+        end->signals = xb_interrupt_count();
+        if (end->deadline > 0)
+            end->until = (now > end->deadline ? now : end->deadline) + GRACE_S;
+    }
     while (done < size && !end->failed) {
         bool has_room = wait_for_room(end);
         size_t room = has_room ? room_of(end) : 0;

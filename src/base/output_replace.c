@@ -52,15 +52,6 @@ static void descriptor_path(char path[32], int fd)
     snprintf(path, 32, "/proc/self/fd/%d", fd);
 }
 
-/* Opens a file without a name: the kernel removes it when the process ends, even by SIGKILL. Fails
- * if the file system does not support this, or without /proc, which give_name needs. */
-static int open_unnamed(const struct xb_output *output, mode_t mode)
-{
-    if (access("/proc/self/fd", X_OK) != 0)
-        return -1;
-    return openat(output->directory, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
-}
-
 /* ---- who may do what with it ---- */
 
 /* Gives the new file the access list of the file at `path`, or none if that has none. */
@@ -92,7 +83,11 @@ static bool keep_access(int fd, const char *path, const struct stat *old)
 enum xb_status xb_replacement_open(struct xb_output *output, struct xb_error *error)
 {
     mode_t mode = output->is_there ? 0600 : 0666; /* for a new file the umask decides */
-    int fd = open_unnamed(output, mode);
+    int fd = -1;
+    /* A file without a name: the kernel removes it when the process ends, even by SIGKILL. Fails if
+     * the file system does not support this, or without /proc, which give_name needs. */
+    if (access("/proc/self/fd", X_OK) == 0)
+        fd = openat(output->directory, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, mode);
     if (fd < 0)
         fd = open_named(output, mode);
     if (fd < 0)
@@ -183,18 +178,6 @@ static const char *give_name(struct xb_output *output)
     return copy_to_named(output);
 }
 
-/* Reserves all the space before anything is written over: if the disk is full, the old content is
- * still there. */
-static bool reserve(int fd, off_t size)
-{
-    int failed;
-    do
-        failed = size > 0 ? fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size) : 0;
-    while (failed != 0 && errno == EINTR);
-    /* Not every file system can reserve space. */
-    return failed == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
-}
-
 /* Writes the new content into the open target `fd`. */
 static const char *fill(const struct xb_output *output, int fd)
 {
@@ -207,7 +190,13 @@ static const char *fill(const struct xb_output *output, int fd)
         errno = ESTALE; /* another file has the target's name by now */
         return "open";
     }
-    if (!reserve(fd, own.st_size))
+    /* Reserves all the space before anything is written over: if the disk is full, the old content
+     * is still there. Not every file system can. */
+    int failed;
+    do
+        failed = own.st_size > 0 ? fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, own.st_size) : 0;
+    while (failed != 0 && errno == EINTR);
+    if (failed != 0 && errno != EOPNOTSUPP && errno != ENOSYS)
         return "fallocate";
     return copy(from, fd) && ftruncate(fd, own.st_size) == 0 && fsync(fd) == 0 ? NULL : "write";
 }
@@ -227,37 +216,27 @@ static const char *write_over(const struct xb_output *output)
     return failed;
 }
 
-/* Whether somebody else has put a file there since the target was looked for. */
-static bool is_anothers(const struct xb_output *output)
-{
-    struct stat now;
-    return fstatat(output->directory, base_of(output), &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-           (!output->is_there || !xb_is_same_file(&now, &output->file));
-}
-
-/* For a file system that cannot rename without replacing, such as NFS: a link replaces nothing. */
-static int link_to_name(const struct xb_output *output)
-{
-    if (linkat(output->directory, output->temporary, output->directory, base_of(output), 0) == 0)
-        return 0;
-    if (errno == EEXIST)
-        return -1;
-    return renameat(output->directory, output->temporary, output->directory, base_of(output));
-}
-
 /* Gives the new file the target's name. Where none should be there, the kernel looks once more, if
  * this file system can: ranks of a job end in the same moment. */
 static int take_name(const struct xb_output *output)
 {
-    if (output->keeps_others && is_anothers(output)) {
-        errno = EEXIST;
+    int directory = output->directory;
+    const char *base = base_of(output);
+    struct stat now;
+    if (output->keeps_others && fstatat(directory, base, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+        (!output->is_there || !xb_is_same_file(&now, &output->file))) {
+        errno = EEXIST; /* somebody else's, put there since the target was looked for */
         return -1;
     }
     bool is_new = output->keeps_others && !output->is_there;
-    int failed = renameat2(output->directory, output->temporary, output->directory, base_of(output),
-                           is_new ? RENAME_NOREPLACE : 0);
-    return failed != 0 && is_new && (errno == EINVAL || errno == ENOSYS) ? link_to_name(output)
-                                                                         : failed;
+    int failed =
+        renameat2(directory, output->temporary, directory, base, is_new ? RENAME_NOREPLACE : 0);
+    if (failed == 0 || !is_new || (errno != EINVAL && errno != ENOSYS))
+        return failed;
+    /* A file system that cannot rename without replacing, such as NFS: a link replaces nothing. */
+    if (linkat(directory, output->temporary, directory, base, 0) == 0)
+        return 0;
+    return errno == EEXIST ? -1 : renameat(directory, output->temporary, directory, base);
 }
 
 /* Saves what was written, although it could not be put in its place. Returns the path of that file,

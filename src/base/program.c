@@ -77,17 +77,6 @@ static int run_program(void *argument, int channel)
 
 /* ---- starting ---- */
 
-static enum xb_status start_guardian(struct watch *watch, struct xb_error *error)
-{
-    /* A group of its own: whoever kills that of this process spares it. */
-    static const struct xb_child_task task = {.what = "the guardian of another program",
-                                              .work = guard,
-                                              .signals = XB_CHILD_IGNORES_SIGNALS,
-                                              .files = XB_CHILD_IS_ALONE,
-                                              .leads_group = true};
-    return xb_child_start(&watch->guardian, &task, error);
-}
-
 static void close_end(struct watch *watch, int end)
 {
     if (watch->output[end] >= 0)
@@ -121,16 +110,6 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
 }
 
 /* ---- watching ---- */
-
-/* Asks it to leave where there is a reason to. */
-static void look_for_reasons(struct watch *watch)
-{
-    xb_child_heed_interrupt(&watch->child, SIGTERM, WRITE_S);
-    if (watch->program->end_at > 0 && xb_clock_now() >= watch->program->end_at) {
-        watch->outcome->overdue = true;
-        xb_child_dismiss(&watch->child, SIGTERM, HEED_S);
-    }
-}
 
 /*
  * Whether there is nothing more to wait for. What it has started may hold its output open for ever:
@@ -193,7 +172,12 @@ static void watch_to_end(struct watch *watch)
         bool leaving = watch->output[0] < 0 || watch->child.ended_at > 0;
         if (xb_child_glance(&watch->child, watch->output[0], leaving ? LEAVING_MS : GLANCE_MS))
             (void)read_some(watch);
-        look_for_reasons(watch);
+        /* Asks it to leave where there is a reason to. */
+        xb_child_heed_interrupt(&watch->child, SIGTERM, WRITE_S);
+        if (watch->program->end_at > 0 && xb_clock_now() >= watch->program->end_at) {
+            watch->outcome->overdue = true;
+            xb_child_dismiss(&watch->child, SIGTERM, HEED_S);
+        }
     }
     while (watch->output[0] >= 0 && read_some(watch))
         ;
@@ -227,7 +211,13 @@ enum xb_status xb_program_run(const struct xb_program *program, struct xb_progra
         .program = program, .outcome = outcome, .child = {.channel = -1}, .output = {-1, -1}};
     *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
     double begin = xb_clock_now();
-    enum xb_status status = start_guardian(&watch, error);
+    /* A group of its own: whoever kills that of this process spares it. */
+    static const struct xb_child_task guardian = {.what = "the guardian of another program",
+                                                  .work = guard,
+                                                  .signals = XB_CHILD_IGNORES_SIGNALS,
+                                                  .files = XB_CHILD_IS_ALONE,
+                                                  .leads_group = true};
+    enum xb_status status = xb_child_start(&watch.guardian, &guardian, error);
     if (status != XB_OK)
         return status;
     status = start(&watch, error);

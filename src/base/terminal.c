@@ -26,21 +26,16 @@ static bool is_given(const char *value)
     return value != NULL && value[0] != '\0';
 }
 
-static size_t columns_of_environment(void)
-{
-    const char *text = getenv("COLUMNS");
-    char *end = NULL;
-    long columns = is_given(text) ? strtol(text, &end, 10) : 0;
-    return columns > 0 && *end == '\0' ? (size_t)columns : USUAL_COLUMNS;
-}
-
 /* Of a terminal, however few. */
 static size_t columns_of_window(FILE *stream)
 {
     struct winsize window;
-    return ioctl(fileno(stream), TIOCGWINSZ, &window) == 0 && window.ws_col > 0
-               ? window.ws_col
-               : columns_of_environment();
+    if (ioctl(fileno(stream), TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
+        return window.ws_col;
+    const char *text = getenv("COLUMNS");
+    char *end = NULL;
+    long columns = is_given(text) ? strtol(text, &end, 10) : 0;
+    return columns > 0 && *end == '\0' ? (size_t)columns : USUAL_COLUMNS;
 }
 
 size_t xb_terminal_columns(FILE *stream)

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
+/* How numbers, sizes and durations are written, for all formats alike. */
 #include "text.h"
 
+#include "xferbench/units.h"
+
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,4 +45,57 @@ locale_t xb_plain_locale_enter(void)
 void xb_plain_locale_leave(locale_t previous)
 {
     freelocale(uselocale(previous));
+}
+
+const char *xb_size_format(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    size_t unit = 0;
+    while (bytes != 0 && bytes % 1024 == 0) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, size, "%" PRIu64 " %s", bytes, units[unit]);
+    return text;
+}
+
+/* Writes digits / 10^decimals. It avoids printf's %f, whose decimal point depends on the locale. */
+static void write_decimal(unsigned digits, int decimals, const char *unit, char *text, size_t size)
+{
+    if (decimals == 2)
+        snprintf(text, size, "%u.%02u %s", digits / 100, digits % 100, unit);
+    else if (decimals == 1)
+        snprintf(text, size, "%u.%u %s", digits / 10, digits % 10, unit);
+    else
+        snprintf(text, size, "%u %s", digits, unit);
+}
+
+const char *xb_duration_format(double seconds, char *text, size_t size)
+{
+    static const struct {
+        const char *name;
+        double per_second;
+    } units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
+
+    if (!(seconds > 0.0) || isinf(seconds)) {
+        snprintf(text, size, "%g s", seconds);
+        return text;
+    }
+    /* Use the first unit in which the rounded value has at most three digits, so that 999.6 us
+     * becomes "1.00 ms". */
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double power = 100.0;
+        for (int decimals = 2; decimals >= 0; decimals--, power /= 10.0) {
+            double digits = floor(seconds * units[i].per_second * power + 0.5);
+            if (digits < 1000.0) {
+                write_decimal((unsigned)digits, decimals, units[i].name, text, size);
+                return text;
+            }
+        }
+    }
+    double step = 10.0;
+    while (seconds / step >= 1000.0)
+        step *= 10.0;
+    snprintf(text, size, "%.0f s", floor(seconds / step + 0.5) * step);
+    return text;
 }

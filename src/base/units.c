@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes, whole numbers, lists and ranges of both, and durations. */
 #include "xferbench/units.h"
+
+#include "arena.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +14,6 @@
 #define SIZE_ACCEPTED                                                                              \
     "a size is a whole number of bytes from %d to 2^63 - 1, such as 4096, 64K, 1.5G or 1GB (K M "  \
     "G T or KiB MiB GiB TiB are powers of 1024, KB MB GB TB powers of 1000)"
-#define SIZES_ACCEPTED "give sizes and ranges with single commas between, such as 64K,1M or 4K..1G"
 #define DURATION_ACCEPTED                                                                          \
     "a duration is a decimal number above 0 with ns, us, ms, s or m, or none for seconds, such "   \
     "as 500ms or 1.5"
@@ -22,7 +24,7 @@ struct span {
     size_t length;
 };
 
-/* The sizes that are allowed. */
+/* The numbers that are allowed. */
 struct bounds {
     uint64_t minimum, maximum;
 };
@@ -166,18 +168,6 @@ static enum xb_status refuse_size(struct span span, struct bounds bounds, const 
                    why, bounds.minimum > 0);
 }
 
-static enum xb_status check_bounds(struct span span, struct bounds bounds, uint64_t bytes,
-                                   struct xb_error *error)
-{
-    char minimum[32];
-    char maximum[32];
-    if (bytes >= bounds.minimum && bytes <= bounds.maximum)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "\"%.*s\" is not a size from %s to %s", quoted(span),
-                   span.text, xb_size_format(bounds.minimum, minimum, sizeof minimum),
-                   xb_size_format(bounds.maximum, maximum, sizeof maximum));
-}
-
 static enum xb_status parse_size(struct span span, struct bounds bounds, uint64_t *bytes,
                                  struct xb_error *error)
 {
@@ -196,10 +186,14 @@ static enum xb_status parse_size(struct span span, struct bounds bounds, uint64_
     uint64_t size = whole * unit->bytes + part;
     if (size == 0 && bounds.minimum > 0)
         return refuse_size(span, bounds, "is zero", error);
-    enum xb_status status = check_bounds(span, bounds, size, error);
-    if (status == XB_OK)
-        *bytes = size;
-    return status;
+    char minimum[32];
+    char maximum[32];
+    if (size < bounds.minimum || size > bounds.maximum)
+        return XB_FAIL(error, XB_ERR_USAGE, "\"%.*s\" is not a size from %s to %s", quoted(span),
+                       span.text, xb_size_format(bounds.minimum, minimum, sizeof minimum),
+                       xb_size_format(bounds.maximum, maximum, sizeof maximum));
+    *bytes = size;
+    return XB_OK;
 }
 
 enum xb_status xb_size_parse(const char *text, uint64_t *bytes, struct xb_error *error)
@@ -213,90 +207,137 @@ enum xb_status xb_size_parse_within(const char *text, uint64_t minimum, uint64_t
     return parse_size(span_of(text), (struct bounds){minimum, maximum}, bytes, error);
 }
 
-/* Adds a size, which the user wrote as `item`. The array doubles when the count is a power of two.
- */
-static enum xb_status append_size(struct xb_sizes *sizes, uint64_t bytes, struct span item,
+static enum xb_status parse_count(struct span span, struct bounds bounds, uint64_t *count,
                                   struct xb_error *error)
 {
-    for (size_t i = 0; i < sizes->count; i++) {
-        if (sizes->bytes[i] == bytes) {
-            char text[32];
-            return XB_FAIL(error, XB_ERR_USAGE,
-                           "size %s is named twice, again by \"%.*s\"; name each size once",
-                           xb_size_format(bytes, text, sizeof text), quoted(item), item.text);
-        }
+    uint64_t number = 0;
+    bool fits = leading_digits(span).length == span.length && span.length > 0;
+    for (size_t i = 0; fits && i < span.length; i++) {
+        unsigned digit = (unsigned)(span.text[i] - '0');
+        fits = number <= (UINT64_MAX - digit) / 10;
+        number = 10 * number + digit;
     }
-    if ((sizes->count & (sizes->count - 1)) == 0) {
-        size_t capacity = sizes->count == 0 ? 1 : 2 * sizes->count;
-        uint64_t *grown = realloc(sizes->bytes, capacity * sizeof *grown);
-        if (grown == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu sizes", capacity);
-        sizes->bytes = grown;
-    }
-    sizes->bytes[sizes->count++] = bytes;
+    if (!fits || number < bounds.minimum || number > bounds.maximum)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "\"%.*s\" is not a whole number from %" PRIu64 " to %" PRIu64, quoted(span),
+                       span.text, bounds.minimum, bounds.maximum);
+    *count = number;
     return XB_OK;
 }
 
-static enum xb_status append_range(struct xb_sizes *sizes, struct span item, size_t dots,
-                                   struct bounds bounds, struct xb_error *error)
+enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *count,
+                              struct xb_error *error)
 {
+    return parse_count(span_of(text), (struct bounds){minimum, maximum}, count, error);
+}
+
+/* ---- lists and ranges that double ---- */
+
+/* What a list is of, and how messages speak of it. */
+struct kind {
+    enum xb_status (*parse)(struct span item, struct bounds bounds, uint64_t *number,
+                            struct xb_error *error);
+    const char *list, *noun, *items, *range, *range_with_0;
+};
+
+static const struct kind of_sizes = {parse_size,         "size list ", "size",
+                                     "64K,1M or 4K..1G", "4K..1G",     "0,1..4K"};
+static const struct kind of_counts = {parse_count,      "",      "number",
+                                      "1,2,4 or 1..16", "1..16", "0,1..16"};
+
+struct list {
+    const struct kind *kind;
+    struct bounds bounds;
+    uint64_t *numbers;
+    size_t count;
+};
+
+/* Adds a number, which the user wrote as `item`. */
+static enum xb_status append(struct list *list, uint64_t number, struct span item,
+                             struct xb_error *error)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        char text[32];
+        if (list->numbers[i] == number && list->kind == &of_sizes)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "size %s is named twice, again by \"%.*s\"; name each size once",
+                           xb_size_format(number, text, sizeof text), quoted(item), item.text);
+        if (list->numbers[i] == number)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%" PRIu64 " is named twice, again by \"%.*s\"; name it once", number,
+                           quoted(item), item.text);
+    }
+    uint64_t *grown = xb_array_grow(list->numbers, list->count, sizeof *grown);
+    if (grown == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu %ss", list->count + 1,
+                       list->kind->noun);
+    list->numbers = grown;
+    list->numbers[list->count++] = number;
+    return XB_OK;
+}
+
+/* `dots` is where the two points stand. */
+static enum xb_status append_range(struct list *list, struct span item, size_t dots,
+                                   struct xb_error *error)
+{
+    const struct kind *kind = list->kind;
+    struct span end = skip(item, dots + 2);
     uint64_t first = 0;
     uint64_t last = 0;
-    if (dots == 0 || dots + 2 == item.length)
-        return XB_FAIL(error, XB_ERR_USAGE, "range \"%.*s\" lacks a size; name both, as in 4K..1G",
-                       quoted(item), item.text);
-    enum xb_status status = parse_size((struct span){item.text, dots}, bounds, &first, error);
-    if (status != XB_OK)
-        return status;
-    status = parse_size(skip(item, dots + 2), bounds, &last, error);
+    if (dots == 0 || end.length == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "range \"%.*s\" lacks a %s; name both, as in %s",
+                       quoted(item), item.text, kind->noun, kind->range);
+    enum xb_status status =
+        kind->parse((struct span){item.text, dots}, list->bounds, &first, error);
+    if (status == XB_OK)
+        status = kind->parse(end, list->bounds, &last, error);
     if (status != XB_OK)
         return status;
     if (first == 0)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "range \"%.*s\" cannot double from 0; name 0 apart, as in 0,1..4K",
-                       quoted(item), item.text);
+                       "range \"%.*s\" cannot double from 0; name 0 apart, as in %s", quoted(item),
+                       item.text, kind->range_with_0);
     if (last < first)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "range \"%.*s\" runs backwards; put the smaller size first, as in 4K..1G",
-                       quoted(item), item.text);
-    /* A size has at most 63 bits, so doubling the last one does not overflow. */
-    for (uint64_t bytes = first; bytes <= last; bytes *= 2) {
-        status = append_size(sizes, bytes, item, error);
-        if (status != XB_OK)
+                       "range \"%.*s\" runs backwards; put the smaller %s first, as in %s",
+                       quoted(item), item.text, kind->noun, kind->range);
+    for (uint64_t number = first;; number *= 2) {
+        status = append(list, number, item, error);
+        if (status != XB_OK || number > last / 2)
             return status;
     }
-    return XB_OK;
 }
 
-static enum xb_status append_item(struct xb_sizes *sizes, struct span item, struct bounds bounds,
-                                  struct xb_error *error)
+static enum xb_status append_item(struct list *list, struct span item, struct xb_error *error)
 {
     for (size_t i = 0; i + 1 < item.length; i++)
         if (item.text[i] == '.' && item.text[i + 1] == '.')
-            return append_range(sizes, item, i, bounds, error);
-    uint64_t bytes = 0;
-    enum xb_status status = parse_size(item, bounds, &bytes, error);
-    if (status != XB_OK)
-        return status;
-    return append_size(sizes, bytes, item, error);
+            return append_range(list, item, i, error);
+    uint64_t number = 0;
+    enum xb_status status = list->kind->parse(item, list->bounds, &number, error);
+    return status != XB_OK ? status : append(list, number, item, error);
 }
 
-static enum xb_status append_items(struct xb_sizes *sizes, const char *text, struct bounds bounds,
-                                   struct xb_error *error)
+/* On failure nothing is left to free. */
+static enum xb_status parse_list(const char *text, struct list *list, struct xb_error *error)
 {
-    const char *item = text;
-    while (item != NULL) {
-        const char *comma = strchr(item, ',');
-        struct span span = {item, comma != NULL ? (size_t)(comma - item) : strlen(item)};
-        if (span.length == 0)
-            return XB_FAIL(error, XB_ERR_USAGE, "size list \"%.*s\" has an empty place; %s",
-                           quoted(span_of(text)), text, SIZES_ACCEPTED);
-        enum xb_status status = append_item(sizes, span, bounds, error);
-        if (status != XB_OK)
-            return status;
-        item = comma != NULL ? comma + 1 : NULL;
+    const char *rest = text;
+    enum xb_status status = XB_OK;
+    for (bool more = true; more && status == XB_OK;) {
+        struct span item = {rest, strcspn(rest, ",")};
+        if (item.length > 0)
+            status = append_item(list, item, error);
+        else
+            status = XB_FAIL(error, XB_ERR_USAGE,
+                             "%s\"%.80s\" has an empty place; give %ss and ranges with single "
+                             "commas between, such as %s",
+                             list->kind->list, text, list->kind->noun, list->kind->items);
+        more = rest[item.length] == ',';
+        rest += item.length + 1;
     }
-    return XB_OK;
+    if (status != XB_OK)
+        free(list->numbers);
+    return status;
 }
 
 enum xb_status xb_sizes_parse(const char *text, struct xb_sizes *sizes, struct xb_error *error)
@@ -307,14 +348,11 @@ enum xb_status xb_sizes_parse(const char *text, struct xb_sizes *sizes, struct x
 enum xb_status xb_sizes_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
                                      struct xb_sizes *sizes, struct xb_error *error)
 {
-    struct xb_sizes parsed = {NULL, 0};
-    enum xb_status status = append_items(&parsed, text, (struct bounds){minimum, maximum}, error);
-    if (status != XB_OK) {
-        xb_sizes_free(&parsed);
-        return status;
-    }
-    *sizes = parsed;
-    return XB_OK;
+    struct list list = {.kind = &of_sizes, .bounds = {minimum, maximum}};
+    enum xb_status status = parse_list(text, &list, error);
+    if (status == XB_OK)
+        *sizes = (struct xb_sizes){list.numbers, list.count};
+    return status;
 }
 
 void xb_sizes_free(struct xb_sizes *sizes)
@@ -323,15 +361,23 @@ void xb_sizes_free(struct xb_sizes *sizes)
     *sizes = (struct xb_sizes){NULL, 0};
 }
 
-static const struct duration_unit *find_duration_unit(struct span suffix)
+enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
+                               struct xb_counts *counts, struct xb_error *error)
 {
-    for (size_t i = 0; i < COUNT_OF(duration_units); i++) {
-        const char *name = duration_units[i].suffix;
-        if (strlen(name) == suffix.length && memcmp(name, suffix.text, suffix.length) == 0)
-            return &duration_units[i];
-    }
-    return NULL;
+    struct list list = {.kind = &of_counts, .bounds = {minimum, maximum}};
+    enum xb_status status = parse_list(text, &list, error);
+    if (status == XB_OK)
+        *counts = (struct xb_counts){list.numbers, list.count};
+    return status;
 }
+
+void xb_counts_free(struct xb_counts *counts)
+{
+    free(counts->values);
+    *counts = (struct xb_counts){NULL, 0};
+}
+
+/* ---- durations ---- */
 
 /*
  * Computes (whole + 0.fraction) * factor / 10^decimals. If number * factor is below 2^53 and the
@@ -367,7 +413,13 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     uint64_t whole = 0;
     if (!split_decimal(span, &decimal))
         return refuse_duration(span, "is not a decimal number", error);
-    const struct duration_unit *unit = find_duration_unit(decimal.suffix);
+    const struct duration_unit *unit = NULL;
+    for (size_t i = 0; unit == NULL && i < COUNT_OF(duration_units); i++) {
+        const char *name = duration_units[i].suffix;
+        if (strlen(name) == decimal.suffix.length &&
+            memcmp(name, decimal.suffix.text, decimal.suffix.length) == 0)
+            unit = &duration_units[i];
+    }
     if (unit == NULL)
         return refuse_duration(span, "has an unknown unit", error);
     if (!digits_value(decimal.whole, &whole))
@@ -377,57 +429,4 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
         return refuse_duration(span, "is zero", error);
     *seconds = value;
     return XB_OK;
-}
-
-const char *xb_size_format(uint64_t bytes, char *text, size_t size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t unit = 0;
-    while (bytes != 0 && bytes % 1024 == 0) {
-        bytes /= 1024;
-        unit++;
-    }
-    snprintf(text, size, "%" PRIu64 " %s", bytes, units[unit]);
-    return text;
-}
-
-/* Writes digits / 10^decimals. It avoids printf's %f, whose decimal point depends on the locale. */
-static void write_decimal(unsigned digits, int decimals, const char *unit, char *text, size_t size)
-{
-    if (decimals == 2)
-        snprintf(text, size, "%u.%02u %s", digits / 100, digits % 100, unit);
-    else if (decimals == 1)
-        snprintf(text, size, "%u.%u %s", digits / 10, digits % 10, unit);
-    else
-        snprintf(text, size, "%u %s", digits, unit);
-}
-
-const char *xb_duration_format(double seconds, char *text, size_t size)
-{
-    static const struct {
-        const char *name;
-        double per_second;
-    } units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
-
-    if (!(seconds > 0.0) || isinf(seconds)) {
-        snprintf(text, size, "%g s", seconds);
-        return text;
-    }
-    /* Use the first unit in which the rounded value has at most three digits, so that 999.6 us
-     * becomes "1.00 ms". */
-    for (size_t i = 0; i < COUNT_OF(units); i++) {
-        double power = 100.0;
-        for (int decimals = 2; decimals >= 0; decimals--, power /= 10.0) {
-            double digits = floor(seconds * units[i].per_second * power + 0.5);
-            if (digits < 1000.0) {
-                write_decimal((unsigned)digits, decimals, units[i].name, text, size);
-                return text;
-            }
-        }
-    }
-    double step = 10.0;
-    while (seconds / step >= 1000.0)
-        step *= 10.0;
-    snprintf(text, size, "%.0f s", floor(seconds / step + 0.5) * step);
-    return text;
 }

@@ -98,56 +98,34 @@ static void put_extra(struct xb_json *json, const struct xb_comparison *comparis
     xb_json_put_text(json, "extra", words.text);
 }
 
-/* One process has no range, which is not the same as a range of 0. */
-static void put_range(struct xb_json *json, const struct figures *figures)
-{
-    char text[48];
-    if (figures->n < 2 || !isfinite(figures->half_range))
-        return;
-    snprintf(text, sizeof text, "\xC2\xB1 %.3g", figures->half_range);
-    xb_json_put_text(json, "range", text);
-}
-
-/* What the entries are made of. */
-struct chart {
-    struct xb_json *json;
-    const struct xb_comparison *comparison;
-    /* Of the candidate alone: names must be the same whatever it is compared with. */
-    struct xb_parameters parameters;
-    size_t place; /* for compared_of */
-};
-
-static void put_entry(struct chart *chart, const struct xb_record_case *test,
-                      const struct xb_figure *figure, const struct figures *figures)
-{
-    char text[XB_COMPARE_TEXT];
-    struct xb_json *json = chart->json;
-    xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "name",
-                     xb_compare_case_name(test, figure, &chart->parameters, text, sizeof text));
-    xb_json_put_text(json, "unit", unit_of(figure, text, sizeof text));
-    xb_json_put_number(json, "value", figures->value);
-    put_range(json, figures);
-    put_extra(json, chart->comparison, figures,
-              compared_of(chart->comparison, test, figure, &chart->place));
-    xb_json_close(json);
-}
-
 /* `values` has room for one of each process of the candidate. */
 static void put_entries(struct xb_json *json, const struct xb_comparison *comparison,
                         double *values)
 {
     const struct xb_record *record = comparison->candidate;
-    struct chart chart = {
-        .json = json, .comparison = comparison, .parameters = xb_parameters_that_differ(record)};
+    /* Of the candidate alone: names must be the same whatever it is compared with. */
+    const struct xb_parameters parameters = xb_parameters_that_differ(record);
+    char text[XB_COMPARE_TEXT];
+    size_t place = 0;
     for (size_t i = 0; i < record->case_count; i++) {
         struct xb_figure all[XB_COMPARE_FIGURES];
         const struct xb_record_case *test = &record->cases[i];
         size_t count = xb_compare_figures(comparison, &(struct xb_pair){.candidate = test}, all);
         for (size_t k = 0; k < count; k++) {
             struct figures figures = figures_of(record, test, &all[k], values);
-            if (figures.n > 0 && isfinite(figures.value) && figures.value > 0)
-                put_entry(&chart, test, &all[k], &figures);
+            if (figures.n == 0 || !isfinite(figures.value) || figures.value <= 0)
+                continue;
+            xb_json_open_object(json, NULL);
+            xb_json_put_text(json, "name",
+                             xb_compare_case_name(test, &all[k], &parameters, text, sizeof text));
+            xb_json_put_text(json, "unit", unit_of(&all[k], text, sizeof text));
+            xb_json_put_number(json, "value", figures.value);
+            /* One process has no range, which is not the same as a range of 0. */
+            snprintf(text, sizeof text, "\xC2\xB1 %.3g", figures.half_range);
+            if (figures.n >= 2 && isfinite(figures.half_range))
+                xb_json_put_text(json, "range", text);
+            put_extra(json, comparison, &figures, compared_of(comparison, test, &all[k], &place));
+            xb_json_close(json);
         }
     }
 }

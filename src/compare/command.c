@@ -17,6 +17,67 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- options ---- */
+
+static const char *const formats[] = {
+    "table", "json", "markdown", "github", "junit", "benchmark-action", NULL};
+
+static const struct xb_option option_threshold = {
+    .name = "threshold",
+    .type = XB_OPTION_TEXT,
+    .argument = "SHARES",
+    .default_text = "2%",
+    .help =
+        "How much worse is a regression: 2% or 0.02. Of some cases another share, by a list: "
+        "2%,managed=10%,pinned/h2d=1%, with cases as for --gate; the last one that fits counts.",
+};
+static const struct xb_option option_gate = {
+    .name = "gate",
+    .short_name = 'g',
+    .type = XB_OPTION_TEXT,
+    .argument = "CASES",
+    .help =
+        "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, '*' "
+        "for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is the "
+        "name of one in the result files: */*/*/overlap. Without it bandwidths and latencies "
+        "count, and without --gate those of all cases.",
+};
+static const struct xb_option option_force = {
+    .name = "force",
+    .type = XB_OPTION_FLAG,
+    .help = "Compare also what was not measured under the same conditions; the output says so.",
+};
+static const struct xb_option option_strict = {
+    .name = "strict",
+    .type = XB_OPTION_FLAG,
+    .help = "Refuse files of another driver, CUDA or HIP runtime, or kernel. Without it they are "
+            "compared, and the output says what changed.",
+};
+static const struct xb_option option_format = {
+    .name = "format",
+    .short_name = 'f',
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT",
+    .default_text = "table",
+    .help = "table, for people; json (docs/compare.schema.json); markdown, for step summaries and "
+            "merge requests; github, annotations of a workflow; junit, with the figures in a "
+            "failure's body; benchmark-action, the candidate's figures for "
+            "github-action-benchmark's customBiggerIsBetter.",
+    .choices = formats,
+};
+
+static const struct xb_option *const compare_rows[] = {
+    &option_threshold, &xb_option_alpha,  &option_gate,          &option_force,      &option_strict,
+    &option_format,    &xb_option_output, &xb_option_plain_help, &xb_option_version, NULL,
+};
+
+static const struct xb_option *const *rows(void)
+{
+    return compare_rows;
+}
+
+/* ---- what is asked ---- */
+
 /* The whole command. */
 struct command {
     const struct xb_config *config;
@@ -34,18 +95,6 @@ static int fail(const struct xb_error *error)
     return XB_EXIT_USAGE;
 }
 
-/* ---- what is asked ---- */
-
-static enum xb_status read_thresholds(const struct xb_config *config,
-                                      struct xb_comparison_request *request, struct xb_error *error)
-{
-    struct xb_error cause;
-    request->threshold = 0.02; /* of what a list without a plain share leaves */
-    enum xb_status status = xb_thresholds_parse(xb_config_get(config, "threshold")->text,
-                                                &request->threshold, &request->thresholds, &cause);
-    return status == XB_OK ? XB_OK : XB_FAIL(error, cause.status, "--threshold: %s", cause.message);
-}
-
 static enum xb_status read_request(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = command->config;
@@ -60,49 +109,20 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
         return XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
     request->force = xb_config_get(config, "force")->flag;
     request->strict = xb_config_get(config, "strict")->flag;
-    enum xb_status status = read_thresholds(config, request, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_option_alpha_read(config, &request->alpha, error);
+    request->threshold = 0.02; /* of what a list without a plain share leaves */
+    struct xb_error cause;
+    if (xb_thresholds_parse(xb_config_get(config, "threshold")->text, &request->threshold,
+                            &request->thresholds, &cause) != XB_OK)
+        return XB_FAIL(error, cause.status, "--threshold: %s", cause.message);
+    enum xb_status status = xb_option_alpha_read(config, &request->alpha, error);
     if (status != XB_OK || !gate->is_set)
         return status;
-    struct xb_error cause;
     if (xb_gates_parse(gate->text, &request->gates, &cause) != XB_OK)
         return XB_FAIL(error, cause.status, "--gate: %s", cause.message);
     return XB_OK;
 }
 
-/* Of a file and itself every comparison passes, and whoever named it twice learns nothing. */
-static enum xb_status refuse_same(const struct command *command, struct xb_error *error)
-{
-    char *const *paths = command->config->operands;
-    if (xb_cli_is_one_file(paths[0], paths[1]))
-        return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' and '%.200s' are one and the same file",
-                       paths[0], paths[1]);
-    return XB_OK;
-}
-
-static enum xb_status read_files(struct command *command, struct xb_error *error)
-{
-    char *const *paths = command->config->operands;
-    enum xb_status status = refuse_same(command, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_record_read(paths[0], &command->baseline, error);
-    if (status != XB_OK)
-        return status;
-    return xb_record_read(paths[1], &command->candidate, error);
-}
-
-/* The request borrows them. */
-static enum xb_status read_defaults(struct command *command, struct xb_error *error)
-{
-    command->request.defaults = &command->defaults;
-    command->request.rows = xb_run_rows();
-    return xb_record_of_defaults(command->request.rows, &command->defaults, error);
-}
-
-/* Nor may the output take the place of what it is made of. */
+/* The output must not overwrite an input. */
 static enum xb_status open_output(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = command->config;
@@ -140,25 +160,29 @@ static enum xb_status write_comparison(struct command *command, struct xb_error 
                                   xb_terminal_has_colours(stream), error);
 }
 
-/* Reads what is asked, and compares. */
-static enum xb_status compare_files(struct command *command, struct xb_error *error)
+/* Reads what is asked, compares and writes. */
+static enum xb_status compare(struct command *command, struct xb_error *error)
 {
+    char *const *paths = command->config->operands;
+    struct xb_comparison_request *request = &command->request;
     enum xb_status status = read_request(command, error);
-    if (status != XB_OK)
-        return status;
-    status = read_files(command, error);
-    if (status != XB_OK)
-        return status;
-    status = read_defaults(command, error);
-    if (status != XB_OK)
-        return status;
-    return xb_compare(&command->baseline, &command->candidate, &command->request,
-                      &command->comparison, error);
-}
-
-static enum xb_status write_output(struct command *command, struct xb_error *error)
-{
-    enum xb_status status = open_output(command, error);
+    /* Of a file and itself every comparison passes, and whoever named it twice learns nothing. */
+    if (status == XB_OK && xb_cli_is_one_file(paths[0], paths[1]))
+        status = XB_FAIL(error, XB_ERR_USAGE, "'%.200s' and '%.200s' are one and the same file",
+                         paths[0], paths[1]);
+    if (status == XB_OK)
+        status = xb_record_read(paths[0], &command->baseline, error);
+    if (status == XB_OK)
+        status = xb_record_read(paths[1], &command->candidate, error);
+    request->defaults = &command->defaults;
+    request->rows = xb_run_rows();
+    if (status == XB_OK)
+        status = xb_record_of_defaults(request->rows, &command->defaults, error);
+    if (status == XB_OK)
+        status = xb_compare(&command->baseline, &command->candidate, request, &command->comparison,
+                            error);
+    if (status == XB_OK)
+        status = open_output(command, error);
     if (status != XB_OK)
         return status;
     status = write_comparison(command, error);
@@ -168,19 +192,13 @@ static enum xb_status write_output(struct command *command, struct xb_error *err
     return status;
 }
 
-static int compare(struct command *command)
-{
-    struct xb_error error;
-    if (compare_files(command, &error) != XB_OK || write_output(command, &error) != XB_OK)
-        return fail(&error);
-    return xb_comparison_exit_code(&command->comparison);
-}
-
 static int run(struct xb_config *config, char *const *words)
 {
     struct command command = {.config = config};
+    struct xb_error error;
     (void)words;
-    int code = compare(&command);
+    int code = compare(&command, &error) == XB_OK ? xb_comparison_exit_code(&command.comparison)
+                                                  : fail(&error);
     xb_output_discard(&command.output);
     xb_comparison_free(&command.comparison);
     xb_record_free(&command.candidate);
@@ -204,7 +222,7 @@ const struct xb_command xb_command_compare = {
              "how.",
     .example = "xferbench compare baseline.json candidate.json",
     .operands = XB_OPERANDS_FILES,
-    .rows = xb_compare_rows,
+    .rows = rows,
     .run = run,
     .fail = fail,
 };

@@ -2,35 +2,65 @@
 /* Two records: their pairs of cases, and what is judged of each. */
 #include "internal.h"
 
+#include "record/mode_list.h"
 #include "xferbench/version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- figures of pairs ---- */
+/* ---- which figures of a case are compared ---- */
 
-/* Room for one more; grows by doubling from the count alone. */
-static enum xb_status make_room(struct xb_comparison *comparison, struct xb_error *error)
+/* Adds those that count by themselves, or because a gate names them, each once. */
+static size_t add_side(const struct xb_comparison *comparison, const struct xb_record *record,
+                       const struct xb_record_case *test, struct xb_figure *figures, size_t count)
 {
-    size_t count = comparison->case_count;
-    if ((count & (count - 1)) != 0) /* neither a power of two nor none yet: there is room */
-        return XB_OK;
-    struct xb_compared *grown =
-        realloc(comparison->cases, (count > 0 ? 2 * count : 1) * sizeof *grown);
-    if (grown == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", count + 1);
-    comparison->cases = grown;
-    return XB_OK;
+    for (size_t i = 0; test != NULL && i < record->process_count; i++)
+        for (size_t k = 0; k < test->rows[i].figure_count; k++) {
+            const struct xb_record_figure *own = &test->rows[i].figures[k];
+            const struct xb_figure figure = {.name = own->name,
+                                             .unit = own->unit,
+                                             .more_is_better = own->more_is_better,
+                                             .gates = own->gates};
+            const struct xb_gates *gates = &comparison->request.gates;
+            bool is_wanted = figure.gates;
+            bool is_there = count == XB_COMPARE_FIGURES;
+            for (size_t j = 0; j < gates->count; j++)
+                is_wanted = is_wanted || xb_gate_passes(&gates->items[j], test, &figure);
+            for (size_t j = 0; j < count; j++)
+                is_there = is_there || strcmp(figures[j].name, figure.name) == 0;
+            if (is_wanted && !is_there)
+                figures[count++] = figure;
+        }
+    return count;
 }
+
+const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test)
+{
+    return xb_mode_main_figure(test->mode, test->latency);
+}
+
+size_t xb_compare_figures(const struct xb_comparison *comparison, const struct xb_pair *pair,
+                          struct xb_figure figures[XB_COMPARE_FIGURES])
+{
+    const struct xb_record_case *test = pair->candidate != NULL ? pair->candidate : pair->baseline;
+    size_t count = 1; /* the case's own, also where it failed */
+    figures[0] = *xb_compare_own_figure(test);
+    count = add_side(comparison, comparison->baseline, pair->baseline, figures, count);
+    return add_side(comparison, comparison->candidate, pair->candidate, figures, count);
+}
+
+/* ---- figures of pairs ---- */
 
 static enum xb_status add_figure(struct xb_comparison *comparison, const struct xb_pair *pair,
                                  const struct xb_figure *figure, struct xb_error *error)
 {
     char text[256];
-    enum xb_status status = make_room(comparison, error);
-    if (status != XB_OK)
-        return status;
+    struct xb_compared *cases =
+        xb_array_grow(comparison->cases, comparison->case_count, sizeof *cases);
+    if (cases == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", comparison->case_count + 1);
+    comparison->cases = cases;
     struct xb_compared *compared = &comparison->cases[comparison->case_count++];
     *compared = (struct xb_compared){
         .test = pair->candidate != NULL ? pair->candidate : pair->baseline,
@@ -41,7 +71,7 @@ static enum xb_status add_figure(struct xb_comparison *comparison, const struct 
         .differs = pair->is_other || pair->settings != NULL,
     };
     compared->threshold = xb_threshold_of(&comparison->request, compared);
-    status = xb_judge_measure(comparison, pair, compared, error);
+    enum xb_status status = xb_judge_measure(comparison, pair, compared, error);
     if (status != XB_OK)
         return status;
     compared->gates =
@@ -53,29 +83,18 @@ static enum xb_status add_figure(struct xb_comparison *comparison, const struct 
     return XB_OK;
 }
 
-static enum xb_status add_pair(struct xb_comparison *comparison, const struct xb_pair *pair,
-                               struct xb_error *error)
-{
-    struct xb_figure figures[XB_COMPARE_FIGURES];
-    size_t count = xb_compare_figures(comparison, pair, figures);
-    for (size_t i = 0; i < count; i++) {
-        enum xb_status status = add_figure(comparison, pair, &figures[i], error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
-}
-
 static enum xb_status add_pairs(struct xb_comparison *comparison, struct xb_pairs *pairs,
                                 struct xb_error *error)
 {
     bool is_refused = !comparison->comparable && !comparison->request.force;
-    for (size_t i = 0; !is_refused && i < pairs->count; i++) {
-        enum xb_status status = add_pair(comparison, &pairs->items[i], error);
-        if (status != XB_OK)
-            return status;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; !is_refused && status == XB_OK && i < pairs->count; i++) {
+        struct xb_figure figures[XB_COMPARE_FIGURES];
+        size_t count = xb_compare_figures(comparison, &pairs->items[i], figures);
+        for (size_t j = 0; status == XB_OK && j < count; j++)
+            status = add_figure(comparison, &pairs->items[i], &figures[j], error);
     }
-    return XB_OK;
+    return status;
 }
 
 enum xb_status xb_comparison_find_parameters(struct xb_comparison *comparison,
@@ -98,20 +117,17 @@ static enum xb_status compare_pairs(struct xb_comparison *comparison, struct xb_
                                     struct xb_error *error)
 {
     enum xb_status status = xb_differences_find(comparison, pairs, error);
-    if (status != XB_OK)
-        return status;
-    status = add_pairs(comparison, pairs, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_comparison_find_parameters(comparison, error);
+    if (status == XB_OK)
+        status = add_pairs(comparison, pairs, error);
+    if (status == XB_OK)
+        status = xb_comparison_find_parameters(comparison, error);
     if (status != XB_OK)
         return status;
     comparison->idle_gate = xb_gates_find_idle(comparison);
     status = xb_judge_all(comparison, error);
-    if (status != XB_OK)
-        return status;
-    xb_judge_overall(comparison);
-    return XB_OK;
+    if (status == XB_OK)
+        xb_judge_overall(comparison);
+    return status;
 }
 
 enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_record *candidate,
@@ -122,12 +138,10 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
     *comparison = (struct xb_comparison){
         .version = XB_VERSION, .baseline = baseline, .candidate = candidate, .request = *request};
     enum xb_status status = xb_gates_check(comparison, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_thresholds_check(comparison, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_pairs_make(comparison, &pairs, error);
+    if (status == XB_OK)
+        status = xb_thresholds_check(comparison, error);
+    if (status == XB_OK)
+        status = xb_pairs_make(comparison, &pairs, error);
     if (status != XB_OK)
         return status;
     status = compare_pairs(comparison, &pairs, error);

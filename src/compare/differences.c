@@ -26,28 +26,17 @@ static struct xb_arena **texts_of(struct search *search)
     return &search->comparison->texts;
 }
 
-/* Room for one more; grows by doubling from the count alone. */
-static bool make_room(struct xb_comparison *comparison)
-{
-    size_t count = comparison->difference_count;
-    if ((count & (count - 1)) != 0) /* neither a power of two nor none yet: there is room */
-        return true;
-    struct xb_difference *grown =
-        realloc(comparison->differences, (count > 0 ? 2 * count : 1) * sizeof *grown);
-    if (grown != NULL)
-        comparison->differences = grown;
-    return grown != NULL;
-}
-
 /* Both texts and the name must live as long as the comparison. A name of NULL could not be made. */
 static void add(struct search *search, const char *name, const char *baseline,
                 const char *candidate, bool forbids)
 {
     struct xb_comparison *comparison = search->comparison;
-    if (search->failed || name == NULL || !make_room(comparison)) {
-        search->failed = true;
+    struct xb_difference *differences =
+        xb_array_grow(comparison->differences, comparison->difference_count, sizeof *differences);
+    comparison->differences = differences != NULL ? differences : comparison->differences;
+    search->failed = search->failed || name == NULL || differences == NULL;
+    if (search->failed)
         return;
-    }
     comparison->differences[comparison->difference_count++] = (struct xb_difference){
         .name = name, .baseline = baseline, .candidate = candidate, .forbids = forbids};
     comparison->comparable = comparison->comparable && !forbids;
@@ -74,14 +63,6 @@ static void add_stack(struct search *search, const char *name, const char *basel
 }
 
 /* ---- backend, driver, devices ---- */
-
-static void compare_backend(struct search *search)
-{
-    const struct xb_record *baseline = search->comparison->baseline;
-    const struct xb_record *candidate = search->comparison->candidate;
-    add_if_other(search, "backend", baseline->backend, candidate->backend, true);
-    add_stack(search, "driver", baseline->driver, candidate->driver);
-}
 
 static const struct xb_record_device *find_device(const struct xb_record_process *process,
                                                   unsigned index)
@@ -168,26 +149,22 @@ static void compare_device_texts(struct search *search, unsigned index, const ch
                  after, forbids && before != NULL && after != NULL);
 }
 
-/* Devices that ran at the same time shared what is between them and the host: with one more or less
- * of them a figure is another. */
-static bool any_simultaneous_in_both(const struct xb_pairs *pairs)
-{
-    for (size_t i = 0; i < pairs->count; i++) {
-        const struct xb_pair *pair = &pairs->items[i];
-        if (pair->baseline != NULL && pair->candidate != NULL && pair->candidate->simultaneous)
-            return true;
-    }
-    return false;
-}
-
 static void compare_device(struct search *search, unsigned index)
 {
     const struct xb_record_device *before = first_device(search->comparison->baseline, index);
     const struct xb_record_device *after = first_device(search->comparison->candidate, index);
     if (before == NULL || after == NULL) {
+        /* Devices that ran at the same time shared what is between them and the host: with one more
+         * or less of them a figure is another. */
+        bool forbids = false;
+        for (size_t i = 0; i < search->pairs->count; i++) {
+            const struct xb_pair *pair = &search->pairs->items[i];
+            forbids = forbids || (pair->baseline != NULL && pair->candidate != NULL &&
+                                  pair->candidate->simultaneous);
+        }
         add_if_other(search, xb_arena_print(texts_of(search), "device %u", index),
                      before != NULL ? before->name : NULL, after != NULL ? after->name : NULL,
-                     any_simultaneous_in_both(search->pairs));
+                     forbids);
         return;
     }
     compare_device_texts(search, index, "model", describe_model, true);
@@ -248,35 +225,6 @@ static void compare_groups(struct search *search)
 
 /* ---- options ---- */
 
-/* Whether it only decides which cases there are and where they go. A case says itself which mode,
- * size, variant and device it is of, and those that differ stand in one file only. */
-static bool only_selects(const struct xb_comparison *comparison, const char *option)
-{
-    const struct xb_option *row = xb_option_find(comparison->request.rows, option);
-    return row != NULL && row->selects;
-}
-
-/* Whether both cases say of the option what they were measured with, whatever the files say. */
-static bool says_itself(const struct xb_pair *pair, const char *option)
-{
-    return xb_record_fact_find(pair->baseline->parameters, pair->baseline->parameter_count,
-                               option) != NULL &&
-           xb_record_fact_find(pair->candidate->parameters, pair->candidate->parameter_count,
-                               option) != NULL;
-}
-
-/* Adds to what is told of a pair. */
-static void mark(struct search *search, struct xb_pair *pair, const char *option,
-                 const char *baseline, const char *candidate)
-{
-    bool first = pair->settings == NULL;
-    pair->settings = xb_arena_print(
-        texts_of(search), "%s%smeasured with --%s %s, the baseline with %s",
-        first ? "" : pair->settings, first ? "" : "; ", option,
-        candidate != NULL ? candidate : "null", baseline != NULL ? baseline : "null");
-    search->failed = search->failed || pair->settings == NULL;
-}
-
 /* Marks the cases of both files that were measured by an option which differs, and returns whether
  * there are any. A mode that this program does not know may have it. */
 static bool mark_rows(struct search *search, const char *option, const char *baseline,
@@ -291,8 +239,18 @@ static bool mark_rows(struct search *search, const char *option, const char *bas
         if (mode != NULL && xb_option_find(mode->options, option) == NULL)
             continue;
         any = true;
-        if (!says_itself(pair, option))
-            mark(search, pair, option, baseline, candidate);
+        /* Both may say what they were measured with, whatever the files say. */
+        if (xb_record_fact_find(pair->baseline->parameters, pair->baseline->parameter_count,
+                                option) != NULL &&
+            xb_record_fact_find(pair->candidate->parameters, pair->candidate->parameter_count,
+                                option) != NULL)
+            continue;
+        bool first = pair->settings == NULL;
+        pair->settings = xb_arena_print(
+            texts_of(search), "%s%smeasured with --%s %s, the baseline with %s",
+            first ? "" : pair->settings, first ? "" : "; ", option,
+            candidate != NULL ? candidate : "null", baseline != NULL ? baseline : "null");
+        search->failed = search->failed || pair->settings == NULL;
     }
     return any;
 }
@@ -325,7 +283,10 @@ static void compare_option(struct search *search, const char *name)
     const struct xb_record_fact *old = before != NULL ? before : by_default;
     const struct xb_record_fact *new = after != NULL ? after : by_default;
     bool both_known = old != NULL && new != NULL;
-    if (only_selects(comparison, name) ||
+    const struct xb_option *row = xb_option_find(comparison->request.rows, name);
+    /* A case says itself which mode, size, variant and device it is of, and those that differ stand
+     * in one file only. */
+    if ((row != NULL && row->selects) ||
         same_text(old != NULL ? old->value : NULL, new != NULL ? new->value : NULL))
         return;
     const char *baseline = value_to_show(search, before, by_default);
@@ -339,23 +300,7 @@ static void compare_option(struct search *search, const char *name)
             mark_rows(search, name, baseline, candidate);
 }
 
-static void compare_options(struct search *search)
-{
-    const struct xb_record *baseline = search->comparison->baseline;
-    const struct xb_record *candidate = search->comparison->candidate;
-    for (size_t i = 0; i < baseline->option_count; i++)
-        compare_option(search, baseline->options[i].name);
-    for (size_t i = 0; i < candidate->option_count; i++)
-        if (xb_record_option(baseline, candidate->options[i].name) == NULL)
-            compare_option(search, candidate->options[i].name);
-}
-
 /* ---- the rest is context ---- */
-
-static bool is_of_stack(const char *fact)
-{
-    return strcmp(fact, "kernel") == 0 || strcmp(fact, "runtime version") == 0;
-}
 
 static void compare_facts(struct search *search)
 {
@@ -366,7 +311,7 @@ static void compare_facts(struct search *search)
         const struct xb_record_fact *after =
             xb_record_fact_find(candidate->facts, candidate->fact_count, before->name);
         const char *value = after != NULL ? after->value : NULL;
-        if (is_of_stack(before->name))
+        if (strcmp(before->name, "kernel") == 0 || strcmp(before->name, "runtime version") == 0)
             add_stack(search, before->name, before->value, value);
         else
             add_if_other(search, before->name, before->value, value, false);
@@ -378,10 +323,27 @@ static void compare_facts(struct search *search)
     }
 }
 
-/* Those that forbid first, else in their order. */
-static void sort_differences(struct xb_comparison *comparison)
+enum xb_status xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs,
+                                   struct xb_error *error)
 {
+    struct search search = {.comparison = comparison, .pairs = pairs};
+    comparison->comparable = true;
+    const struct xb_record *baseline = comparison->baseline;
+    const struct xb_record *candidate = comparison->candidate;
     size_t forbidding = 0;
+    add_if_other(&search, "backend", baseline->backend, candidate->backend, true);
+    add_stack(&search, "driver", baseline->driver, candidate->driver);
+    compare_devices(&search);
+    compare_groups(&search);
+    for (size_t i = 0; i < baseline->option_count; i++)
+        compare_option(&search, baseline->options[i].name);
+    for (size_t i = 0; i < candidate->option_count; i++)
+        if (xb_record_option(baseline, candidate->options[i].name) == NULL)
+            compare_option(&search, candidate->options[i].name);
+    compare_facts(&search);
+    if (search.failed)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the differences");
+    /* Those that forbid first, else in their order. */
     for (size_t i = 0; i < comparison->difference_count; i++) {
         struct xb_difference difference = comparison->differences[i];
         if (!difference.forbids)
@@ -390,20 +352,5 @@ static void sort_differences(struct xb_comparison *comparison)
                 (i - forbidding) * sizeof difference);
         comparison->differences[forbidding++] = difference;
     }
-}
-
-enum xb_status xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs,
-                                   struct xb_error *error)
-{
-    struct search search = {.comparison = comparison, .pairs = pairs};
-    comparison->comparable = true;
-    compare_backend(&search);
-    compare_devices(&search);
-    compare_groups(&search);
-    compare_options(&search);
-    compare_facts(&search);
-    if (search.failed)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the differences");
-    sort_differences(comparison);
     return XB_OK;
 }

@@ -54,19 +54,6 @@ static void annotate(struct log *log, enum kind kind, const char *title, const c
         put_command(log, kind, title, text);
 }
 
-/* What did not fit. */
-static void finish_kinds(struct log *log)
-{
-    for (int i = 0; i < KINDS; i++) {
-        struct xb_words words = {.length = 0};
-        if (log->count[i] <= SHOWN)
-            continue;
-        xb_words_add(&words, "%zu more of this kind: see the table or the JSON",
-                     log->count[i] - SHOWN);
-        put_command(log, (enum kind)i, "and more", words.text);
-    }
-}
-
 /* ---- the whole ---- */
 
 /* With what it may depend on, for there is no other place. */
@@ -123,7 +110,7 @@ static void annotate_differences(struct log *log, bool forbid, enum kind kind, c
 
 /* ---- cases ---- */
 
-/* As grave as what the case does to the whole; false: nothing that a log must tell. */
+/* Chooses error, warning or notice. Returns false if the case needs no annotation. */
 static bool kind_of(const struct xb_compared *compared, enum kind *kind)
 {
     bool judged = xb_compare_judged(compared);
@@ -191,7 +178,14 @@ enum xb_status xb_compare_github_write(FILE *stream, const struct xb_comparison 
     annotate_differences(&log, false, NOTICE, "other differences");
     for (size_t i = 0; i < comparison->case_count; i++)
         annotate_case(&log, &comparison->cases[i]);
-    finish_kinds(&log);
+    for (int i = 0; i < KINDS; i++) { /* what did not fit */
+        struct xb_words words = {.length = 0};
+        if (log.count[i] <= SHOWN)
+            continue;
+        xb_words_add(&words, "%zu more of this kind: see the table or the JSON",
+                     log.count[i] - SHOWN);
+        put_command(&log, (enum kind)i, "and more", words.text);
+    }
     enum xb_status status = xb_stream_finish(stream, "the annotations", error);
     xb_plain_locale_leave(previous);
     return status;

@@ -5,14 +5,46 @@
 #include "base/arena.h"
 #include "base/json_fields.h"
 #include "comparison.h"
-#include "pairs.h"
+
+/* ---- pairs ---- */
+
+/* A case of both files or one: NULL for the side that does not have it. Where a setting differs, a
+ * pair is compared only by force. */
+struct xb_pair {
+    const struct xb_record_case *baseline, *candidate;
+    bool is_other; /* they differ in their parameters */
+    /* "measured with --kernel-time 2, the baseline with 1": settings of the mode that differ beside
+     * the parameters; NULL for none. The comparison's text. */
+    const char *settings;
+};
+
+/* In the baseline's order; what only the candidate has comes last. Release with xb_pairs_free, also
+ * a zeroed one. */
+struct xb_pairs {
+    struct xb_pair *items;
+    size_t count;
+};
+
+/*
+ * Pairs the cases of both files that are the same. A parameter that only one file has counts as
+ * being at its default in the other. Two cases that differ in nothing but parameters are a pair
+ * too, marked as such, where each file has one such case only that is left over. XB_ERR_MEMORY.
+ */
+XB_MUST_CHECK enum xb_status xb_pairs_make(const struct xb_comparison *comparison,
+                                           struct xb_pairs *pairs, struct xb_error *error);
+void xb_pairs_free(struct xb_pairs *pairs);
+
+/* "measured with chunk 64 KiB, the baseline with chunk 8 MiB": of a pair that is another. */
+const char *xb_pair_parameters_text(const struct xb_pair *pair, char *text, size_t size);
+
+/* ---- differences ---- */
 
 /* Fills comparison->differences and ->comparable, and marks the pairs whose settings differ.
  * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_differences_find(struct xb_comparison *comparison,
                                                  struct xb_pairs *pairs, struct xb_error *error);
 
-/* json.c: members of docs/compare.schema.json: of a file (struct xb_record), of what was asked and
+/* Members of docs/compare.schema.json: of a file (struct xb_record), of what was asked and
  * what differs (struct xb_comparison), and of a case (struct xb_compared). */
 extern const struct xb_field xb_compare_file_fields[], xb_compare_request_fields[],
     xb_compare_differences_fields[], xb_compare_figure_fields[], xb_compare_judged_fields[],
@@ -50,8 +82,6 @@ XB_MUST_CHECK enum xb_status xb_gates_check(const struct xb_comparison *comparis
 /* The number, from 1, of a gate that judges nothing; 0 for none. */
 size_t xb_gates_find_idle(const struct xb_comparison *comparison);
 
-/* Reads one gate, which it cuts up. XB_ERR_USAGE. */
-XB_MUST_CHECK enum xb_status xb_gate_read(char *text, struct xb_gate *gate, struct xb_error *error);
 /* XB_ERR_USAGE for a mode that nobody has: `what` says where it stands, "--gate". A direction or a
  * figure in its place is told from a slip of the pen. */
 XB_MUST_CHECK enum xb_status xb_gate_check_mode(const struct xb_comparison *comparison,

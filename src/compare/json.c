@@ -244,32 +244,6 @@ static const struct xb_field side_fields[] = {
     XB_FIELD("processes", SIZE, struct side, processes, .most = XB_RECORD_PROCESSES),
     XB_FIELD("median", DOUBLE, struct side, median, XB_NULL_IF_NAN), XB_FIELDS_END};
 
-static void put_sides(struct xb_json *json, const compared *of)
-{
-    const struct side baseline = {of->presence != XB_ONLY_IN_CANDIDATE, of->baseline_n,
-                                  of->baseline_n > 0 ? of->baseline_median : (double)NAN},
-                      candidate = {of->presence != XB_ONLY_IN_BASELINE, of->candidate_n,
-                                   of->candidate_n > 0 ? of->candidate_median : (double)NAN};
-    xb_fields_put_object(json, "baseline", side_fields, &baseline);
-    xb_fields_put_object(json, "candidate", side_fields, &candidate);
-}
-
-static void read_sides(struct xb_json_reader *reader, const cJSON *object, compared *to)
-{
-    struct side baseline = {.present = false}, candidate = {.present = false};
-    xb_fields_read_object(reader, object, "baseline", side_fields, &baseline);
-    xb_fields_read_object(reader, object, "candidate", side_fields, &candidate);
-    if (!baseline.present && !candidate.present)
-        xb_json_refuse(reader, "baseline", "and candidate are both absent");
-    to->presence = !baseline.present    ? XB_ONLY_IN_CANDIDATE
-                   : !candidate.present ? XB_ONLY_IN_BASELINE
-                                        : XB_IN_BOTH;
-    to->baseline_n = baseline.processes;
-    to->baseline_median = baseline.median;
-    to->candidate_n = candidate.processes;
-    to->candidate_median = candidate.median;
-}
-
 /* P by a test; null without one, which is read as 1. */
 static void put_p(struct xb_json *json, const struct xb_field *field, const void *from)
 {
@@ -317,7 +291,12 @@ static void put_case(struct xb_json *json, const compared *of)
     xb_json_put_text(json, "verdict", xb_compare_judged(of) ? outcome : NULL);
     xb_json_put_text(json, "indicative", of->basis == XB_BASIS_INDICATIVE ? outcome : NULL);
     xb_fields_put(json, xb_compare_judged_fields, of);
-    put_sides(json, of);
+    const struct side baseline = {of->presence != XB_ONLY_IN_CANDIDATE, of->baseline_n,
+                                  of->baseline_n > 0 ? of->baseline_median : (double)NAN},
+                      candidate = {of->presence != XB_ONLY_IN_BASELINE, of->candidate_n,
+                                   of->candidate_n > 0 ? of->candidate_median : (double)NAN};
+    xb_fields_put_object(json, "baseline", side_fields, &baseline);
+    xb_fields_put_object(json, "candidate", side_fields, &candidate);
     xb_fields_put(json, xb_compare_measured_fields, of);
     xb_json_close(json);
 }
@@ -340,7 +319,18 @@ static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t
     if (is_verdict != judged || is_indicative != (of->basis == XB_BASIS_INDICATIVE))
         xb_json_refuse(reader, "verdict", "does not fit the basis");
     xb_fields_read(reader, object, xb_compare_judged_fields, of);
-    read_sides(reader, object, of);
+    struct side baseline = {.present = false}, candidate = {.present = false};
+    xb_fields_read_object(reader, object, "baseline", side_fields, &baseline);
+    xb_fields_read_object(reader, object, "candidate", side_fields, &candidate);
+    if (!baseline.present && !candidate.present)
+        xb_json_refuse(reader, "baseline", "and candidate are both absent");
+    of->presence = !baseline.present    ? XB_ONLY_IN_CANDIDATE
+                   : !candidate.present ? XB_ONLY_IN_BASELINE
+                                        : XB_IN_BOTH;
+    of->baseline_n = baseline.processes;
+    of->baseline_median = baseline.median;
+    of->candidate_n = candidate.processes;
+    of->candidate_median = candidate.median;
     xb_fields_read(reader, object, xb_compare_measured_fields, of);
 }
 
@@ -390,22 +380,6 @@ static void check_schema(struct xb_json_reader *reader, const cJSON *root)
                        (unsigned)version, XB_COMPARISON_VERSION);
 }
 
-/* The comparison has been read, but for what stands here. */
-static void read_overall(struct xb_json_reader *reader, const cJSON *root, comparison *to)
-{
-    const cJSON *object = xb_json_get_object(reader, root, "overall");
-    size_t outer = xb_place_enter(&reader->place, "overall");
-    const char *verdict = xb_json_get_text(reader, object, "verdict");
-    to->overall = XB_OUTCOME_INCONCLUSIVE;
-    if (verdict == NULL || strcmp(verdict, "NOT COMPARABLE") != 0)
-        (void)read_outcome(reader, object, "verdict", &to->overall);
-    xb_fields_read(reader, object, said_fields, to);
-    int code = xb_json_get_index(reader, object, "exit_code");
-    if (!xb_json_failed(reader) && code != xb_comparison_exit_code(to))
-        xb_json_refuse(reader, "exit_code", "does not fit the verdict");
-    xb_place_leave(&reader->place, outer);
-}
-
 static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
                             struct xb_comparison_file *file)
 {
@@ -432,7 +406,17 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
         xb_json_refuse_memory(reader);
     to->case_count = xb_fields_read_each(reader, root, "cases", MOST_CASES, read_case, to);
     xb_comparison_count_apart(to);
-    read_overall(reader, root, to);
+    const cJSON *overall = xb_json_get_object(reader, root, "overall");
+    outer = xb_place_enter(&reader->place, "overall");
+    const char *verdict = xb_json_get_text(reader, overall, "verdict");
+    to->overall = XB_OUTCOME_INCONCLUSIVE;
+    if (verdict == NULL || strcmp(verdict, "NOT COMPARABLE") != 0)
+        (void)read_outcome(reader, overall, "verdict", &to->overall);
+    xb_fields_read(reader, overall, said_fields, to);
+    int code = xb_json_get_index(reader, overall, "exit_code");
+    if (!xb_json_failed(reader) && code != xb_comparison_exit_code(to))
+        xb_json_refuse(reader, "exit_code", "does not fit the verdict");
+    xb_place_leave(&reader->place, outer);
     to->baseline = &file->baseline;
     to->candidate = &file->candidate;
 }

@@ -17,13 +17,6 @@ enum end { PASSED, FAILURE, ERROR, SKIPPED, ENDS };
 
 static const char *const end_names[ENDS] = {"system-out", "failure", "error", "skipped"};
 
-/* A testcase of the report; the texts are plain and not yet escaped. */
-struct testcase {
-    const char *class_name, *name;
-    enum end end;
-    const char *message;
-};
-
 /* Plain ASCII with our own line breaks: nothing in it that XML cannot hold. */
 static void put_escaped(FILE *stream, const char *text)
 {
@@ -45,15 +38,16 @@ static void put_attribute(FILE *stream, const char *name, const char *value)
     fputc('"', stream);
 }
 
-/* Its body follows, escaped. */
-static void begin_testcase(FILE *stream, const struct testcase *testcase)
+/* Its body follows, escaped; these texts are plain and not yet escaped. */
+static void begin_testcase(FILE *stream, const char *class_name, const char *name, enum end end,
+                           const char *message)
 {
     fputs("    <testcase", stream);
-    put_attribute(stream, "classname", testcase->class_name);
-    put_attribute(stream, "name", testcase->name);
-    fprintf(stream, ">\n      <%s", end_names[testcase->end]);
-    if (testcase->end != PASSED)
-        put_attribute(stream, "message", testcase->message);
+    put_attribute(stream, "classname", class_name);
+    put_attribute(stream, "name", name);
+    fprintf(stream, ">\n      <%s", end_names[end]);
+    if (end != PASSED)
+        put_attribute(stream, "message", message);
     fputc('>', stream);
 }
 
@@ -92,14 +86,6 @@ static bool overall_is_needed(const struct xb_comparison *comparison)
         if (is_red(end_of(comparison, &comparison->cases[i])))
             return false;
     return xb_comparison_exit_code(comparison) != 0;
-}
-
-static void count_ends(const struct xb_comparison *comparison, size_t *counts)
-{
-    for (size_t i = 0; i < comparison->case_count; i++)
-        counts[end_of(comparison, &comparison->cases[i])]++;
-    counts[SKIPPED] += xb_compare_forced(comparison);
-    counts[ERROR] += overall_is_needed(comparison);
 }
 
 /* ---- the testcases ---- */
@@ -168,11 +154,8 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
     snprintf(message, sizeof message, "%s%s%s",
              compared->basis == XB_BASIS_NONE ? "nothing to judge" : verdict,
              has_change ? ": " : "", has_change ? change : "");
-    begin_testcase(
-        stream, &(struct testcase){.class_name = class_name,
-                                   .name = xb_compare_name(comparison, compared, name, sizeof name),
-                                   .end = end,
-                                   .message = message});
+    begin_testcase(stream, class_name, xb_compare_name(comparison, compared, name, sizeof name),
+                   end, message);
     xb_words_add(&figures, "%s\n", verdict);
     xb_compare_tell(&figures, comparison, compared, "\n");
     put_line(stream, figures.text);
@@ -194,33 +177,6 @@ static void put_overall_line(FILE *stream, const struct xb_comparison *compariso
     put_line(stream, xb_compare_plain(comparison->next, reason, sizeof reason));
 }
 
-static void put_overall(FILE *stream, const struct xb_comparison *comparison)
-{
-    const char *verdict = xb_compare_overall(comparison);
-    bool refused = xb_compare_refused(comparison);
-    begin_testcase(stream, &(struct testcase){.class_name = "xferbench",
-                                              .name = refused ? verdict : "overall verdict",
-                                              .end = ERROR,
-                                              .message = verdict});
-    put_overall_line(stream, comparison);
-    put_differences(stream, comparison, true);
-    put_conditions(stream, comparison);
-    end_testcase(stream, ERROR);
-}
-
-/* Seen beside the cases: a report has no better place for what holds for all of them. */
-static void put_forced(FILE *stream, const struct xb_comparison *comparison)
-{
-    struct xb_words message;
-    begin_testcase(stream,
-                   &(struct testcase){.class_name = "xferbench",
-                                      .name = "FORCED: not comparable",
-                                      .end = SKIPPED,
-                                      .message = xb_compare_forbidden(comparison, &message)});
-    put_differences(stream, comparison, true);
-    end_testcase(stream, SKIPPED);
-}
-
 /* ---- the suite ---- */
 
 static void put_opening(FILE *stream, const struct xb_comparison *comparison, const char *element,
@@ -228,7 +184,10 @@ static void put_opening(FILE *stream, const struct xb_comparison *comparison, co
 {
     size_t counts[ENDS] = {0};
     struct xb_words name = {.length = 0};
-    count_ends(comparison, counts);
+    for (size_t i = 0; i < comparison->case_count; i++)
+        counts[end_of(comparison, &comparison->cases[i])]++;
+    counts[SKIPPED] += xb_compare_forced(comparison);
+    counts[ERROR] += overall_is_needed(comparison);
     xb_words_add(&name, "xferbench compare%s",
                  xb_compare_forced(comparison) ? " (FORCED: not comparable)" : "");
     fprintf(stream, "%s<%s", indent, element);
@@ -238,20 +197,10 @@ static void put_opening(FILE *stream, const struct xb_comparison *comparison, co
             counts[ERROR], counts[SKIPPED]);
 }
 
-static void put_whole(FILE *stream, const struct xb_comparison *comparison)
-{
-    fputs("    <system-out>", stream);
-    put_overall_line(stream, comparison);
-    put_conditions(stream, comparison);
-    if (xb_compare_differences(comparison, false) > 0)
-        fputs("other differences:\n", stream);
-    put_differences(stream, comparison, false);
-    fputs("</system-out>\n", stream);
-}
-
 enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *comparison,
                                       struct xb_error *error)
 {
+    struct xb_words words;
     char *conditions = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&conditions, &length);
@@ -263,14 +212,32 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
     put_opening(stream, comparison, "testsuites", "");
     put_opening(stream, comparison, "testsuite", "  ");
-    if (xb_compare_forced(comparison))
-        put_forced(stream, comparison);
-    if (overall_is_needed(comparison))
-        put_overall(stream, comparison);
+    /* Seen beside the cases: a report has no better place for what holds for all of them. */
+    if (xb_compare_forced(comparison)) {
+        begin_testcase(stream, "xferbench", "FORCED: not comparable", SKIPPED,
+                       xb_compare_forbidden(comparison, &words));
+        put_differences(stream, comparison, true);
+        end_testcase(stream, SKIPPED);
+    }
+    if (overall_is_needed(comparison)) {
+        const char *verdict = xb_compare_overall(comparison);
+        begin_testcase(stream, "xferbench",
+                       xb_compare_refused(comparison) ? verdict : "overall verdict", ERROR,
+                       verdict);
+        put_overall_line(stream, comparison);
+        put_differences(stream, comparison, true);
+        put_conditions(stream, comparison);
+        end_testcase(stream, ERROR);
+    }
     for (size_t i = 0; i < comparison->case_count; i++)
         put_case(stream, comparison, &comparison->cases[i], is_whole ? conditions : "");
-    put_whole(stream, comparison);
-    fputs("  </testsuite>\n</testsuites>\n", stream);
+    fputs("    <system-out>", stream);
+    put_overall_line(stream, comparison);
+    put_conditions(stream, comparison);
+    if (xb_compare_differences(comparison, false) > 0)
+        fputs("other differences:\n", stream);
+    put_differences(stream, comparison, false);
+    fputs("</system-out>\n  </testsuite>\n</testsuites>\n", stream);
     enum xb_status status = xb_stream_finish(stream, "the JUnit report", error);
     xb_plain_locale_leave(previous);
     free(conditions);

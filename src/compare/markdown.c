@@ -54,13 +54,6 @@ static void put_paragraph(FILE *stream, const char *label, const char *text)
     fputs("\n\n", stream);
 }
 
-static void put_bold(FILE *stream, const char *text)
-{
-    fputs("<strong>", stream);
-    put_escaped(stream, text);
-    fputs("</strong>", stream);
-}
-
 static void put_cell(FILE *stream, const char *text)
 {
     fputs(" | ", stream);
@@ -86,8 +79,9 @@ static void put_opening(FILE *stream, const struct xb_comparison *comparison)
     fprintf(stream, "## xferbench compare: %s%s\n\n", xb_compare_overall(comparison),
             xb_compare_forced(comparison) ? " (FORCED: not comparable)" : "");
     if (xb_compare_forced(comparison)) {
-        put_bold(stream, xb_compare_forbidden(comparison, &words));
-        fputs("\n\n", stream);
+        fputs("<strong>", stream);
+        put_escaped(stream, xb_compare_forbidden(comparison, &words));
+        fputs("</strong>\n\n", stream);
     }
     put_paragraph(stream, "Reason", xb_compare_plain(comparison->reason, reason, sizeof reason));
     put_paragraph(stream, "Next", xb_compare_plain(comparison->next, reason, sizeof reason));
@@ -120,27 +114,11 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
     put_cell(stream, xb_compare_p(comparison, compared, text, sizeof text));
     fputs(" | ", stream);
     xb_compare_verdict(comparison, compared, text, sizeof text);
-    if (bad)
-        put_bold(stream, text);
-    else
-        put_escaped(stream, text);
+    fputs(bad ? "<strong>" : "", stream);
+    put_escaped(stream, text);
+    fputs(bad ? "</strong>" : "", stream);
     put_cell(stream, xb_compare_note(compared, text, sizeof text));
     fputs(" |\n", stream);
-}
-
-static void put_cases(FILE *stream, const struct xb_comparison *comparison)
-{
-    char level[32];
-    if (comparison->case_count == 0)
-        return;
-    xb_compare_common_level(comparison, level, sizeof level);
-    fprintf(stream,
-            "| case | baseline | candidate | change | ratio | %s%sinterval | P | verdict | note |\n"
-            "|---|---:|---:|---|---:|---:|---:|---|---|\n",
-            level, level[0] != '\0' ? " " : "");
-    for (size_t i = 0; i < comparison->case_count; i++)
-        put_case(stream, comparison, &comparison->cases[i], level[0] == '\0');
-    fputc('\n', stream);
 }
 
 /* ---- differences ---- */
@@ -165,27 +143,32 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
     fputc('\n', stream);
 }
 
-static void put_all_differences(FILE *stream, const struct xb_comparison *comparison)
+enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_comparison *comparison,
+                                         struct xb_error *error)
 {
+    char level[32];
     size_t context = xb_compare_differences(comparison, false);
+    locale_t previous = xb_plain_locale_enter();
+    put_opening(stream, comparison);
+    xb_compare_common_level(comparison, level, sizeof level);
+    if (comparison->case_count > 0)
+        fprintf(stream,
+                "| case | baseline | candidate | change | ratio | %s%sinterval | P | verdict | "
+                "note |\n|---|---:|---:|---|---:|---:|---:|---|---|\n",
+                level, level[0] != '\0' ? " " : "");
+    for (size_t i = 0; i < comparison->case_count; i++)
+        put_case(stream, comparison, &comparison->cases[i], level[0] == '\0');
+    if (comparison->case_count > 0)
+        fputc('\n', stream);
     if (xb_compare_differences(comparison, true) > 0) {
         fputs("These must be the same in both files:\n\n", stream);
         put_differences(stream, comparison, true);
     }
-    if (context == 0)
-        return;
-    fprintf(stream, "<details><summary>Other differences: %zu</summary>\n\n", context);
-    put_differences(stream, comparison, false);
-    fputs("</details>\n", stream);
-}
-
-enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_comparison *comparison,
-                                         struct xb_error *error)
-{
-    locale_t previous = xb_plain_locale_enter();
-    put_opening(stream, comparison);
-    put_cases(stream, comparison);
-    put_all_differences(stream, comparison);
+    if (context > 0) {
+        fprintf(stream, "<details><summary>Other differences: %zu</summary>\n\n", context);
+        put_differences(stream, comparison, false);
+        fputs("</details>\n", stream);
+    }
     enum xb_status status = xb_stream_finish(stream, "the Markdown", error);
     xb_plain_locale_leave(previous);
     return status;

@@ -2,6 +2,7 @@
 /* The verdict over all that gates, in words that need no statistics. */
 #include "internal.h"
 
+#include "rank_test.h"
 #include "text.h"
 
 #include <math.h>
@@ -22,71 +23,106 @@ size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outco
     return count;
 }
 
-/* How many gating figures are indicative only; how many of them look like a regression. */
-static size_t count_indicative(const struct xb_comparison *comparison, size_t *regressions)
-{
-    size_t count = 0;
-    *regressions = 0;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        if (!compared->gates || compared->basis != XB_BASIS_INDICATIVE)
-            continue;
-        count++;
-        *regressions += compared->outcome == XB_OUTCOME_REGRESSION;
-    }
-    return count;
-}
-
-/* How many gating figures failed, or had wrong data, on both sides, and are not worse by figures.
- * *more: how many of these did so in a larger share of the candidate's processes. */
-static size_t count_broken(const struct xb_comparison *comparison, size_t *more)
-{
-    size_t count = 0;
-    *more = 0;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        if (!compared->gates || !compared->cannot_pass ||
-            compared->outcome != XB_OUTCOME_INCONCLUSIVE)
-            continue;
-        count++;
-        *more += compared->fails_more;
-    }
-    return count;
-}
-
 /* What decides over the whole, in the order in which it does. */
 struct counts {
-    size_t regressions, improved, open, apart, absent, unjudged, indicative, broken, all;
-    size_t indicated_regressions; /* of the indicative ones */
-    size_t fails_more;            /* of the broken ones */
+    size_t regressions, improved, open, all;
+    size_t apart, absent, unjudged; /* of the open ones: by other settings, for the candidate lacks
+                                       them, and for what else became of them */
+    size_t broken;     /* failed, or had wrong data, on both sides, and are not worse by figures */
+    size_t fails_more; /* of these, in a larger share of the candidate's processes */
+    size_t indicative;
+    size_t indicated_regressions; /* of these */
 };
-
-/* Of the open ones: those whose settings differ, those that the candidate lacks, and those that are
- * open for what else became of them. */
-static void count_open(const struct xb_comparison *comparison, struct counts *counts)
-{
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        bool is_open = compared->gates && compared->outcome == XB_OUTCOME_INCONCLUSIVE &&
-                       compared->basis == XB_BASIS_STATUS;
-        bool is_apart = xb_compared_is_apart(comparison, compared);
-        counts->apart += is_open && is_apart;
-        counts->absent += is_open && !is_apart && compared->presence == XB_ONLY_IN_BASELINE;
-        counts->unjudged += is_open && !is_apart && compared->presence != XB_ONLY_IN_BASELINE;
-    }
-}
 
 static struct counts count_all(const struct xb_comparison *comparison)
 {
     struct counts counts = {.regressions = xb_comparison_count(comparison, XB_OUTCOME_REGRESSION),
                             .improved = xb_comparison_count(comparison, XB_OUTCOME_IMPROVED),
                             .open = xb_comparison_count(comparison, XB_OUTCOME_INCONCLUSIVE)};
-    counts.indicative = count_indicative(comparison, &counts.indicated_regressions);
-    counts.broken = count_broken(comparison, &counts.fails_more);
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        bool is_indicative = compared->basis == XB_BASIS_INDICATIVE;
+        bool is_undecided = compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+        bool is_open = is_undecided && compared->basis == XB_BASIS_STATUS;
+        bool is_apart = xb_compared_is_apart(comparison, compared);
+        bool is_absent = compared->presence == XB_ONLY_IN_BASELINE;
+        if (!compared->gates)
+            continue;
+        counts.indicative += is_indicative;
+        counts.indicated_regressions += is_indicative && compared->outcome == XB_OUTCOME_REGRESSION;
+        counts.broken += is_undecided && compared->cannot_pass;
+        counts.fails_more += is_undecided && compared->cannot_pass && compared->fails_more;
+        counts.apart += is_open && is_apart;
+        counts.absent += is_open && !is_apart && is_absent;
+        counts.unjudged += is_open && !is_apart && !is_absent;
+    }
     counts.all = counts.regressions + counts.open + counts.improved + counts.indicative +
                  xb_comparison_count(comparison, XB_OUTCOME_PASS);
-    count_open(comparison, &counts);
     return counts;
+}
+
+/* ---- how many processes it would take to decide what is open ---- */
+
+/* z with P(Z > z) = p for a normal Z, p below 0.5, by halving. */
+static double normal_quantile(double p)
+{
+    double low = 0;
+    double high = 40;
+    for (int i = 0; i < 60; i++) {
+        double middle = (low + high) / 2;
+        if (0.5 * erfc(middle / sqrt(2)) > p)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/*
+ * Of one figure: an interval's half width shrinks with the root of the processes a side, and a
+ * test at alpha decides in 4 of 5 cases where the distance to the threshold is z(alpha) + z(0.2)
+ * standard errors; the half width is z(tail) of them. 0 where more than can be compared are needed.
+ */
+static size_t processes_of(const struct xb_comparison *comparison,
+                           const struct xb_compared *compared)
+{
+    static const double missed = 0.2;
+    bool more = compared->figure.more_is_better;
+    double threshold = log(more ? 1 - compared->threshold : 1 + compared->threshold);
+    double ratio = log(compared->ratio);
+    double tail = (1 - compared->confidence) / 2;
+    bool is_worse = more ? ratio <= threshold : ratio >= threshold;
+    /* The end of the interval that has to come over to the ratio's side of the threshold. */
+    double end = log(is_worse == more ? compared->high : compared->low);
+    double alpha = comparison->request.alpha;
+    if (is_worse && comparison->gating_count > 0)
+        alpha /= (double)comparison->gating_count; /* as the first of Holm's steps asks */
+    size_t n =
+        compared->baseline_n < compared->candidate_n ? compared->baseline_n : compared->candidate_n;
+    double factor = (normal_quantile(alpha) + normal_quantile(missed)) / normal_quantile(tail);
+    double times = factor * fabs(end - ratio) / fabs(ratio - threshold);
+    double needed = ceil((double)n * times * times);
+    if (!(needed <= XB_RANK_LARGEST))
+        return 0;
+    return needed > (double)n ? (size_t)needed : n + 1;
+}
+
+size_t xb_processes_to_decide(const struct xb_comparison *comparison)
+{
+    size_t most = comparison->processes_needed;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (!compared->gates || compared->basis != XB_BASIS_TEST || compared->cannot_pass ||
+            compared->outcome != XB_OUTCOME_INCONCLUSIVE)
+            continue;
+        size_t needed = compared->has_interval && compared->confidence > 0
+                            ? processes_of(comparison, compared)
+                            : 0;
+        if (needed == 0 || needed > XB_RANK_LARGEST)
+            return 0;
+        most = needed > most ? needed : most;
+    }
+    return most;
 }
 
 /* ---- sentences ---- */
@@ -113,10 +149,8 @@ static const char *threshold_text(const struct xb_comparison *comparison, char *
 }
 
 /* Adds to the reason. */
-static void say(struct xb_comparison *comparison, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say(struct xb_comparison *comparison, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say(struct xb_comparison *comparison,
+                                                      const char *format, ...)
 {
     va_list arguments;
     size_t length = strlen(comparison->reason);
@@ -126,10 +160,8 @@ static void say(struct xb_comparison *comparison, const char *format, ...)
 }
 
 /* Adds to what to do next. */
-static void advise(struct xb_comparison *comparison, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void advise(struct xb_comparison *comparison, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void advise(struct xb_comparison *comparison,
+                                                         const char *format, ...)
 {
     va_list arguments;
     if (comparison->next[0] != '\0')
@@ -146,30 +178,7 @@ static double loss_of(const struct xb_compared *compared)
     return compared->figure.more_is_better ? -log(compared->ratio) : log(compared->ratio);
 }
 
-/* The regression that is the largest by its figures; NULL where there is none. */
-static const struct xb_compared *find_worst(const struct xb_comparison *comparison)
-{
-    const struct xb_compared *worst = NULL;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        if (compared->gates && compared->basis == XB_BASIS_TEST &&
-            compared->outcome == XB_OUTCOME_REGRESSION &&
-            (worst == NULL || loss_of(compared) > loss_of(worst)))
-            worst = compared;
-    }
-    return worst;
-}
-
 /* ---- what decides ---- */
-
-/* Whether --strict alone refuses them. */
-static bool is_refused_by_strict(const struct xb_comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->difference_count; i++)
-        if (comparison->differences[i].forbids && !comparison->differences[i].of_stack)
-            return false;
-    return true;
-}
 
 static void say_refused(struct xb_comparison *comparison, const struct counts *counts)
 {
@@ -182,7 +191,11 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
         return;
     }
     say(comparison, "The files were not measured under the same conditions.");
-    if (is_refused_by_strict(comparison))
+    bool by_strict = true; /* alone */
+    for (size_t i = 0; i < comparison->difference_count; i++)
+        by_strict = by_strict &&
+                    (!comparison->differences[i].forbids || comparison->differences[i].of_stack);
+    if (by_strict)
         advise(comparison, "Without --strict they are compared.");
     else
         advise(comparison,
@@ -193,7 +206,14 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
                            const char *threshold)
 {
     char name[XB_COMPARE_TEXT], change[XB_COMPARE_TEXT];
-    const struct xb_compared *worst = find_worst(comparison);
+    const struct xb_compared *worst = NULL; /* by its figures */
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (compared->gates && compared->basis == XB_BASIS_TEST &&
+            compared->outcome == XB_OUTCOME_REGRESSION &&
+            (worst == NULL || loss_of(compared) > loss_of(worst)))
+            worst = compared;
+    }
     say(comparison, "%zu of %zu figure%s got worse by %s or more, or no longer work%s.",
         counts->regressions, counts->all, plural(counts->all), threshold,
         counts->regressions == 1 ? "s" : "");
@@ -264,21 +284,6 @@ static void say_indicative(struct xb_comparison *comparison, const struct counts
     say_not_judged(comparison, counts);
 }
 
-/* What more processes could decide, and how many it takes. */
-static void advise_processes(struct xb_comparison *comparison)
-{
-    size_t needed = xb_processes_to_decide(comparison);
-    if (needed > 0)
-        advise(comparison,
-               "Measure both files again with --processes %zu: about so many are enough if the "
-               "change and the scatter are as they look here.",
-               needed);
-    else
-        advise(comparison, "More processes will hardly decide it: the change is too near the "
-                           "threshold, or the machine too noisy. Make it quieter, or choose "
-                           "another --threshold.");
-}
-
 static void say_open(struct xb_comparison *comparison, const struct counts *counts,
                      const char *threshold)
 {
@@ -287,20 +292,18 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
         say(comparison,
             "%zu of %zu figure%s: the data does not tell whether %s got worse by %s or more.",
             unsure, counts->all, plural(counts->all), unsure == 1 ? "it" : "they", threshold);
-        advise_processes(comparison);
+        size_t needed = xb_processes_to_decide(comparison);
+        if (needed > 0)
+            advise(comparison,
+                   "Measure both files again with --processes %zu: about so many are enough if the "
+                   "change and the scatter are as they look here.",
+                   needed);
+        else
+            advise(comparison, "More processes will hardly decide it: the change is too near the "
+                               "threshold, or the machine too noisy. Make it quieter, or choose "
+                               "another --threshold.");
     }
     say_not_judged(comparison, counts);
-}
-
-static void say_passed(struct xb_comparison *comparison, const struct counts *counts,
-                       const char *threshold)
-{
-    say(comparison, "%s%zu figure%s pass%s: none got worse by %s or more",
-        counts->all == 1 ? "The " : "All ", counts->all, plural(counts->all),
-        counts->all == 1 ? "es" : "", threshold);
-    if (counts->improved > 0)
-        say(comparison, ", and %zu got better by as much", counts->improved);
-    say(comparison, ".");
 }
 
 void xb_judge_overall(struct xb_comparison *comparison)
@@ -332,6 +335,11 @@ void xb_judge_overall(struct xb_comparison *comparison)
         say(comparison, "No figure that counts was measured in both files.");
     } else {
         comparison->overall = counts.improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
-        say_passed(comparison, &counts, threshold);
+        say(comparison, "%s%zu figure%s pass%s: none got worse by %s or more",
+            counts.all == 1 ? "The " : "All ", counts.all, plural(counts.all),
+            counts.all == 1 ? "es" : "", threshold);
+        if (counts.improved > 0)
+            say(comparison, ", and %zu got better by as much", counts.improved);
+        say(comparison, ".");
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which case of the baseline is compared with which of the candidate. */
 #define _GNU_SOURCE /* qsort_r */
-#include "pairs.h"
+#include "internal.h"
 
 #include "record/rows.h"
 
@@ -136,46 +136,24 @@ static void join_leftovers(const struct xb_comparison *comparison, struct xb_pai
 
 /* ---- all pairs ---- */
 
-/* First every case of the baseline with the one that is the same, then what only the candidate has.
- * Collects what has no partner of either side, and returns how many. */
-static size_t pair_baseline(const struct xb_comparison *comparison, struct xb_pairs *pairs,
-                            struct leftover *leftovers)
+/* Adds the cases of a file: the baseline's with the candidate's that are the same, of the
+ * candidate's those that only it has. Collects what has no partner, and returns how many. */
+static size_t add_side(struct xb_pairs *pairs, const struct xb_record *record,
+                       const struct xb_record *other, bool is_candidate, struct leftover *leftovers)
 {
-    const struct xb_record *baseline = comparison->baseline;
     size_t count = 0;
-    for (size_t i = 0; i < baseline->case_count; i++) {
-        const struct xb_record_case *test = &baseline->cases[i];
-        const struct xb_record_case *same = xb_record_find(comparison->candidate, test);
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        const struct xb_record_case *same = xb_record_find(other, test);
+        if (is_candidate && same != NULL)
+            continue;
         if (same == NULL)
             leftovers[count++] = (struct leftover){test, pairs->count};
-        pairs->items[pairs->count++] = (struct xb_pair){.baseline = test, .candidate = same};
+        pairs->items[pairs->count++] = is_candidate
+                                           ? (struct xb_pair){.candidate = test}
+                                           : (struct xb_pair){.baseline = test, .candidate = same};
     }
     return count;
-}
-
-static size_t add_candidate(const struct xb_comparison *comparison, struct xb_pairs *pairs,
-                            struct leftover *leftovers)
-{
-    const struct xb_record *candidate = comparison->candidate;
-    size_t count = 0;
-    for (size_t i = 0; i < candidate->case_count; i++) {
-        const struct xb_record_case *test = &candidate->cases[i];
-        if (xb_record_find(comparison->baseline, test) != NULL)
-            continue;
-        leftovers[count++] = (struct leftover){test, pairs->count};
-        pairs->items[pairs->count++] = (struct xb_pair){.candidate = test};
-    }
-    return count;
-}
-
-/* Leaves out what stands for nothing. */
-static void keep_used(struct xb_pairs *pairs)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < pairs->count; i++)
-        if (pairs->items[i].baseline != NULL || pairs->items[i].candidate != NULL)
-            pairs->items[kept++] = pairs->items[i];
-    pairs->count = kept;
 }
 
 enum xb_status xb_pairs_make(const struct xb_comparison *comparison, struct xb_pairs *pairs,
@@ -189,12 +167,16 @@ enum xb_status xb_pairs_make(const struct xb_comparison *comparison, struct xb_p
         xb_pairs_free(pairs);
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", most);
     }
-    size_t n = pair_baseline(comparison, pairs, leftovers);
-    size_t m = add_candidate(comparison, pairs, leftovers + n);
+    size_t n = add_side(pairs, comparison->baseline, comparison->candidate, false, leftovers);
+    size_t m = add_side(pairs, comparison->candidate, comparison->baseline, true, leftovers + n);
     qsort_r(leftovers, n, sizeof *leftovers, by_all, (void *)comparison);
     qsort_r(leftovers + n, m, sizeof *leftovers, by_all, (void *)comparison);
     join_leftovers(comparison, pairs, leftovers, n, leftovers + n, m);
-    keep_used(pairs);
+    size_t kept = 0; /* without what stands for nothing */
+    for (size_t i = 0; i < pairs->count; i++)
+        if (pairs->items[i].baseline != NULL || pairs->items[i].candidate != NULL)
+            pairs->items[kept++] = pairs->items[i];
+    pairs->count = kept;
     free(leftovers);
     return XB_OK;
 }

@@ -2,6 +2,7 @@
 /* Verdicts on what figures cannot tell: a case that failed, was skipped, or is not there. */
 #include "internal.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,10 +14,8 @@ static void append(struct xb_compared *compared, const char *format, va_list arg
 }
 
 /* Goes on where the note ends. */
-static void say_more(struct xb_compared *compared, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void say_more(struct xb_compared *compared, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void say_more(struct xb_compared *compared,
+                                                           const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -110,6 +109,24 @@ static void say_bad(struct xb_compared *compared, const char *side, const struct
     xb_compared_note(compared, "%s in %zu of %zu processes of the %s%s%.300s", badness_name(tally),
                      tally->alike, record->process_count, side, reason != NULL ? ": " : "",
                      reason != NULL ? reason : "");
+}
+
+/* The logarithm of n over k. */
+static double log_choose(size_t n, size_t k)
+{
+    return lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1);
+}
+
+double xb_fisher_probability(size_t before, size_t n, size_t after, size_t m)
+{
+    size_t bad = before + after;
+    size_t most = bad < m ? bad : m;
+    double probability = 0;
+    for (size_t k = after; k <= most; k++)
+        if (m - k <= n + m - bad)
+            probability +=
+                exp(log_choose(bad, k) + log_choose(n + m - bad, m - k) - log_choose(n + m, m));
+    return probability < 1.0 ? probability : 1.0;
 }
 
 /* What Fisher's exact test says of something that happened in processes of both files. */

@@ -22,9 +22,6 @@ struct xb_compare_shown {
 XB_MUST_CHECK enum xb_status
 xb_compare_print_cases(FILE *stream, const struct xb_comparison *comparison, size_t columns,
                        bool colour, struct xb_compare_shown *shown, struct xb_error *error);
-/* What the numbers are, and what there is to say of a case. */
-void xb_compare_print_notes(FILE *stream, const struct xb_comparison *comparison,
-                            const struct xb_compare_shown *shown);
 /* The conditions that differ: first those that forbid a comparison. Nothing where there are none.
  */
 void xb_compare_print_differences(FILE *stream, const struct xb_comparison *comparison,

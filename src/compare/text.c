@@ -141,11 +141,10 @@ const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_wo
     return words->text;
 }
 
-/* The fewest processes that a gating case has on a side; 0 where none has figures on both. Where a
- * case failed on both sides it is not a matter of how many. */
-static size_t fewest_processes(const struct xb_comparison *comparison)
+/* Where a case failed on both sides it is not a matter of how many processes there are. */
+const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words)
 {
-    size_t fewest = 0;
+    size_t fewest = 0; /* that a gating case has on a side */
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         size_t n = compared->baseline_n < compared->candidate_n ? compared->baseline_n
@@ -155,12 +154,6 @@ static size_t fewest_processes(const struct xb_comparison *comparison)
         if (counts && n > 0 && (fewest == 0 || n < fewest))
             fewest = n;
     }
-    return fewest;
-}
-
-const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words)
-{
-    size_t fewest = fewest_processes(comparison);
     size_t needed = comparison->processes_needed;
     size_t gating = comparison->gating_count;
     *words = (struct xb_words){.length = 0};
@@ -313,49 +306,41 @@ const char *xb_compare_figure(const struct xb_figure *figure, size_t n, double m
     return text;
 }
 
-static const char *side_text(const struct xb_compared *compared, bool absent, size_t n,
-                             double median, bool unit, char *text, size_t size)
-{
-    if (!absent)
-        return xb_compare_figure(&compared->figure, n, median, unit, text, size);
-    snprintf(text, size, "absent");
-    return text;
-}
-
 const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, char *text,
                                 size_t size)
 {
-    return side_text(compared, compared->presence == XB_ONLY_IN_CANDIDATE, compared->baseline_n,
-                     compared->baseline_median, unit, text, size);
+    if (compared->presence != XB_ONLY_IN_CANDIDATE)
+        return xb_compare_figure(&compared->figure, compared->baseline_n, compared->baseline_median,
+                                 unit, text, size);
+    snprintf(text, size, "absent");
+    return text;
 }
 
 const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, char *text,
                                  size_t size)
 {
-    return side_text(compared, compared->presence == XB_ONLY_IN_BASELINE, compared->candidate_n,
-                     compared->candidate_median, unit, text, size);
-}
-
-/* Whether the value with that many decimals lies on the same side of the bound as the value. */
-static bool same_side(double value, double bound, int decimals)
-{
-    static const double on_it = 1e-10; /* a verdict does not depend on as little */
-    char text[400];
-    snprintf(text, sizeof text, "%.*f", decimals, value);
-    double shown = strtod(text, NULL);
-    if (fabs(value - bound) <= on_it)
-        return true;
-    return (shown < bound) == (value < bound) && fabs(shown - bound) > on_it;
+    if (compared->presence != XB_ONLY_IN_BASELINE)
+        return xb_compare_figure(&compared->figure, compared->candidate_n,
+                                 compared->candidate_median, unit, text, size);
+    snprintf(text, size, "absent");
+    return text;
 }
 
 int xb_compare_decimals(double value, const double *bounds, size_t count, int least)
 {
+    static const double on_it = 1e-10; /* a verdict does not depend on as little */
+    char text[400];
     int decimals = least;
     bool good = false;
     while (!good && decimals < 10) {
+        snprintf(text, sizeof text, "%.*f", decimals, value);
+        double shown = strtod(text, NULL);
         good = true;
         for (size_t i = 0; i < count; i++)
-            good = good && same_side(value, bounds[i], decimals);
+            good =
+                good &&
+                (fabs(value - bounds[i]) <= on_it ||
+                 ((shown < bounds[i]) == (value < bounds[i]) && fabs(shown - bounds[i]) > on_it));
         decimals += !good;
     }
     return decimals;
@@ -431,31 +416,20 @@ const char *xb_compare_common_level(const struct xb_comparison *comparison, char
     return text;
 }
 
-/* What speaks for the verdict; where none is reached, for the one that is nearest. */
-static double p_of(const struct xb_compared *compared)
-{
-    double share = compared->threshold;
-    bool worse = compared->figure.more_is_better ? compared->ratio <= 1 - share
-                                                 : compared->ratio >= 1 + share;
-    switch (compared->outcome) {
-    case XB_OUTCOME_REGRESSION:
-        return compared->p_regression;
-    case XB_OUTCOME_IMPROVED:
-        return compared->p_improved;
-    case XB_OUTCOME_PASS:
-        return compared->p_pass;
-    case XB_OUTCOME_INCONCLUSIVE:
-        break;
-    }
-    return worse ? compared->p_regression : compared->p_pass;
-}
-
 const char *xb_compare_p(const struct xb_comparison *comparison, const struct xb_compared *compared,
                          char *text, size_t size)
 {
     static const double least = 0.001;
     double alpha = comparison->request.alpha;
-    double p = p_of(compared);
+    double share = compared->threshold;
+    bool is_worse = compared->figure.more_is_better ? compared->ratio <= 1 - share
+                                                    : compared->ratio >= 1 + share;
+    bool is_open = compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+    /* What speaks for the verdict; where none is reached, for the one that is nearest. */
+    double p = compared->outcome == XB_OUTCOME_IMPROVED ? compared->p_improved
+               : compared->outcome == XB_OUTCOME_REGRESSION || (is_open && is_worse)
+                   ? compared->p_regression
+                   : compared->p_pass;
     if (compared->basis != XB_BASIS_TEST || !isfinite(p))
         snprintf(text, size, "-");
     else if (p < least && alpha >= least)

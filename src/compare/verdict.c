@@ -8,17 +8,8 @@
 
 const char *xb_outcome_name(enum xb_outcome outcome)
 {
-    switch (outcome) {
-    case XB_OUTCOME_PASS:
-        return "PASS";
-    case XB_OUTCOME_IMPROVED:
-        return "IMPROVED";
-    case XB_OUTCOME_INCONCLUSIVE:
-        return "INCONCLUSIVE";
-    case XB_OUTCOME_REGRESSION:
-        return "REGRESSION";
-    }
-    return "unknown";
+    static const char *const names[] = {"PASS", "IMPROVED", "INCONCLUSIVE", "REGRESSION"};
+    return outcome <= XB_OUTCOME_REGRESSION ? names[outcome] : "unknown";
 }
 
 /* Judged by figures, and one of those that share alpha. */
@@ -131,4 +122,42 @@ enum xb_status xb_judge_all(struct xb_comparison *comparison, struct xb_error *e
             judge(compared, compared->gates ? tests : 1, &comparison->request);
     }
     return XB_OK;
+}
+
+/* ---- what becomes of the whole ---- */
+
+bool xb_compared_is_apart(const struct xb_comparison *comparison,
+                          const struct xb_compared *compared)
+{
+    /* Wrong data is wrong under any settings: that row has its verdict. */
+    return compared->differs && !comparison->request.force && compared->basis == XB_BASIS_STATUS &&
+           compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+}
+
+void xb_comparison_count_apart(struct xb_comparison *comparison)
+{
+    size_t apart = 0;
+    size_t gating = 0;
+    comparison->any_differs = false;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        gating += compared->gates;
+        apart += compared->gates && xb_compared_is_apart(comparison, compared);
+        comparison->any_differs = comparison->any_differs || compared->differs;
+    }
+    comparison->none_comparable = gating > 0 && apart == gating;
+}
+
+bool xb_comparison_is_refused(const struct xb_comparison *comparison)
+{
+    return !comparison->request.force && (!comparison->comparable || comparison->none_comparable);
+}
+
+int xb_comparison_exit_code(const struct xb_comparison *comparison)
+{
+    if (xb_comparison_is_refused(comparison))
+        return 4;
+    return comparison->overall == XB_OUTCOME_REGRESSION     ? 1
+           : comparison->overall == XB_OUTCOME_INCONCLUSIVE ? 3
+                                                            : 0;
 }

@@ -8,6 +8,7 @@
 #include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/json_place.h"
+#include "cli/options.h"
 #include "cli/places.h"
 #include "cli/start_at.h"
 
@@ -22,6 +23,127 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- options ---- */
+
+static const char *const formats[] = {"table", "nagios", "nhc", "prometheus", NULL};
+
+static const struct xb_option option_device = {
+    .name = "device",
+    .short_name = 'D',
+    .type = XB_OPTION_CHOICES,
+    .argument = "DEV[,DEV]",
+    .default_text = "all",
+    .help =
+        "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after "
+        "the other.",
+};
+static const struct xb_option option_size = {
+    .name = "size",
+    .short_name = 's',
+    .type = XB_OPTION_SIZE,
+    .argument = "SIZE",
+    .default_text = "256M",
+    .help = "How much one copy moves. Small copies measure latency, not the link.",
+    .minimum = UINT64_C(16) << 20,
+    .maximum = UINT64_MAX / 4,
+};
+static const struct xb_option option_count = {
+    .name = "count",
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .help =
+        "How many devices there must be: each missing one is CRITICAL. Without it nobody misses a "
+        "GPU that the runtime does not see.",
+    .minimum = 1,
+    .maximum = XB_RUN_DEVICES,
+};
+static const struct xb_option option_attempts = {
+    .name = "attempts",
+    .type = XB_OPTION_COUNT,
+    .argument = "N",
+    .default_text = "3",
+    .help = "Test a device or a pair up to this often before calling it anything but OK. The best "
+            "attempt counts; all are on record.",
+    .minimum = 1,
+    .maximum = 10,
+};
+static const struct xb_option option_deadline = {
+    .name = "deadline",
+    .type = XB_OPTION_DURATION,
+    .argument = "TIME",
+    .default_text = "30s",
+    .help = "Finish within this time, even if a GPU hangs: what is not tested by then is UNKNOWN.",
+};
+static const struct xb_option option_expect = {
+    .name = "expect",
+    .type = XB_OPTION_TEXT,
+    .argument = "LINK",
+    .help = "What the link must reach under load: gen5x16, gen4 or x8. Less is CRITICAL.",
+};
+static const struct xb_option option_min_h2d = {
+    .name = "min-h2d",
+    .type = XB_OPTION_TEXT,
+    .argument = "GB/S",
+    .help = "The least bandwidth from host to device, in GB/s (10^9 bytes), in place of shares of "
+            "the link's ceiling. Less is CRITICAL.",
+};
+static const struct xb_option option_min_d2h = {
+    .name = "min-d2h",
+    .type = XB_OPTION_TEXT,
+    .argument = "GB/S",
+    .help = "The same from device to host.",
+};
+static const struct xb_option option_min_peer = {
+    .name = "min-peer",
+    .type = XB_OPTION_TEXT,
+    .argument = "GB/S",
+    .help = "The same of a direct copy from one device to another, in place of shares of what "
+            "their links carry.",
+};
+static const struct xb_option option_no_peers = {
+    .name = "no-peers",
+    .type = XB_OPTION_FLAG,
+    .help = "Test no copies between devices. Without it every pair of up to 8 devices is tested.",
+};
+static const struct xb_option option_limits = {
+    .name = "limits",
+    .type = XB_OPTION_FILE,
+    .argument = "FILE",
+    .help = "Limits by model of GPU and link, a JSON file (docs/limits.schema.json). Order: "
+            "command line, then this file, then defaults.",
+};
+static const struct xb_option option_format = {
+    .name = "format",
+    .short_name = 'f',
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT",
+    .default_text = "table",
+    .help =
+        "table, for people; nagios, one line with performance data; nhc, silent unless something "
+        "is wrong; prometheus, for node_exporter's textfile collector.",
+    .choices = formats,
+};
+static const struct xb_option option_json = {
+    .name = "json",
+    .short_name = 'j',
+    .type = XB_OPTION_FILE,
+    .argument = "FILE",
+    .help = "Write all that was observed, with every attempt, as JSON (docs/link.schema.json); "
+            "'-' is standard output, in place of the table." XB_FILE_NAME_HELP,
+};
+static const struct xb_option *const link_rows[] = {
+    &xb_option_backend,    &option_device,        &option_no_peers,   &option_count,
+    &option_size,          &option_attempts,      &option_deadline,   &xb_option_start_at,
+    &option_expect,        &option_min_h2d,       &option_min_d2h,    &option_min_peer,
+    &option_limits,        &option_format,        &xb_option_output,  &option_json,
+    &xb_option_json_lines, &xb_option_plain_help, &xb_option_version, NULL};
+
+const struct xb_option *const *xb_link_rows(void)
+{
+    xb_option_backend_describe();
+    return link_rows;
+}
 
 /* The whole command. */
 struct command {
@@ -69,31 +191,16 @@ static enum xb_status read_limits(struct command *command, struct xb_error *erro
     const struct xb_value *expect = xb_config_get(config, "expect");
     const struct xb_value *file = xb_config_get(config, "limits");
     enum xb_status status = read_rate(config, "min-h2d", &limits->min_h2d, error);
-    if (status != XB_OK)
-        return status;
-    status = read_rate(config, "min-d2h", &limits->min_d2h, error);
-    if (status != XB_OK)
-        return status;
-    status = read_rate(config, "min-peer", &limits->min_peer, error);
-    if (status != XB_OK)
-        return status;
-    if (expect->is_set) {
+    if (status == XB_OK)
+        status = read_rate(config, "min-d2h", &limits->min_d2h, error);
+    if (status == XB_OK)
+        status = read_rate(config, "min-peer", &limits->min_peer, error);
+    if (status == XB_OK && expect->is_set)
         status = xb_expect_parse(expect->text, XB_LIMIT_COMMAND_LINE, limits, error);
-        if (status != XB_OK)
-            return status;
-    }
-    if (!file->is_set)
-        return XB_OK;
-    status = xb_limits_file_open(file->text, &command->file, error);
+    if (status == XB_OK && file->is_set)
+        status = xb_limits_file_open(file->text, &command->file, error);
     command->session->file = command->file; /* NULL if that failed */
     return status;
-}
-
-static enum xb_status check_format(const struct xb_config *config, struct xb_error *error)
-{
-    if (xb_config_get(config, "format")->word_count == 1)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
 }
 
 static enum xb_status prepare(struct command *command, struct xb_error *error)
@@ -108,12 +215,10 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     session->attempts = (unsigned)xb_config_get(config, "attempts")->count;
     session->no_peers = xb_config_get(config, "no-peers")->flag;
     enum xb_status status = xb_backend_check_name(session->backend_name, error);
-    if (status != XB_OK)
-        return status;
-    status = check_format(config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_node_check(error);
+    if (status == XB_OK && xb_config_get(config, "format")->word_count != 1)
+        status = XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
+    if (status == XB_OK)
+        status = xb_node_check(error);
     if (status == XB_OK)
         status = xb_node_find(&command->node, error);
     if (status != XB_OK)
@@ -134,10 +239,9 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
     enum xb_status status = xb_json_place_choose(config, &command->json_place, error);
     if (status == XB_OK && json->path != NULL)
         status = xb_cli_find_output(json->option, json->path, &command->json, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_cli_find_output("--output", xb_config_get(config, "output")->text, &command->output,
-                                error);
+    if (status == XB_OK)
+        status = xb_cli_find_output("--output", xb_config_get(config, "output")->text,
+                                    &command->output, error);
     if (status != XB_OK)
         return status;
     /* With JSON on standard output nothing else goes there. */
@@ -154,14 +258,6 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
 
 /* ---- what came of it ---- */
 
-static write_report *writer(const char *format)
-{
-    return strcmp(format, "nagios") == 0       ? xb_link_nagios_write
-           : strcmp(format, "nhc") == 0        ? xb_link_nhc_write
-           : strcmp(format, "prometheus") == 0 ? xb_link_prometheus_write
-                                               : xb_link_table_write;
-}
-
 static bool write_output(struct xb_output *output, write_report *write,
                          const struct xb_link_report *report)
 {
@@ -174,17 +270,6 @@ static bool write_output(struct xb_output *output, write_report *write,
     if (status != XB_OK)
         (void)xb_cli_fail(&error);
     return status == XB_OK;
-}
-
-static bool write_all(struct command *command, const struct xb_link_report *report)
-{
-    const char *format = xb_config_get(command->config, "format")->words[0];
-    bool written = write_output(
-        &command->json, command->json_place.is_line ? xb_link_json_line_write : xb_link_json_write,
-        report);
-    if (!command->only_json)
-        written = write_output(&command->output, writer(format), report) && written;
-    return written;
 }
 
 /* The worst level of all devices and pairs, whose verdicts it fills. */
@@ -242,7 +327,16 @@ static int report(struct command *command, bool done)
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
                  "the deadline came while it looked for devices");
-    bool written = write_all(command, &report);
+    const char *format = xb_config_get(command->config, "format")->words[0];
+    write_report *write = strcmp(format, "nagios") == 0       ? xb_link_nagios_write
+                          : strcmp(format, "nhc") == 0        ? xb_link_nhc_write
+                          : strcmp(format, "prometheus") == 0 ? xb_link_prometheus_write
+                                                              : xb_link_table_write;
+    bool is_line = command->json_place.is_line;
+    bool written = write_output(&command->json,
+                                is_line ? xb_link_json_line_write : xb_link_json_write, &report);
+    if (!command->only_json)
+        written = write_output(&command->output, write, &report) && written;
     free(verdicts);
     free(pair_verdicts);
     return written ? (int)report.level : XB_LEVEL_UNKNOWN;
@@ -294,21 +388,15 @@ static int test(struct command *command)
     return report(command, done);
 }
 
-static void note_line(struct command *command, char *const *words)
-{
-    snprintf(command->line, sizeof command->line, "xferbench");
-    for (; *words != NULL; words++) {
-        size_t length = strlen(command->line);
-        snprintf(command->line + length, sizeof command->line - length, " %s", *words);
-    }
-}
-
 static int run(struct xb_config *config, char *const *words)
 {
     struct command command = {.config = config};
     struct xb_error error;
     double begin = xb_clock_now(); /* Looking for devices is part of the time. */
-    note_line(&command, words);
+    size_t length = (size_t)snprintf(command.line, sizeof command.line, "xferbench");
+    for (; *words != NULL && length < sizeof command.line; words++)
+        length +=
+            (size_t)snprintf(command.line + length, sizeof command.line - length, " %s", *words);
     enum xb_status status = xb_link_session_open(&command.session, &error);
     if (status == XB_OK) {
         command.session->deadline = begin + xb_config_get(config, "deadline")->seconds;

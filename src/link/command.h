@@ -8,7 +8,7 @@
  * XB_LEVEL_UNKNOWN. */
 extern const struct xb_command xb_command_link;
 
-/* The rows of its options, of options.c. */
+/* The rows of its options. */
 const struct xb_option *const *xb_link_rows(void);
 
 #endif

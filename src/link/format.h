@@ -5,26 +5,29 @@
 #include "base/note.h"
 #include "report.h"
 
-/* What the formats of `xferbench link` write alike. */
-
-/* CRITICAL, WARNING, UNKNOWN: devices that are not OK are told in this order. */
-#define XB_LINK_BAD_LEVELS 3
-extern const enum xb_level xb_link_bad_levels[XB_LINK_BAD_LEVELS];
+/* What the formats of `xferbench link` write alike, and the parts of its table. */
 
 /* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
 
+#define XB_LINK_LABEL 9 /* how wide the table's labels are */
+
 /* Of a verdict on a terminal. */
 enum xb_colour xb_link_colour(enum xb_level level);
 
-/* Whether reason `index` is the first of its code: a list of codes names each once. */
-bool xb_link_first_of_code(const struct xb_findings *found, size_t index);
+/* Prints the path of a device hop by hop. False: no memory. */
+bool xb_link_table_path(FILE *stream, const struct xb_verdict *verdict);
 
-/*
- * Writes text for a line that a shell or a monitoring core may take apart: printable ASCII, without
- * quotes, the bar that begins performance data, and what else a shell gives a meaning. (NHC's die()
- * gives its message to eval between apostrophes; Nagios' illegal_macro_output_chars.)
- */
-void xb_link_put_safe(FILE *stream, const char *text);
+/* Prints how many NVLinks there are after the test, how fast they are, and what they counted.
+ * Prints nothing where it is not known how many there are. */
+void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
+                           const struct xb_nvlink_facts *facts);
+
+/* The part of the table about pairs of devices: a line for each, then why one is not OK. Nothing
+ * where there are fewer than two devices. False: no memory. */
+bool xb_link_table_pairs(FILE *stream, const struct xb_link_report *report);
+
+/* The line about all pairs together: how many are OK, and how many of the others nobody judged. */
+void xb_link_table_count_pairs(FILE *stream, const struct xb_link_report *report);
 
 #endif

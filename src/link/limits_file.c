@@ -55,13 +55,6 @@ static void read_link(struct xb_json_reader *reader, const cJSON *object, const 
         xb_json_refuse(reader, key, "%s", detail.message);
 }
 
-/* A note is for people: it may be empty. */
-static void check_note(struct xb_json_reader *reader, const cJSON *object)
-{
-    if (has(object, "note") && !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "note")))
-        xb_json_refuse(reader, "note", "must be a text");
-}
-
 static void read_entry(struct xb_json_reader *reader, const cJSON *object, struct entry *entry)
 {
     struct xb_link_limits *limits = &entry->limits;
@@ -78,7 +71,9 @@ static void read_entry(struct xb_json_reader *reader, const cJSON *object, struc
     read_number(reader, object, "min_peer_gbs", HIGHEST_GBS, 1e9, &limits->min_peer);
     read_number(reader, object, "warn_share", HIGHEST_SHARE, 1, &limits->warn_share);
     read_number(reader, object, "critical_share", HIGHEST_SHARE, 1, &limits->critical_share);
-    check_note(reader, object);
+    /* A note is for people: it may be empty. */
+    if (has(object, "note") && !cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "note")))
+        xb_json_refuse(reader, "note", "must be a text");
     if (limits->warn_share.is_set && limits->critical_share.is_set &&
         limits->critical_share.value > limits->warn_share.value)
         xb_json_refuse(reader, "critical_share", "must not be above warn_share");
@@ -123,29 +118,24 @@ static void read_document(struct xb_json_reader *reader, struct xb_limits_file *
 
 /* ---- the file ---- */
 
-static enum xb_status load(const char *path, struct xb_limits_file *file, struct xb_error *error)
+enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **file,
+                                   struct xb_error *error)
 {
     struct xb_json_reader reader = {.place = {.path = path}};
     char *text = NULL;
     size_t length = 0;
-    enum xb_status status = xb_file_text_read(path, LARGEST_BYTES, true, &text, &length, error);
-    if (status != XB_OK)
-        return status;
-    file->root = xb_json_read(&reader, text, length);
-    free(text);
-    read_document(&reader, file);
-    if (reader.error.status != XB_OK)
-        *error = reader.error;
-    return reader.error.status;
-}
-
-enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **file,
-                                   struct xb_error *error)
-{
     struct xb_limits_file *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the limits in %s", path);
-    enum xb_status status = load(path, opened, error);
+    enum xb_status status = xb_file_text_read(path, LARGEST_BYTES, true, &text, &length, error);
+    if (status == XB_OK) {
+        opened->root = xb_json_read(&reader, text, length);
+        free(text);
+        read_document(&reader, opened);
+        status = reader.error.status;
+        if (status != XB_OK)
+            *error = reader.error;
+    }
     if (status == XB_OK)
         *file = opened;
     else
@@ -164,14 +154,6 @@ void xb_limits_file_close(struct xb_limits_file *file)
 
 /* ---- looking up ---- */
 
-static bool matches(const struct entry *entry, const char *name, unsigned generation,
-                    unsigned width)
-{
-    return (entry->gpu == NULL || fnmatch(entry->gpu, name, 0) == 0) &&
-           (entry->generation == 0 || entry->generation == generation) &&
-           (entry->width == 0 || entry->width == width);
-}
-
 static void set_unset(struct xb_limit *limit, const struct xb_limit *from)
 {
     if (!limit->is_set && from->is_set)
@@ -181,12 +163,17 @@ static void set_unset(struct xb_limit *limit, const struct xb_limit *from)
 bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, unsigned generation,
                           unsigned width, struct xb_link_limits *limits)
 {
-    size_t i = 0;
-    while (file != NULL && i < file->count && !matches(&file->entries[i], name, generation, width))
-        i++;
-    if (file == NULL || i == file->count)
+    const struct entry *found = NULL;
+    for (size_t i = 0; file != NULL && found == NULL && i < file->count; i++) {
+        const struct entry *entry = &file->entries[i];
+        if ((entry->gpu == NULL || fnmatch(entry->gpu, name, 0) == 0) &&
+            (entry->generation == 0 || entry->generation == generation) &&
+            (entry->width == 0 || entry->width == width))
+            found = entry;
+    }
+    if (found == NULL)
         return false;
-    const struct xb_link_limits *from = &file->entries[i].limits;
+    const struct xb_link_limits *from = &found->limits;
     set_unset(&limits->generation, &from->generation);
     set_unset(&limits->width, &from->width);
     set_unset(&limits->min_h2d, &from->min_h2d);

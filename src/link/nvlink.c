@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "nvlink.h"
+/* NVLinks: what they counted, what they did while they were tested, and how many a device has. */
+#include "peers.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ---- counters ---- */
 
@@ -74,4 +78,157 @@ uint64_t xb_nvlink_replays_allowed(double bits)
     while (count - mean + count * log(mean / count) > log(XB_NVLINK_FALSE_ALARM))
         count++;
     return (uint64_t)count - 1;
+}
+
+/* ---- what they did while they were tested ---- */
+
+/* Whether a link did what is judged. */
+typedef bool did(const struct xb_nvlink_seen *link);
+
+static bool fell(const struct xb_nvlink_seen *link)
+{
+    return link->fell;
+}
+
+static bool was_lost(const struct xb_nvlink_seen *link)
+{
+    return link->lost;
+}
+
+static bool was_trained_again(const struct xb_nvlink_seen *link)
+{
+    return link->rises[XB_NVLINK_RECOVERIES] > 0 || link->rises[XB_NVLINK_FAILED_RECOVERIES] > 0;
+}
+
+/* Where a link's rate is not known, it is not known how many replays are too many. */
+static bool sent_too_much_again(const struct xb_nvlink_seen *link)
+{
+    return link->bits > 0 && link->rises[XB_NVLINK_REPLAYS] > xb_nvlink_replays_allowed(link->bits);
+}
+
+/* The links that did it. */
+struct culprits {
+    size_t count;
+    char names[160]; /* "link 4", "links 4, 7" */
+    uint64_t rises[XB_NVLINK_COUNTERS];
+};
+
+static struct culprits find_culprits(const struct xb_nvlink_facts *facts, did *did_it)
+{
+    struct culprits found = {.count = 0};
+    char numbers[sizeof found.names - sizeof "links "] = "";
+    for (size_t i = 0; i < XB_NVLINKS; i++) {
+        size_t length = strlen(numbers);
+        if (!did_it(&facts->links[i]))
+            continue;
+        found.count++;
+        snprintf(numbers + length, sizeof numbers - length, "%s%zu", length > 0 ? ", " : "", i);
+        for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++)
+            found.rises[j] += facts->links[i].rises[j];
+    }
+    snprintf(found.names, sizeof found.names, "link%s %s", found.count == 1 ? "" : "s", numbers);
+    return found;
+}
+
+/* Replays beyond what the link may count; it has more. */
+static uint64_t excess(const struct xb_nvlink_seen *link)
+{
+    return link->rises[XB_NVLINK_REPLAYS] - xb_nvlink_replays_allowed(link->bits);
+}
+
+/* Tells of the worst link its own count and bound, and names the others. */
+static void judge_replays(const struct xb_nvlink_facts *facts, struct xb_findings *findings)
+{
+    struct culprits found = find_culprits(facts, sent_too_much_again);
+    size_t worst = XB_NVLINKS;
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        if (sent_too_much_again(&facts->links[i]) &&
+            (worst == XB_NVLINKS || excess(&facts->links[i]) > excess(&facts->links[worst])))
+            worst = i;
+    if (worst == XB_NVLINKS)
+        return;
+    const struct xb_nvlink_seen *link = &facts->links[worst];
+    xb_reason_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
+                  "NVLink: %" PRIu64
+                  " replays on link %zu during the test, a healthy link has %" PRIu64
+                  " at most: see nvidia-smi nvlink -e%s%s",
+                  link->rises[XB_NVLINK_REPLAYS], worst, xb_nvlink_replays_allowed(link->bits),
+                  found.count > 1 ? "; too many on " : "", found.count > 1 ? found.names : "");
+}
+
+void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *findings)
+{
+    struct culprits found = find_culprits(facts, fell);
+    if (found.count > 0)
+        xb_reason_add(findings, XB_LEVEL_CRITICAL, "XB-NVLINK-DOWN",
+                      "NVLink: %s went down during the test: see dmesg (Xid 74, 144 to 150)",
+                      found.names);
+    found = find_culprits(facts, was_lost);
+    if (found.count > 0)
+        xb_reason_add(findings, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE",
+                      "NVLink: %s could no longer be read after the test: see nvidia-smi nvlink "
+                      "-s and dmesg",
+                      found.names);
+    found = find_culprits(facts, was_trained_again);
+    if (found.count > 0)
+        xb_reason_add(
+            findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
+            "NVLink: %" PRIu64 " %s (%" PRIu64 " failed) of %s during the test: see "
+            "nvidia-smi nvlink -e",
+            found.rises[XB_NVLINK_RECOVERIES],
+            xb_nvlink_counter_words(XB_NVLINK_RECOVERIES, found.rises[XB_NVLINK_RECOVERIES]),
+            found.rises[XB_NVLINK_FAILED_RECOVERIES], found.names);
+    judge_replays(facts, findings);
+}
+
+/* ---- links that one device has and another lacks ---- */
+
+/* With less than this share of the links that another GPU has, a GPU is CRITICAL. */
+#define CRITICAL_SHARE 0.5
+
+/* The latest reading that tells how many NVLinks are active; NULL where none does. */
+static const struct xb_device_health *latest(const struct xb_link_device *device)
+{
+    if (device->peers.after.nvlinks_known)
+        return &device->peers.after;
+    for (size_t i = xb_link_attempts(device); i > 0; i--) {
+        const struct xb_link_attempt *attempt = &device->attempts[i - 1];
+        if (attempt->health_after.nvlinks_known)
+            return &attempt->health_after;
+        if (attempt->health_before.nvlinks_known)
+            return &attempt->health_before;
+    }
+    return NULL;
+}
+
+void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t device_count,
+                                const struct xb_link_pair *pairs, size_t pair_count,
+                                struct xb_verdict *verdicts)
+{
+    for (size_t i = 0; i < device_count; i++) {
+        const struct xb_device_health *own = latest(&devices[i]);
+        size_t most = i; /* the device of the same name with the most active links */
+        unsigned links = 0;
+        for (size_t j = 0; own != NULL && j < device_count; j++)
+            if (latest(&devices[j]) != NULL &&
+                strcmp(devices[j].info.name, devices[i].info.name) == 0 &&
+                latest(&devices[j])->nvlinks_active > latest(&devices[most])->nvlinks_active)
+                most = j;
+        if (most == i)
+            continue;
+        /* Behind a switch each link leads to every other device, so that those to several devices
+         * add up to more than there are. */
+        for (size_t j = 0; j < pair_count; j++)
+            if (pairs[j].from == most && xb_pair_attempts(&pairs[j]) > 0)
+                links += pairs[j].attempts[0].there.links;
+        if (own->nvlinks_active == 0 && links <= latest(&devices[most])->nvlinks_active)
+            continue;
+        unsigned others = latest(&devices[most])->nvlinks_active;
+        bool is_critical = own->nvlinks_active < CRITICAL_SHARE * others;
+        xb_reason_add(&verdicts[i].found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
+                      "XB-NVLINK-LINKS",
+                      "%u NVLinks are active, device %u of the same name has %u: see "
+                      "nvidia-smi nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
+                      own->nvlinks_active, devices[most].info.index, others);
+    }
 }

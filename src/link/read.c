@@ -31,17 +31,6 @@ static size_t get_index_of(struct xb_json_reader *reader, const cJSON *object, c
 
 /* ---- devices ---- */
 
-/* What follows from the attempts, which must have been read. */
-static void find_facts(const struct xb_link_device *device, struct xb_verdict *verdict)
-{
-    xb_link_facts_find(device, verdict->best, &verdict->facts);
-    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
-    if (attempt == NULL)
-        return;
-    verdict->h2d.measured = attempt->h2d;
-    verdict->d2h.measured = attempt->d2h;
-}
-
 /* A link's port is the end that it was read at. */
 static void name_ports(struct xb_pcie_path *path)
 {
@@ -69,7 +58,10 @@ static void read_device(struct xb_json_reader *reader, const cJSON *object, size
     xb_fields_read(reader, item, xb_link_finding_fields, &verdict->found);
     xb_fields_read(reader, item, xb_link_verdict_fields, verdict);
     verdict->best = get_index_of(reader, item, "attempt", device->attempt_count);
-    find_facts(device, verdict);
+    xb_link_facts_find(device, verdict->best, &verdict->facts);
+    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
+    verdict->h2d.measured = attempt != NULL ? attempt->h2d : 0;
+    verdict->d2h.measured = attempt != NULL ? attempt->d2h : 0;
     verdict->bottleneck = get_index_of(reader, item, "bottleneck", verdict->facts.hop_count);
     xb_place_leave(&reader->place, outer);
 }
@@ -116,16 +108,6 @@ static const char *keep_known(struct xb_json_reader *reader, const cJSON *object
     return text != NULL ? xb_fields_keep_text(reader, text) : NULL;
 }
 
-static void read_host(struct xb_json_reader *reader, const cJSON *root, struct xb_link_file *file)
-{
-    const cJSON *object = xb_json_get_object(reader, root, "host");
-    size_t outer = xb_place_enter(&reader->place, "host");
-    file->hostname = keep_known(reader, object, "hostname");
-    file->node = keep_known(reader, object, "node");
-    file->node_named_by = keep_known(reader, object, "node_named_by");
-    xb_place_leave(&reader->place, outer);
-}
-
 static void read_launcher(struct xb_json_reader *reader, const cJSON *root,
                           struct xb_link_file *file)
 {
@@ -169,18 +151,6 @@ static void read_start(struct xb_json_reader *reader, const cJSON *root, struct 
 
 /* ---- the document ---- */
 
-static void check_schema(struct xb_json_reader *reader, const cJSON *root)
-{
-    const char *schema = xb_json_get_text(reader, root, "schema");
-    if (schema != NULL && strcmp(schema, "xferbench.link") != 0)
-        xb_json_refuse(reader, "schema", "\"%.60s\" is not \"xferbench.link\"", schema);
-    uint64_t version = xb_json_get_whole(reader, root, "schema_version", 0, UINT32_MAX);
-    if (version != 1)
-        xb_json_refuse(reader, "schema_version",
-                       "%u was written by a newer xferbench than this one, which reads 1",
-                       (unsigned)version);
-}
-
 /* As many as the array under that key has items, in the file's memory. */
 static void *room(struct xb_json_reader *reader, const cJSON *root, const char *key, size_t most,
                   size_t size)
@@ -200,13 +170,25 @@ static void read_report(struct xb_json_reader *reader, const cJSON *root, struct
         xb_json_refuse_memory(reader);
         return;
     }
-    check_schema(reader, root);
+    const char *schema = xb_json_get_text(reader, root, "schema");
+    if (schema != NULL && strcmp(schema, "xferbench.link") != 0)
+        xb_json_refuse(reader, "schema", "\"%.60s\" is not \"xferbench.link\"", schema);
+    uint64_t version = xb_json_get_whole(reader, root, "schema_version", 0, UINT32_MAX);
+    if (version != 1)
+        xb_json_refuse(reader, "schema_version",
+                       "%u was written by a newer xferbench than this one, which reads 1",
+                       (unsigned)version);
     const cJSON *tool = xb_json_get_object(reader, root, "tool");
     size_t outer = xb_place_enter(&reader->place, "tool");
     report->version = keep_known(reader, tool, "version");
     xb_place_leave(&reader->place, outer);
     file->timestamp = keep_known(reader, root, "timestamp");
-    read_host(reader, root, file);
+    const cJSON *host = xb_json_get_object(reader, root, "host");
+    outer = xb_place_enter(&reader->place, "host");
+    file->hostname = keep_known(reader, host, "hostname");
+    file->node = keep_known(reader, host, "node");
+    file->node_named_by = keep_known(reader, host, "node_named_by");
+    xb_place_leave(&reader->place, outer);
     read_launcher(reader, root, file);
     read_start(reader, root, start);
     report->start = start;

@@ -2,18 +2,23 @@
 #define _GNU_SOURCE
 #include "base/stream.h"
 #include "format.h"
-#include "table_nvlink.h"
-#include "table_path.h"
-#include "table_peers.h"
 
-#include "base/note.h"
 #include "base/text.h"
 #include "machine/node.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define LABEL_WIDTH 9
+#define LABEL_WIDTH XB_LINK_LABEL
+/* A rate as text, in memory of the block that it stands in. */
+#define RATE(rate) xb_rate_text((rate), (char[32]){0}, 32)
+
+enum xb_colour xb_link_colour(enum xb_level level)
+{
+    if (level == XB_LEVEL_OK)
+        return XB_COLOUR_GOOD;
+    return level == XB_LEVEL_CRITICAL ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
+}
 
 static void print_words(FILE *stream, const char *label, const struct xb_words *words)
 {
@@ -41,16 +46,6 @@ static void print_verdict(FILE *stream, const struct xb_link_device *device,
 
 /* ---- errors ---- */
 
-static void add_errors(struct xb_words *words, const struct xb_link_port *port)
-{
-    const struct xb_pcie_aer *errors = &port->errors;
-    if (errors->correctable == 0 && errors->nonfatal == 0 && errors->fatal == 0)
-        return;
-    xb_words_add(words, "%s%s: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal",
-                 words->length > 0 ? "; " : "", port->bdf, errors->correctable, errors->nonfatal,
-                 errors->fatal);
-}
-
 /* "NAKs received 2, bad TLPs 1"; nothing where all are 0. Returns whether any counter is known. */
 static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTERS],
                        const uint64_t counts[XB_PCIE_COUNTERS])
@@ -70,8 +65,14 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
 {
     struct xb_words words = {.length = 0};
     bool counted = add_counts(&words, facts->counted, facts->rises);
-    for (size_t i = 0; i < facts->port_count; i++)
-        add_errors(&words, &facts->ports[i]);
+    for (size_t i = 0; i < facts->port_count; i++) {
+        const struct xb_pcie_aer *errors = &facts->ports[i].errors;
+        if (errors->correctable > 0 || errors->nonfatal > 0 || errors->fatal > 0)
+            xb_words_add(&words,
+                         "%s%s: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal",
+                         words.length > 0 ? "; " : "", facts->ports[i].bdf, errors->correctable,
+                         errors->nonfatal, errors->fatal);
+    }
     if (words.length > 0)
         xb_note_print(stream, "errors", LABEL_WIDTH, "%s", words.text);
     else if (facts->errors.known || counted)
@@ -88,63 +89,39 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
 
 /* ---- ceiling, bandwidth, limits ---- */
 
-static void print_payload(FILE *stream, const struct xb_ceiling *ceiling)
+static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
 {
+    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
+    char link[64];
     if (ceiling->payload > 0 && ceiling->read_request > 0)
         xb_note_print(stream, "packets", LABEL_WIDTH,
                       "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
                       ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
                       ceiling->read_request_assumed ? "assumed" : "read");
-}
-
-static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
-{
-    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
-    char link[64];
-    char h2d[32];
-    char d2h[32];
-    char raw[32];
-    if (!ceiling->known) {
+    if (ceiling->known)
+        xb_note_print(stream, "ceiling", LABEL_WIDTH,
+                      "H2D %s, D2H %s GB/s; raw %s GB/s each way (%s)", RATE(ceiling->h2d),
+                      RATE(ceiling->d2h), RATE(ceiling->raw),
+                      xb_link_lanes_text(lanes, link, sizeof link));
+    else
         xb_note_print(stream, "ceiling", LABEL_WIDTH, "not known for this link");
-        return;
-    }
-    xb_note_print(
-        stream, "ceiling", LABEL_WIDTH, "H2D %s, D2H %s GB/s; raw %s GB/s each way (%s)",
-        xb_rate_text(ceiling->h2d, h2d, sizeof h2d), xb_rate_text(ceiling->d2h, d2h, sizeof d2h),
-        xb_rate_text(ceiling->raw, raw, sizeof raw), xb_link_lanes_text(lanes, link, sizeof link));
 }
 
 static void print_bandwidth(FILE *stream, const char *label,
                             const struct xb_link_direction *direction)
 {
     struct xb_words words = {.length = 0};
-    char rate[32];
-    if (direction->measured <= 0) {
-        xb_note_print(stream, label, LABEL_WIDTH, "not measured");
-        return;
-    }
-    xb_words_add(&words, "%s GB/s", xb_rate_text(direction->measured, rate, sizeof rate));
-    if (direction->share > 0)
+    if (direction->measured > 0)
+        xb_words_add(&words, "%s GB/s", RATE(direction->measured));
+    else
+        xb_words_add(&words, "not measured");
+    if (direction->measured > 0 && direction->share > 0)
         xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
-    if (direction->warning > 0)
-        xb_words_add(&words, "; warning below %s",
-                     xb_rate_text(direction->warning, rate, sizeof rate));
-    if (direction->critical > 0)
-        xb_words_add(&words, "; critical below %s",
-                     xb_rate_text(direction->critical, rate, sizeof rate));
+    if (direction->measured > 0 && direction->warning > 0)
+        xb_words_add(&words, "; warning below %s", RATE(direction->warning));
+    if (direction->measured > 0 && direction->critical > 0)
+        xb_words_add(&words, "; critical below %s", RATE(direction->critical));
     print_words(stream, label, &words);
-}
-
-static void print_copies(FILE *stream, const struct xb_link_attempt *attempt,
-                         const struct xb_verdict *verdict)
-{
-    print_bandwidth(stream, "H2D", &verdict->h2d);
-    print_bandwidth(stream, "D2H", &verdict->d2h);
-    if (attempt->data_wrong)
-        xb_note_print_in(stream, XB_COLOUR_BAD, "data", LABEL_WIDTH,
-                         "WRONG: a copy arrived changed");
-    if (attempt->failure[0] != '\0')
-        xb_note_print(stream, "failure", LABEL_WIDTH, "%s", attempt->failure);
 }
 
 /* Tells who set each limit: of both directions and of the link. */
@@ -212,9 +189,11 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
 
 /* ---- what the vendor's library says ---- */
 
-static void print_clocks(FILE *stream, const struct xb_device_health *before,
-                         const struct xb_device_health *after)
+static void print_health(FILE *stream, const struct xb_link_device *device,
+                         const struct xb_link_attempt *attempt, const struct xb_link_facts *facts)
 {
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
     struct xb_words words = {.length = 0};
     if (before->clocks_known && after->clocks_known)
         xb_words_add(&words, "SM %u before, %u MHz after; memory %u before, %u MHz after",
@@ -228,14 +207,6 @@ static void print_clocks(FILE *stream, const struct xb_device_health *before,
         xb_note_print(stream, "slowed", LABEL_WIDTH, "%s%s",
                       after->throttle[0] != '\0' ? after->throttle : "no",
                       after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
-}
-
-static void print_health(FILE *stream, const struct xb_link_device *device,
-                         const struct xb_link_attempt *attempt, const struct xb_link_facts *facts)
-{
-    const struct xb_device_health *before = &attempt->health_before;
-    const struct xb_device_health *after = &attempt->health_after;
-    print_clocks(stream, before, after);
     if (before->replays_known && after->replays_known)
         xb_note_print(stream, "replays", LABEL_WIDTH,
                       "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
@@ -244,8 +215,7 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
         xb_note_print(stream, "replays", LABEL_WIDTH, "%" PRIu64 " in all attempts",
                       facts->replays);
     /* Pairs are tested last, and what their copies did is part of the facts. */
-    xb_link_table_nvlinks(stream, LABEL_WIDTH,
-                          device->peers.after.nvlinks_known ? &device->peers.after : after,
+    xb_link_table_nvlinks(stream, device->peers.after.nvlinks_known ? &device->peers.after : after,
                           &facts->nvlinks);
 }
 
@@ -253,9 +223,8 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
 
 static void add_rate(struct xb_words *words, const char *name, double value)
 {
-    char rate[32];
     if (xb_rate_known(value))
-        xb_words_add(words, ", %s %s GB/s", name, xb_rate_text(value, rate, sizeof rate));
+        xb_words_add(words, ", %s %s GB/s", name, RATE(value));
     else
         xb_words_add(words, ", %s not measured", name);
 }
@@ -282,16 +251,6 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
     print_words(stream, "attempt", &words);
 }
 
-static void print_attempts(FILE *stream, const struct xb_link_device *device,
-                           const struct xb_verdict *verdict)
-{
-    size_t count = xb_link_attempts(device);
-    if (count < 2)
-        return;
-    for (size_t i = 0; i < count; i++)
-        print_attempt(stream, &device->attempts[i], i, verdict);
-}
-
 /* ---- the whole ---- */
 
 /* False: no memory. */
@@ -307,15 +266,21 @@ static bool print_device(FILE *stream, const struct xb_link_device *device,
     print_verdict(stream, device, verdict);
     if (attempt == NULL)
         return true;
-    bool ok = xb_link_table_path(stream, LABEL_WIDTH, verdict);
+    bool ok = xb_link_table_path(stream, verdict);
     print_errors(stream, &verdict->facts);
-    print_payload(stream, &verdict->ceiling);
     print_ceiling(stream, &verdict->ceiling);
-    print_copies(stream, attempt, verdict);
+    print_bandwidth(stream, "H2D", &verdict->h2d);
+    print_bandwidth(stream, "D2H", &verdict->d2h);
+    if (attempt->data_wrong)
+        xb_note_print_in(stream, XB_COLOUR_BAD, "data", LABEL_WIDTH,
+                         "WRONG: a copy arrived changed");
+    if (attempt->failure[0] != '\0')
+        xb_note_print(stream, "failure", LABEL_WIDTH, "%s", attempt->failure);
     print_limits(stream, verdict);
     print_location(stream, &attempt->at_rest);
     print_health(stream, device, attempt, &verdict->facts);
-    print_attempts(stream, device, verdict);
+    for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
+        print_attempt(stream, &device->attempts[i], i, verdict);
     return ok;
 }
 
@@ -339,16 +304,6 @@ static void print_header(FILE *stream, const struct xb_link_report *report)
         xb_note_print(stream, "library", LABEL_WIDTH, "%s%s%s", probe->runtime_library,
                       probe->runtime_override[0] != '\0' ? ", NAMED BY " : "",
                       probe->runtime_override);
-}
-
-/* Where nodes were to begin at once: whether this one did. */
-static void print_start(FILE *stream, const struct xb_start *start)
-{
-    char text[XB_START_WARNING];
-    if (start == NULL || !(start->asked > 0) || !(start->began > 0))
-        return;
-    if (xb_start_warning(start->began - start->asked, &start->clock, text) != NULL)
-        xb_note_print_in(stream, XB_COLOUR_WARNING, "warning", LABEL_WIDTH, "%s", text);
 }
 
 static const char *advice_for(const struct xb_link_report *report)
@@ -376,7 +331,7 @@ static void print_node(FILE *stream, const struct xb_link_report *report)
         return;
     if (report->device_count > 0)
         xb_note_print(stream, "devices", LABEL_WIDTH, "%zu of %zu OK", good, report->device_count);
-    xb_link_table_count_pairs(stream, LABEL_WIDTH, report);
+    xb_link_table_count_pairs(stream, report);
     xb_note_print(stream, "next", LABEL_WIDTH, "%s %s", advice_for(report),
                   report->command != NULL ? report->command : "xferbench link");
 }
@@ -384,13 +339,18 @@ static void print_node(FILE *stream, const struct xb_link_report *report)
 enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
                                    struct xb_error *error)
 {
+    const struct xb_start *start = report->start;
+    char late[XB_START_WARNING];
     locale_t previous = xb_plain_locale_enter();
     bool ok = true;
     print_header(stream, report);
-    print_start(stream, report->start);
+    /* Where nodes were to begin at once: whether this one did. */
+    if (start != NULL && start->asked > 0 && start->began > 0 &&
+        xb_start_warning(start->began - start->asked, &start->clock, late) != NULL)
+        xb_note_print_in(stream, XB_COLOUR_WARNING, "warning", LABEL_WIDTH, "%s", late);
     for (size_t i = 0; ok && i < report->device_count; i++)
         ok = print_device(stream, &report->devices[i], &report->verdicts[i]);
-    ok = ok && xb_link_table_pairs(stream, LABEL_WIDTH, report);
+    ok = ok && xb_link_table_pairs(stream, report);
     if (ok)
         print_node(stream, report);
     enum xb_status status = ok ? xb_stream_finish(stream, "the table", error)

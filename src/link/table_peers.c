@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "table_peers.h"
-
-#include "base/columns.h"
-#include "base/note.h"
-#include "base/text.h"
+/* The part of the table about pairs of devices. */
 #include "format.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "base/columns.h"
+#include "base/text.h"
 
 /* ---- a line for each pair ---- */
 
@@ -52,24 +48,14 @@ static bool has_no_access(const struct xb_pair_attempt *attempt)
     return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
 }
 
-static const char *verdict_text(const struct xb_pair_verdict *verdict,
-                                const struct xb_pair_attempt *attempt)
-{
-    if (verdict->found.level != XB_LEVEL_OK)
-        return xb_level_name(verdict->found.level);
-    if (has_no_access(attempt))
-        return "no direct access";
-    return xb_pair_is_judged(verdict) ? "OK" : "not judged";
-}
-
 static bool add_pair(FILE *stream, struct libscols_table *table,
                      const struct xb_link_report *report, size_t index)
 {
     const struct xb_link_pair *pair = &report->pairs[index];
     const struct xb_pair_verdict *verdict = &report->pair_verdicts[index];
     const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
-    bool is_plain = verdict->found.level == XB_LEVEL_OK &&
-                    (has_no_access(attempt) || !xb_pair_is_judged(verdict));
+    bool is_bad = verdict->found.level != XB_LEVEL_OK;
+    bool is_judged = !has_no_access(attempt) && xb_pair_is_judged(verdict);
     struct libscols_line *line = scols_table_new_line(table, NULL);
     struct xb_words words = {.length = 0};
     char text[CELLS][64];
@@ -82,15 +68,19 @@ static bool add_pair(FILE *stream, struct libscols_table *table,
     link_text(&verdict->reach, text[CELL_LINKS], size);
     number_text(verdict->bandwidth.measured, text[CELL_RATE], size);
     number_text(verdict->ceiling, text[CELL_CEILING], size);
-    xb_words_add(&words, "%s", verdict_text(verdict, attempt));
+    xb_words_add(&words, "%s",
+                 is_bad || is_judged      ? xb_level_name(verdict->found.level)
+                 : has_no_access(attempt) ? "no direct access"
+                                          : "not judged");
     if (xb_pair_attempts(pair) > 1)
         xb_words_add(&words, ", attempt %zu of %zu", verdict->best + 1, xb_pair_attempts(pair));
     snprintf(text[CELL_VERDICT], size, "%.63s", words.text);
     bool ok = line != NULL;
     for (size_t i = 0; ok && i < CELLS; i++)
         ok = scols_line_set_data(line, i, text[i]) == 0;
-    return ok && (is_plain || xb_columns_paint(scols_line_get_cell(line, CELL_VERDICT), stream,
-                                               xb_link_colour(verdict->found.level)));
+    return ok && ((!is_bad && !is_judged) ||
+                  xb_columns_paint(scols_line_get_cell(line, CELL_VERDICT), stream,
+                                   xb_link_colour(verdict->found.level)));
 }
 
 /* False: no memory. */
@@ -112,22 +102,7 @@ static bool print_table(FILE *stream, const struct xb_link_report *report)
     return xb_columns_print(stream, "", table, ok, &columns);
 }
 
-/* ---- why one is not OK ---- */
-
-static void print_reasons(FILE *stream, int width, const struct xb_link_report *report)
-{
-    for (size_t i = 0; i < report->pair_count; i++) {
-        const struct xb_findings *found = &report->pair_verdicts[i].found;
-        for (size_t j = 0; j < found->reason_count; j++)
-            xb_note_print_in(stream, xb_link_colour(found->reasons[j].level),
-                             xb_level_name(found->reasons[j].level), width, "%u to %u: %s: %s",
-                             report->devices[report->pairs[i].from].info.index,
-                             report->devices[report->pairs[i].to].info.index,
-                             found->reasons[j].code, found->reasons[j].text);
-    }
-}
-
-bool xb_link_table_pairs(FILE *stream, int width, const struct xb_link_report *report)
+bool xb_link_table_pairs(FILE *stream, const struct xb_link_report *report)
 {
     bool is_told = report->no_pairs != NULL && report->no_pairs[0] != '\0';
     if (report->pair_count == 0 && !is_told)
@@ -136,15 +111,23 @@ bool xb_link_table_pairs(FILE *stream, int width, const struct xb_link_report *r
     xb_heading_print(stream, XB_COLOUR_TITLE,
                      "Peers: direct copies, sent by the source's copy engine");
     if (is_told)
-        xb_note_print(stream, "pairs", width, "not tested: %s", report->no_pairs);
+        xb_note_print(stream, "pairs", XB_LINK_LABEL, "not tested: %s", report->no_pairs);
     if (report->pair_count == 0)
         return true;
     bool ok = print_table(stream, report);
-    print_reasons(stream, width, report);
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct xb_findings *found = &report->pair_verdicts[i].found;
+        for (size_t j = 0; j < found->reason_count; j++)
+            xb_note_print_in(stream, xb_link_colour(found->reasons[j].level),
+                             xb_level_name(found->reasons[j].level), XB_LINK_LABEL,
+                             "%u to %u: %s: %s", report->devices[report->pairs[i].from].info.index,
+                             report->devices[report->pairs[i].to].info.index,
+                             found->reasons[j].code, found->reasons[j].text);
+    }
     return ok;
 }
 
-void xb_link_table_count_pairs(FILE *stream, int width, const struct xb_link_report *report)
+void xb_link_table_count_pairs(FILE *stream, const struct xb_link_report *report)
 {
     struct xb_words words = {.length = 0};
     size_t good = 0;
@@ -163,5 +146,5 @@ void xb_link_table_count_pairs(FILE *stream, int width, const struct xb_link_rep
     xb_words_add(&words, "%zu of %zu OK", good, report->pair_count);
     if (not_judged > 0)
         xb_words_add(&words, ", %zu not judged", not_judged);
-    xb_note_print(stream, "pairs", width, "%s", words.text);
+    xb_note_print(stream, "pairs", XB_LINK_LABEL, "%s", words.text);
 }

@@ -5,8 +5,6 @@
 #include "conditions.h"
 #include "machine/ceiling.h"
 #include "machine/pcie_path.h"
-#include "nvlink.h"
-#include "reasons.h"
 #include "xferbench/backend.h"
 
 #include <stdbool.h>
@@ -17,6 +15,106 @@
  * Whether a device's PCIe link is what it should be: what was observed, what was found in it, by
  * which limits it is judged, and the verdict. Nothing in here reads the machine.
  */
+
+/* ---- how bad something is, and why ---- */
+
+/* The levels and their numbers are those of Nagios plugins. */
+enum xb_level {
+    XB_LEVEL_OK = 0,
+    XB_LEVEL_WARNING = 1,
+    XB_LEVEL_CRITICAL = 2,
+    XB_LEVEL_UNKNOWN = 3
+};
+
+/* "OK", "WARNING", "CRITICAL", "UNKNOWN". */
+const char *xb_level_name(enum xb_level level);
+/* The worse of two: CRITICAL, then WARNING, then UNKNOWN, then OK. UNKNOWN comes after WARNING so
+ * that what could not be tested does not hide a defect that was seen. */
+enum xb_level xb_level_worse(enum xb_level a, enum xb_level b);
+
+/* A reason: a stable code, its level, and what to do. */
+struct xb_reason {
+    const char *code; /* "XB-LINK-WIDTH"; documented in docs/link.md. Static text, or the file's
+                         that a verdict was read from */
+    enum xb_level level;
+    char text[256]; /* "x8 of x16 at 0000:0f:00.0: reseat the card or check bifurcation" */
+};
+
+#define XB_VERDICT_REASONS 16
+
+/* What was found of a device, or of a pair. */
+struct xb_findings {
+    enum xb_level level;                          /* the worst of the reasons'; OK without any */
+    struct xb_reason reasons[XB_VERDICT_REASONS]; /* worst first; of more than fit the least bad
+                                                     are left out */
+    size_t reason_count;
+};
+
+/* Adds a reason at its place among the others. `code` is static text. */
+void xb_reason_add(struct xb_findings *found, enum xb_level level, const char *code,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Whether reason `index` is the first of its code: a list of codes names each once. */
+bool xb_reason_is_first(const struct xb_findings *found, size_t index);
+
+/* ---- NVLinks ---- */
+
+/*
+ * What the NVLinks of a device did between two readings, such as before and after a test. What they
+ * counted before the first one is told, never judged: it may be from a link that was trained, or
+ * from another day.
+ */
+
+/* One link, in all tests together. */
+struct xb_nvlink_seen {
+    bool counted[XB_NVLINK_COUNTERS]; /* by enum xb_nvlink_counter: both readings had it */
+    uint64_t rises[XB_NVLINK_COUNTERS];
+    double bits; /* no more crossed it, both ways together; 0 where its rate is not known */
+    bool fell;   /* it was active before a test and not after it */
+    bool lost;   /* it was active before a test, and after it nothing is known of it alone */
+};
+
+/* All links of a device, and their sums. */
+struct xb_nvlink_facts {
+    struct xb_nvlink_seen links[XB_NVLINKS]; /* by their numbers */
+    bool counted[XB_NVLINK_COUNTERS];        /* at least one link was */
+    uint64_t rises[XB_NVLINK_COUNTERS];
+};
+
+/* How a counter is called in keys, and in words behind a count: "crc_errors", "CRC errors". Static
+ * text. */
+const char *xb_nvlink_counter_key(enum xb_nvlink_counter counter);
+const char *xb_nvlink_counter_words(enum xb_nvlink_counter counter, uint64_t count);
+
+/* Adds what happened between two readings of one device that lie so many seconds apart. A counter
+ * that went back was reset: no rise. Where the second reading knows no link at all, the library is
+ * gone and no link is lost. */
+void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_health *before,
+                         const struct xb_device_health *after, double seconds);
+
+/* Whether any link was counted. */
+bool xb_nvlink_facts_known(const struct xb_nvlink_facts *facts);
+
+/*
+ * How many replays a healthy link may count while no more than so many bits cross it: one less than
+ * the least k whose probability is below XB_NVLINK_FALSE_ALARM. Wrong bits are taken to follow a
+ * Poisson distribution of mean m = bits x XB_NVLINK_BIT_ERROR_RATE, of which Chernoff's bound says
+ * that k or more come with a probability of at most exp(k - m) x (m / k)^k. 0 bits allow none: what
+ * a link may count whose rate, and so whose bits, are not known cannot be told, and is not asked.
+ *
+ * NVIDIA publishes no bit error rate for NVLink. 1e-12 is what PCI Express allows (Base
+ * Specification 5.0, 8.4) and what NVIDIA's ibdiagnet takes as its default threshold for a port
+ * (IBUtils2 Utility Documentation, "Bit Error Rate"). From Hopper on links correct errors before
+ * they count as any, so healthy ones stay far below it.
+ */
+#define XB_NVLINK_BIT_ERROR_RATE 1e-12
+#define XB_NVLINK_FALSE_ALARM 1e-6
+uint64_t xb_nvlink_replays_allowed(double bits);
+
+/* Adds a reason for links that went down, for those that nothing is known of any
+ * more, for recoveries, and for more replays on a link than it may count. Replays of a link whose
+ * rate is not known are not judged. CRC errors are no reason: what arrived wrong was sent again. */
+void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *findings);
 
 /* ---- what was observed ---- */
 

@@ -35,19 +35,13 @@ static double critical_share(double speed_gts, const struct xb_link_limits *limi
 
 /* ---- one direction ---- */
 
-/* Where the limit below which it is CRITICAL comes from: bytes per second, or else a share. */
-static enum xb_limit_source source_of(const struct xb_limit *minimum,
-                                      const struct xb_link_limits *limits)
-{
-    if (minimum->is_set)
-        return minimum->source;
-    return limits->critical_share.is_set ? limits->critical_share.source : XB_LIMIT_DEFAULT;
-}
-
 static void set_limit(const struct xb_limit *minimum, double full, const struct xb_ceiling *ceiling,
                       const struct xb_link_limits *limits, struct xb_link_direction *direction)
 {
-    direction->source = source_of(minimum, limits);
+    /* Where the limit below which it is CRITICAL comes from: bytes per second, or else a share. */
+    direction->source = minimum->is_set                 ? minimum->source
+                        : limits->critical_share.is_set ? limits->critical_share.source
+                                                        : XB_LIMIT_DEFAULT;
     if (minimum->is_set) {
         direction->critical = minimum->value;
     } else if (ceiling->known) {
@@ -63,32 +57,25 @@ void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdic
     set_limit(&limits->min_d2h, ceiling->d2h, ceiling, limits, &verdict->d2h);
 }
 
-/* A bandwidth that the link cannot carry was measured wrongly, though it looks good. */
-static void judge_above(const char *name, double measured, struct xb_verdict *verdict)
+static void judge_direction(const char *name, double measured, double full,
+                            struct xb_link_direction *direction, struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
     char speed[24];
-    if (!ceiling->known ||
-        measured <= (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most)
-        return;
-    xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
-                  "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not cross "
-                  "it, or the link was read wrongly",
-                  name, measured / 1e9, xb_speed_name(ceiling->speed_gts, speed), ceiling->width,
-                  ceiling->most / 1e9);
-}
-
-static void judge_direction(const char *name, double measured, double full,
-                            struct xb_link_direction *direction, struct xb_verdict *verdict)
-{
     if (!xb_rate_known(measured))
         return; /* There is a reason for that already. */
     direction->measured = measured;
-    if (verdict->ceiling.known)
+    if (ceiling->known)
         direction->share = measured / full;
     direction->is_slow = measured < fmax(direction->warning, direction->critical);
-    judge_above(name, measured, verdict);
+    /* What the link cannot carry was measured wrongly, though it looks good. */
+    if (ceiling->known && measured > (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most)
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
+                      "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not "
+                      "cross it, or the link was read wrongly",
+                      name, measured / 1e9, xb_speed_name(ceiling->speed_gts, speed),
+                      ceiling->width, ceiling->most / 1e9);
 }
 
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "verdict.h"
-
 #include "verdict_internal.h"
 
 #include <math.h>
@@ -21,20 +19,6 @@ static const char *no_link(const struct xb_device_info *info, const struct xb_li
     return NULL;
 }
 
-static bool has_failed(const struct xb_link_attempt *attempt)
-{
-    return !xb_rate_known(attempt->h2d) || !xb_rate_known(attempt->d2h) ||
-           attempt->failure[0] != '\0';
-}
-
-static void judge_failure(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
-{
-    /* Wrong data has its own reason, which includes the text. */
-    if (!attempt->data_wrong && attempt->at_rest.present && has_failed(attempt))
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
-                      attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
-}
-
 /* ---- one attempt ---- */
 
 /* Judges what only this attempt shows. verdict->facts has its hops. */
@@ -48,7 +32,12 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
     else
         xb_judge_link(attempt, limits, verdict);
     xb_judge_bandwidth(attempt, limits, verdict);
-    judge_failure(attempt, verdict);
+    /* Wrong data has its own reason, which includes the text. */
+    if (!attempt->data_wrong && attempt->at_rest.present &&
+        (!xb_rate_known(attempt->h2d) || !xb_rate_known(attempt->d2h) ||
+         attempt->failure[0] != '\0'))
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
+                      attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
     xb_judge_health(attempt, verdict);
 }
 
@@ -95,44 +84,21 @@ static size_t find_best(const struct xb_link_device *device, const struct xb_lin
 
 /* ---- a device ---- */
 
-static void judge_nothing(const struct xb_link_device *device, struct xb_verdict *verdict)
+void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
 {
-    const char *none = no_link(&device->info, NULL);
-    if (none != NULL)
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
-    else if (!device->cut)
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
-                      "no transfer test was made");
-}
-
-/* Incidents are judged first: they come first among the reasons of their level. */
-static void judge_attempts(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                           struct xb_verdict *verdict)
-{
-    xb_link_facts_find(device, verdict->best, &verdict->facts);
-    xb_judge_incidents(device, verdict);
-    judge_attempt(device, verdict->best, limits, verdict);
-    xb_judge_stability(device, limits, verdict);
-    xb_judge_counters(device, verdict);
-    xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
-    xb_judge_loss(device, limits, verdict);
-}
-
-/* Says that the test ended before the device had an attempt that is OK. */
-static void judge_cut(const struct xb_link_device *device, struct xb_verdict *verdict)
-{
-    if (device->interrupted)
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED",
-                      "a signal ended the test");
+    if (interrupted)
+        xb_reason_add(found, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED", "a signal ended the test");
     else
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
-                      "the deadline came before the device's test ended: give it more time "
-                      "(--deadline), or check whether it hangs");
+        xb_reason_add(found, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
+                      "the deadline came before %s test ended: give it more time (--deadline), or "
+                      "check whether %s hangs",
+                      whose, who);
 }
 
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
                           struct xb_verdict *verdict)
 {
+    const char *none = no_link(&device->info, NULL);
     int least = XB_LEVEL_UNKNOWN;
     memset(verdict, 0, sizeof *verdict);
     verdict->limits = *limits;
@@ -142,14 +108,24 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
                       "there are fewer devices than --count asks for: see lspci and dmesg");
         return;
     }
-    if (xb_link_attempts(device) == 0) {
-        judge_nothing(device, verdict);
-    } else {
+    if (xb_link_attempts(device) > 0) {
         verdict->best = find_best(device, limits, &least);
-        judge_attempts(device, limits, verdict);
+        xb_link_facts_find(device, verdict->best, &verdict->facts);
+        /* First, so that incidents come first among the reasons of their level. */
+        xb_judge_incidents(device, verdict);
+        judge_attempt(device, verdict->best, limits, verdict);
+        xb_judge_stability(device, limits, verdict);
+        xb_judge_counters(device, verdict);
+        xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
+        xb_judge_loss(device, limits, verdict);
+    } else if (none != NULL) {
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
+    } else if (!device->cut) {
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
+                      "no transfer test was made");
     }
     if (device->cut && least != XB_LEVEL_OK)
-        judge_cut(device, verdict);
+        xb_judge_cut(&verdict->found, device->interrupted, "the device's", "it");
 }
 
 /* ---- what a verdict is about ---- */

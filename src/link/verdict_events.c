@@ -6,38 +6,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether the device fell off the bus, in an attempt or between two. */
-static bool was_lost(const struct xb_link_device *device)
-{
-    bool was_there = false;
-    for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        const struct xb_link_attempt *attempt = &device->attempts[i];
-        if (xb_attempt_gone(attempt) || (was_there && !attempt->at_rest.present))
-            return true;
-        was_there = was_there || attempt->at_rest.present;
-    }
-    return false;
-}
-
-static bool is_dead(const struct xb_pcie_path *path)
-{
-    return path->present && path->dead;
-}
-
-static bool was_dead(const struct xb_link_device *device)
-{
-    for (size_t i = 0; i < xb_link_attempts(device); i++)
-        if (is_dead(&device->attempts[i].at_rest) || is_dead(&device->attempts[i].after))
-            return true;
-    return false;
-}
-
 void xb_judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
-    if (was_dead(device))
+    bool was_there = false, was_dead = false, was_lost = false;
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        const struct xb_link_attempt *attempt = &device->attempts[i];
+        bool is_there = attempt->at_rest.present;
+        was_dead = was_dead || (is_there && attempt->at_rest.dead) ||
+                   (attempt->after.present && attempt->after.dead);
+        /* In an attempt, or between two. */
+        was_lost = was_lost || xb_attempt_gone(attempt) || (was_there && !is_there);
+        was_there = was_there || is_there;
+    }
+    if (was_dead)
         xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
                       "does not answer on the bus: see dmesg (Xid 79)");
-    else if (was_lost(device))
+    else if (was_lost)
         xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
                       "fell off the bus: see dmesg");
     for (size_t i = 0; i < xb_link_attempts(device); i++) {

@@ -69,30 +69,26 @@ static struct xb_lanes find_best(const struct xb_link_attempt *attempt, size_t h
                              later.width > best.width ? later.width : best.width};
 }
 
-static struct xb_link_hop find_hop(const struct xb_link_attempt *attempt, size_t index)
-{
-    const struct xb_pcie_hop *hop = &attempt->at_rest.hops[index];
-    const struct xb_pcie_seen seen = xb_attempt_seen(attempt, index);
-    struct xb_link_hop found = {
-        .has_upper = hop->has_upper,
-        .on_package = hop->on_package,
-        .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
-        .load = {seen.speed_gts, seen.width},
-        .best = find_best(attempt, index),
-        .changes = seen.changes,
-        .drops = seen.drops,
-    };
-    snprintf(found.lower, sizeof found.lower, "%s", hop->lower.bdf);
-    snprintf(found.upper, sizeof found.upper, "%s", hop->has_upper ? hop->upper.bdf : "");
-    return found;
-}
-
 void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
     facts->hop_count = xb_link_hops(&attempt->at_rest);
     facts->slot = xb_attempt_slot(attempt);
-    for (size_t i = 0; i < facts->hop_count; i++)
-        facts->hops[i] = find_hop(attempt, i);
+    for (size_t i = 0; i < facts->hop_count; i++) {
+        const struct xb_pcie_hop *hop = &attempt->at_rest.hops[i];
+        const struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
+        struct xb_link_hop *found = &facts->hops[i];
+        *found = (struct xb_link_hop){
+            .has_upper = hop->has_upper,
+            .on_package = hop->on_package,
+            .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
+            .load = {seen.speed_gts, seen.width},
+            .best = find_best(attempt, i),
+            .changes = seen.changes,
+            .drops = seen.drops,
+        };
+        snprintf(found->lower, sizeof found->lower, "%s", hop->lower.bdf);
+        snprintf(found->upper, sizeof found->upper, "%s", hop->has_upper ? hop->upper.bdf : "");
+    }
 }
 
 /* ---- counters ---- */
@@ -135,26 +131,20 @@ static void add_errors(struct xb_pcie_aer *sum, const struct xb_pcie_aer *more)
     sum->fatal += more->fatal;
 }
 
-/* What the port counted in one attempt. */
-static struct xb_pcie_aer errors_in(const struct xb_link_attempt *attempt, const char *bdf)
-{
-    const struct xb_pcie_end *before = find_end(&attempt->at_rest, bdf);
-    const struct xb_pcie_end *after = find_end(&attempt->after, bdf);
-    if (before == NULL || after == NULL || !before->aer.known || !after->aer.known)
-        return (struct xb_pcie_aer){.known = false};
-    return (struct xb_pcie_aer){.known = true,
-                                .correctable =
-                                    rise(before->aer.correctable, after->aer.correctable),
-                                .nonfatal = rise(before->aer.nonfatal, after->aer.nonfatal),
-                                .fatal = rise(before->aer.fatal, after->aer.fatal)};
-}
-
 /* Sums over the attempts, not from the first reading to the last: what lies between two attempts is
  * a link that changes its speed, and no transfer of ours. */
 static void count_errors(const struct xb_link_device *device, struct xb_link_port *port)
 {
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        struct xb_pcie_aer errors = errors_in(&device->attempts[i], port->bdf);
+        const struct xb_pcie_end *before = find_end(&device->attempts[i].at_rest, port->bdf);
+        const struct xb_pcie_end *after = find_end(&device->attempts[i].after, port->bdf);
+        if (before == NULL || after == NULL || !before->aer.known || !after->aer.known)
+            continue;
+        const struct xb_pcie_aer errors = {
+            .known = true,
+            .correctable = rise(before->aer.correctable, after->aer.correctable),
+            .nonfatal = rise(before->aer.nonfatal, after->aer.nonfatal),
+            .fatal = rise(before->aer.fatal, after->aer.fatal)};
         add_errors(&port->errors, &errors);
         if (errors.correctable > port->most_correctable)
             port->most_correctable = errors.correctable;
@@ -185,28 +175,21 @@ static void find_ports(const struct xb_link_device *device, const struct xb_link
     }
 }
 
-static void count_of_vendor(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
-{
-    const struct xb_device_health *before = &attempt->health_before;
-    const struct xb_device_health *after = &attempt->health_after;
-    xb_nvlink_facts_add(&facts->nvlinks, before, after, attempt->health_seconds);
-    if (!before->replays_known || !after->replays_known)
-        return;
-    uint64_t replays = rise(before->replays, after->replays);
-    facts->replays_known = true;
-    facts->replays += replays;
-    facts->attempts_replayed += replays > 0;
-    if (replays > facts->most_replays)
-        facts->most_replays = replays;
-}
-
-/* What the device counted in one attempt. Retrains only count while copies go on: a link that rests
+/* What was counted in one attempt. Retrains only count while copies go on: a link that rests
  * between them may train down and up again. */
-static void count_of_device(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
+static void count(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
     bool any = false;
+    xb_nvlink_facts_add(&facts->nvlinks, before, after, attempt->health_seconds);
+    if (before->replays_known && after->replays_known) {
+        uint64_t replays = rise(before->replays, after->replays);
+        facts->replays_known = true;
+        facts->replays += replays;
+        facts->attempts_replayed += replays > 0;
+        facts->most_replays = replays > facts->most_replays ? replays : facts->most_replays;
+    }
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
         if (!before->counted[i] || !after->counted[i])
             continue;
@@ -225,14 +208,12 @@ static void count_of_device(const struct xb_link_attempt *attempt, struct xb_lin
 void xb_link_facts_find(const struct xb_link_device *device, size_t best,
                         struct xb_link_facts *facts)
 {
-    size_t count = xb_link_attempts(device);
     memset(facts, 0, sizeof *facts);
-    if (best < count)
+    if (best < xb_link_attempts(device))
         xb_link_facts_find_hops(&device->attempts[best], facts);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
         find_ports(device, &device->attempts[i], facts);
-        count_of_vendor(&device->attempts[i], facts);
-        count_of_device(&device->attempts[i], facts);
+        count(&device->attempts[i], facts);
     }
     xb_nvlink_facts_add(&facts->nvlinks, &device->peers.before, &device->peers.after,
                         device->peers.seconds);

@@ -10,6 +10,10 @@
  */
 #define XB_BANDWIDTH_ABOVE 1.01
 
+/* Says that the test of a device or a pair ended before it had an attempt that is OK. `whose` and
+ * `who` are words: "the device's", "it". */
+void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who);
+
 /* "Gen5", or "128 GT/s" for a rate that is no generation. Returns `text`. */
 const char *xb_speed_name(double speed_gts, char text[24]);
 

@@ -10,14 +10,6 @@ static double rate_of(struct xb_lanes lanes)
     return xb_pcie_rate_to_compare(lanes.speed_gts, lanes.width);
 }
 
-/* Whether both ends tell what they can do. */
-static bool knows_both_ends(const struct xb_pcie_hop *hop)
-{
-    return xb_pcie_hop_upper_is_real(hop) && hop->upper.link.max_speed_gts > 0.0 &&
-           hop->upper.link.max_width > 0 && hop->lower.link.max_speed_gts > 0.0 &&
-           hop->lower.link.max_width > 0;
-}
-
 /* ---- reasons ---- */
 
 /* How bad a slow link is, and what to do, depends on what is known of its ends. */
@@ -34,10 +26,10 @@ static struct sight sight_of(const struct xb_pcie_hop *hop, bool is_slot)
         return (struct sight){XB_LEVEL_WARNING, is_slot ? "the device" : "its port",
                               "the slot cannot be seen from here (virtual machine)",
                               "the slot cannot be seen from here (virtual machine)"};
-    if (!knows_both_ends(hop))
+    if (hop->upper.link.max_speed_gts <= 0.0 || hop->upper.link.max_width == 0 ||
+        hop->lower.link.max_speed_gts <= 0.0 || hop->lower.link.max_width == 0)
         return (struct sight){XB_LEVEL_WARNING, "one end",
-                              "the other end does not say what it "
-                              "can do",
+                              "the other end does not say what it can do",
                               "the other end does not say what it can do"};
     if (!is_slot)
         return (struct sight){XB_LEVEL_CRITICAL, "both ends",
@@ -115,23 +107,18 @@ static bool judge_readable(const struct xb_link_attempt *attempt,
     return true;
 }
 
-/* The rate of the n-th generation, as xb_pcie_generation has them; 0 if there is none. */
-static double speed_of_generation(unsigned generation)
-{
-    static const double rates[] = {2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
-    return generation >= 1 && generation <= sizeof rates / sizeof *rates ? rates[generation - 1]
-                                                                         : 0.0;
-}
-
 static void judge_expectation(const struct xb_link_hop *slot, const struct xb_link_limits *limits,
                               struct xb_verdict *verdict)
 {
+    static const double rates[] = {0, 2.5, 5, 8, 16, 32, 64}; /* as xb_pcie_generation has them */
+    const unsigned last = sizeof rates / sizeof *rates - 1;
     unsigned generation = limits->generation.is_set ? (unsigned)limits->generation.value : 0;
     unsigned width = limits->width.is_set ? (unsigned)limits->width.value : 0;
     char is[24];
     char expected[32] = "";
     /* Compares rates, because there may be rates above the last generation that has a number. */
-    if (slot->load.speed_gts >= speed_of_generation(generation) && slot->load.width >= width)
+    if (slot->load.speed_gts >= rates[generation <= last ? generation : 0] &&
+        slot->load.width >= width)
         return;
     if (generation > 0)
         snprintf(expected, sizeof expected, " Gen%u", generation);
@@ -145,25 +132,13 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
 
 /* ---- the path as a whole ---- */
 
-/* Names a hop above the slot that is at its best and still carries less. Each step down is named
- * once, not the links behind it that carry as little. */
-static void judge_bottleneck(const struct xb_link_hop *hop, const struct xb_link_hop *slot,
-                             struct xb_verdict *verdict)
-{
-    char is[24];
-    char own[24];
-    xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
-                  "the link above the device at %s carries less than its own: %s x%u, its own is "
-                  "%s x%u: try a slot with a better path to the CPU",
-                  hop->lower, xb_speed_name(hop->load.speed_gts, is), hop->load.width,
-                  xb_speed_name(slot->load.speed_gts, own), slot->load.width);
-}
-
 void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
                    struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
     size_t slot = facts->slot < facts->hop_count ? facts->slot : 0;
+    char is[24];
+    char own[24];
     verdict->bottleneck = slot;
     if (!judge_readable(attempt, limits, verdict))
         return;
@@ -176,8 +151,14 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
         if (rate_of(hop->load) >= rate_of(facts->hops[verdict->bottleneck].load))
             continue;
         verdict->bottleneck = i;
+        /* Each step down is named once, not the links behind it that carry as little. */
         if (at_best)
-            judge_bottleneck(hop, &facts->hops[slot], verdict);
+            xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
+                          "the link above the device at %s carries less than its own: %s x%u, its "
+                          "own is %s x%u: try a slot with a better path to the CPU",
+                          hop->lower, xb_speed_name(hop->load.speed_gts, is), hop->load.width,
+                          xb_speed_name(facts->hops[slot].load.speed_gts, own),
+                          facts->hops[slot].load.width);
     }
     judge_expectation(&facts->hops[slot], limits, verdict);
 

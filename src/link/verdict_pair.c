@@ -40,16 +40,6 @@ static size_t find_best(const struct xb_link_pair *pair)
     return best;
 }
 
-/* What carries the copies. A link that is up at one end alone carries nothing, and 0 stands for
- * what an end does not tell: both are right with the less of the two. */
-static struct xb_peer_info reach_of(const struct xb_pair_attempt *attempt)
-{
-    struct xb_peer_info reach = attempt->there;
-    reach.links = attempt->back.links < reach.links ? attempt->back.links : reach.links;
-    reach.link_rate = fmin(attempt->back.link_rate, reach.link_rate);
-    return reach;
-}
-
 void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
                              struct xb_pair_verdict *verdict)
 {
@@ -57,7 +47,12 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
     const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
     if (attempt == NULL)
         return;
-    verdict->reach = reach_of(attempt);
+    /* A link that is up at one end alone carries nothing, and 0 stands for what an end does not
+     * tell: both are right with the less of the two. */
+    verdict->reach = attempt->there;
+    verdict->reach.links =
+        attempt->back.links < attempt->there.links ? attempt->back.links : attempt->there.links;
+    verdict->reach.link_rate = fmin(attempt->back.link_rate, attempt->there.link_rate);
     double ceiling = verdict->reach.links * verdict->reach.link_rate;
     if (xb_rate_known(ceiling))
         verdict->ceiling = ceiling;
@@ -66,21 +61,6 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
     verdict->bandwidth.measured = attempt->bandwidth;
     if (verdict->ceiling > 0)
         verdict->bandwidth.share = attempt->bandwidth / verdict->ceiling;
-}
-
-/* ---- limits ---- */
-
-static void set_limits(struct xb_pair_verdict *verdict)
-{
-    const struct xb_limit *minimum = &verdict->minimum;
-    struct xb_link_direction *bandwidth = &verdict->bandwidth;
-    bandwidth->source = minimum->is_set ? minimum->source : XB_LIMIT_DEFAULT;
-    if (minimum->is_set) {
-        bandwidth->critical = minimum->value;
-    } else {
-        bandwidth->critical = XB_PEER_CRITICAL_SHARE * verdict->ceiling;
-        bandwidth->warning = XB_PEER_WARN_SHARE * verdict->ceiling;
-    }
 }
 
 /* ---- bandwidth ---- */
@@ -105,18 +85,6 @@ static void judge_below(struct xb_pair_verdict *verdict)
             "and -e",
             bandwidth->measured / 1e9, bandwidth->share, verdict->reach.links,
             verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9, limit / verdict->ceiling);
-}
-
-/* A bandwidth that the links cannot carry was measured wrongly, though it looks good. */
-static void judge_above(struct xb_pair_verdict *verdict)
-{
-    if (verdict->ceiling <= 0 || verdict->bandwidth.share <= XB_BANDWIDTH_ABOVE)
-        return;
-    xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
-                  "%.2f GB/s is more than %u links of %.2f GB/s carry (%.2f GB/s): the data did "
-                  "not cross them, or they were read wrongly",
-                  verdict->bandwidth.measured / 1e9, verdict->reach.links,
-                  verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9);
 }
 
 static void judge_no_bandwidth(const struct xb_pair_attempt *attempt,
@@ -152,15 +120,26 @@ static void judge_data(const struct xb_link_pair *pair, struct xb_pair_verdict *
 static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
 {
     const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
-    set_limits(verdict);
+    const struct xb_limit *minimum = &verdict->minimum;
+    struct xb_link_direction *bandwidth = &verdict->bandwidth;
+    bandwidth->source = minimum->is_set ? minimum->source : XB_LIMIT_DEFAULT;
+    bandwidth->critical =
+        minimum->is_set ? minimum->value : XB_PEER_CRITICAL_SHARE * verdict->ceiling;
+    bandwidth->warning = minimum->is_set ? 0 : XB_PEER_WARN_SHARE * verdict->ceiling;
     judge_data(pair, verdict);
     if (attempt == NULL) {
         if (!pair->cut)
             xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
                           "no transfer test was made");
-    } else if (verdict->bandwidth.measured > 0) {
+    } else if (bandwidth->measured > 0) {
         judge_below(verdict);
-        judge_above(verdict);
+        /* What the links cannot carry was measured wrongly, though it looks good. */
+        if (verdict->ceiling > 0 && bandwidth->share > XB_BANDWIDTH_ABOVE)
+            xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
+                          "%.2f GB/s is more than %u links of %.2f GB/s carry (%.2f GB/s): the "
+                          "data did not cross them, or they were read wrongly",
+                          bandwidth->measured / 1e9, verdict->reach.links,
+                          verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9);
     } else {
         judge_no_bandwidth(attempt, verdict);
     }
@@ -181,10 +160,12 @@ static bool are_alike(const struct xb_link_device *devices, const struct xb_link
            strcmp(devices[a->to].info.name, devices[b->to].info.name) == 0;
 }
 
-static void compare(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
-                    size_t count, size_t index, struct xb_pair_verdict *verdicts)
+static void judge_among_others(const struct xb_link_device *devices,
+                               const struct xb_link_pair *pairs, size_t count, size_t index,
+                               struct xb_pair_verdict *verdicts)
 {
     struct xb_pair_verdict *verdict = &verdicts[index];
+    double measured = verdict->bandwidth.measured;
     double rates[XB_LINK_PAIRS];
     for (size_t i = 0; i < count && verdict->like_count < XB_LINK_PAIRS; i++)
         if (verdicts[i].bandwidth.measured > 0 &&
@@ -192,11 +173,6 @@ static void compare(const struct xb_link_device *devices, const struct xb_link_p
             rates[verdict->like_count++] = verdicts[i].bandwidth.measured;
     if (verdict->like_count >= XB_PEERS_LIKE)
         verdict->like = xb_median_of(rates, verdict->like_count);
-}
-
-static void judge_among_others(struct xb_pair_verdict *verdict)
-{
-    double measured = verdict->bandwidth.measured;
     if (verdict->minimum.is_set || measured <= 0 || measured >= XB_PEERS_LIKE_SHARE * verdict->like)
         return;
     xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PEER-SLOW",
@@ -204,21 +180,6 @@ static void judge_among_others(struct xb_pair_verdict *verdict)
                   "see nvidia-smi nvlink -e of both devices",
                   measured / 1e9, measured / verdict->like, verdict->like_count,
                   verdict->like / 1e9, XB_PEERS_LIKE_SHARE);
-}
-
-/* Says that the test ended before the pair had an attempt that is OK. */
-static void judge_cut(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
-{
-    bool is_good = xb_pair_attempts(pair) > 0 && verdict->found.level == XB_LEVEL_OK;
-    if (!pair->cut || is_good)
-        return;
-    if (pair->interrupted)
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED",
-                      "a signal ended the test");
-    else
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
-                      "the deadline came before the pair's test ended: give it more time "
-                      "(--deadline), or check whether a device hangs");
 }
 
 void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
@@ -230,8 +191,9 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
         judge(&pairs[i], &verdicts[i]);
     }
     for (size_t i = 0; i < count; i++) {
-        compare(devices, pairs, count, i, verdicts);
-        judge_among_others(&verdicts[i]);
-        judge_cut(&pairs[i], &verdicts[i]);
+        judge_among_others(devices, pairs, count, i, verdicts);
+        if (pairs[i].cut &&
+            (xb_pair_attempts(&pairs[i]) == 0 || verdicts[i].found.level != XB_LEVEL_OK))
+            xb_judge_cut(&verdicts[i].found, pairs[i].interrupted, "the pair's", "a device");
     }
 }

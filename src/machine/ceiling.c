@@ -29,7 +29,6 @@ struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
                                  .read_request = ASSUMED_READ_REQUEST,
                                  .payload_assumed = true,
                                  .read_request_assumed = true};
-
     if (control != NULL && control->known && control->max_payload > 0) {
         ceiling.payload = control->max_payload;
         ceiling.payload_assumed = false;
@@ -84,7 +83,6 @@ struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
     const struct xb_pcie_control control = xb_pcie_path_control(path);
     size_t count = real_hops(path);
     size_t least = xb_pcie_path_slot(path);
-
     *hop = least;
     if (least >= count || !was_seen(load, least))
         return (struct xb_ceiling){.known = false};

@@ -2,9 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "cgroups.h"
 
+#include "base/parallel.h"
+#include "cpu_quota.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +17,6 @@ static FILE *open_under(const char *root, const char *path)
 {
     char full[PATH_MAX];
     int length = snprintf(full, sizeof full, "%s%s", root, path);
-
     if (length < 0 || (size_t)length >= sizeof full)
         return NULL;
     return fopen(full, "re");
@@ -24,7 +27,6 @@ bool xb_number_read(const char *root, const char *path, const char *field, uint6
     FILE *file = open_under(root, path);
     char line[256];
     bool found = false;
-
     if (file == NULL)
         return false;
     while (!found && fgets(line, sizeof line, file) != NULL) {
@@ -56,7 +58,6 @@ static void visit_up(const char *root, const char *mount, const char *path,
     size_t mount_length = strlen(mount);
     int length =
         snprintf(directory, sizeof directory, "%s%s", mount, strcmp(path, "/") == 0 ? "" : path);
-
     if (length < 0 || (size_t)length >= sizeof directory)
         return;
     for (char *slash = directory + length; slash != NULL && slash >= directory + mount_length;
@@ -70,7 +71,6 @@ static void visit_up(const char *root, const char *mount, const char *path,
 static bool list_has(const char *list, const char *name)
 {
     size_t length = strlen(name);
-
     for (;;) {
         size_t word = strcspn(list, ",");
         if (word == length && strncmp(list, name, length) == 0)
@@ -88,7 +88,6 @@ void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierar
     FILE *file = open_under(root, "/proc/self/cgroup");
     char *line = NULL;
     size_t capacity = 0;
-
     if (file == NULL)
         return;
     while (getline(&line, &capacity, file) > 0) {
@@ -105,4 +104,65 @@ void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierar
     }
     free(line);
     fclose(file);
+}
+
+/* ---- how many CPUs they allow ---- */
+
+/* So many microseconds of CPU time in each period; as many CPUs can be busy, and a part of one. */
+static void tighten(unsigned *cpus, uint64_t quota, uint64_t period)
+{
+    if (quota == 0 || period == 0)
+        return;
+    uint64_t most = quota / period + (quota % period != 0);
+    if (most < *cpus)
+        *cpus = (unsigned)most;
+}
+
+/* "200000 100000", or "max 100000" for no limit. */
+static void read_v2(void *argument, const char *root, const char *directory)
+{
+    char path[PATH_MAX];
+    uint64_t quota = 0;
+    uint64_t period = 0;
+    char field[32];
+    snprintf(path, sizeof path, "%s/cpu.max", directory);
+    if (!xb_number_read(root, path, "", &quota))
+        return;
+    snprintf(field, sizeof field, "%llu", (unsigned long long)quota);
+    if (xb_number_read(root, path, field, &period)) /* what stands behind it */
+        tighten(argument, quota, period);
+}
+
+/* -1 is no limit. */
+static void read_v1(void *argument, const char *root, const char *directory)
+{
+    char path[PATH_MAX];
+    uint64_t quota = 0;
+    uint64_t period = 0;
+    snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", directory);
+    if (!xb_number_read(root, path, "", &quota))
+        return;
+    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
+    if (xb_number_read(root, path, "", &period))
+        tighten(argument, quota, period);
+}
+
+unsigned xb_cpu_quota_read(const char *root)
+{
+    static const struct xb_cgroup_hierarchy hierarchies[] = {
+        {"", "/sys/fs/cgroup", read_v2},
+        {"cpu", "/sys/fs/cgroup/cpu", read_v1},
+    };
+    unsigned cpus = UINT_MAX;
+    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, &cpus);
+    return cpus;
+}
+
+unsigned xb_cpus_usable(void)
+{
+    static _Atomic unsigned quota; /* 0: not read yet */
+    if (quota == 0)
+        quota = xb_cpu_quota_read("");
+    unsigned allowed = xb_cpus_allowed();
+    return allowed < quota ? allowed : quota;
 }

@@ -2,9 +2,12 @@
 #define _GNU_SOURCE /* O_CLOEXEC, pread */
 #include "config_space.h"
 
+#include "sysfs.h"
+
 #include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -26,55 +29,33 @@
 #define ACS_CONTROL 6u
 #define ACS_REDIRECTS (1u << 2 | 1u << 3) /* P2P requests, P2P completions */
 
-/* A configuration space to read: an open file, or bytes in memory if `file` is negative. */
-struct space {
-    int file;
-    const uint8_t *bytes;
-    size_t size;
-};
-
-/* Reads the little-endian number of `count` bytes at `offset`. Returns false if one is missing. */
-static bool fetch(const struct space *space, unsigned offset, unsigned count, unsigned *value)
+/* Reads the little-endian number of `count` bytes at `offset` of an open configuration space.
+ * Returns false if one is missing. */
+static bool fetch(int file, unsigned offset, unsigned count, unsigned *value)
 {
-    uint8_t read[4];
-    const uint8_t *bytes = read;
-
-    if (space->file >= 0) {
-        if (pread(space->file, read, count, (off_t)offset) != (ssize_t)count)
-            return false;
-    } else {
-        if (offset > space->size || count > space->size - offset)
-            return false;
-        bytes = space->bytes + offset;
-    }
+    uint8_t bytes[4];
+    if (pread(file, bytes, count, (off_t)offset) != (ssize_t)count)
+        return false;
     *value = 0;
     for (unsigned i = count; i-- > 0;)
         *value = *value << 8 | bytes[i];
     return true;
 }
 
-/* Whether the function has a list of capabilities at the offset of devices and bridges. A function
- * that has left the bus reads as ones throughout, so its list would be noise. */
-static bool has_list(const struct space *space)
-{
-    unsigned vendor, status, type;
-
-    return fetch(space, 0, 2, &vendor) && vendor != 0xffff && fetch(space, STATUS, 2, &status) &&
-           (status & STATUS_HAS_LIST) != 0 && fetch(space, HEADER_TYPE, 1, &type) &&
-           (type & 0x7fu) <= 1; /* a device or a bridge */
-}
-
 /* The offset of the PCI Express capability, or 0 if there is none. */
-static unsigned find_pcie(const struct space *space)
+static unsigned find_pcie(int file)
 {
-    unsigned at, capability;
-
-    if (!has_list(space) || !fetch(space, LIST, 1, &at))
+    unsigned vendor, status, type, at, capability;
+    /* A function that has left the bus reads as ones throughout: its list would be noise. Devices
+     * and bridges have their list at this offset. */
+    if (!fetch(file, 0, 2, &vendor) || vendor == 0xffff || !fetch(file, STATUS, 2, &status) ||
+        (status & STATUS_HAS_LIST) == 0 || !fetch(file, HEADER_TYPE, 1, &type) ||
+        (type & 0x7fu) > 1 || !fetch(file, LIST, 1, &at))
         return 0;
     /* No more capabilities than this fit, so a longer list runs in circles. */
     for (unsigned left = (BASIC_END - HEADER_END) / 4; left > 0; left--) {
         at &= ~3u;
-        if (at < HEADER_END || !fetch(space, at, 2, &capability))
+        if (at < HEADER_END || !fetch(file, at, 2, &capability))
             return 0;
         if ((capability & 0xffu) == ID_PCIE)
             return at;
@@ -84,13 +65,12 @@ static unsigned find_pcie(const struct space *space)
 }
 
 /* The offset of the ACS capability, or 0 if there is none. */
-static unsigned find_acs(const struct space *space)
+static unsigned find_acs(int file)
 {
     unsigned at = BASIC_END;
     unsigned header;
-
     for (unsigned left = (EXTENDED_END - BASIC_END) / 4; left > 0; left--) {
-        if (at < BASIC_END || !fetch(space, at, 4, &header) || header == 0 || header == 0xffffffffu)
+        if (at < BASIC_END || !fetch(file, at, 4, &header) || header == 0 || header == 0xffffffffu)
             return 0;
         if ((header & 0xffffu) == EXTENDED_ID_ACS)
             return at;
@@ -106,15 +86,14 @@ static unsigned size_of(unsigned code)
     return code <= 5 ? 128u << code : 0;
 }
 
-static struct xb_pcie_control parse(const struct space *space)
+static struct xb_pcie_control parse(int file)
 {
     struct xb_pcie_control control = {0};
-    unsigned at = find_pcie(space);
+    unsigned at = find_pcie(file);
     unsigned capabilities, device, acs;
-
     if (at == 0 || at + DEVICE_CONTROL + 2 > BASIC_END ||
-        !fetch(space, at + DEVICE_CAPABILITIES, 4, &capabilities) ||
-        !fetch(space, at + DEVICE_CONTROL, 2, &device))
+        !fetch(file, at + DEVICE_CAPABILITIES, 4, &capabilities) ||
+        !fetch(file, at + DEVICE_CONTROL, 2, &device))
         return control;
     control.max_payload_supported = size_of(capabilities);
     control.max_payload = size_of(device >> 5);
@@ -123,41 +102,28 @@ static struct xb_pcie_control parse(const struct space *space)
                     control.max_read_request != 0;
     if (!control.known)
         return (struct xb_pcie_control){0};
-    at = find_acs(space);
-    if (at != 0 && at + ACS_CONTROL + 2 <= EXTENDED_END &&
-        fetch(space, at + ACS_CONTROL, 2, &acs)) {
+    at = find_acs(file);
+    if (at != 0 && at + ACS_CONTROL + 2 <= EXTENDED_END && fetch(file, at + ACS_CONTROL, 2, &acs)) {
         control.has_acs = true;
         control.acs_redirects = (acs & ACS_REDIRECTS) != 0;
     }
     return control;
 }
 
-struct xb_pcie_control xb_pcie_control_parse(const uint8_t *bytes, size_t size)
-{
-    const struct space space = {.file = -1, .bytes = bytes, .size = size};
-
-    return parse(&space);
-}
-
-/* Opens the function's configuration space; `file` is negative if that failed. */
-static struct space open_space(const char *folder)
+/* Opens the function's configuration space; negative if that failed. */
+static int open_space(const char *folder)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/config", folder);
-
-    if (length < 0 || (size_t)length >= sizeof path)
-        return (struct space){.file = -1};
-    return (struct space){.file = open(path, O_RDONLY | O_CLOEXEC)};
+    return xb_sysfs_path(folder, "config", path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 }
 
 struct xb_pcie_control xb_pcie_control_read(const char *folder)
 {
-    const struct space space = open_space(folder);
-
-    if (space.file < 0)
+    int file = open_space(folder);
+    if (file < 0)
         return (struct xb_pcie_control){0};
-    struct xb_pcie_control control = parse(&space);
-    close(space.file);
+    struct xb_pcie_control control = parse(file);
+    close(file);
     return control;
 }
 
@@ -165,13 +131,12 @@ struct xb_pcie_control xb_pcie_control_read(const char *folder)
  * do not (PCI Express Base Specification 5.0, 9.3.4.1.1), so we look at both. */
 bool xb_pcie_is_dead(const char *folder)
 {
-    const struct space space = open_space(folder);
+    int file = open_space(folder);
     unsigned ids, state;
-
-    if (space.file < 0)
+    if (file < 0)
         return false;
-    bool dead = fetch(&space, 0, 4, &ids) && ids == 0xffffffffu &&
-                (!fetch(&space, 4, 4, &state) || state == 0xffffffffu);
-    close(space.file);
+    bool dead = fetch(file, 0, 4, &ids) && ids == 0xffffffffu &&
+                (!fetch(file, 4, 4, &state) || state == 0xffffffffu);
+    close(file);
     return dead;
 }

@@ -3,8 +3,6 @@
 #define XFERBENCH_MACHINE_CONFIG_SPACE_H
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* Settings in the function's configuration space, which only root may read past its 64th byte. PCI
  * Express Base Specification 5.0, 7.5.3 (PCI Express capability) and 7.7.8 (ACS). Sizes in bytes.
@@ -19,14 +17,11 @@ struct xb_pcie_control {
 };
 
 /*
- * Parses the first `size` bytes of a configuration space. Linux shows root 4096 of them, or 256 if
+ * Parses the file `config` in the function's folder. Linux shows root 4096 bytes of it, or 256 if
  * the function has no extended space, and everybody else 64. The bytes may be damaged: no offset in
- * them is trusted. `known` is true only if every size is there and valid.
+ * them is trusted. `known` is true only if every size is there and valid. Reads only the bytes it
+ * needs: some devices crash if all of their configuration space is read (lspci(8), -xxx).
  */
-struct xb_pcie_control xb_pcie_control_parse(const uint8_t *bytes, size_t size);
-
-/* Parses the file `config` in the function's folder. Reads only the bytes it needs: some devices
- * crash if all of their configuration space is read (lspci(8), -xxx). */
 struct xb_pcie_control xb_pcie_control_read(const char *folder);
 
 /* Whether the function at `folder` reads as ones only, as a device does that fell off the bus.

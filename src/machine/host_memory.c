@@ -44,7 +44,6 @@ __attribute__((format(printf, 3, 4))) static void tighten(struct xb_memory_limit
                                                           uint64_t bytes, const char *format, ...)
 {
     va_list arguments;
-
     if (bytes >= limit->bytes)
         return;
     limit->bytes = bytes;
@@ -59,7 +58,6 @@ static bool read_usage(const struct cgroup_files *files, const char *root, const
 {
     char path[PATH_MAX];
     uint64_t reclaimable = 0;
-
     snprintf(path, sizeof path, "%s/%s", directory, files->usage);
     if (!xb_number_read(root, path, "", used))
         return false;
@@ -74,7 +72,6 @@ static void tighten_to_cgroup(struct xb_memory_limit *limit, const struct cgroup
 {
     bool is_read = false;
     uint64_t used = 0;
-
     for (size_t i = 0; i < 2 && files->limits[i] != NULL; i++) {
         char path[PATH_MAX];
         uint64_t most;
@@ -104,58 +101,40 @@ static void tighten_to_v2(void *limit, const char *root, const char *directory)
     tighten_to_cgroup(limit, &files, root, directory);
 }
 
-static void tighten_to_all_cgroups(const char *root, struct xb_memory_limit *limit)
-{
-    static const struct xb_cgroup_hierarchy hierarchies[] = {
-        {"", "/sys/fs/cgroup", tighten_to_v2},
-        {"memory", "/sys/fs/cgroup/memory", tighten_to_v1},
-    };
-    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, limit);
-}
-
 static uint64_t page_bytes(void)
 {
     return (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void tighten_to_address_space(const char *root, struct xb_memory_limit *limit)
-{
-    struct rlimit most;
-    uint64_t pages;
-
-    if (getrlimit(RLIMIT_AS, &most) != 0 || most.rlim_cur == RLIM_INFINITY)
-        return;
-    if (!xb_number_read(root, "/proc/self/statm", "", &pages))
-        return;
-    uint64_t used = pages * page_bytes();
-    tighten(limit, most.rlim_cur > used ? most.rlim_cur - used : 0,
-            "the limit on address space (ulimit -v)");
-}
-
-/* `code` is the errno of opening the file, or 0 if that succeeded. */
-static enum xb_status no_meminfo(const char *root, int code, struct xb_error *error)
-{
-    if (code == 0)
-        return XB_FAIL(error, XB_ERR_SYSTEM,
-                       "%s/proc/meminfo does not say how much memory is available", root);
-    return XB_FAIL_ERRNO(error, "fopen", code,
-                         "%s/proc/meminfo cannot be read, so how much memory is available is not "
-                         "known%s",
-                         root, code == ENOENT ? ": is /proc mounted?" : "");
-}
-
 enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
                                     struct xb_error *error)
 {
-    uint64_t kib;
-
-    if (!xb_number_read(root, "/proc/meminfo", "MemAvailable", &kib))
-        return no_meminfo(root, errno, error);
+    static const struct xb_cgroup_hierarchy hierarchies[] = {
+        {"", "/sys/fs/cgroup", tighten_to_v2},
+        {"memory", "/sys/fs/cgroup/memory", tighten_to_v1},
+    };
+    struct rlimit most;
+    uint64_t kib, pages;
+    if (!xb_number_read(root, "/proc/meminfo", "MemAvailable", &kib)) {
+        int code = errno; /* of opening the file; 0 if that succeeded */
+        if (code == 0)
+            return XB_FAIL(error, XB_ERR_SYSTEM,
+                           "%s/proc/meminfo does not say how much memory is available", root);
+        return XB_FAIL_ERRNO(error, "fopen", code,
+                             "%s/proc/meminfo cannot be read, so how much memory is available is "
+                             "not known%s",
+                             root, code == ENOENT ? ": is /proc mounted?" : "");
+    }
     limit->bytes = UINT64_MAX;
     tighten(limit, kib * 1024, "MemAvailable in /proc/meminfo");
     limit->is_set = false;
-    tighten_to_all_cgroups(root, limit);
-    tighten_to_address_space(root, limit);
+    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, limit);
+    if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+        xb_number_read(root, "/proc/self/statm", "", &pages)) {
+        uint64_t used = pages * page_bytes();
+        tighten(limit, most.rlim_cur > used ? most.rlim_cur - used : 0,
+                "the limit on address space (ulimit -v)");
+    }
     return XB_OK;
 }
 
@@ -191,7 +170,6 @@ const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
 {
     struct rlimit most;
     char limit[32];
-
     text[0] = '\0';
     if (getrlimit(RLIMIT_MEMLOCK, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
         most.rlim_cur < bytes)
@@ -206,7 +184,6 @@ enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
 {
     struct xb_memory_limit limit = {0};
     enum xb_status status = xb_memory_limit_find("", &limit, error);
-
     if (status != XB_OK)
         return status;
     *bytes = xb_memory_without_reserve(limit.bytes);
@@ -219,7 +196,6 @@ enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct 
     char asked[32];
     char left[32];
     enum xb_status status = xb_memory_limit_find(root, &limit, error);
-
     if (status != XB_OK)
         return status;
     uint64_t available = xb_memory_without_reserve(limit.bytes);
@@ -250,7 +226,6 @@ static void touch(void *argument, uint64_t begin, uint64_t end)
 {
     volatile unsigned char *memory = argument;
     uint64_t page = page_bytes();
-
     for (uint64_t at = begin; at < end; at += page)
         memory[at] = 0;
 }
@@ -263,7 +238,6 @@ static void name_limit(const struct rlimit *most, const char *field, const char 
     uint64_t kib = 0;
     char whole[32];
     char used[32];
-
     (void)xb_number_read("", "/proc/self/status", field, &kib);
     if (most->rlim_cur != RLIM_INFINITY && kib * 1024 + bytes > most->rlim_cur)
         snprintf(text, size, ": the limit on %s is %s, of which %s are taken", name,
@@ -271,32 +245,21 @@ static void name_limit(const struct rlimit *most, const char *field, const char 
                  xb_size_format(kib * 1024, used, sizeof used));
 }
 
-/*
- * Writes ": the limit on data (ulimit -d) is 48 MiB, of which 20 MiB are taken" if that limit, or
- * the one on address space, leaves less than `bytes`; else "".
- */
-static void name_mapping_limit(uint64_t bytes, char *text, size_t size)
-{
-    struct rlimit most;
-
-    text[0] = '\0';
-    if (getrlimit(RLIMIT_DATA, &most) == 0)
-        name_limit(&most, "VmData", "data (ulimit -d)", bytes, text, size);
-    if (getrlimit(RLIMIT_AS, &most) == 0)
-        name_limit(&most, "VmSize", "address space (ulimit -v)", bytes, text, size);
-}
-
 /* Maps `length` bytes without touching them. A message names `bytes`, the size the caller asked
  * for. */
 static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struct xb_error *error)
 {
     char asked[32];
-    char limit[160];
+    char limit[160] = "";
+    struct rlimit most;
     void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
     if (memory == MAP_FAILED) {
         int code = errno;
-        name_mapping_limit(length, limit, sizeof limit);
+        /* ": the limit on data (ulimit -d) is 48 MiB, of which 20 MiB are taken" */
+        if (getrlimit(RLIMIT_DATA, &most) == 0)
+            name_limit(&most, "VmData", "data (ulimit -d)", length, limit, sizeof limit);
+        if (getrlimit(RLIMIT_AS, &most) == 0)
+            name_limit(&most, "VmSize", "address space (ulimit -v)", length, limit, sizeof limit);
         return XB_FAIL_NATIVE(
             error, code == ENOMEM ? XB_ERR_MEMORY : XB_ERR_SYSTEM, "mmap", code,
             xb_errno_name(code),
@@ -314,7 +277,6 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
 {
     void *memory = NULL;
     enum xb_status status = xb_host_memory_check(bytes, error);
-
     if (status != XB_OK)
         return status;
     status = map(bytes, bytes, &memory, error);
@@ -338,7 +300,6 @@ static enum xb_status map_aligned(uint64_t bytes, char **address, struct xb_erro
     uint64_t slack = bytes > 0 ? HUGE_PAGE - page : 0;
     void *memory = NULL;
     enum xb_status status = map(whole + slack, bytes, &memory, error);
-
     if (status != XB_OK)
         return status;
     uint64_t head = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
@@ -356,7 +317,6 @@ static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
 {
     char *memory = NULL;
     enum xb_status status = xb_host_memory_check(bytes, error);
-
     if (status != XB_OK)
         return status;
     status = map_aligned(bytes, &memory, error);

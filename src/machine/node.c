@@ -88,20 +88,15 @@ static const struct kind *const kinds[] = {
     &slurm,
 };
 
-/* Whether Slurm's variables are those of a batch script, and not of this process: mpiexec of MPICH
- * and of Intel hands the script's whole environment on to all nodes, with its SLURMD_NODENAME and
- * its SLURM_PROCID 0. */
-static bool is_handed_on(void)
-{
-    const char *rank = find_value(OMPI_RANK) == NULL ? find_value(PMI_RANK) : NULL;
-    const char *of_slurm = find_value(slurm.rank);
-    return rank != NULL && of_slurm != NULL && strcmp(rank, of_slurm) != 0;
-}
-
 enum xb_status xb_node_find(struct xb_node *node, struct xb_error *error)
 {
     static const char *const variables[] = {XB_NODE_VARIABLE, "SLURMD_NODENAME"};
-    size_t count = is_handed_on() ? 1 : sizeof variables / sizeof variables[0];
+    const char *rank = find_value(OMPI_RANK) == NULL ? find_value(PMI_RANK) : NULL;
+    const char *of_slurm = find_value(slurm.rank);
+    /* mpiexec of MPICH and of Intel hands a batch script's whole environment on to all nodes, with
+     * its SLURMD_NODENAME and its SLURM_PROCID 0: these are not of this process. */
+    bool is_handed_on = rank != NULL && of_slurm != NULL && strcmp(rank, of_slurm) != 0;
+    size_t count = is_handed_on ? 1 : sizeof variables / sizeof variables[0];
     struct utsname system = {.nodename = ""};
     for (size_t i = 0; i < count; i++) {
         const char *value = find_value(variables[i]);
@@ -130,25 +125,6 @@ static enum xb_status take_number(const char *variable, const char *text, uint64
                    variable, text, (unsigned)least, (unsigned)most);
 }
 
-static enum xb_status take_ranks(const struct kind *kind, uint64_t *ranks, struct xb_error *error)
-{
-    *ranks = 0;
-    for (size_t i = 0; i < sizeof kind->ranks / sizeof kind->ranks[0]; i++) {
-        const char *value = kind->ranks[i] != NULL ? find_value(kind->ranks[i]) : NULL;
-        if (value != NULL)
-            return take_number(kind->ranks[i], value, 1, XB_RANKS, ranks, error);
-    }
-    return XB_OK;
-}
-
-/* PMIx has no variable for the number of ranks. If srun uses PMIx, Slurm's own variables have the
- * same rank, and the number too. */
-static const struct kind *counting_kind(const struct kind *kind, const char *rank)
-{
-    const char *of_slurm = find_value(slurm.rank);
-    return kind == &pmix && of_slurm != NULL && strcmp(of_slurm, rank) == 0 ? &slurm : kind;
-}
-
 static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind *kind,
                                 const char *value, struct xb_error *error)
 {
@@ -156,9 +132,21 @@ static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind 
     enum xb_status status = take_number(kind->rank, value, 0, XB_RANKS - 1, &rank, error);
     if (status != XB_OK)
         return status;
-    status = take_ranks(counting_kind(kind, value), &launcher->ranks, error);
-    if (status != XB_OK)
-        return status;
+    /* PMIx has no variable for the number of ranks. If srun uses PMIx, Slurm's own variables have
+     * the same rank, and the number too. */
+    const char *of_slurm = find_value(slurm.rank);
+    bool counts_slurm = kind == &pmix && of_slurm != NULL && strcmp(of_slurm, value) == 0;
+    const char *const *ranks = counts_slurm ? slurm.ranks : kind->ranks;
+    size_t most = sizeof slurm.ranks / sizeof slurm.ranks[0];
+    for (size_t i = 0; i < most; i++) {
+        const char *text = ranks[i] != NULL ? find_value(ranks[i]) : NULL;
+        if (text == NULL)
+            continue;
+        status = take_number(ranks[i], text, 1, XB_RANKS, &launcher->ranks, error);
+        if (status != XB_OK)
+            return status;
+        break; /* the first that is set counts */
+    }
     if (launcher->ranks > 0 && rank >= launcher->ranks)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "%s is %u, but there are only %u ranks, counted from 0: start xferbench "

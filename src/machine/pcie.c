@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 #include "pcie.h"
 
-#include "pcie_internal.h"
 #include "sysfs.h"
 
 #include <stddef.h>
@@ -28,18 +27,7 @@ void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link)
     bool width = xb_sysfs_width(folder, "current_link_width", &link->width);
     bool max_speed = xb_sysfs_speed(folder, "max_link_speed", &link->max_speed_gts);
     bool max_width = xb_sysfs_width(folder, "max_link_width", &link->max_width);
-
     link->known = speed && width && max_speed && max_width;
-}
-
-/* Whether the bridge above this function has AMD's vendor number for GPUs and their switch. */
-static bool is_below_amd(const char *folder)
-{
-    char above[PATH_MAX];
-    int length = snprintf(above, sizeof above, "%s/..", folder);
-
-    return length >= 0 && (size_t)length < sizeof above &&
-           xb_sysfs_vendor(above) == XB_VENDOR_AMD_GPU;
 }
 
 /*
@@ -49,11 +37,13 @@ static bool is_below_amd(const char *folder)
  */
 static bool find_port(const char *root, const char *bdf, char folder[PATH_MAX])
 {
+    char above[PATH_MAX];
     if (!xb_sysfs_folder(root, bdf, folder))
         return false;
     if (xb_sysfs_vendor(folder) != XB_VENDOR_AMD_GPU)
         return true;
-    while (is_below_amd(folder)) {
+    /* As long as the bridge above has AMD's number for GPUs and their switch. */
+    while (xb_sysfs_path(folder, "..", above) && xb_sysfs_vendor(above) == XB_VENDOR_AMD_GPU) {
         char *slash = strrchr(folder, '/');
         if (slash == NULL)
             return false;
@@ -66,7 +56,6 @@ struct xb_pcie_link xb_pcie_link_read_at(const char *root, const char *bdf)
 {
     struct xb_pcie_link link = {0};
     char folder[PATH_MAX];
-
     if (!find_port(root, bdf, folder))
         return link;
     xb_pcie_link_fill(folder, &link);
@@ -102,7 +91,6 @@ const char *xb_lanes_text(double speed_gts, unsigned width, char *text, size_t s
 double xb_pcie_raw_rate(double speed_gts, unsigned width)
 {
     unsigned generation = xb_pcie_generation(speed_gts);
-
     if (generation == 0)
         return 0.0;
     return speed_gts * 1e9 / 8.0 * generations[generation - 1].coding * width;
@@ -117,7 +105,6 @@ double xb_pcie_rate_to_compare(double speed_gts, unsigned width)
 int xb_pcie_numa_node_at(const char *root, const char *bdf)
 {
     char folder[PATH_MAX];
-
     return xb_sysfs_folder(root, bdf, folder) ? xb_sysfs_numa_node(folder) : -1;
 }
 

@@ -51,7 +51,12 @@ double xb_pcie_raw_rate(double speed_gts, unsigned width);
  * generation has, by the bytes of packets in a FLIT. Nothing else may be concluded from it. */
 double xb_pcie_rate_to_compare(double speed_gts, unsigned width);
 
+/* Reads all four figures of a link in the folder of one of its ends. Numbers that cannot be read
+ * stay as they are, and `known` is then false. Does not touch `port`. */
+void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link);
+
 /* The NUMA node that sysfs names for the device at `bdf`, or -1 if it names none. */
 int xb_pcie_numa_node(const char *bdf);
+int xb_pcie_numa_node_at(const char *root, const char *bdf); /* for tests, as above */
 
 #endif

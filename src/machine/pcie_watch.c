@@ -51,7 +51,6 @@ static void read_hop(struct xb_pcie_watch *watch, size_t hop)
     unsigned arming = atomic_load(&watch->arming);
     double speed_gts;
     unsigned width;
-
     if (arming % 2 == 0 ||
         !xb_pcie_hop_read(watch->root, &watch->path.hops[hop], &speed_gts, &width))
         return;
@@ -83,7 +82,6 @@ static void look_for_device(struct xb_pcie_watch *watch)
 static struct timespec time_after(double seconds)
 {
     struct timespec time;
-
     clock_gettime(CLOCK_MONOTONIC, &time);
     time.tv_sec += (time_t)seconds;
     time.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
@@ -97,7 +95,6 @@ static struct timespec time_after(double seconds)
 static void *work(void *argument)
 {
     struct xb_pcie_watch *watch = argument;
-
     pthread_mutex_lock(&watch->lock);
     while (!watch->stop) {
         pthread_mutex_unlock(&watch->lock);
@@ -129,7 +126,6 @@ enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
 {
     struct xb_pcie_watch *started = calloc(1, sizeof *started);
     pthread_condattr_t attributes;
-
     if (started == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to watch the link of %s", task->bdf);
     int length = snprintf(started->device, PATH_MAX, "%s/%s", task->root, task->bdf);
@@ -165,7 +161,6 @@ enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
 void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed)
 {
     unsigned arming = atomic_load(&watch->arming);
-
     while ((arming % 2 == 1) != armed &&
            !atomic_compare_exchange_weak(&watch->arming, &arming, arming + 1))
         ;

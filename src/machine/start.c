@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* nanosleep */
+#define _GNU_SOURCE /* adjtimex, nanosleep */
 #include "start.h"
 
 #include "base/clock.h"
@@ -11,9 +11,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/timex.h>
 
 /* So often it looks for a signal. */
 #define GLANCE_S 0.05
+
+static struct xb_clock_state clock_state_read(void)
+{
+    struct timex state = {.modes = 0};
+    if (adjtimex(&state) < 0)
+        return (struct xb_clock_state){.is_known = false};
+    return (struct xb_clock_state){.is_known = true,
+                                   .is_synchronised = (state.status & STA_UNSYNC) == 0,
+                                   .error_s = (double)state.maxerror * 1e-6};
+}
 
 const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text)
 {
@@ -49,7 +60,7 @@ static bool sleep_until(double when, double deadline)
 
 void xb_start_wait(double at, double deadline, struct xb_start *start)
 {
-    *start = (struct xb_start){.asked = at, .clock = xb_clock_state_read()};
+    *start = (struct xb_start){.asked = at, .clock = clock_state_read()};
     if (at == 0 || sleep_until(at, deadline))
         start->began = xb_day_time_now();
 }

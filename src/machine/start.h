@@ -2,9 +2,16 @@
 #ifndef XFERBENCH_MACHINE_START_H
 #define XFERBENCH_MACHINE_START_H
 
-#include "clock_state.h"
+#include <stdbool.h>
 
 /* When measuring begins: at once, or at a time that several nodes have agreed on. */
+
+/* How well this node's clock is kept, from adjtimex(2), which changes nothing here. */
+struct xb_clock_state {
+    bool is_known;        /* false: the kernel does not tell, as in some containers */
+    bool is_synchronised; /* chronyd, ntpd or the like keeps it */
+    double error_s;       /* the clock's largest possible error, as the kernel estimates it */
+};
 
 /* How it began. Zeroed: nothing has begun. Times are on the clock of base/day_time.h. */
 struct xb_start {

@@ -15,7 +15,6 @@ bool xb_sysfs_is_bdf(const char *name)
     /* The part after the domain; x stands for a hexadecimal digit. */
     static const char shape[] = ":xx:xx.x";
     const char *rest = name + domain;
-
     if (domain < 4 || strlen(name) > 15 || strlen(rest) != sizeof shape - 1)
         return false;
     for (size_t i = 0; i < sizeof shape - 1; i++)
@@ -24,29 +23,28 @@ bool xb_sysfs_is_bdf(const char *name)
     return true;
 }
 
+bool xb_sysfs_path(const char *folder, const char *name, char path[PATH_MAX])
+{
+    int length = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    return length >= 0 && length < PATH_MAX;
+}
+
 bool xb_sysfs_folder(const char *root, const char *bdf, char folder[PATH_MAX])
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", root, bdf);
-
-    return length >= 0 && (size_t)length < sizeof path && realpath(path, folder) != NULL;
+    return xb_sysfs_path(root, bdf, path) && realpath(path, folder) != NULL;
 }
 
 const char *xb_sysfs_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-
     return slash == NULL ? path : slash + 1;
 }
 
 bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size)
 {
     char path[PATH_MAX];
-    int length = snprintf(path, sizeof path, "%s/%s", folder, name);
-
-    if (length < 0 || (size_t)length >= sizeof path)
-        return false;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
+    int file = xb_sysfs_path(folder, name, path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file < 0)
         return false;
     ssize_t got = read(file, text, size - 1);
@@ -62,7 +60,6 @@ bool xb_sysfs_speed(const char *folder, const char *name, double *gts)
 {
     char text[64];
     char *end;
-
     if (!xb_sysfs_text(folder, name, text, sizeof text) || !isdigit((unsigned char)text[0]))
         return false; /* "Unknown" or, in older kernels, "Unknown speed" */
     double speed = (double)strtoul(text, &end, 10);
@@ -80,7 +77,6 @@ bool xb_sysfs_speed(const char *folder, const char *name, double *gts)
 bool xb_sysfs_width(const char *folder, const char *name, unsigned *lanes)
 {
     char text[64];
-
     if (!xb_sysfs_text(folder, name, text, sizeof text) || !isdigit((unsigned char)text[0]))
         return false;
     unsigned long width = strtoul(text, NULL, 10);
@@ -93,7 +89,6 @@ bool xb_sysfs_width(const char *folder, const char *name, unsigned *lanes)
 int xb_sysfs_numa_node(const char *folder)
 {
     char text[64];
-
     if (!xb_sysfs_text(folder, "numa_node", text, sizeof text) || !isdigit((unsigned char)text[0]))
         return -1;
     return (int)strtol(text, NULL, 10);
@@ -102,7 +97,6 @@ int xb_sysfs_numa_node(const char *folder)
 unsigned xb_sysfs_vendor(const char *folder)
 {
     char text[64];
-
     if (!xb_sysfs_text(folder, "vendor", text, sizeof text))
         return 0;
     return (unsigned)strtoul(text, NULL, 16);

@@ -16,6 +16,9 @@
  * exist (behind Intel's VMD). Returns false for a name that does not fit in a bdf[16]. */
 bool xb_sysfs_is_bdf(const char *name);
 
+/* Writes "FOLDER/NAME". Returns false if that is too long for a path. */
+bool xb_sysfs_path(const char *folder, const char *name, char path[PATH_MAX]);
+
 /* Finds the folder of the function at `bdf`, with symbolic links resolved, so that the folder
  * around it is the bridge above it. */
 bool xb_sysfs_folder(const char *root, const char *bdf, char folder[PATH_MAX]);

@@ -44,7 +44,6 @@ static int bind_memory(const struct xb_topology *topology, hwloc_const_bitmap_t 
 static void remember_binding(struct xb_topology *topology)
 {
     hwloc_topology_t hwloc = topology->hwloc;
-
     if (hwloc_get_cpubind(hwloc, topology->cpus, HWLOC_CPUBIND_THREAD) != 0)
         hwloc_bitmap_copy(topology->cpus, hwloc_topology_get_allowed_cpuset(hwloc));
     if (hwloc_get_membind(hwloc, topology->nodes, &topology->policy,
@@ -67,7 +66,6 @@ enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *
 {
     struct xb_topology *opened = calloc(1, sizeof *opened);
     enum xb_status status;
-
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "out of memory");
     /* hwloc's plugins look for GPUs through OpenCL, CUDA or X11. That takes tens of milliseconds
@@ -94,7 +92,6 @@ enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *
     remember_binding(opened);
     *topology = opened;
     return XB_OK;
-
 fail_bitmaps:
     hwloc_bitmap_free(opened->cpus);
     hwloc_bitmap_free(opened->nodes);
@@ -136,7 +133,6 @@ __attribute__((format(printf, 2, 3))) static void set_note(struct xb_binding *bi
                                                            const char *format, ...)
 {
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(binding->note, sizeof binding->note, format, arguments);
     va_end(arguments);
@@ -253,7 +249,6 @@ void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding 
 static void format_nodes(hwloc_const_bitmap_t set, char *text, size_t size)
 {
     size_t length = 0;
-
     for (int node = hwloc_bitmap_first(set); node >= 0; node = hwloc_bitmap_next(set, node)) {
         char number[16];
         int wanted = snprintf(number, sizeof number, "%s%d", length > 0 ? "," : "", node);
@@ -280,13 +275,11 @@ void xb_topology_locate(struct xb_topology *topology, const void *address, size_
     size_t before = (uintptr_t)address % page;
     size_t pages = (before + bytes + page - 1) / page;
     size_t parts = pages < LOCATE_PAGES ? pages : LOCATE_PAGES;
-
     *places = (struct xb_places){.known = 0};
     if (bytes == 0 || !hwloc_topology_is_thissystem(topology->hwloc))
         return;
     hwloc_bitmap_t here = hwloc_bitmap_alloc();
     hwloc_bitmap_t all = hwloc_bitmap_alloc();
-
     for (size_t i = 0; here != NULL && all != NULL && i < parts; i++) {
         const char *at = (const char *)address - before + page_of(i, parts, pages) * page;
         if (hwloc_get_area_memlocation(topology->hwloc, at, 1, here, HWLOC_MEMBIND_BYNODESET) !=

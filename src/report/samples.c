@@ -2,7 +2,6 @@
 /* How far the samples of each case lie from its median. */
 #include "section.h"
 
-#include "plot/strips.h"
 #include "record/mode_list.h"
 #include "ways.h"
 #include "xferbench/units.h"

@@ -2,7 +2,7 @@
 /* What is read from NVML, and what a verdict makes of it, over a library that stands in for it. */
 #include "../doubles/fake_nvml.h"
 #include "backends/cuda/nvml.h"
-#include "link/nvlink.h"
+#include "link/verdict.h"
 
 #include <dlfcn.h>
 #include <setjmp.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie.h"
-#include "machine/pcie_internal.h"
 
 #include <locale.h>
 #include <math.h>

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* The lines of the table about a device's links: those of its path, and its NVLinks. */
+#include "format.h"
+
+#include "base/columns.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
+{
+    if (lanes.speed_gts > 0 && lanes.width > 0)
+        return xb_lanes_text(lanes.speed_gts, lanes.width, text, size);
+    snprintf(text, size, "-");
+    return text;
+}
+
+/* ---- the path: a row for each link, the device's own first ---- */
+
+enum { CELL_LINK, CELL_LOAD, CELL_BEST, CELL_REST, CELL_MARKS, CELLS };
+
+static const char *const headers[CELLS] = {"LINK, device first", "UNDER LOAD", "BEST", "AT REST",
+                                           ""};
+static const unsigned char turns[CELLS] = {[CELL_REST] = 1, [CELL_BEST] = 2};
+
+static bool add_hop(FILE *stream, struct libscols_table *table, const struct xb_link_hop *hop,
+                    bool is_bottleneck)
+{
+    struct libscols_line *line = scols_table_new_line(table, NULL);
+    char text[CELLS][64];
+    const size_t size = sizeof text[0];
+    bool ok = line != NULL;
+    snprintf(text[CELL_LINK], size, "%.15s - %.16s", hop->lower,
+             hop->has_upper ? hop->upper : "(no bridge seen)");
+    xb_link_lanes_text(hop->load, text[CELL_LOAD], size);
+    xb_link_lanes_text(hop->best, text[CELL_BEST], size);
+    xb_link_lanes_text(hop->at_rest, text[CELL_REST], size);
+    char *marks = text[CELL_MARKS];
+    snprintf(marks, size, "%s%s", is_bottleneck ? "bottleneck" : "",
+             hop->on_package ? "on package" : "");
+    if (hop->changes > 0)
+        snprintf(marks + strlen(marks), size - strlen(marks), "%s%u change%s",
+                 marks[0] != '\0' ? ", " : "", hop->changes, hop->changes == 1 ? "" : "s");
+    for (size_t i = 0; ok && i < CELLS; i++) {
+        xb_make_plain(text[i]);
+        ok = scols_line_set_data(line, i, text[i]) == 0;
+    }
+    return ok && (!is_bottleneck || xb_columns_paint(scols_line_get_cell(line, CELL_MARKS), stream,
+                                                     XB_COLOUR_WARNING));
+}
+
+bool xb_link_table_path(FILE *stream, const struct xb_verdict *verdict)
+{
+    const struct xb_link_hop *hops = verdict->facts.hops;
+    size_t count = verdict->facts.hop_count;
+    char label[32];
+    const struct xb_columns columns = {.width = xb_terminal_columns(stream),
+                                       .label = label,
+                                       .with_colours = xb_terminal_has_colours(stream),
+                                       .wordy = CELL_LOAD,
+                                       .brief = "LOAD",
+                                       .turns = turns};
+    if (count == 0) {
+        xb_note_print(stream, "path", XB_LINK_LABEL, "sysfs does not show the device");
+        return true;
+    }
+    struct libscols_table *table = scols_new_table();
+    bool ok = table != NULL;
+    snprintf(label, sizeof label, "  %-*s", XB_LINK_LABEL, "path");
+    for (size_t i = 0; ok && i < CELLS; i++)
+        ok = scols_table_new_column(table, headers[i], 0, 0) != NULL;
+    /* That a single link limits the path goes without saying. */
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_hop(stream, table, &hops[i],
+                     count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
+    return xb_columns_print(stream, "", table, ok, &columns);
+}
+
+/* ---- NVLinks: what they counted during the test and since boot is told apart, because only the
+ * first says something of the links as they are ---- */
+
+/* "26.56 GB/s each way", of all active links; nothing where no rate is known. */
+static void add_rates(struct xb_words *words, const struct xb_device_health *health)
+{
+    double least = 0;
+    double most = 0;
+    char text[32];
+    for (size_t i = 0; i < XB_NVLINKS; i++) {
+        double rate = health->nvlinks[i].rate;
+        if (rate > most)
+            most = rate;
+        if (rate > 0 && (least <= 0 || rate < least))
+            least = rate;
+    }
+    if (most <= 0)
+        return;
+    xb_words_add(words, ", each %s", xb_rate_text(least, text, sizeof text));
+    if (most > least)
+        xb_words_add(words, " to %s", xb_rate_text(most, text, sizeof text));
+    xb_words_add(words, " GB/s each way");
+}
+
+/* "0 replays, 3 recoveries": the counters that are known. */
+static void add_counts(struct xb_words *words, const bool counted[XB_NVLINK_COUNTERS],
+                       const uint64_t counts[XB_NVLINK_COUNTERS])
+{
+    const char *separator = "";
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
+        if (!counted[i])
+            continue;
+        xb_words_add(words, "%s%" PRIu64 " %s", separator, counts[i],
+                     xb_nvlink_counter_words(i, counts[i]));
+        separator = ", ";
+    }
+}
+
+/* The links that counted anything during the test. */
+static void add_links(struct xb_words *words, const struct xb_nvlink_facts *facts)
+{
+    for (size_t i = 0; i < XB_NVLINKS; i++) {
+        const struct xb_nvlink_seen *link = &facts->links[i];
+        bool rose[XB_NVLINK_COUNTERS];
+        bool any = false;
+        for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++) {
+            rose[j] = link->rises[j] > 0;
+            any = any || rose[j];
+        }
+        if (any)
+            xb_words_add(words, "; link %zu: ", i);
+        add_counts(words, rose, link->rises);
+    }
+}
+
+void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
+                           const struct xb_nvlink_facts *facts)
+{
+    struct xb_words words = {.length = 0};
+    bool counted[XB_NVLINK_COUNTERS] = {false};
+    uint64_t since_boot[XB_NVLINK_COUNTERS] = {0};
+    if (!after->nvlinks_known)
+        return;
+    xb_words_add(&words, "%u active, %u inactive", after->nvlinks_active, after->nvlinks_inactive);
+    add_rates(&words, after);
+    xb_note_print(stream, "NVLink", XB_LINK_LABEL, "%s", words.text);
+    if (xb_nvlink_facts_known(facts)) {
+        words = (struct xb_words){.length = 0};
+        add_counts(&words, facts->counted, facts->rises);
+        add_links(&words, facts);
+        xb_note_print(stream, "", XB_LINK_LABEL, "during the test: %s", words.text);
+    }
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++)
+            if (after->nvlinks[i].counted[j]) {
+                counted[j] = true;
+                since_boot[j] += after->nvlinks[i].counts[j];
+            }
+    words = (struct xb_words){.length = 0};
+    add_counts(&words, counted, since_boot);
+    if (words.length > 0)
+        xb_note_print(stream, "", XB_LINK_LABEL, "since boot: %s", words.text);
+}
