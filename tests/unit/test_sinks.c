@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "base/text.h"
 #include "checks.h"
-#include "list/json.h"
+#include "list/command.h"
 #include "measure/mode_list.h"
 #include "record/of_run.h"
 #include "schema_check.h"
