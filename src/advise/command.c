@@ -197,15 +197,6 @@ static enum xb_status write_report(struct command *command, struct xb_error *err
     return xb_advice_table_write(stdout, &report, error);
 }
 
-static bool check_failed(const struct command *command)
-{
-    for (size_t i = 0; i < command->check.case_count; i++)
-        if (xb_record_summarize(&command->check, &command->check.cases[i]).status ==
-            XB_RESULT_ERROR)
-            return true;
-    return false;
-}
-
 static enum xb_status advise(struct command *command, struct xb_error *error)
 {
     enum xb_status status =
@@ -242,8 +233,10 @@ static int answer(struct command *command)
         return fail(&error);
     if (command->check_status != XB_OK)
         return fail(&command->check_error);
-    if (check_failed(command))
-        return EXIT_FAILED;
+    for (size_t i = 0; i < command->check.case_count; i++)
+        if (xb_record_summarize(&command->check, &command->check.cases[i]).status ==
+            XB_RESULT_ERROR)
+            return EXIT_FAILED;
     return (int)xb_advice_judge(&command->predictions);
 }
 

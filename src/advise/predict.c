@@ -338,18 +338,6 @@ bool xb_prediction_has_ends(const struct xb_prediction *prediction)
     return prediction->total[XB_LOW] < prediction->total[XB_HIGH];
 }
 
-/* A ring is not faster than page-locked memory in which the data lies already. */
-static void bound_ring(const struct xb_costs *costs, struct xb_predictions *all)
-{
-    struct xb_prediction *ring = &all->each[XB_STRATEGY_RING];
-    struct xb_prediction pinned;
-    struct xb_job job = all->job;
-    job.is_in_pinned = true;
-    xb_predict(costs, &job, XB_STRATEGY_PINNED, &pinned);
-    if (!ring->is_known)
-        ring->at_least = fmax(ring->at_least, pinned.at_least);
-}
-
 void xb_predict_all(const struct xb_costs *costs, const struct xb_job *job,
                     struct xb_predictions *all)
 {
@@ -363,7 +351,13 @@ void xb_predict_all(const struct xb_costs *costs, const struct xb_job *job,
     for (int i = XB_STRATEGIES - 1; i >= 0; i--) /* from the least simple one on */
         if (all->each[i].is_known && all->each[i].total[XB_MIDDLE] * (1 - AS_GOOD) <= fastest)
             all->best = &all->each[i];
-    bound_ring(costs, all);
+    /* A ring is not faster than page-locked memory in which the data lies already. */
+    struct xb_prediction *ring = &all->each[XB_STRATEGY_RING], pinned;
+    struct xb_job in_pinned = *job;
+    in_pinned.is_in_pinned = true;
+    xb_predict(costs, &in_pinned, XB_STRATEGY_PINNED, &pinned);
+    if (!ring->is_known)
+        ring->at_least = fmax(ring->at_least, pinned.at_least);
 }
 
 /* ---- break-even ---- */

@@ -156,15 +156,6 @@ static void mark_replaced(struct proofs *proofs)
     }
 }
 
-/* Decides by the document's own figures. */
-static void decide_by_figures(const struct proofs *proofs, struct charge *charge)
-{
-    struct proof wanted = {.subject = charge->subject, .source = charge->complaint->source};
-    const struct proof *found = find_first(proofs, &wanted, compare_documents);
-    charge->decided = found != NULL;
-    charge->replaced = found != NULL && found->replaced;
-}
-
 /* Decides by the newest document of its kind, but not by one of another process of one launch. A
  * later launch may have given the node another rank. */
 static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *fleet,
@@ -339,7 +330,11 @@ enum xb_status xb_fleet_name_complaints(struct xb_judging *judging, struct xb_er
                 (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
                                 .complaint = complaint,
                                 .written = fleet->sources[complaint->source].written};
-            decide_by_figures(&proofs, &charges[i]);
+            /* By the document's own figures, where it has any. */
+            struct proof wanted = {.subject = charges[i].subject, .source = complaint->source};
+            const struct proof *found = find_first(&proofs, &wanted, compare_documents);
+            charges[i].decided = found != NULL;
+            charges[i].replaced = found != NULL && found->replaced;
         }
         qsort(proofs.items, proofs.count, sizeof *proofs.items, sort_by_kind);
         for (size_t i = 0; i < count; i++)

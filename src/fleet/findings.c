@@ -150,22 +150,28 @@ const char *xb_fleet_names_text(const char *const *names, size_t count, char *te
 
 /* ---- notes ---- */
 
+/* The text in the judgement's memory; NULL: there is none. */
+__attribute__((format(printf, 2, 0))) static const char *keep(struct xb_fleet_judgement *judgement,
+                                                              const char *format, va_list arguments)
+{
+    char text[1024];
+    vsnprintf(text, sizeof text, format, arguments);
+    return xb_arena_print(&judgement->texts, "%s", text);
+}
+
 enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *error,
                                  const char *format, ...)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    const char *kept = keep(judgement, format, arguments);
     va_end(arguments);
     const char **grown =
         realloc(judgement->notes, (judgement->note_count + 1) * sizeof(const char *));
-    if (grown == NULL)
-        return xb_fleet_no_memory(error);
-    judgement->notes = grown;
-    const char *kept = xb_arena_print(&judgement->texts, "%s", text);
-    if (kept == NULL)
+    if (grown != NULL)
+        judgement->notes = grown;
+    if (grown == NULL || kept == NULL)
         return xb_fleet_no_memory(error);
     judgement->notes[judgement->note_count++] = kept;
     return XB_OK;
@@ -193,10 +199,9 @@ enum xb_status xb_fleet_add_finding(struct xb_judging *judging,
                                     const char *format, ...)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    char text[1024];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    const char *kept = keep(judgement, format, arguments);
     va_end(arguments);
     if (judgement->finding_count == judging->finding_capacity) {
         size_t capacity = judging->finding_capacity == 0 ? 16 : 2 * judging->finding_capacity;
@@ -206,7 +211,6 @@ enum xb_status xb_fleet_add_finding(struct xb_judging *judging,
         judgement->findings = grown;
         judging->finding_capacity = capacity;
     }
-    const char *kept = xb_arena_print(&judgement->texts, "%s", text);
     if (kept == NULL)
         return xb_fleet_no_memory(error);
     struct xb_fleet_finding *added = &judgement->findings[judgement->finding_count++];

@@ -79,18 +79,6 @@ static int sort_by_figure(const void *left, const void *right)
     return XB_FIRST_ORDER(XB_ORDER(a->value.figure, b->value.figure), compare_rest(a, b));
 }
 
-static void list_places(const struct xb_fleet *fleet, const size_t *quantities,
-                        struct place *places)
-{
-    for (size_t i = 0; i < fleet->value_count; i++) {
-        const struct xb_fleet_value *value = &fleet->values[i];
-        time_t written =
-            value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
-        places[i] = (struct place){*value, quantities[value->figure], fleet->gpus[value->gpu].node,
-                                   written};
-    }
-}
-
 /* Leaves the newest values in the fleet, in the order of their figures. */
 static enum xb_status drop_old(struct xb_fleet *fleet, struct xb_error *error)
 {
@@ -99,7 +87,13 @@ static enum xb_status drop_old(struct xb_fleet *fleet, struct xb_error *error)
     bool has_memory = quantities != NULL && places != NULL;
     if (has_memory) {
         size_t kept = 0;
-        list_places(fleet, quantities, places);
+        for (size_t i = 0; i < fleet->value_count; i++) {
+            const struct xb_fleet_value *value = &fleet->values[i];
+            time_t written =
+                value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
+            places[i] = (struct place){*value, quantities[value->figure],
+                                       fleet->gpus[value->gpu].node, written};
+        }
         qsort(places, fleet->value_count, sizeof *places, sort_by_quantity);
         for (size_t i = 0; i < fleet->value_count; i++)
             if (i == 0 || places[i].quantity != places[kept - 1].quantity ||

@@ -245,27 +245,21 @@ const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct x
 
 /* ---- a whole one ---- */
 
-/* Says why this is no document of a node. */
-static void tell_kind(const cJSON *tree, enum xb_document_kind kind, char *why)
-{
-    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
-    if (kind != XB_DOCUMENT_FOREIGN)
-        snprintf(why, XB_TAKING_WHY, "%s: fleet reads only link tests and results",
-                 xb_document_kind_name(kind));
-    else if (cJSON_IsString(schema))
-        snprintf(why, XB_TAKING_WHY, "not written by xferbench: its schema is \"%.100s\"",
-                 schema->valuestring);
-    else
-        snprintf(why, XB_TAKING_WHY, "not written by xferbench: it names no schema");
-}
-
 static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *reader, cJSON *tree,
                       const char *path, size_t number, char *why)
 {
     enum xb_document_kind kind = xb_document_kind_of(tree);
     bool is_link = kind == XB_DOCUMENT_LINK;
+    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
     if (!is_link && kind != XB_DOCUMENT_RESULT && kind != XB_DOCUMENT_PROCESSES) {
-        tell_kind(tree, kind, why);
+        if (kind != XB_DOCUMENT_FOREIGN)
+            snprintf(why, XB_TAKING_WHY, "%s: fleet reads only link tests and results",
+                     xb_document_kind_name(kind));
+        else if (cJSON_IsString(schema))
+            snprintf(why, XB_TAKING_WHY, "not written by xferbench: its schema is \"%.100s\"",
+                     schema->valuestring);
+        else
+            snprintf(why, XB_TAKING_WHY, "not written by xferbench: it names no schema");
         cJSON_Delete(tree);
         return;
     }

@@ -320,28 +320,22 @@ enum xb_status xb_chrome_begin(struct xb_chrome *chrome, FILE *stream, struct xb
     return xb_stream_fail(WHAT, errno, error);
 }
 
-static void put_other_data(struct xb_json *json, const struct xb_chrome *chrome,
-                           const struct xb_run *run)
-{
-    double clock_error_us = 0;
-    xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "tool", "xferbench " XB_VERSION);
-    xb_json_put_text(json, "backend", run->backend->name);
-    xb_fields_put(json, devices_fields, run);
-    for (size_t i = 0; i < chrome->count; i++)
-        clock_error_us = fmax(clock_error_us, chrome->cases[i].clock_error_us);
-    xb_json_put_number(json, "clock_error_us", clock_error_us);
-    xb_fields_put(json, cases_fields, chrome);
-    xb_json_close(json);
-}
-
 enum xb_status xb_chrome_end(struct xb_chrome *chrome, const struct xb_run *run,
                              struct xb_error *error)
 {
+    double clock_error_us = 0;
     struct xb_json json;
+    for (size_t i = 0; i < chrome->count; i++)
+        clock_error_us = fmax(clock_error_us, chrome->cases[i].clock_error_us);
     fputs("\n], \"otherData\": ", chrome->stream);
     xb_json_begin(&json);
-    put_other_data(&json, chrome, run);
+    xb_json_open_object(&json, NULL);
+    xb_json_put_text(&json, "tool", "xferbench " XB_VERSION);
+    xb_json_put_text(&json, "backend", run->backend->name);
+    xb_fields_put(&json, devices_fields, run);
+    xb_json_put_number(&json, "clock_error_us", clock_error_us);
+    xb_fields_put(&json, cases_fields, chrome);
+    xb_json_close(&json);
     enum xb_status status = xb_json_finish_part(&json, chrome->stream, WHAT, error);
     if (status != XB_OK)
         return status;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/text.h"
 #include "checks.h"
+#include "list/command.h"
 #include "list/json.h"
 #include "measure/record_of_run.h"
 #include "record/mode_list.h"
