@@ -47,23 +47,17 @@ void xb_help_print_entry(FILE *stream, const char *name, const char *text, int c
     xb_help_print_wrapped(stream, text, indent);
 }
 
-const char *xb_help_option_text(const struct xb_option *option, char *text, size_t size)
-{
-    int length = option->short_name != 0
-                     ? snprintf(text, size, "-%c, --%s", option->short_name, option->name)
-                     : snprintf(text, size, "--%s", option->name);
-    if (option->argument != NULL && length > 0 && (size_t)length < size)
-        snprintf(text + length, size - (size_t)length, " %s", option->argument);
-    return text;
-}
-
-/* The name as help shows it: long names below each other. */
+/* With its name and argument: long names stand below each other. */
 static void print_option(FILE *stream, const struct xb_option *option, const char *text)
 {
-    char name[64];
     char left[80];
-    snprintf(left, sizeof left, option->short_name != 0 ? "  %s" : "      %s",
-             xb_help_option_text(option, name, sizeof name));
+    const char *argument = option->argument != NULL ? option->argument : "";
+    const char *blank = option->argument != NULL ? " " : "";
+    if (option->short_name != 0)
+        snprintf(left, sizeof left, "  -%c, --%s%s%s", option->short_name, option->name, blank,
+                 argument);
+    else
+        snprintf(left, sizeof left, "      --%s%s%s", option->name, blank, argument);
     xb_help_print_entry(stream, left, text, TEXT_COLUMN);
 }
 
@@ -83,7 +77,7 @@ void xb_help_print_brief_options(FILE *stream, const struct xb_option *const *ro
             print_option(stream, rows[i], rows[i]->brief);
 }
 
-void xb_help_print_options(FILE *stream, const struct xb_option *const *rows)
+static void print_options(FILE *stream, const struct xb_option *const *rows)
 {
     for (size_t i = 0; rows[i] != NULL; i++)
         xb_help_print_option(stream, rows[i]);
@@ -111,32 +105,25 @@ void xb_help_print_command(FILE *stream, const struct xb_command *command)
     }
     xb_help_print_beginning(stream, command);
     fprintf(stream, "\nOptions:\n");
-    xb_help_print_options(stream, command->rows());
+    print_options(stream, command->rows());
     xb_help_print_exits(stream, command);
+}
+
+static void print_names(FILE *stream, unsigned directions)
+{
+    for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+        if ((directions >> d & 1u) != 0)
+            fprintf(stream, " %s", xb_direction_name((enum xb_direction)(1u << d)));
 }
 
 void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)
 {
-    for (unsigned d = 0; d < XB_DIRECTIONS; d++)
-        if ((mode->directions >> d & 1u) != 0)
-            fprintf(stream, " %s", xb_direction_name((enum xb_direction)(1u << d)));
+    print_names(stream, mode->directions);
     if (mode->by_default == mode->directions)
         return;
     fprintf(stream, " (by default");
-    for (unsigned d = 0; d < XB_DIRECTIONS; d++)
-        if ((mode->by_default >> d & 1u) != 0)
-            fprintf(stream, " %s", xb_direction_name((enum xb_direction)(1u << d)));
+    print_names(stream, mode->by_default);
     fprintf(stream, ")");
-}
-
-/* What --gate of compare and the columns of the CSV call them. */
-static void print_figures(FILE *stream, const struct xb_figure *const *figures)
-{
-    for (size_t i = 0; figures[i] != NULL; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "  %s", figures[i]->name);
-        xb_help_print_entry(stream, name, figures[i]->help, TEXT_COLUMN);
-    }
 }
 
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
@@ -152,11 +139,15 @@ void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
         fprintf(stream, "It has no options of its own.\n");
     } else {
         fprintf(stream, "\nIts own options:\n");
-        xb_help_print_options(stream, mode->options);
+        print_options(stream, mode->options);
     }
-    if (mode->figures != NULL) {
+    /* What --gate of compare and the columns of the CSV call them. */
+    if (mode->figures != NULL)
         fprintf(stream, "\nIts own figures:\n");
-        print_figures(stream, mode->figures);
+    for (size_t i = 0; mode->figures != NULL && mode->figures[i] != NULL; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "  %s", mode->figures[i]->name);
+        xb_help_print_entry(stream, name, mode->figures[i]->help, TEXT_COLUMN);
     }
 }
 

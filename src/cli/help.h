@@ -16,13 +16,9 @@ void xb_help_print_wrapped(FILE *stream, const char *text, int indent);
  * several lines stands below the name. */
 void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column);
 
-/* "-m, --mode MODE[,MODE]" */
-const char *xb_help_option_text(const struct xb_option *option, char *text, size_t size);
 /* Prints an option with its argument, help and default. */
 void xb_help_print_option(FILE *stream, const struct xb_option *option);
-/* Prints all options of a list that ends with NULL. */
-void xb_help_print_options(FILE *stream, const struct xb_option *const *rows);
-/* Prints those that say something in brief, with no more than that. */
+/* Prints those of a list that say something in brief, with no more than that. Ends with NULL. */
 void xb_help_print_brief_options(FILE *stream, const struct xb_option *const *rows);
 
 /* Prints the help of a command. */

@@ -2,7 +2,6 @@
 #include "pictures.h"
 
 #include "layout.h"
-#include "ruler.h"
 
 #include <math.h>
 #include <string.h>

@@ -5,6 +5,213 @@
 
 #include <math.h>
 
+/* ---- rulers ---- */
+
+#define MARGIN 20.0 /* that pictures have at the right end of a ruler that lies */
+#define BETWEEN_TEXTS 14.0
+#define BETWEEN_LINES 38.0 /* of a ruler that stands */
+
+bool xb_range_is_empty(struct xb_range range)
+{
+    return range.low > range.high;
+}
+
+void xb_range_add(struct xb_range *range, enum xb_scale scale, double value)
+{
+    if (!xb_scale_shows(scale, value))
+        return;
+    bool is_first = xb_range_is_empty(*range);
+    range->low = is_first ? value : fmin(range->low, value);
+    range->high = is_first ? value : fmax(range->high, value);
+}
+
+static bool is_log(enum xb_scale scale)
+{
+    return scale == XB_SCALE_SIZE || scale == XB_SCALE_LOG;
+}
+
+/* An axis of one value reaches an octave or a decade, an hour, or a tenth of it to both sides. */
+static void widen(struct xb_ruler *ruler)
+{
+    double middle = ruler->low / 2.0 + ruler->high / 2.0;
+    if (is_log(ruler->scale)) {
+        double factor = ruler->scale == XB_SCALE_SIZE ? 2.0 : 10.0;
+        if (ruler->high / ruler->low < 1.0 + 1e-9) {
+            ruler->low /= factor;
+            ruler->high *= factor;
+        }
+        return;
+    }
+    double least = ruler->scale == XB_SCALE_DATE ? 3600.0 : fmax(fabs(middle) * 0.1, 1e-90);
+    if (middle == 0.0 && ruler->scale == XB_SCALE_LINEAR)
+        least = 1.0;
+    if (ruler->high - ruler->low < least * 1e-6) {
+        ruler->low = middle - least;
+        ruler->high = middle + least;
+    }
+}
+
+struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool from_zero,
+                              double from, double to)
+{
+    struct xb_ruler ruler = {scale, range.low, range.high, from, to};
+    if (xb_range_is_empty(range)) {
+        ruler.low = is_log(scale) ? 1.0 : 0.0;
+        ruler.high = scale == XB_SCALE_DATE ? 86400.0 : 10.0;
+        return ruler;
+    }
+    bool at_zero = from_zero && scale == XB_SCALE_LINEAR && range.low >= 0.0;
+    if (at_zero)
+        ruler.low = 0.0;
+    widen(&ruler);
+    if (at_zero)
+        ruler.low = 0.0;
+    double margin = 0.04;
+    if (is_log(scale)) {
+        double factor = pow(ruler.high / ruler.low, margin);
+        ruler.low /= factor;
+        ruler.high *= factor;
+        return ruler;
+    }
+    double room = (ruler.high - ruler.low) * margin;
+    ruler.low -= at_zero ? 0.0 : room;
+    ruler.high += room;
+    return ruler;
+}
+
+double xb_ruler_place(const struct xb_ruler *ruler, double value)
+{
+    double share = is_log(ruler->scale) ? log(value / ruler->low) / log(ruler->high / ruler->low)
+                                        : (value - ruler->low) / (ruler->high - ruler->low);
+    if (!(share >= 0.0))
+        share = 0.0;
+    return ruler->from + fmin(share, 1.0) * (ruler->to - ruler->from);
+}
+
+static double tick_width(const struct xb_ruler *ruler, double tick)
+{
+    char text[XB_TICK_TEXT];
+    return xb_svg_text_width(xb_axis_tick_text(ruler->scale, tick, text, sizeof text));
+}
+
+static bool texts_touch(const struct xb_ruler *ruler, const double *ticks, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        double apart = xb_ruler_place(ruler, ticks[i]) - xb_ruler_place(ruler, ticks[i - 1]);
+        double needed = (tick_width(ruler, ticks[i]) + tick_width(ruler, ticks[i - 1])) / 2.0;
+        if (apart < needed + BETWEEN_TEXTS)
+            return true;
+    }
+    return false;
+}
+
+/* The ticks of a ruler that lies, so few that their texts do not touch. Returns how many. */
+static size_t ticks_across(const struct xb_ruler *ruler, double *ticks)
+{
+    size_t count = 0;
+    for (size_t most = XB_TICKS_MOST; most > 0; most--) {
+        count = xb_axis_ticks(ruler->scale, ruler->low, ruler->high, ticks, most);
+        if (count > 0 && !texts_touch(ruler, ticks, count))
+            return count;
+    }
+    return count < 1 ? 0 : 1; /* one text touches no other */
+}
+
+/* And of one that stands. */
+static size_t ticks_up(const struct xb_ruler *ruler, double *ticks)
+{
+    double room = fabs(ruler->to - ruler->from) / BETWEEN_LINES;
+    size_t most = room < 2.0 ? 2 : room > XB_TICKS_MOST ? XB_TICKS_MOST : (size_t)room;
+    return xb_axis_ticks(ruler->scale, ruler->low, ruler->high, ticks, most);
+}
+
+double xb_ruler_left_room(const struct xb_ruler *ruler)
+{
+    double ticks[XB_TICKS_MOST];
+    double widest = 20.0;
+    size_t count = ticks_up(ruler, ticks);
+    for (size_t i = 0; i < count; i++)
+        widest = fmax(widest, tick_width(ruler, ticks[i]));
+    return widest + 16.0;
+}
+
+void xb_ruler_draw_left(FILE *stream, const struct xb_ruler *ruler, double left, double right,
+                        const char *label)
+{
+    double ticks[XB_TICKS_MOST];
+    char text[XB_TICK_TEXT];
+    size_t count = ticks_up(ruler, ticks);
+    for (size_t i = 0; i < count; i++) {
+        double y = xb_ruler_place(ruler, ticks[i]);
+        xb_svg_line(stream, "grid", left, y, right, y);
+        xb_svg_text(stream, "quiet", left - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
+                    xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text));
+    }
+    if (label != NULL)
+        xb_svg_text_within(stream, "", 4.0, fmin(ruler->from, ruler->to) - 12.0, XB_ANCHOR_START,
+                           right - 4.0, label);
+}
+
+double xb_ruler_bottom_room(const char *label)
+{
+    return label != NULL && label[0] != '\0' ? 46.0 : 26.0;
+}
+
+void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top, double bottom,
+                          const char *label)
+{
+    double ticks[XB_TICKS_MOST];
+    char text[XB_TICK_TEXT];
+    size_t count = ticks_across(ruler, ticks);
+    for (size_t i = 0; i < count; i++) {
+        double x = xb_ruler_place(ruler, ticks[i]);
+        xb_svg_line(stream, "grid", x, top, x, bottom);
+        xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
+        xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text);
+        double half = xb_svg_text_width(text) / 2.0;
+        xb_svg_text(stream, "quiet", fmin(fmax(x, half), ruler->to + MARGIN - half), bottom + 18.0,
+                    XB_ANCHOR_MIDDLE, text);
+    }
+    xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);
+    if (label != NULL && label[0] != '\0')
+        xb_svg_text_within(stream, "", (ruler->from + ruler->to) / 2.0, bottom + 38.0,
+                           XB_ANCHOR_MIDDLE, ruler->to - ruler->from, label);
+}
+
+#define LEVEL_NAMES 150.0
+
+double xb_levels_room(enum xb_scale scale, const struct xb_plot_level *levels, size_t count)
+{
+    double widest = 0.0;
+    for (size_t i = 0; i < count; i++)
+        if (xb_scale_shows(scale, levels[i].at))
+            widest = fmax(widest, xb_svg_text_width(levels[i].name));
+    return widest > 0.0 ? fmin(widest, LEVEL_NAMES) + 12.0 : 0.0;
+}
+
+void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_plot_level *levels,
+                    size_t count, struct xb_range across, double width, double top)
+{
+    double places[XB_LEVELS_MOST];
+    const char *names[XB_LEVELS_MOST];
+    double beside = across.high + 6.0;
+    size_t shown = 0;
+    for (size_t i = 0; i < count; i++) {
+        double at = levels[i].at;
+        if (!xb_scale_shows(ruler->scale, at) || at < ruler->low || at > ruler->high)
+            continue;
+        places[shown] = xb_ruler_place(ruler, at);
+        xb_svg_line(stream, "level", across.low, places[shown], across.high, places[shown]);
+        names[shown++] = levels[i].name;
+    }
+    xb_spread(places, shown, XB_LINE_HEIGHT - 2.0, top, ruler->from);
+    for (size_t i = 0; i < shown; i++)
+        xb_svg_text_within(stream, "quiet", beside, places[i] + XB_TEXT_DROP, XB_ANCHOR_START,
+                           width - beside, names[i]);
+}
+
+/* ---- legends ---- */
+
 #define BETWEEN_ITEMS 18.0
 
 size_t xb_at_most(size_t count, size_t most)

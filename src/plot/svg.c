@@ -11,6 +11,7 @@
 
 /* Longer texts are cut: a picture stays small whatever a file calls its devices. */
 #define TEXT_MOST 1000
+#define ELLIPSIS "\xE2\x80\xA6"
 #define TITLE_HEIGHT 34.0
 
 /* ---- markup ---- */
@@ -37,7 +38,8 @@ static const char *entity_of(char character)
     }
 }
 
-void xb_markup_write(FILE *stream, const char *text, size_t bytes)
+/* At most so many bytes, but whole characters. */
+static void write_markup(FILE *stream, const char *text, size_t bytes)
 {
     for (const char *end = text + bytes; text < end && *text != '\0';) {
         size_t length = xb_utf8_length(text);
@@ -54,16 +56,17 @@ void xb_markup_write(FILE *stream, const char *text, size_t bytes)
 
 void xb_markup_text(FILE *stream, const char *text)
 {
-    xb_markup_write(stream, text, strlen(text));
+    write_markup(stream, text, strlen(text));
 }
 
-void xb_markup_short(FILE *stream, const char *text)
+/* A text that is cut where it is very long, and then ends with an ellipsis. */
+static void write_short(FILE *stream, const char *text)
 {
-    /* The last character may begin before the limit and end behind it: xb_markup_write() writes it
+    /* The last character may begin before the limit and end behind it: write_markup() writes it
      * whole. */
-    xb_markup_write(stream, text, TEXT_MOST);
+    write_markup(stream, text, TEXT_MOST);
     if (strlen(text) > TEXT_MOST)
-        fputs(XB_ELLIPSIS, stream);
+        fputs(ELLIPSIS, stream);
 }
 
 /* In pixels of the style sheet's 13. The widths are those of DejaVu Sans, which is wider than the
@@ -83,7 +86,8 @@ static double character_width(const char *text, size_t length)
     return *text >= 'A' && *text <= 'Z' ? 9.2 : 8.2;
 }
 
-size_t xb_text_fitting(const char *text, double width, double *used)
+/* How many bytes at the start of a text are at most so wide, and how wide these are. */
+static size_t fitting(const char *text, double width, double *used)
 {
     size_t bytes = 0;
     *used = 0.0;
@@ -101,7 +105,7 @@ size_t xb_text_fitting(const char *text, double width, double *used)
 double xb_svg_text_width(const char *text)
 {
     double width;
-    (void)xb_text_fitting(text, 1e9, &width);
+    (void)fitting(text, 1e9, &width);
     return width;
 }
 
@@ -149,7 +153,7 @@ static void end_element(FILE *stream, const char *name, const char *tip)
         return;
     }
     fputs("><title>", stream);
-    xb_markup_short(stream, tip);
+    write_short(stream, tip);
     fprintf(stream, "</title></%s>\n", name);
 }
 
@@ -172,7 +176,7 @@ static void write_named(FILE *stream, const char *element, const struct xb_pictu
     fprintf(stream, "<%s id=\"", element);
     write_id(stream, picture->id);
     fprintf(stream, "-%s\">", suffix);
-    xb_markup_short(stream, text);
+    write_short(stream, text);
     fprintf(stream, "</%s>\n", element);
 }
 
@@ -221,7 +225,7 @@ void xb_svg_group_begin(FILE *stream, const char *look, const char *tip)
     if (tip == NULL)
         return;
     fputs("<title>", stream);
-    xb_markup_short(stream, tip);
+    write_short(stream, tip);
     fputs("</title>\n", stream);
 }
 
@@ -316,7 +320,7 @@ void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anc
                  const char *text)
 {
     begin_text(stream, look, x, y, anchor);
-    xb_markup_short(stream, text);
+    write_short(stream, text);
     fputs("</text>\n", stream);
 }
 
@@ -324,19 +328,19 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
                         double width, const char *text)
 {
     double used;
-    if (text[xb_text_fitting(text, width, &used)] == '\0') {
+    if (text[fitting(text, width, &used)] == '\0') {
         xb_svg_text(stream, look, x, y, anchor, text);
         return;
     }
-    size_t kept = xb_text_fitting(text, width - 13.0, &used);
+    size_t kept = fitting(text, width - 13.0, &used);
     while (kept > 0 && text[kept - 1] == ' ')
         kept--;
     begin_text(stream, look, x, y, anchor);
     fputs("<title>", stream);
-    xb_markup_short(stream, text);
+    write_short(stream, text);
     fputs("</title>", stream);
-    xb_markup_write(stream, text, kept);
-    fputs(XB_ELLIPSIS "</text>\n", stream);
+    write_markup(stream, text, kept);
+    fputs(ELLIPSIS "</text>\n", stream);
 }
 
 void xb_svg_note(FILE *stream, double y, const char *format, ...)

@@ -6,7 +6,6 @@
 #include "xferbench/units.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define DRAWN XB_PLOT_SERIES /* ways: more could not be told apart */
@@ -24,47 +23,33 @@ static bool speaks(const struct xb_report_document *document)
 
 /* ---- which ways are drawn ---- */
 
-/* The way's value at its largest size; 0 for none. */
-static double end_of(const struct xb_ways *ways, const struct xb_way *way)
+/* How fast a way is at its largest size: its rate, or its time below 0. */
+static double speed_of(const struct xb_ways *ways, const struct xb_way *way)
 {
     struct xb_statistics value;
-    return xb_way_value(ways->record, way->cases[way->count - 1], &value) ? value.median : 0;
-}
-
-/* Whether one way is faster than the other, each at its largest size. */
-static bool is_faster(const struct xb_ways *ways, const struct xb_way *way,
-                      const struct xb_way *other)
-{
-    double own = end_of(ways, way);
-    double its = end_of(ways, other);
-    return xb_way_is_rate(way->cases[0]) ? own > its : own < its;
-}
-
-/* Whether another way of the same mode is faster. */
-static bool has_faster(const struct xb_ways *ways, const struct xb_way_group *group, size_t index)
-{
-    const struct xb_way *way = &group->ways[index];
-    for (size_t i = 0; i < group->count; i++)
-        if (i != index && strcmp(group->ways[i].cases[0]->mode, way->cases[0]->mode) == 0 &&
-            is_faster(ways, &group->ways[i], way))
-            return true;
-    return false;
+    const struct xb_record_case *test = way->cases[way->count - 1];
+    double median = xb_way_value(ways->record, test, &value) ? value.median : 0;
+    return xb_way_is_rate(test) ? median : -median;
 }
 
 /* At most DRAWN: of every mode the fastest, and then the fastest of the others, in the order of the
  * group. `drawn` has a place for each way. */
-static size_t choose(const struct xb_ways *ways, const struct xb_way_group *group, bool *drawn)
+static size_t choose(const struct xb_way_group *group, const double *speeds, bool *drawn)
 {
     size_t count = 0;
     for (size_t i = 0; i < group->count; i++) {
-        drawn[i] = count < DRAWN && !has_faster(ways, group, i);
+        const char *mode = group->ways[i].cases[0]->mode;
+        bool has_faster = false; /* of the same mode */
+        for (size_t k = 0; k < group->count; k++)
+            has_faster = has_faster || (speeds[k] > speeds[i] &&
+                                        strcmp(group->ways[k].cases[0]->mode, mode) == 0);
+        drawn[i] = count < DRAWN && !has_faster;
         count += drawn[i];
     }
     while (count < DRAWN) {
         size_t best = group->count;
         for (size_t i = 0; i < group->count; i++)
-            if (!drawn[i] &&
-                (best == group->count || is_faster(ways, &group->ways[i], &group->ways[best])))
+            if (!drawn[i] && (best == group->count || speeds[i] > speeds[best]))
                 best = i;
         if (best == group->count)
             break;
@@ -98,17 +83,17 @@ static struct xb_series series_of(struct xb_page *page, const struct xb_ways *wa
 /* "GB/s of 8 ways by size, from 4 KiB to 1 GiB. pinned registered is fastest at its largest
  * size: 55.34 GB/s at 1 GiB." */
 static const char *describe(struct xb_page *page, const struct xb_ways *ways,
-                            const struct xb_way_group *group, size_t drawn)
+                            const struct xb_way_group *group, const double *speeds, size_t drawn)
 {
     char least[32];
     char most[32];
     char value[32];
     char size[32];
     const char *unit = xb_way_unit(group->first);
-    const struct xb_way *best = &group->ways[0];
+    size_t fastest = 0;
     for (size_t i = 1; i < group->count; i++)
-        if (is_faster(ways, &group->ways[i], best))
-            best = &group->ways[i];
+        fastest = speeds[i] > speeds[fastest] ? i : fastest;
+    const struct xb_way *best = &group->ways[fastest];
     const char *text = xb_page_print(
         page,
         "%s of %zu way%s by size, from %s to %s. %s is fastest at its largest size: %s %s at %s.",
@@ -116,7 +101,7 @@ static const char *describe(struct xb_page *page, const struct xb_ways *ways,
         xb_size_format(xb_way_group_smallest(group), least, sizeof least),
         xb_size_format(xb_way_group_largest(group), most, sizeof most),
         xb_way_name(page, ways, best->cases[0]),
-        xb_way_value_text(end_of(ways, best), value, sizeof value), unit,
+        xb_way_value_text(fabs(speeds[fastest]), value, sizeof value), unit,
         xb_size_format(best->cases[best->count - 1]->bytes, size, sizeof size));
     return xb_page_print(page, "%.1000s", text);
 }
@@ -126,8 +111,11 @@ static void draw(struct xb_page *page, const struct xb_ways *ways, const struct 
     bool drawn[XB_WAYS];
     struct xb_series series[DRAWN];
     struct xb_plot_level levels[XB_WAY_LEVELS];
-    size_t count = choose(ways, group, drawn);
+    double speeds[XB_WAYS] = {0.0};
     size_t place = 0;
+    for (size_t i = 0; i < group->count; i++)
+        speeds[i] = speed_of(ways, &group->ways[i]);
+    size_t count = choose(group, speeds, drawn);
     for (size_t i = 0; i < group->count; i++)
         if (drawn[i])
             series[place++] = series_of(page, ways, &group->ways[i]);
@@ -135,7 +123,7 @@ static void draw(struct xb_page *page, const struct xb_ways *ways, const struct 
         .picture = {.title = xb_page_print(page, "%.200s: %s by size",
                                            xb_way_group_name(page, ways, group),
                                            xb_way_unit(group->first)),
-                    .description = describe(page, ways, group, count)},
+                    .description = describe(page, ways, group, speeds, count)},
         .x = {XB_SCALE_SIZE, "size of the buffer"},
         .y = {XB_SCALE_LINEAR, xb_way_unit(group->first)},
         .series = series,

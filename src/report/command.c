@@ -106,20 +106,18 @@ static int run(struct xb_config *config, char *const *words)
     struct xb_output output = {.path = NULL};
     struct xb_error error;
     size_t left_out = 0;
+    enum xb_status status = XB_OK;
     (void)words;
-    if (config->operand_count == 0) {
-        (void)XB_FAIL(&error, XB_ERR_USAGE,
-                      "report takes the files to show: xferbench report FILE... --output "
-                      "report.html");
-        return xb_cli_fail(&error);
-    }
-    if (strcmp(xb_config_get(config, "output")->text, "-") == 0 && xb_is_terminal(stdout)) {
-        (void)XB_FAIL(&error, XB_ERR_USAGE,
-                      "the page is HTML, which a terminal does not show: name a file with --output "
-                      "report.html");
-        return xb_cli_fail(&error);
-    }
-    enum xb_status status = write_report(config, &output, &left_out, &error);
+    if (config->operand_count == 0)
+        status = XB_FAIL(&error, XB_ERR_USAGE,
+                         "report takes the files to show: xferbench report FILE... --output "
+                         "report.html");
+    else if (strcmp(xb_config_get(config, "output")->text, "-") == 0 && xb_is_terminal(stdout))
+        status = XB_FAIL(&error, XB_ERR_USAGE,
+                         "the page is HTML, which a terminal does not show: name a file with "
+                         "--output report.html");
+    else
+        status = write_report(config, &output, &left_out, &error);
     xb_output_discard(&output);
     if (status != XB_OK)
         return xb_cli_fail(&error);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plot/axis.h"
 #include "plot/layout.h"
-#include "plot/ruler.h"
 
 #include <math.h>
 #include <setjmp.h>
