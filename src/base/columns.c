@@ -44,21 +44,6 @@ static const char *name_of(struct libscols_column *column)
     return name != NULL ? name : "";
 }
 
-/* Takes away the blanks at the ends of lines: an empty last column has some. */
-static void trim_lines(char *text)
-{
-    char *out = text;
-    for (const char *c = text; *c != '\0'; c++) {
-        size_t blanks = strspn(c, " ");
-        if (blanks > 0 && (c[blanks] == '\n' || c[blanks] == '\0'))
-            c += blanks;
-        if (*c == '\0')
-            break;
-        *out++ = *c;
-    }
-    *out = '\0';
-}
-
 /* Prints the table as it is; *text is to be freed in any case. scols_print_table_to_string() would
  * not tell of memory that is lacking, as open_memstream() does not. */
 static bool print_whole(struct libscols_table *table, bool colours, struct xb_memory_text *text)
@@ -69,7 +54,17 @@ static bool print_whole(struct libscols_table *table, bool colours, struct xb_me
               scols_table_set_stream(table, stream) == 0 && scols_print_table(table) == 0;
     if (xb_memory_text_end(text, "a table", &error) != XB_OK)
         return false;
-    trim_lines(text->text);
+    /* Takes away the blanks at the ends of lines: an empty last column has some. */
+    char *out = text->text;
+    for (const char *at = text->text; *at != '\0'; at++) {
+        size_t blanks = strspn(at, " ");
+        if (blanks > 0 && (at[blanks] == '\n' || at[blanks] == '\0'))
+            at += blanks;
+        if (*at == '\0')
+            break;
+        *out++ = *at;
+    }
+    *out = '\0';
     return ok;
 }
 
@@ -81,24 +76,19 @@ static size_t room_of(const struct xb_columns *columns)
 
 /* ---- columns go ---- */
 
-/* Hides the columns whose turn it is. */
-static bool hide(struct libscols_table *table, const struct xb_columns *columns, unsigned turn)
+/* Hides the columns whose turn it is. *more: there are others whose turn comes. */
+static bool hide(struct libscols_table *table, const struct xb_columns *columns, unsigned turn,
+                 bool *more)
 {
-    for (size_t i = 0; i < scols_table_get_ncols(table); i++) {
+    *more = false;
+    for (size_t i = 0; columns->turns != NULL && i < scols_table_get_ncols(table); i++) {
         struct libscols_column *column = scols_table_get_column(table, i);
         int flags = scols_column_get_flags(column) | SCOLS_FL_HIDDEN;
+        *more = *more || columns->turns[i] > turn;
         if (columns->turns[i] == turn && scols_column_set_flags(column, flags) != 0)
             return false;
     }
     return true;
-}
-
-static unsigned last_turn(struct libscols_table *table, const struct xb_columns *columns)
-{
-    unsigned last = 0;
-    for (size_t i = 0; columns->turns != NULL && i < scols_table_get_ncols(table); i++)
-        last = columns->turns[i] > last ? columns->turns[i] : last;
-    return last;
 }
 
 /* Whether a column that went before that one has the same name: of two clocks, say. */
@@ -263,18 +253,6 @@ static bool fits(struct libscols_table *table, const size_t *widths, size_t blan
     return behind <= room;
 }
 
-/* What the columns behind the first take, with a blank before each. */
-static size_t width_behind(struct libscols_table *table, const size_t *widths)
-{
-    size_t behind = 0;
-    for (size_t i = 1; i < scols_table_get_ncols(table); i++) {
-        struct libscols_column *column = scols_table_get_column(table, i);
-        if (!scols_column_is_hidden(column))
-            behind += 1 + larger(widths[i], strlen(name_of(column)));
-    }
-    return behind;
-}
-
 /* Cuts the cells of the first column that are longer than `room`. */
 static bool cut_names(struct libscols_table *table, size_t room)
 {
@@ -310,27 +288,21 @@ static bool make_narrower(struct libscols_table *table, const struct xb_columns 
         struct libscols_column *column = scols_table_get_column(table, columns->wordy);
         ok = scols_cell_set_data(scols_column_get_header(column), columns->brief) == 0;
     }
-    for (unsigned turn = 1; ok && is_wide && turn <= last_turn(table, columns); turn++)
-        if (!fits(table, widths, 1, room))
-            ok = hide(table, columns, turn);
+    bool more = is_wide;
+    for (unsigned turn = 1; ok && more && !fits(table, widths, 1, room); turn++)
+        ok = hide(table, columns, turn, &more);
     if (ok && columns->least > 0 && !fits(table, widths, 1, room)) {
-        size_t behind = width_behind(table, widths);
+        size_t behind = 0; /* what the columns behind the first take, with a blank before each */
+        for (size_t i = 1; i < scols_table_get_ncols(table); i++) {
+            struct libscols_column *column = scols_table_get_column(table, i);
+            if (!scols_column_is_hidden(column))
+                behind += 1 + larger(widths[i], strlen(name_of(column)));
+        }
         if (behind + columns->least <= room)
             ok = cut_names(table, room - behind);
     }
     free(widths);
     return ok;
-}
-
-static bool print_narrower(struct libscols_table *table, const struct xb_columns *columns,
-                           struct xb_memory_text *text)
-{
-    const char *separator = NULL;
-    /* On a terminal the library would drop columns of its own choice. */
-    return make_narrower(table, columns, &separator) &&
-           scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
-           scols_table_set_column_separator(table, separator) == 0 &&
-           print_whole(table, false, text);
 }
 
 /* The table, or its rows as paragraphs, and what it lacks. */
@@ -352,21 +324,20 @@ static bool write_fitting(FILE *stream, struct libscols_table *table,
     return ok;
 }
 
-/* The name of the wordy column, which may be about to change; "" of none. NULL: no memory. */
-static char *wordy_name(struct libscols_table *table, const struct xb_columns *columns)
-{
-    return strdup(columns->brief != NULL ? name_of(scols_table_get_column(table, columns->wordy))
-                                         : "");
-}
-
 char *xb_columns_fit(struct libscols_table *table, const struct xb_columns *columns)
 {
     struct xb_memory_text fitting = {.text = NULL};
     struct xb_error error;
     struct xb_memory_text text = {.text = NULL};
-    char *wordy = wordy_name(table, columns);
-    bool ok = wordy != NULL && print_narrower(table, columns, &text) &&
-              xb_memory_text_begin(&fitting) != NULL &&
+    const char *separator = NULL;
+    /* The name of the wordy column, which may be about to change. */
+    char *wordy = strdup(
+        columns->brief != NULL ? name_of(scols_table_get_column(table, columns->wordy)) : "");
+    bool ok = wordy != NULL && make_narrower(table, columns, &separator) &&
+              /* On a terminal the library would drop columns of its own choice. */
+              scols_table_set_termforce(table, SCOLS_TERMFORCE_NEVER) == 0 &&
+              scols_table_set_column_separator(table, separator) == 0 &&
+              print_whole(table, false, &text) && xb_memory_text_begin(&fitting) != NULL &&
               write_fitting(fitting.stream, table, columns, wordy, text.text);
     if (xb_memory_text_end(&fitting, "a table", &error) != XB_OK)
         ok = false;

@@ -56,16 +56,6 @@ static struct xb_value *find_value(const struct xb_config *config, int code)
 
 /* ---- values ---- */
 
-/* Writes "a, b, c", cut where the text is full. */
-static const char *join(const char *const *words, char *text, size_t size)
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; words[i] != NULL && used < size; i++)
-        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", words[i]);
-    return text;
-}
-
 /* Refuses a word that is repeated, or not among the choices. */
 static enum xb_status check_word(const struct xb_value *value, const char *word,
                                  struct xb_error *error)
@@ -80,12 +70,15 @@ static enum xb_status check_word(const struct xb_value *value, const char *word,
     for (size_t i = 0; option->choices[i] != NULL; i++)
         if (strcmp(option->choices[i], word) == 0)
             return XB_OK;
-    char list[400];
+    char list[400] = ""; /* "a, b, c", cut where it is full */
+    size_t used = 0;
+    for (size_t i = 0; option->choices[i] != NULL && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i > 0 ? ", " : "",
+                                 option->choices[i]);
     const char *nearest = xb_nearest(word, option->choices);
     return XB_FAIL(error, XB_ERR_USAGE, "--%s: unknown word \"%.80s\"%s%s%s Choose from %s",
                    option->name, word, nearest != NULL ? "; did you mean \"" : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ".",
-                   join(option->choices, list, sizeof list));
+                   nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ".", list);
 }
 
 /* Reads a comma list of words. */
@@ -270,18 +263,17 @@ enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc, ch
     while (rows[count] != NULL)
         count++;
     enum xb_status status = build_tables(rows, count, &tables, error);
-    if (status == XB_OK) {
+    if (status == XB_OK)
         parsed.values = calloc(count > 0 ? count : 1, sizeof *parsed.values);
-        if (parsed.values == NULL)
-            status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", count);
-    }
-    if (status == XB_OK) {
+    if (parsed.values != NULL) {
         parsed.count = count;
         for (size_t i = 0; i < count; i++)
             parsed.values[i].option = rows[i];
         status = parse_arguments(&parsed, &tables, argc, argv, error);
+    } else if (status == XB_OK) {
+        status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", count);
     }
-    for (size_t i = 0; status == XB_OK && i < count; i++) {
+    for (size_t i = 0; status == XB_OK && i < parsed.count; i++) {
         struct xb_value *value = &parsed.values[i];
         if (!value->given && value->option->default_text != NULL)
             status = set_value(value, value->option->default_text, error);

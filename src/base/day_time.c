@@ -33,14 +33,6 @@ const char *xb_day_time_text(double when, char *text)
     return text;
 }
 
-static enum xb_status refuse(const char *text, struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "\"%.60s\" is no time: write it in UTC as 2026-11-23T06:40:00Z, or as "
-                   "@1795416000, the seconds since 1970",
-                   text);
-}
-
 /* Reads `text` up to `end` where that is digits, and at most one point between them. */
 static bool read_decimal(const char *text, const char *end, double *value)
 {
@@ -85,5 +77,10 @@ enum xb_status xb_day_time_parse(const char *text, double *when, struct xb_error
     else if (read_minutes(text, &rest, when) && end[-1] == 'Z')
         is_read = read_decimal(rest, end - 1, &seconds) && strcspn(rest, ".Z") == 2 && seconds < 60;
     *when += seconds;
-    return is_read && *when >= 0 && *when <= LAST_SECOND ? XB_OK : refuse(text, error);
+    if (is_read && *when >= 0 && *when <= LAST_SECOND)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "\"%.60s\" is no time: write it in UTC as 2026-11-23T06:40:00Z, or as "
+                   "@1795416000, the seconds since 1970",
+                   text);
 }

@@ -91,48 +91,35 @@ struct scan {
     const char *why; /* it is broken */
 };
 
-/* Goes to the next byte that matters: most do not. */
-static size_t skip(struct scan *scan, const char *bytes, size_t i, size_t length)
+/* Takes bytes until the object ends or cannot be JSON; returns how many. */
+static size_t take_bytes(struct scan *scan, const char *bytes, size_t length)
 {
     static const bool ends_text[256] = {['"'] = true, ['\\'] = true};
     static const bool ends_rest[256] = {
         ['"'] = true, ['{'] = true, ['}'] = true, ['['] = true, [']'] = true};
-    const bool *ends = scan->in_text ? ends_text : ends_rest;
-    while (i < length && !ends[(unsigned char)bytes[i]])
-        i++;
-    return i;
-}
-
-/* Takes a byte that matters. */
-static void take_byte(struct scan *scan, char c)
-{
-    if (c == '"')
-        scan->in_text = !scan->in_text;
-    else if (scan->in_text)
-        scan->escaped = c == '\\';
-    else if ((c == '{' || c == '[') && scan->depth == DEEPEST)
-        scan->why = too_deep;
-    else if (c == '{' || c == '[')
-        scan->open[scan->depth++] = c;
-    else if (scan->depth == 0 || scan->open[--scan->depth] != (c == '}' ? '{' : '['))
-        scan->why = other_bracket;
-    else
-        scan->is_whole = scan->depth == 0;
-}
-
-/* Takes bytes until the object ends or cannot be JSON; returns how many. */
-static size_t take_bytes(struct scan *scan, const char *bytes, size_t length)
-{
     size_t i = 0;
     while (i < length && !scan->is_whole && scan->why == NULL) {
-        if (scan->escaped) {
-            scan->escaped = false;
+        const bool *ends = scan->in_text ? ends_text : ends_rest;
+        /* Goes to the next byte that matters: most do not. */
+        while (!scan->escaped && i < length && !ends[(unsigned char)bytes[i]])
             i++;
-            continue;
-        }
-        i = skip(scan, bytes, i, length);
-        if (i < length)
-            take_byte(scan, bytes[i++]);
+        if (i == length)
+            break;
+        char c = bytes[i++];
+        if (scan->escaped)
+            scan->escaped = false;
+        else if (c == '"')
+            scan->in_text = !scan->in_text;
+        else if (scan->in_text)
+            scan->escaped = true;
+        else if ((c == '{' || c == '[') && scan->depth == DEEPEST)
+            scan->why = too_deep;
+        else if (c == '{' || c == '[')
+            scan->open[scan->depth++] = c;
+        else if (scan->depth == 0 || scan->open[--scan->depth] != (c == '}' ? '{' : '['))
+            scan->why = other_bracket;
+        else
+            scan->is_whole = scan->depth == 0;
     }
     return i;
 }

@@ -9,22 +9,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *kind_of(mode_t mode)
-{
-    return S_ISFIFO(mode)   ? "a pipe"
-           : S_ISCHR(mode)  ? "a character device"
-           : S_ISBLK(mode)  ? "a block device"
-           : S_ISSOCK(mode) ? "a socket"
-                            : "a thing of another kind";
-}
-
 static enum xb_status check_kind(const char *path, mode_t mode, bool pipes, struct xb_error *error)
 {
     if (S_ISREG(mode) || (pipes && S_ISFIFO(mode)))
         return XB_OK;
     if (S_ISDIR(mode))
         return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is a directory; name a file in it", path);
-    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is %s%s", path, kind_of(mode),
+    const char *kind = S_ISFIFO(mode)   ? "a pipe"
+                       : S_ISCHR(mode)  ? "a character device"
+                       : S_ISBLK(mode)  ? "a block device"
+                       : S_ISSOCK(mode) ? "a socket"
+                                        : "a thing of another kind";
+    return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is %s%s", path, kind,
                    pipes ? ", neither a regular file nor a pipe" : "; name a regular file");
 }
 
@@ -50,11 +46,6 @@ static enum xb_status read_up_to(int descriptor, const char *path, char *text, s
             return XB_FAIL_ERRNO(error, "read", errno, "%.300s: cannot be read", path);
     }
     return XB_OK;
-}
-
-static bool same_time(const struct timespec *a, const struct timespec *b)
-{
-    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
 /*
@@ -89,7 +80,8 @@ static enum xb_status check_unchanged(int descriptor, const char *path, const st
     bool same = has_same_text(descriptor, text, length);
     if (fstat(descriptor, &after) != 0)
         return XB_FAIL_ERRNO(error, "fstat", errno, "%.300s: cannot be read", path);
-    if (same && (size_t)after.st_size == length && same_time(&after.st_mtim, &before->st_mtim))
+    if (same && (size_t)after.st_size == length && after.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+        after.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
                    "%.300s: changed while it was read; try again when its writer is done", path);

@@ -81,16 +81,11 @@ void xb_json_begin(struct xb_json *json)
     json->previous_locale = xb_plain_locale_enter();
 }
 
-/* The object or array that the next item goes into; NULL: the item is the document itself. */
-static cJSON *innermost(const struct xb_json *json)
-{
-    return json->depth > 0 ? json->open[json->depth - 1] : NULL;
-}
-
 /* Takes the item, which is NULL where memory is short. */
 static void put(struct xb_json *json, const char *key, cJSON *item)
 {
-    cJSON *container = innermost(json);
+    /* Where the item goes; NULL: it is the document itself. */
+    cJSON *container = json->depth > 0 ? json->open[json->depth - 1] : NULL;
     char *copy = NULL;
     bool is_put = false;
     if (item != NULL && container == NULL && json->root != NULL)

@@ -109,10 +109,12 @@ static void put_words(struct lines *lines, char *text)
 }
 
 static void print_note(FILE *stream, enum xb_colour colour, const char *label, int width,
-                       char *text)
+                       const char *format, va_list arguments)
 {
+    char text[XB_NOTE_SIZE];
     struct lines lines = {.stream = stream, .width = (int)xb_terminal_prose_columns(stream)};
     int length = (int)strlen(label);
+    vsnprintf(text, sizeof text, format, arguments);
     lines.indent = lines.used = 2 + (length > width ? length : width);
     fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
             xb_colour_end(stream, colour), lines.indent - 2 - length, "");
@@ -122,28 +124,27 @@ static void print_note(FILE *stream, enum xb_colour colour, const char *label, i
 
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
 {
-    char text[XB_NOTE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    print_note(stream, XB_COLOUR_NONE, label, width, format, arguments);
     va_end(arguments);
-    print_note(stream, XB_COLOUR_NONE, label, width, text);
 }
 
 void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
                       const char *format, ...)
 {
-    char text[XB_NOTE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    print_note(stream, colour, label, width, format, arguments);
     va_end(arguments);
-    print_note(stream, colour, label, width, text);
 }
 
-static void print_lines(FILE *stream, size_t width, enum xb_colour colour, char *text)
+static void print_lines(FILE *stream, size_t width, enum xb_colour colour, const char *format,
+                        va_list arguments)
 {
+    char text[XB_NOTE_SIZE];
     struct lines lines = {.stream = stream, .width = (int)width, .indent = 2};
+    vsnprintf(text, sizeof text, format, arguments);
     fputs(xb_colour_begin(stream, colour), stream);
     put_words(&lines, text);
     fprintf(stream, "%s\n", xb_colour_end(stream, colour));
@@ -151,22 +152,18 @@ static void print_lines(FILE *stream, size_t width, enum xb_colour colour, char 
 
 void xb_lines_print(FILE *stream, size_t width, const char *format, ...)
 {
-    char text[XB_NOTE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    print_lines(stream, width, XB_COLOUR_NONE, format, arguments);
     va_end(arguments);
-    print_lines(stream, width, XB_COLOUR_NONE, text);
 }
 
 void xb_heading_print(FILE *stream, enum xb_colour colour, const char *format, ...)
 {
-    char text[XB_NOTE_SIZE];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    print_lines(stream, xb_terminal_prose_columns(stream), colour, format, arguments);
     va_end(arguments);
-    print_lines(stream, xb_terminal_prose_columns(stream), colour, text);
 }
 
 void xb_words_add(struct xb_words *words, const char *format, ...)

@@ -34,18 +34,13 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-static double median_of_sorted(const double *sorted, size_t count)
-{
-    double upper = sorted[count / 2];
-    return count % 2 == 1 ? upper : (sorted[count / 2 - 1] + upper) / 2.0;
-}
-
 double xb_median_of(double *values, size_t count)
 {
     if (count == 0)
         return 0.0;
     qsort(values, count, sizeof *values, compare);
-    return median_of_sorted(values, count);
+    double upper = values[count / 2];
+    return count % 2 == 1 ? upper : (values[count / 2 - 1] + upper) / 2.0;
 }
 
 /* The quantile of type 7 in Hyndman and Fan, "Sample quantiles in statistical packages", 1996. */

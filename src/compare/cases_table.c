@@ -115,21 +115,6 @@ static bool is_hidden(const struct contents *contents, size_t column)
            (column == COLUMN_SURE && !contents->sure) || (column == COLUMN_P && !contents->p);
 }
 
-/* "CHUNK". */
-static const char *heading(const struct contents *contents, size_t column, char *text, size_t size)
-{
-    if (column == COLUMN_SURE)
-        return contents->sure_of;
-    if (column == COLUMN_INTERVAL)
-        return contents->interval;
-    if (!is_parameter(column) || is_hidden(contents, column))
-        return columns[column].name != NULL ? columns[column].name : "";
-    xb_compare_plain(contents->parameters->names[column - COLUMN_PARAMETER], text, size);
-    for (char *c = text; *c != '\0'; c++)
-        *c = (char)toupper((unsigned char)*c);
-    return text;
-}
-
 /* The columns that have something to say, as they were added. */
 struct layout {
     enum column columns[COLUMN_COUNT];
@@ -137,14 +122,27 @@ struct layout {
     size_t count;
 };
 
+/* "CHUNK". */
+static const char *shout(const char *name, char *text, size_t size)
+{
+    xb_compare_plain(name, text, size);
+    for (char *c = text; *c != '\0'; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return text;
+}
+
 static bool add_columns(struct libscols_table *table, const struct contents *contents,
                         struct layout *layout)
 {
-    char text[24];
     for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        const char *name = heading(contents, i, text, sizeof text);
+        char text[24];
+        const char *name = i == COLUMN_SURE       ? contents->sure_of
+                           : i == COLUMN_INTERVAL ? contents->interval
+                                                  : columns[i].name;
         if (is_hidden(contents, i))
             continue;
+        if (is_parameter(i))
+            name = shout(contents->parameters->names[i - COLUMN_PARAMETER], text, sizeof text);
         if (scols_table_new_column(table, name, 0,
                                    is_parameter(i) ? SCOLS_FL_RIGHT : columns[i].flags) == NULL)
             return false;
@@ -158,36 +156,12 @@ struct row {
     char cells[COLUMN_COUNT][XB_COMPARE_WORD];
 };
 
-static void fill_parameters(struct row *row, const struct xb_parameters *parameters,
-                            const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < XB_PARAMETERS_SHOWN; i++) {
-        char text[XB_COMPARE_WORD];
-        const char *value = i < parameters->count
-                                ? xb_parameter_text(test, parameters->names[i], text, sizeof text)
-                                : "";
-        xb_compare_plain(value != NULL ? value : "-", row->cells[COLUMN_PARAMETER + i], 24);
-    }
-}
-
-/* "at least 50 %"; "95 %: at least 50 %" where the heading cannot say how sure that is. */
-static void fill_sure(struct row *row, const struct contents *contents,
-                      const struct xb_compared *compared)
-{
-    char sure[XB_COMPARE_WORD], level[32];
-    xb_compare_sure(compared, sure, sizeof sure);
-    bool is_told = contents->sure_of[0] != 'S' || strcmp(sure, "-") == 0;
-    snprintf(row->cells[COLUMN_SURE], sizeof row->cells[0], "%s%s%.40s",
-             is_told ? "" : xb_compare_sureness(compared, level, sizeof level), is_told ? "" : ": ",
-             sure);
-}
-
 static void fill_row(struct row *row, const struct xb_comparison *comparison,
                      const struct contents *contents, const struct xb_compared *compared)
 {
     const struct xb_record_case *test = compared->test;
     const size_t size = sizeof row->cells[0];
-    char device[32];
+    char device[32], sure[XB_COMPARE_WORD], level[32];
     xb_compare_plain(test->mode, row->cells[COLUMN_MODE], 24);
     xb_compare_plain(test->variant, row->cells[COLUMN_VARIANT], 24);
     xb_compare_plain(test->direction, row->cells[COLUMN_DIRECTION], 16);
@@ -195,12 +169,24 @@ static void fill_row(struct row *row, const struct xb_comparison *comparison,
     snprintf(row->cells[COLUMN_DEVICE], size, "%s%s",
              xb_record_case_device(test, device, sizeof device),
              test->simultaneous ? " of all" : "");
-    fill_parameters(row, &comparison->parameters, test);
+    for (size_t i = 0; i < XB_PARAMETERS_SHOWN; i++) {
+        const struct xb_parameters *parameters = &comparison->parameters;
+        char text[XB_COMPARE_WORD];
+        const char *value = i < parameters->count
+                                ? xb_parameter_text(test, parameters->names[i], text, sizeof text)
+                                : "";
+        xb_compare_plain(value != NULL ? value : "-", row->cells[COLUMN_PARAMETER + i], 24);
+    }
     xb_compare_plain(compared->figure.name, row->cells[COLUMN_FIGURE], size);
     xb_compare_baseline(compared, false, row->cells[COLUMN_BASELINE], size);
     xb_compare_candidate(compared, false, row->cells[COLUMN_CANDIDATE], size);
     xb_compare_change(compared, row->cells[COLUMN_CHANGE], size);
-    fill_sure(row, contents, compared);
+    xb_compare_sure(compared, sure, sizeof sure);
+    /* "95 %: at least 50 %" where the heading cannot say how sure that is. */
+    bool is_told = contents->sure_of[0] != 'S' || strcmp(sure, "-") == 0;
+    snprintf(row->cells[COLUMN_SURE], size, "%s%s%.40s",
+             is_told ? "" : xb_compare_sureness(compared, level, sizeof level), is_told ? "" : ": ",
+             sure);
     xb_compare_ratio(compared, row->cells[COLUMN_RATIO], size);
     xb_compare_interval(compared, "-", row->cells[COLUMN_INTERVAL], size);
     xb_compare_p(comparison, compared, row->cells[COLUMN_P], size);

@@ -140,7 +140,7 @@ static enum xb_status read_share(const char *text, double *share, struct xb_erro
 
 /* A list that is read. */
 struct reading {
-    double *share; /* of everything else */
+    double share; /* of everything else */
     bool has_share;
     struct xb_thresholds *thresholds;
 };
@@ -155,7 +155,7 @@ static enum xb_status read_threshold(char *word, void *list, struct xb_error *er
         return XB_FAIL(error, XB_ERR_USAGE, "there are two thresholds for everything else");
     if (share == NULL) {
         reading->has_share = true;
-        return read_share(word, reading->share, error);
+        return read_share(word, &reading->share, error);
     }
     struct xb_threshold *item = &thresholds->items[thresholds->count];
     enum xb_status status = read_one(word, &item->cases, error);
@@ -169,14 +169,16 @@ enum xb_status xb_thresholds_parse(const char *text, double *share,
                                    struct xb_thresholds *thresholds, struct xb_error *error)
 {
     size_t most = count_words(text);
-    struct reading reading = {.share = share, .thresholds = thresholds};
+    struct reading reading = {.share = *share, .thresholds = thresholds};
     *thresholds = (struct xb_thresholds){.words = strdup(text),
                                          .items = calloc(most, sizeof *thresholds->items)};
     enum xb_status status =
         thresholds->words != NULL && thresholds->items != NULL
             ? read_words(text, thresholds->words, read_threshold, &reading, error)
             : XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu thresholds", most);
-    if (status != XB_OK)
+    if (status == XB_OK)
+        *share = reading.share;
+    else
         xb_thresholds_free(thresholds);
     return status;
 }

@@ -51,13 +51,19 @@ struct names {
     bool measured; /* any of the cases, in any process */
 };
 
+static size_t add_once(const char **names, size_t count, size_t most, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return count;
+    if (count < most)
+        names[count++] = name;
+    return count;
+}
+
 static void add_name(struct names *names, const char *figure)
 {
-    for (size_t i = 0; i < names->count; i++)
-        if (strcmp(names->figures[i], figure) == 0)
-            return;
-    if (names->count < XB_COMPARE_FIGURES)
-        names->figures[names->count++] = figure;
+    names->count = add_once(names->figures, names->count, XB_COMPARE_FIGURES, figure);
 }
 
 static void add_names(struct names *names, const struct xb_gate *gate,
@@ -81,35 +87,6 @@ static void add_names(struct names *names, const struct xb_gate *gate,
     }
 }
 
-/* "gate 1 (mode pinned, direction any, any size)". */
-static const char *describe_gate(const struct xb_gate *gate, size_t number, char *text, size_t size)
-{
-    char sizes[64] = "any size";
-    if (gate->least > 0 || gate->most < UINT64_MAX)
-        snprintf(sizes, sizeof sizes, "%" PRIu64 " to %" PRIu64 " bytes", gate->least, gate->most);
-    snprintf(text, size, "gate %zu (mode %.40s, direction %.20s, %s)", number,
-             gate->mode != NULL ? gate->mode : "any",
-             gate->direction != NULL ? gate->direction : "any", sizes);
-    return text;
-}
-
-static enum xb_status refuse_figure(const struct names *names, const char *gate, const char *figure,
-                                    struct xb_error *error)
-{
-    char hint[96] = "";
-    char have[512] = "";
-    size_t length = 0;
-    const char *nearest = xb_nearest(figure, names->figures);
-    if (nearest != NULL)
-        snprintf(hint, sizeof hint, "; did you mean %.60s?", nearest);
-    for (size_t i = 0; i < names->count && length < sizeof have; i++)
-        length += (size_t)snprintf(have + length, sizeof have - length, "%s%.60s",
-                                   i > 0 ? ", " : "", names->figures[i]);
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--gate: no case of %s has a figure \"%.60s\"%s They have: %s", gate, figure,
-                   nearest != NULL ? hint : ".", have);
-}
-
 /* ---- names in the place of a mode ---- */
 
 static bool has_mode(const struct xb_record *record, const char *mode)
@@ -131,49 +108,12 @@ static bool is_direction(const char *word)
 
 #define MOST_MODES ((size_t)128)
 
-/* The modes of both files, each once, and then those of this program; ends with NULL. */
-struct modes {
-    const char *names[MOST_MODES + 1];
-    size_t in_files, count;
-};
-
-static void add_mode(struct modes *modes, const char *mode)
+static enum xb_status check_mode(const struct xb_comparison *comparison, const struct xb_gate *gate,
+                                 const char *what, struct xb_error *error)
 {
-    for (size_t i = 0; i < modes->count; i++)
-        if (strcmp(modes->names[i], mode) == 0)
-            return;
-    if (modes->count < MOST_MODES)
-        modes->names[modes->count++] = mode;
-}
-
-static void find_modes(const struct xb_comparison *comparison, struct modes *modes)
-{
-    const struct xb_record *records[] = {comparison->baseline, comparison->candidate};
-    for (size_t r = 0; r < 2; r++)
-        for (size_t i = 0; i < records[r]->case_count; i++)
-            add_mode(modes, records[r]->cases[i].mode);
-    modes->in_files = modes->count;
-    for (size_t i = 0; xb_modes[i] != NULL; i++)
-        add_mode(modes, xb_modes[i]->name);
-}
-
-/* "; the files have pinned, async". */
-static const char *list_modes(const struct modes *modes, char *text, size_t size)
-{
-    size_t length = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < modes->in_files && length < size; i++)
-        length += (size_t)snprintf(text + length, size - length, "%s%.40s",
-                                   i > 0 ? ", " : "; the files have ", modes->names[i]);
-    return text;
-}
-
-enum xb_status xb_gate_check_mode(const struct xb_comparison *comparison,
-                                  const struct xb_gate *gate, const char *what,
-                                  struct xb_error *error)
-{
-    char list[256];
-    struct modes modes = {.count = 0};
+    char list[256] = "";                        /* what modes the files have */
+    const char *modes[MOST_MODES + 1] = {NULL}; /* of both files, then of this program */
+    size_t in_files = 0;
     if (gate->mode == NULL || has_mode(comparison->baseline, gate->mode) ||
         has_mode(comparison->candidate, gate->mode) || xb_mode_find(gate->mode) != NULL)
         return XB_OK;
@@ -187,9 +127,18 @@ enum xb_status xb_gate_check_mode(const struct xb_comparison *comparison,
                        "%s: no mode is called %s: that is a figure. Write '*/*/*/%s' for all "
                        "modes, or 'MODE/*/*/%s'",
                        what, gate->mode, gate->mode, gate->mode);
-    find_modes(comparison, &modes);
-    const char *nearest = xb_nearest(gate->mode, modes.names);
-    list_modes(&modes, list, sizeof list);
+    const struct xb_record *records[] = {comparison->baseline, comparison->candidate};
+    for (size_t r = 0; r < 2; r++)
+        for (size_t i = 0; i < records[r]->case_count; i++)
+            in_files = add_once(modes, in_files, MOST_MODES, records[r]->cases[i].mode);
+    size_t count = in_files;
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        count = add_once(modes, count, MOST_MODES, xb_modes[i]->name);
+    const char *nearest = xb_nearest(gate->mode, modes);
+    size_t length = 0;
+    for (size_t i = 0; i < in_files && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.40s",
+                                   i > 0 ? ", " : "; the files have ", modes[i]);
     if (nearest != NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"; did you mean %.60s?",
                        what, gate->mode, nearest);
@@ -210,7 +159,7 @@ enum xb_status xb_gate_check_words(const struct xb_comparison *comparison,
                                    const struct xb_gate *gate, const char *what,
                                    struct xb_error *error)
 {
-    enum xb_status status = xb_gate_check_mode(comparison, gate, what, error);
+    enum xb_status status = check_mode(comparison, gate, what, error);
     if (status != XB_OK)
         return status;
     if (gate->direction != NULL && !is_direction(gate->direction))
@@ -229,26 +178,41 @@ enum xb_status xb_gate_check_words(const struct xb_comparison *comparison,
 static enum xb_status check_gate(const struct xb_comparison *comparison, size_t index,
                                  struct xb_error *error)
 {
-    char text[192];
+    char text[192]; /* "gate 1 (mode pinned, direction any, any size)" */
+    char sizes[64] = "any size";
+    char have[512] = "";
     struct names names = {0};
     const struct xb_gate *gate = &comparison->request.gates.items[index];
-    enum xb_status status = xb_gate_check_mode(comparison, gate, "--gate", error);
+    enum xb_status status = check_mode(comparison, gate, "--gate", error);
     if (status != XB_OK)
         return status;
-    describe_gate(gate, index + 1, text, sizeof text);
+    if (gate->least > 0 || gate->most < UINT64_MAX)
+        snprintf(sizes, sizeof sizes, "%" PRIu64 " to %" PRIu64 " bytes", gate->least, gate->most);
+    snprintf(text, sizeof text, "gate %zu (mode %.40s, direction %.20s, %s)", index + 1,
+             gate->mode != NULL ? gate->mode : "any",
+             gate->direction != NULL ? gate->direction : "any", sizes);
     add_names(&names, gate, comparison->baseline);
     add_names(&names, gate, comparison->candidate);
     if (names.cases == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "--gate: neither file has a case for %s", text);
     if (gate->figure == NULL)
         return XB_OK;
-    for (size_t i = 0; i < names.count; i++)
+    size_t length = 0;
+    for (size_t i = 0; i < names.count; i++) {
         if (strcmp(names.figures[i], gate->figure) == 0)
             return XB_OK;
+        if (length < sizeof have)
+            length += (size_t)snprintf(have + length, sizeof have - length, "%s%.60s",
+                                       i > 0 ? ", " : "", names.figures[i]);
+    }
     /* Cases that all failed show none of their figures: this gate judges nothing, which is said. */
     if (!names.measured && xb_figure_find(gate->figure) != NULL)
         return XB_OK;
-    return refuse_figure(&names, text, gate->figure, error);
+    const char *nearest = xb_nearest(gate->figure, names.figures);
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--gate: no case of %s has a figure \"%.60s\"%s%.60s%s They have: %s", text,
+                   gate->figure, nearest != NULL ? "; did you mean " : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : ".", have);
 }
 
 enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_error *error)

@@ -90,7 +90,7 @@ static void annotate_overall(struct log *log)
 static void annotate_differences(struct log *log, bool forbid, enum kind kind, const char *title)
 {
     const struct xb_comparison *comparison = log->comparison;
-    char name[XB_COMPARE_WORD], baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
+    char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
     struct xb_words words = {.length = 0};
     static const size_t most = 7; /* as fit */
     size_t told = 0;
@@ -100,7 +100,7 @@ static void annotate_differences(struct log *log, bool forbid, enum kind kind, c
             continue;
         xb_compare_sides(difference, baseline, candidate);
         xb_words_add(&words, "%s%s: baseline %.40s, candidate %.70s", told > 1 ? "\n" : "",
-                     xb_compare_plain(difference->name, name, sizeof name), baseline, candidate);
+                     XB_PLAIN_WORD(difference->name), baseline, candidate);
     }
     if (told > most)
         xb_words_add(&words, "\nand %zu more", told - most);

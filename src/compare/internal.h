@@ -82,12 +82,8 @@ XB_MUST_CHECK enum xb_status xb_gates_check(const struct xb_comparison *comparis
 /* The number, from 1, of a gate that judges nothing; 0 for none. */
 size_t xb_gates_find_idle(const struct xb_comparison *comparison);
 
-/* XB_ERR_USAGE for a mode that nobody has: `what` says where it stands, "--gate". A direction or a
- * figure in its place is told from a slip of the pen. */
-XB_MUST_CHECK enum xb_status xb_gate_check_mode(const struct xb_comparison *comparison,
-                                                const struct xb_gate *gate, const char *what,
-                                                struct xb_error *error);
-/* The same for a direction or a figure that nobody has: what such words name is no case. */
+/* XB_ERR_USAGE for a mode, direction or figure that nobody has: `what` says where it stands,
+ * "--gate". One that stands in another's place is told from a slip of the pen. */
 XB_MUST_CHECK enum xb_status xb_gate_check_words(const struct xb_comparison *comparison,
                                                  const struct xb_gate *gate, const char *what,
                                                  struct xb_error *error);

@@ -362,8 +362,11 @@ enum xb_status xb_compare_json_write(FILE *stream, const struct xb_comparison *o
     return xb_json_finish(&json, stream, "the JSON", error);
 }
 
-static void check_schema(struct xb_json_reader *reader, const cJSON *root)
+static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
+                            struct xb_comparison_file *file)
 {
+    comparison *to = &file->comparison;
+    bool forbidden = false;
     const char *schema = xb_json_get_text(reader, root, "schema");
     if (schema != NULL && strcmp(schema, "xferbench.compare") != 0)
         xb_json_refuse(reader, "schema", "\"%.60s\" is not \"xferbench.compare\"", schema);
@@ -378,18 +381,10 @@ static void check_schema(struct xb_json_reader *reader, const cJSON *root)
         xb_json_refuse(reader, "schema_version",
                        "%u was written by a newer xferbench than this one, which reads %d",
                        (unsigned)version, XB_COMPARISON_VERSION);
-}
-
-static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
-                            struct xb_comparison_file *file)
-{
-    comparison *to = &file->comparison;
-    bool forbidden = false;
-    check_schema(reader, root);
     const cJSON *tool = xb_json_get_object(reader, root, "tool");
     size_t outer = xb_place_enter(&reader->place, "tool");
-    const char *version = xb_json_get_text(reader, tool, "version");
-    to->version = version != NULL ? xb_fields_keep_text(reader, version) : NULL;
+    const char *made_by = xb_json_get_text(reader, tool, "version");
+    to->version = made_by != NULL ? xb_fields_keep_text(reader, made_by) : NULL;
     xb_place_leave(&reader->place, outer);
     xb_fields_read(reader, root, xb_compare_request_fields, to);
     xb_fields_read_object(reader, root, "baseline", xb_compare_file_fields, &file->baseline);

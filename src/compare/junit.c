@@ -100,10 +100,9 @@ static void put_line(FILE *stream, const char *text)
 
 static void put_file(FILE *stream, const char *side, const struct xb_record *record)
 {
-    char path[XB_COMPARE_VALUE];
     struct xb_words file;
     struct xb_words line = {.length = 0};
-    xb_words_add(&line, "%s file %s: %s", side, xb_compare_plain(record->path, path, sizeof path),
+    xb_words_add(&line, "%s file %s: %s", side, XB_PLAIN_VALUE(record->path),
                  xb_compare_file(record, &file));
     put_line(stream, line.text);
 }
@@ -125,15 +124,15 @@ static void put_conditions(FILE *stream, const struct xb_comparison *comparison)
 
 static void put_differences(FILE *stream, const struct xb_comparison *comparison, bool forbid)
 {
-    char name[XB_COMPARE_VALUE], baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
+    char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
         struct xb_words words = {.length = 0};
         if (!xb_compare_is_listed(difference, forbid))
             continue;
         xb_compare_sides(difference, baseline, candidate);
-        xb_words_add(&words, "%s: baseline %s, candidate %s",
-                     xb_compare_plain(difference->name, name, sizeof name), baseline, candidate);
+        xb_words_add(&words, "%s: baseline %s, candidate %s", XB_PLAIN_VALUE(difference->name),
+                     baseline, candidate);
         put_line(stream, words.text);
     }
 }
@@ -142,12 +141,11 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
 static void put_case(FILE *stream, const struct xb_comparison *comparison,
                      const struct xb_compared *compared, const char *conditions)
 {
-    char mode[XB_COMPARE_WORD], class_name[XB_COMPARE_WORD + 16];
+    char class_name[XB_COMPARE_WORD + 16];
     char name[XB_COMPARE_TEXT], verdict[64], message[256], change[128];
     struct xb_words figures = {.length = 0};
     enum end end = end_of(comparison, compared);
-    snprintf(class_name, sizeof class_name, "xferbench.%s",
-             xb_compare_plain(compared->test->mode, mode, sizeof mode));
+    snprintf(class_name, sizeof class_name, "xferbench.%s", XB_PLAIN_WORD(compared->test->mode));
     xb_compare_verdict(comparison, compared, verdict, sizeof verdict);
     xb_compare_says(compared, change, sizeof change);
     bool has_change = strcmp(change, "-") != 0;

@@ -64,10 +64,9 @@ static void put_cell(FILE *stream, const char *text)
 
 static void put_file(FILE *stream, const char *side, const struct xb_record *record)
 {
-    char path[XB_COMPARE_VALUE];
     struct xb_words words;
     fprintf(stream, "| %s | ", side);
-    put_code(stream, xb_compare_plain(record->path, path, sizeof path));
+    put_code(stream, XB_PLAIN_VALUE(record->path));
     put_cell(stream, xb_compare_file(record, &words));
     fputs(" |\n", stream);
 }
@@ -125,7 +124,7 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
 
 static void put_differences(FILE *stream, const struct xb_comparison *comparison, bool forbid)
 {
-    char name[XB_COMPARE_VALUE], baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
+    char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
     fputs("| condition | baseline | candidate |\n|---|---|---|\n", stream);
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
@@ -133,7 +132,7 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
             continue;
         xb_compare_sides(difference, baseline, candidate);
         fputs("| ", stream);
-        put_code(stream, xb_compare_plain(difference->name, name, sizeof name));
+        put_code(stream, XB_PLAIN_VALUE(difference->name));
         fputs(" | ", stream);
         put_code(stream, baseline);
         fputs(" | ", stream);

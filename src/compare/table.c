@@ -21,10 +21,8 @@ enum xb_colour xb_compare_colour(enum xb_outcome outcome, bool sure)
 
 static void print_file(FILE *stream, const char *side, const struct xb_record *record)
 {
-    char path[XB_COMPARE_VALUE];
     struct xb_words words;
-    xb_note_print(stream, side, XB_COMPARE_LABEL, "%s: %s",
-                  xb_compare_plain(record->path, path, sizeof path),
+    xb_note_print(stream, side, XB_COMPARE_LABEL, "%s: %s", XB_PLAIN_VALUE(record->path),
                   xb_compare_file(record, &words));
 }
 
@@ -148,12 +146,10 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
                                       size_t columns, bool colour, struct xb_error *error)
 {
     struct xb_words words;
-    char version[XB_COMPARE_WORD];
     size_t prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS;
     enum xb_status status = XB_OK;
     locale_t previous = xb_plain_locale_enter();
-    fprintf(stream, "xferbench %s compare\n",
-            xb_compare_plain(comparison->version, version, sizeof version));
+    fprintf(stream, "xferbench %s compare\n", XB_PLAIN_WORD(comparison->version));
     print_file(stream, "baseline", comparison->baseline);
     print_file(stream, "candidate", comparison->candidate);
     if (xb_compare_stack(comparison, &words)[0] != '\0')

@@ -64,7 +64,6 @@ size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbi
 const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct xb_words *words)
 {
     static const size_t most = 5;
-    char name[XB_COMPARE_WORD];
     size_t told = 0;
     size_t rows = 0;
     *words = (struct xb_words){.length = 0};
@@ -73,8 +72,7 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
         if (difference->forbids && told++ < most)
-            xb_words_add(words, "%s%s", told > 1 ? ", " : ": ",
-                         xb_compare_plain(difference->name, name, sizeof name));
+            xb_words_add(words, "%s%s", told > 1 ? ", " : ": ", XB_PLAIN_WORD(difference->name));
     }
     if (told > most)
         xb_words_add(words, " and %zu more", told - most);
@@ -88,15 +86,13 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
 
 const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_words *words)
 {
-    char name[XB_COMPARE_WORD], before[XB_COMPARE_WORD], after[XB_COMPARE_WORD];
     *words = (struct xb_words){.length = 0};
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
         if (difference->of_stack && !difference->forbids)
             xb_words_add(words, "%s%s %s -> %s", words->length > 0 ? ", " : "",
-                         xb_compare_plain(difference->name, name, sizeof name),
-                         xb_compare_plain(difference->baseline, before, sizeof before),
-                         xb_compare_plain(difference->candidate, after, sizeof after));
+                         XB_PLAIN_WORD(difference->name), XB_PLAIN_WORD(difference->baseline),
+                         XB_PLAIN_WORD(difference->candidate));
     }
     return words->text;
 }
@@ -183,21 +179,18 @@ static bool model_is_told(const struct xb_record *record, size_t process, size_t
 static void add_models(struct xb_words *words, const struct xb_record *record)
 {
     static const size_t most = 4;
-    char name[XB_COMPARE_WORD];
     size_t told = 0;
     for (size_t i = 0; i < record->process_count; i++)
         for (size_t j = 0; j < record->processes[i].device_count; j++)
             if (!model_is_told(record, i, j) && told++ < most)
-                xb_words_add(
-                    words, ", %s",
-                    xb_compare_plain(record->processes[i].devices[j].name, name, sizeof name));
+                xb_words_add(words, ", %s", XB_PLAIN_WORD(record->processes[i].devices[j].name));
     if (told > most)
         xb_words_add(words, " and %zu more models", told - most);
 }
 
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words)
 {
-    char name[XB_COMPARE_WORD], node[XB_NODE_TEXT];
+    char node[XB_NODE_TEXT];
     size_t interrupted = 0;
     size_t late = 0;
     for (size_t i = 0; i < record->process_count; i++) {
@@ -215,10 +208,10 @@ const char *xb_compare_file(const struct xb_record *record, struct xb_words *wor
         xb_words_add(words, ", %zu CUT BY THE DEADLINE", late);
     xb_node_text(record->host.node, record->host.hostname, node);
     if (node[0] != '\0')
-        xb_words_add(words, ", node %s", xb_compare_plain(node, name, sizeof name));
-    xb_words_add(words, ", %s", xb_compare_plain(record->backend, name, sizeof name));
+        xb_words_add(words, ", node %s", XB_PLAIN_WORD(node));
+    xb_words_add(words, ", %s", XB_PLAIN_WORD(record->backend));
     if (record->driver != NULL)
-        xb_words_add(words, ", driver %s", xb_compare_plain(record->driver, name, sizeof name));
+        xb_words_add(words, ", driver %s", XB_PLAIN_WORD(record->driver));
     add_models(words, record);
     return words->text;
 }
@@ -291,8 +284,8 @@ const char *xb_compare_verdict(const struct xb_comparison *comparison,
     return text;
 }
 
-const char *xb_compare_figure(const struct xb_figure *figure, size_t n, double median, bool unit,
-                              char *text, size_t size)
+static const char *figure_text(const struct xb_figure *figure, size_t n, double median, bool unit,
+                               char *text, size_t size)
 {
     char rate[32];
     if (n == 0 || !isfinite(median))
@@ -310,8 +303,8 @@ const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, c
                                 size_t size)
 {
     if (compared->presence != XB_ONLY_IN_CANDIDATE)
-        return xb_compare_figure(&compared->figure, compared->baseline_n, compared->baseline_median,
-                                 unit, text, size);
+        return figure_text(&compared->figure, compared->baseline_n, compared->baseline_median, unit,
+                           text, size);
     snprintf(text, size, "absent");
     return text;
 }
@@ -320,8 +313,8 @@ const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, 
                                  size_t size)
 {
     if (compared->presence != XB_ONLY_IN_BASELINE)
-        return xb_compare_figure(&compared->figure, compared->candidate_n,
-                                 compared->candidate_median, unit, text, size);
+        return figure_text(&compared->figure, compared->candidate_n, compared->candidate_median,
+                           unit, text, size);
     snprintf(text, size, "absent");
     return text;
 }

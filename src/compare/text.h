@@ -24,6 +24,9 @@
  * format may be printed.
  */
 const char *xb_compare_plain(const char *text, char *plain, size_t size);
+/* The same in memory that lasts as long as the block in which it stands. */
+#define XB_PLAIN_WORD(text) xb_compare_plain((text), (char[XB_COMPARE_WORD]){0}, XB_COMPARE_WORD)
+#define XB_PLAIN_VALUE(text) xb_compare_plain((text), (char[XB_COMPARE_VALUE]){0}, XB_COMPARE_VALUE)
 
 /* ---- the whole ---- */
 
@@ -69,11 +72,8 @@ bool xb_compare_is_rate(const struct xb_figure *figure); /* bytes per second */
 /* "REGRESSION (indicative, not counted)"; "-" where there is nothing to judge. */
 const char *xb_compare_verdict(const struct xb_comparison *comparison,
                                const struct xb_compared *compared, char *text, size_t size);
-/* "55.44 GB/s", "3.31 us", or a number for what has no unit; "-" for none. The unit of a bandwidth
- * is left out unless `unit`. */
-const char *xb_compare_figure(const struct xb_figure *figure, size_t n, double median, bool unit,
-                              char *text, size_t size);
-/* One side of a case: its figure, or "absent" where the file has no such case. */
+/* One side of a case: "55.44 GB/s", "3.31 us", or a number for what has no unit; "-" for none, and
+ * "absent" where the file has no such case. The unit of a bandwidth is left out unless `unit`. */
 const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, char *text,
                                 size_t size);
 const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, char *text,

@@ -374,20 +374,6 @@ static void add_missing(struct command *command, bool done)
     }
 }
 
-static int test(struct command *command)
-{
-    struct xb_link_session *session = command->session;
-    struct xb_error error;
-    xb_start_at_say(session->start_at);
-    if (xb_link_session_start(session, &error) != XB_OK)
-        return fail(command, &error);
-    bool done = xb_link_session_wait(session);
-    if (session->status != XB_OK)
-        return fail(command, &session->error);
-    add_missing(command, done);
-    return report(command, done);
-}
-
 static int run(struct xb_config *config, char *const *words)
 {
     struct command command = {.config = config};
@@ -404,7 +390,18 @@ static int run(struct xb_config *config, char *const *words)
     }
     if (status == XB_OK)
         status = open_outputs(&command, &error);
-    int code = status == XB_OK ? test(&command) : fail(&command, &error);
+    if (status == XB_OK) {
+        xb_start_at_say(command.session->start_at);
+        status = xb_link_session_start(command.session, &error);
+    }
+    bool done = status == XB_OK && xb_link_session_wait(command.session);
+    if (status == XB_OK && command.session->status != XB_OK) {
+        error = command.session->error;
+        status = error.status;
+    }
+    if (status == XB_OK)
+        add_missing(&command, done);
+    int code = status == XB_OK ? report(&command, done) : fail(&command, &error);
     xb_output_discard(&command.output);
     xb_output_discard(&command.json);
     xb_limits_file_close(command.file);

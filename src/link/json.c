@@ -15,38 +15,6 @@ static void open_verdict(struct xb_json *json, const struct xb_findings *found, 
     xb_json_put_known_whole(json, "attempt", has_attempt, best);
 }
 
-static void put_device(struct xb_json *json, const struct xb_link_device *device,
-                       const struct xb_verdict *verdict)
-{
-    xb_json_open_object(json, NULL);
-    xb_fields_put(json, xb_link_info_fields, &device->info);
-    xb_document_put_facts(json, "facts", &device->info);
-    xb_json_put_flag(json, "cut", device->cut);
-    open_verdict(json, &verdict->found, xb_verdict_attempt(verdict, device) != NULL, verdict->best);
-    xb_json_put_known_whole(json, "bottleneck", verdict->bottleneck < verdict->facts.hop_count,
-                            verdict->bottleneck);
-    xb_fields_put(json, xb_link_verdict_fields, verdict);
-    xb_json_close(json);
-    xb_fields_put(json, xb_link_device_fields, device);
-    xb_json_close(json);
-}
-
-static void put_pair(struct xb_json *json, const struct xb_link_report *report, size_t index)
-{
-    const struct xb_link_pair *pair = &report->pairs[index];
-    const struct xb_pair_verdict *verdict = &report->pair_verdicts[index];
-    xb_json_open_object(json, NULL);
-    xb_json_put_whole(json, "from", report->devices[pair->from].info.index);
-    xb_json_put_whole(json, "to", report->devices[pair->to].info.index);
-    xb_json_put_flag(json, "cut", pair->cut);
-    open_verdict(json, &verdict->found, xb_pair_verdict_attempt(verdict, pair) != NULL,
-                 verdict->best);
-    xb_fields_put(json, xb_link_pair_verdict_fields, verdict);
-    xb_json_close(json);
-    xb_fields_put(json, xb_link_pair_fields, pair);
-    xb_json_close(json);
-}
-
 static enum xb_status write_as(FILE *stream, const struct xb_link_report *report,
                                xb_json_finisher *finish, struct xb_error *error)
 {
@@ -69,13 +37,39 @@ static enum xb_status write_as(FILE *stream, const struct xb_link_report *report
     xb_record_put_backend(&json, &node);
     xb_fields_put(&json, xb_link_report_fields, report);
     xb_json_open_array(&json, "devices");
-    for (size_t i = 0; i < report->device_count; i++)
-        put_device(&json, &report->devices[i], &report->verdicts[i]);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_link_device *device = &report->devices[i];
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        xb_json_open_object(&json, NULL);
+        xb_fields_put(&json, xb_link_info_fields, &device->info);
+        xb_document_put_facts(&json, "facts", &device->info);
+        xb_json_put_flag(&json, "cut", device->cut);
+        open_verdict(&json, &verdict->found, xb_verdict_attempt(verdict, device) != NULL,
+                     verdict->best);
+        xb_json_put_known_whole(&json, "bottleneck", verdict->bottleneck < verdict->facts.hop_count,
+                                verdict->bottleneck);
+        xb_fields_put(&json, xb_link_verdict_fields, verdict);
+        xb_json_close(&json);
+        xb_fields_put(&json, xb_link_device_fields, device);
+        xb_json_close(&json);
+    }
     xb_json_close(&json);
     xb_json_put_optional(&json, "pairs_not_tested", report->no_pairs);
     xb_json_open_array(&json, "pairs");
-    for (size_t i = 0; i < report->pair_count; i++)
-        put_pair(&json, report, i);
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct xb_link_pair *pair = &report->pairs[i];
+        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+        xb_json_open_object(&json, NULL);
+        xb_json_put_whole(&json, "from", report->devices[pair->from].info.index);
+        xb_json_put_whole(&json, "to", report->devices[pair->to].info.index);
+        xb_json_put_flag(&json, "cut", pair->cut);
+        open_verdict(&json, &verdict->found, xb_pair_verdict_attempt(verdict, pair) != NULL,
+                     verdict->best);
+        xb_fields_put(&json, xb_link_pair_verdict_fields, verdict);
+        xb_json_close(&json);
+        xb_fields_put(&json, xb_link_pair_fields, pair);
+        xb_json_close(&json);
+    }
     xb_json_close(&json);
     xb_record_put_environment(&json, &node);
     xb_record_put_config(&json, &node);

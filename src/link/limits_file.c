@@ -100,22 +100,6 @@ static void read_entries(struct xb_json_reader *reader, const cJSON *array,
     xb_place_leave(&reader->place, outer);
 }
 
-static void read_document(struct xb_json_reader *reader, struct xb_limits_file *file)
-{
-    const cJSON *root = file->root;
-    if (!cJSON_IsObject(root))
-        xb_json_refuse(reader, NULL, "must be a JSON object");
-    const char *schema = xb_json_get_text(reader, root, "schema");
-    if (schema != NULL && strcmp(schema, "xferbench.limits") != 0)
-        xb_json_refuse(reader, "schema", "must be \"xferbench.limits\"");
-    if (xb_json_get_whole(reader, root, "schema_version", 1, 1000000) > 1)
-        xb_json_refuse(reader, "schema_version", "must be 1, the only one there is");
-    xb_json_check_keys(reader, root, root_keys);
-    const cJSON *limits = xb_json_get_array(reader, root, "limits");
-    if (reader->error.status == XB_OK)
-        read_entries(reader, limits, file);
-}
-
 /* ---- the file ---- */
 
 enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **file,
@@ -131,7 +115,18 @@ enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **fil
     if (status == XB_OK) {
         opened->root = xb_json_read(&reader, text, length);
         free(text);
-        read_document(&reader, opened);
+        const cJSON *root = opened->root;
+        if (!cJSON_IsObject(root))
+            xb_json_refuse(&reader, NULL, "must be a JSON object");
+        const char *schema = xb_json_get_text(&reader, root, "schema");
+        if (schema != NULL && strcmp(schema, "xferbench.limits") != 0)
+            xb_json_refuse(&reader, "schema", "must be \"xferbench.limits\"");
+        if (xb_json_get_whole(&reader, root, "schema_version", 1, 1000000) > 1)
+            xb_json_refuse(&reader, "schema_version", "must be 1, the only one there is");
+        xb_json_check_keys(&reader, root, root_keys);
+        const cJSON *limits = xb_json_get_array(&reader, root, "limits");
+        if (reader.error.status == XB_OK)
+            read_entries(&reader, limits, opened);
         status = reader.error.status;
         if (status != XB_OK)
             *error = reader.error;

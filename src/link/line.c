@@ -185,23 +185,6 @@ static void put_reasons(FILE *stream, const struct xb_findings *found)
     }
 }
 
-/* "1 of 8 GPUs, 2 of 56 pairs: " */
-static void put_counts(FILE *stream, const struct xb_link_report *report)
-{
-    size_t count = 0;
-    size_t pair_count = 0;
-    for (size_t i = 0; i < report->device_count; i++)
-        count += report->verdicts[i].found.level != XB_LEVEL_OK;
-    for (size_t i = 0; i < report->pair_count; i++)
-        pair_count += report->pair_verdicts[i].found.level != XB_LEVEL_OK;
-    if (report->device_count == 0)
-        return;
-    fprintf(stream, "%zu of %zu GPUs", count, report->device_count);
-    if (report->pair_count > 0)
-        fprintf(stream, ", %zu of %zu pairs", pair_count, report->pair_count);
-    fputs(": ", stream);
-}
-
 /* ---- Nagios: performance data, 'label'=value;warn;crit;min;max ---- */
 
 struct entry {
@@ -328,12 +311,21 @@ static void put_data(FILE *stream, const struct xb_link_report *report)
 enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *report,
                                     struct xb_error *error)
 {
+    size_t bad = 0, bad_pairs = 0;
     locale_t previous = xb_plain_locale_enter();
     fprintf(stream, "XFERBENCH LINK %s - ", xb_level_name(report->level));
     if (report->level == XB_LEVEL_OK) {
         put_good(stream, report);
     } else {
-        put_counts(stream, report);
+        for (size_t i = 0; i < report->device_count; i++)
+            bad += report->verdicts[i].found.level != XB_LEVEL_OK;
+        for (size_t i = 0; i < report->pair_count; i++)
+            bad_pairs += report->pair_verdicts[i].found.level != XB_LEVEL_OK;
+        if (report->device_count > 0)
+            fprintf(stream, "%zu of %zu GPUs", bad, report->device_count);
+        if (report->device_count > 0 && report->pair_count > 0)
+            fprintf(stream, ", %zu of %zu pairs", bad_pairs, report->pair_count);
+        fputs(report->device_count > 0 ? ": " : "", stream);
         put_all_bad(stream, report, put_reasons, "", "; ");
     }
     put_data(stream, report);

@@ -57,6 +57,15 @@ bool xb_reason_is_first(const struct xb_findings *found, size_t index)
     return true;
 }
 
+bool xb_reason_is_any(const struct xb_findings *found, const char *const *codes)
+{
+    for (size_t i = 0; i < found->reason_count; i++)
+        for (size_t j = 0; codes[j] != NULL; j++)
+            if (strcmp(found->reasons[i].code, codes[j]) == 0)
+                return true;
+    return false;
+}
+
 /* ---- limits and speeds ---- */
 
 const char *xb_limit_source_name(enum xb_limit_source source)

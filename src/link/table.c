@@ -26,24 +26,6 @@ static void print_words(FILE *stream, const char *label, const struct xb_words *
         xb_note_print(stream, label, LABEL_WIDTH, "%s", words->text);
 }
 
-/* ---- verdict ---- */
-
-static void print_verdict(FILE *stream, const struct xb_link_device *device,
-                          const struct xb_verdict *verdict)
-{
-    enum xb_colour colour = xb_link_colour(verdict->found.level);
-    fprintf(stream, "  %-*s%s%s%s\n", LABEL_WIDTH, "verdict", xb_colour_begin(stream, colour),
-            xb_level_name(verdict->found.level), xb_colour_end(stream, colour));
-    for (size_t i = 0; i < verdict->found.reason_count; i++) {
-        const struct xb_reason *reason = &verdict->found.reasons[i];
-        xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
-                         LABEL_WIDTH, "%s: %s", reason->code, reason->text);
-    }
-    if (device->cut)
-        xb_note_print(stream, "cut", LABEL_WIDTH,
-                      "the deadline came before all attempts were made");
-}
-
 /* ---- errors ---- */
 
 /* "NAKs received 2, bad TLPs 1"; nothing where all are 0. Returns whether any counter is known. */
@@ -263,7 +245,17 @@ static bool print_device(FILE *stream, const struct xb_link_device *device,
                  device->info.pci_bdf[0] != '\0' ? ", " : "", device->info.pci_bdf);
     fputc('\n', stream);
     xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
-    print_verdict(stream, device, verdict);
+    enum xb_colour colour = xb_link_colour(verdict->found.level);
+    fprintf(stream, "  %-*s%s%s%s\n", LABEL_WIDTH, "verdict", xb_colour_begin(stream, colour),
+            xb_level_name(verdict->found.level), xb_colour_end(stream, colour));
+    for (size_t i = 0; i < verdict->found.reason_count; i++) {
+        const struct xb_reason *reason = &verdict->found.reasons[i];
+        xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
+                         LABEL_WIDTH, "%s: %s", reason->code, reason->text);
+    }
+    if (device->cut)
+        xb_note_print(stream, "cut", LABEL_WIDTH,
+                      "the deadline came before all attempts were made");
     if (attempt == NULL)
         return true;
     bool ok = xb_link_table_path(stream, verdict);

@@ -83,9 +83,18 @@ static bool add_pair(FILE *stream, struct libscols_table *table,
                                    xb_link_colour(verdict->found.level)));
 }
 
-/* False: no memory. */
-static bool print_table(FILE *stream, const struct xb_link_report *report)
+bool xb_link_table_pairs(FILE *stream, const struct xb_link_report *report)
 {
+    bool is_told = report->no_pairs != NULL && report->no_pairs[0] != '\0';
+    if (report->pair_count == 0 && !is_told)
+        return true;
+    fputc('\n', stream);
+    xb_heading_print(stream, XB_COLOUR_TITLE,
+                     "Peers: direct copies, sent by the source's copy engine");
+    if (is_told)
+        xb_note_print(stream, "pairs", XB_LINK_LABEL, "not tested: %s", report->no_pairs);
+    if (report->pair_count == 0)
+        return true;
     const struct xb_columns columns = {.width = xb_terminal_columns(stream),
                                        .label = "  ",
                                        .with_colours = xb_terminal_has_colours(stream),
@@ -99,22 +108,7 @@ static bool print_table(FILE *stream, const struct xb_link_report *report)
         ok = scols_table_new_column(table, headers[i].name, 0, headers[i].flags) != NULL;
     for (size_t i = 0; ok && i < report->pair_count; i++)
         ok = add_pair(stream, table, report, i);
-    return xb_columns_print(stream, "", table, ok, &columns);
-}
-
-bool xb_link_table_pairs(FILE *stream, const struct xb_link_report *report)
-{
-    bool is_told = report->no_pairs != NULL && report->no_pairs[0] != '\0';
-    if (report->pair_count == 0 && !is_told)
-        return true;
-    fputc('\n', stream);
-    xb_heading_print(stream, XB_COLOUR_TITLE,
-                     "Peers: direct copies, sent by the source's copy engine");
-    if (is_told)
-        xb_note_print(stream, "pairs", XB_LINK_LABEL, "not tested: %s", report->no_pairs);
-    if (report->pair_count == 0)
-        return true;
-    bool ok = print_table(stream, report);
+    ok = xb_columns_print(stream, "", table, ok, &columns);
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct xb_findings *found = &report->pair_verdicts[i].found;
         for (size_t j = 0; j < found->reason_count; j++)

@@ -10,12 +10,17 @@
  */
 #define XB_BANDWIDTH_ABOVE 1.01
 
+/* Whether a reason has any of the codes, which end with NULL. */
+bool xb_reason_is_any(const struct xb_findings *found, const char *const *codes);
+
 /* Says that the test of a device or a pair ended before it had an attempt that is OK. `whose` and
  * `who` are words: "the device's", "it". */
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who);
 
 /* "Gen5", or "128 GT/s" for a rate that is no generation. Returns `text`. */
 const char *xb_speed_name(double speed_gts, char text[24]);
+/* The same in memory that lasts as long as the block in which it stands. */
+#define XB_SPEED_NAME(speed_gts) xb_speed_name((speed_gts), (char[24]){0})
 
 /* The hop that faces the slot; the path's count if it has none. */
 size_t xb_attempt_slot(const struct xb_link_attempt *attempt);

@@ -48,16 +48,14 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
 {
     const struct xb_link_hop *hop = &verdict->facts.hops[index];
     const struct sight sight = sight_of(&attempt->at_rest.hops[index], is_slot);
-    char is[24];
-    char best[24];
     if (hop->load.width < hop->best.width && !(is_slot && limits->width.is_set))
         xb_reason_add(&verdict->found, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s",
                       hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
     if (hop->load.speed_gts < hop->best.speed_gts && !(is_slot && limits->generation.is_set))
         xb_reason_add(&verdict->found, sight.level, "XB-LINK-SPEED",
-                      "%s under load at %s, %s can do %s: %s",
-                      xb_speed_name(hop->load.speed_gts, is), hop->lower, sight.able,
-                      xb_speed_name(hop->best.speed_gts, best), sight.do_for_speed);
+                      "%s under load at %s, %s can do %s: %s", XB_SPEED_NAME(hop->load.speed_gts),
+                      hop->lower, sight.able, XB_SPEED_NAME(hop->best.speed_gts),
+                      sight.do_for_speed);
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
@@ -114,7 +112,6 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
     const unsigned last = sizeof rates / sizeof *rates - 1;
     unsigned generation = limits->generation.is_set ? (unsigned)limits->generation.value : 0;
     unsigned width = limits->width.is_set ? (unsigned)limits->width.value : 0;
-    char is[24];
     char expected[32] = "";
     /* Compares rates, because there may be rates above the last generation that has a number. */
     if (slot->load.speed_gts >= rates[generation <= last ? generation : 0] &&
@@ -127,7 +124,7 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
     xb_reason_add(
         &verdict->found, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
         "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
-        xb_speed_name(slot->load.speed_gts, is), slot->load.width, slot->lower, expected);
+        XB_SPEED_NAME(slot->load.speed_gts), slot->load.width, slot->lower, expected);
 }
 
 /* ---- the path as a whole ---- */
@@ -137,8 +134,6 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
 {
     const struct xb_link_facts *facts = &verdict->facts;
     size_t slot = facts->slot < facts->hop_count ? facts->slot : 0;
-    char is[24];
-    char own[24];
     verdict->bottleneck = slot;
     if (!judge_readable(attempt, limits, verdict))
         return;
@@ -156,8 +151,8 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
             xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
                           "the link above the device at %s carries less than its own: %s x%u, its "
                           "own is %s x%u: try a slot with a better path to the CPU",
-                          hop->lower, xb_speed_name(hop->load.speed_gts, is), hop->load.width,
-                          xb_speed_name(facts->hops[slot].load.speed_gts, own),
+                          hop->lower, XB_SPEED_NAME(hop->load.speed_gts), hop->load.width,
+                          XB_SPEED_NAME(facts->hops[slot].load.speed_gts),
                           facts->hops[slot].load.width);
     }
     judge_expectation(&facts->hops[slot], limits, verdict);
@@ -172,15 +167,11 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
 /* Whether the attempt's own readings say that a link is less than it should be. */
 static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits)
 {
-    static const char *const codes[] = {"XB-LINK-WIDTH", "XB-LINK-SPEED", "XB-LINK-EXPECT"};
+    static const char *const codes[] = {"XB-LINK-WIDTH", "XB-LINK-SPEED", "XB-LINK-EXPECT", NULL};
     struct xb_verdict verdict = {0};
     xb_link_facts_find_hops(attempt, &verdict.facts);
     xb_judge_link(attempt, limits, &verdict);
-    for (size_t i = 0; i < verdict.found.reason_count; i++)
-        for (size_t j = 0; j < sizeof codes / sizeof *codes; j++)
-            if (strcmp(verdict.found.reasons[i].code, codes[j]) == 0)
-                return true;
-    return false;
+    return xb_reason_is_any(&verdict.found, codes);
 }
 
 /* The first hop that is less than in the best attempt; the slot's if there is none. */
@@ -209,7 +200,6 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
         return;
     for (size_t i = 0; i < count; i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        char speed[24];
         if (!attempt->at_rest.present || xb_attempt_gone(attempt) || !lacks(attempt, limits))
             continue;
         size_t hop = find_lesser(attempt, best);
@@ -217,7 +207,7 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
         xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                       "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the "
                       "card, check the riser and power management (ASPM)",
-                      i + 1, count, xb_speed_name(seen.speed_gts, speed), seen.width,
+                      i + 1, count, XB_SPEED_NAME(seen.speed_gts), seen.width,
                       attempt->at_rest.hops[hop].lower.bdf);
         return;
     }

@@ -19,6 +19,9 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+/* A size as text, in memory of the block that it stands in. */
+#define SIZE_TEXT(bytes) xb_size_format((bytes), (char[32]){0}, 32)
+
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_RESERVE (64 * MIB)
 #define HUGE_PAGE (2 * MIB)
@@ -169,14 +172,13 @@ const char *xb_host_memory_limit_text(char *text, size_t size)
 const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
 {
     struct rlimit most;
-    char limit[32];
     text[0] = '\0';
     if (getrlimit(RLIMIT_MEMLOCK, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
         most.rlim_cur < bytes)
         snprintf(text, size,
                  ": the limit on locked memory (ulimit -l) is %s; raise it if the driver keeps to "
                  "it",
-                 xb_size_format(most.rlim_cur, limit, sizeof limit));
+                 SIZE_TEXT(most.rlim_cur));
     return text;
 }
 
@@ -193,8 +195,6 @@ enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
 enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct xb_error *error)
 {
     struct xb_memory_limit limit = {0};
-    char asked[32];
-    char left[32];
     enum xb_status status = xb_memory_limit_find(root, &limit, error);
     if (status != XB_OK)
         return status;
@@ -205,9 +205,9 @@ enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct 
                    "%s of host memory asked for, but at most %s can be had (%s, less a reserve for "
                    "everything else that runs): choose a smaller --size, or free memory or raise "
                    "that limit",
-                   xb_size_format(bytes, asked, sizeof asked),
+                   SIZE_TEXT(bytes),
                    /* Whole MiB are easier to read than the kernel's count of KiB or bytes. */
-                   xb_size_format(available / MIB * MIB, left, sizeof left), limit.source);
+                   SIZE_TEXT(available / MIB * MIB), limit.source);
 }
 
 static _Thread_local bool is_trusted;
@@ -236,20 +236,16 @@ static void name_limit(const struct rlimit *most, const char *field, const char 
                        uint64_t bytes, char *text, size_t size)
 {
     uint64_t kib = 0;
-    char whole[32];
-    char used[32];
     (void)xb_number_read("", "/proc/self/status", field, &kib);
     if (most->rlim_cur != RLIM_INFINITY && kib * 1024 + bytes > most->rlim_cur)
         snprintf(text, size, ": the limit on %s is %s, of which %s are taken", name,
-                 xb_size_format(most->rlim_cur, whole, sizeof whole),
-                 xb_size_format(kib * 1024, used, sizeof used));
+                 SIZE_TEXT(most->rlim_cur), SIZE_TEXT(kib * 1024));
 }
 
 /* Maps `length` bytes without touching them. A message names `bytes`, the size the caller asked
  * for. */
 static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struct xb_error *error)
 {
-    char asked[32];
     char limit[160] = "";
     struct rlimit most;
     void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -265,7 +261,7 @@ static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struc
             xb_errno_name(code),
             "%s of host memory could not be mapped%s; choose a smaller --size, or "
             "%s",
-            xb_size_format(bytes, asked, sizeof asked), limit,
+            SIZE_TEXT(bytes), limit,
             limit[0] != '\0' ? "raise that limit"
                              : "see ulimit -a and /proc/sys/vm/overcommit_memory");
     }

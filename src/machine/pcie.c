@@ -31,33 +31,25 @@ void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link)
 }
 
 /*
- * Finds the folder of the port that connects the device to its slot. The path has no symbolic
- * links, so that the folder around it is the bridge above it. Only a device from AMD is searched
- * for AMD's switch: another vendor's card has none, even if it is plugged into one.
+ * Reads the port that connects the device to its slot. The path has no symbolic links, so that the
+ * folder around it is the bridge above it. Only a device from AMD is searched for AMD's switch:
+ * another vendor's card has none, even if it is plugged into one.
  */
-static bool find_port(const char *root, const char *bdf, char folder[PATH_MAX])
-{
-    char above[PATH_MAX];
-    if (!xb_sysfs_folder(root, bdf, folder))
-        return false;
-    if (xb_sysfs_vendor(folder) != XB_VENDOR_AMD_GPU)
-        return true;
-    /* As long as the bridge above has AMD's number for GPUs and their switch. */
-    while (xb_sysfs_path(folder, "..", above) && xb_sysfs_vendor(above) == XB_VENDOR_AMD_GPU) {
-        char *slash = strrchr(folder, '/');
-        if (slash == NULL)
-            return false;
-        *slash = '\0';
-    }
-    return true;
-}
-
 struct xb_pcie_link xb_pcie_link_read_at(const char *root, const char *bdf)
 {
     struct xb_pcie_link link = {0};
     char folder[PATH_MAX];
-    if (!find_port(root, bdf, folder))
+    char above[PATH_MAX];
+    if (!xb_sysfs_folder(root, bdf, folder))
         return link;
+    /* As long as the bridge above has AMD's number for GPUs and their switch. */
+    while (xb_sysfs_vendor(folder) == XB_VENDOR_AMD_GPU && xb_sysfs_path(folder, "..", above) &&
+           xb_sysfs_vendor(above) == XB_VENDOR_AMD_GPU) {
+        char *slash = strrchr(folder, '/');
+        if (slash == NULL)
+            return link;
+        *slash = '\0';
+    }
     xb_pcie_link_fill(folder, &link);
     const char *name = xb_sysfs_name(folder);
     if (link.known && strlen(name) < sizeof link.port)

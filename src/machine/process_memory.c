@@ -2,35 +2,28 @@
 #define _POSIX_C_SOURCE 200809L /* getline */
 #include "process_memory.h"
 
+#include "cgroups.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Takes the number of a line "Name:   123 kB" whose name that is. */
-static bool take(const char *line, const char *name, uint64_t *bytes)
-{
-    size_t length = strlen(name);
-    char *end = NULL;
-    if (strncmp(line, name, length) != 0 || line[length] != ':')
-        return false;
-    const char *digits = line + length + 1 + strspn(line + length + 1, " \t");
-    if (!isdigit((unsigned char)*digits))
-        return false;
-    uint64_t kib = strtoull(digits, &end, 10);
-    if (strncmp(end, " kB", 3) != 0)
-        return false;
-    *bytes = kib * 1024;
-    return true;
-}
-
-/* The same of the first such line of a text. */
+/* Takes the number of the first line "Name:   123 kB" of a text whose name that is. */
 static bool find(const char *text, const char *name, uint64_t *bytes)
 {
+    size_t length = strlen(name);
     for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        char *end = NULL;
         line += *line == '\n';
-        if (take(line, name, bytes))
-            return true;
+        if (strncmp(line, name, length) != 0 || line[length] != ':')
+            continue;
+        const char *digits = line + length + 1 + strspn(line + length + 1, " \t");
+        uint64_t kib = strtoull(digits, &end, 10);
+        if (!isdigit((unsigned char)*digits) || strncmp(end, " kB", 3) != 0)
+            continue;
+        *bytes = kib * 1024;
+        return true;
     }
     return false;
 }
@@ -77,13 +70,8 @@ bool xb_process_memory_restart(void)
 
 bool xb_process_memory_huge(uint64_t *bytes)
 {
-    char line[256];
-    bool found = false;
-    FILE *file = fopen("/proc/self/smaps_rollup", "re");
-    if (file == NULL)
-        return false;
-    while (!found && fgets(line, sizeof line, file) != NULL)
-        found = take(line, "AnonHugePages", bytes);
-    fclose(file);
+    uint64_t kib = 0;
+    bool found = xb_number_read("", "/proc/self/smaps_rollup", "AnonHugePages", &kib);
+    *bytes = found ? kib * 1024 : *bytes;
     return found;
 }
