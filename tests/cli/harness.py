@@ -138,7 +138,7 @@ def base_environment():
     """Of the caller's, what finds programs and steers sanitizers, and what must make no difference:
     his language, his terminal and his folders. Nothing that steers the measuring or a GPU's runtime."""
     kept = re.compile(
-        r"PATH|LD_LIBRARY_PATH|\w+SAN_OPTIONS|\w+SAN_SYMBOLIZER_PATH|LLVM_PROFILE_FILE"
+        r"PATH|LD_LIBRARY_PATH|\w+SAN_OPTIONS|\w+SAN_SYMBOLIZER_PATH|LLVM_PROFILE_FILE|GCOV_PREFIX"
         r"|LANG|LANGUAGE|LC_\w+|TERM|HOME|TMPDIR"
     )
     environment = {name: value for name, value in os.environ.items() if kept.fullmatch(name)}

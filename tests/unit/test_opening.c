@@ -219,8 +219,9 @@ static void test_a_late_run_closes_what_it_opened(void **state)
     clock_gettime(CLOCK_MONOTONIC, &now);
     f.run.deadline = (double)now.tv_sec + 1800;
     go(&f, &noting);
+    /* Or its first sample: the other device may begin before the clock is put forward. */
     for (size_t i = 0; i < f.run.case_count; i++)
-        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "the deadline came before it began");
+        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "the deadline came before it");
     assert_int_equal(seen.opened, 2);
     assert_int_equal(seen.closed, 2);
     finish(&f);

@@ -200,6 +200,7 @@ static void names_are_moved_apart(void **state)
     double places[] = {50.0, 52.0, 51.0, 200.0, 5.0};
     xb_spread(places, COUNT_OF(places), 16.0, 0.0, 210.0);
     assert_true(places[0] + 15.9 <= places[2] && places[2] + 15.9 <= places[1]);
+    assert_true(places[1] - places[0] < 33.0); /* and no further than they must */
     assert_true(places[3] == 200.0 && places[4] == 5.0);
     double low[] = {1.0, 1.0, 1.0};
     xb_spread(low, COUNT_OF(low), 16.0, 0.0, 210.0);

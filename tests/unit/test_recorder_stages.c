@@ -131,6 +131,28 @@ static void test_shares_of_stages(void **state)
     check_shares(1, 32);
 }
 
+/* To start four threads takes longer than to copy 64 bytes in virtual time. */
+static void test_a_recorded_iteration_that_took_longer(void **state)
+{
+    (void)state;
+    struct fixture f;
+    xb_fake.operation_s = 0;
+    RUN(&f, "--mode", "stages-test", "--size", "64");
+    const struct xb_result *result = &f.run.results[0];
+    double times = detail_number(result, "recorded_by_median");
+    expect_near(times,
+                detail_number(result, "recorded_time") * result->bandwidth.median /
+                    (double)result->bytes_moved,
+                "recorded_by_median");
+    char expected[64];
+    snprintf(expected, sizeof expected, "took %.2f times as long as the samples", times);
+    size_t found = 0;
+    for (size_t i = 0; i < result->warning_count; i++)
+        found += strstr(result->warnings[i], expected) != NULL;
+    assert_int_equal(found, 1);
+    finish(&f);
+}
+
 static void test_spans_of_stages(void **state)
 {
     (void)state;
@@ -272,6 +294,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         MODES_TEST(test_shares_of_stages),
+        MODES_TEST(test_a_recorded_iteration_that_took_longer),
         MODES_TEST(test_spans_of_stages),
         MODES_TEST(test_threads_wait_for_slots),
     };
