@@ -3,7 +3,6 @@
 #include "base/text.h"
 #include "checks.h"
 #include "list/command.h"
-#include "list/json.h"
 #include "measure/record_of_run.h"
 #include "record/mode_list.h"
 #include "schema_check.h"
