@@ -84,6 +84,10 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
     case XB_FIELD_LIST:
         put_items(json, field, *(const char *const *)at, *(const size_t *)(from + field->count));
         break;
+    case XB_FIELD_NUMBERS:
+        xb_json_put_numbers(json, key, *(const double *const *)at,
+                            *(const size_t *)(from + field->count));
+        break;
     case XB_FIELD_CUSTOM:
         field->write(json, field, from);
         break;
@@ -144,6 +148,14 @@ static double get_number(struct xb_json_reader *reader, const cJSON *object,
     if (isnan(value)) /* null, which only some fields may be */
         xb_json_refuse(reader, field->key, "must be a number");
     return value;
+}
+
+static bool get_flag(struct xb_json_reader *reader, const cJSON *object,
+                     const struct xb_field *field)
+{
+    bool known = false;
+    return xb_field_may_be_null(field) ? xb_json_get_known_flag(reader, object, field->key, &known)
+                                       : xb_json_get_flag(reader, object, field->key);
 }
 
 static const char *get_text(struct xb_json_reader *reader, const cJSON *item,
@@ -264,13 +276,43 @@ static void read_items(struct xb_json_reader *reader, const cJSON *object,
         xb_fields_read_each(reader, object, field->key, (size_t)field->most, read_item, &items);
 }
 
+static void read_numbers(struct xb_json_reader *reader, const cJSON *object,
+                         const struct xb_field *field, char *to)
+{
+    const cJSON *item, *array = xb_json_get_array(reader, object, field->key);
+    bool above_0 = (field->flags & XB_FIELD_POSITIVE) != 0;
+    double most = field->most > 0 ? (double)field->most : DBL_MAX;
+    double *numbers =
+        xb_arena_allocate(reader->texts, (size_t)cJSON_GetArraySize(array) * sizeof *numbers);
+    if (numbers == NULL) {
+        xb_json_refuse_memory(reader);
+        return;
+    }
+    size_t count = 0;
+    cJSON_ArrayForEach(item, array)
+    {
+        double value = cJSON_GetNumberValue(item); /* NAN for what is no number */
+        if (!(above_0 ? value > 0 : value >= 0) || value > most) {
+            size_t outer = xb_place_enter(&reader->place, field->key);
+            (void)xb_place_enter_item(&reader->place, count);
+            xb_json_refuse(reader, NULL, "must be a number %s 0 %s %g", above_0 ? "above" : "from",
+                           above_0 ? "and at most" : "to", most);
+            xb_place_leave(&reader->place, outer);
+            return;
+        }
+        numbers[count++] = value;
+    }
+    memcpy(to + field->offset, &numbers, sizeof numbers);
+    *(size_t *)(to + field->count) = count;
+}
+
 static void read_value(struct xb_json_reader *reader, const cJSON *object, const cJSON *item,
                        const struct xb_field *field, char *to)
 {
     char *at = to + field->offset;
     switch (field->kind) {
     case XB_FIELD_FLAG:
-        *(bool *)at = xb_json_get_flag(reader, object, field->key);
+        *(bool *)at = get_flag(reader, object, field);
         break;
     case XB_FIELD_UNSIGNED:
         *(unsigned *)at = (unsigned)get_whole(reader, object, field, UINT_MAX);
@@ -312,6 +354,9 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
     case XB_FIELD_LIST:
         read_items(reader, object, field, to);
         break;
+    case XB_FIELD_NUMBERS:
+        read_numbers(reader, object, field, to);
+        break;
     case XB_FIELD_CUSTOM:
         field->read(reader, object, field, to);
         break;
@@ -337,6 +382,8 @@ void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
                     const struct xb_field *fields, void *to)
 {
     char *base = to;
+    if (!cJSON_IsObject(object))
+        xb_json_refuse(reader, NULL, "must be an object");
     for (const struct xb_field *field = fields; field->key != NULL; field++)
         if (field->known > 0)
             *(bool *)(base + field->known - 1) = true;

@@ -36,6 +36,7 @@ enum xb_field_kind {
     XB_FIELD_OBJECT,   /* struct with a table of its own */
     XB_FIELD_ITEMS,    /* array of at most `most` structs in the struct itself; `count` of them */
     XB_FIELD_LIST,     /* pointer to such structs, which lie in the reader's texts when read */
+    XB_FIELD_NUMBERS,  /* pointer to doubles, which lie there too; `most` is that of each */
     XB_FIELD_CUSTOM    /* what no other kind says: `write` and `read` */
 };
 
@@ -90,6 +91,11 @@ struct xb_field {
         .size = sizeof(*((type *)0)->member), .count = offsetof(type, count_), .most = (most_),    \
         .fields = (fields_)                                                                        \
     }
+#define XB_NUMBERS(key_, type, member, count_, ...)                                                \
+    {                                                                                              \
+        .key = (key_), .kind = XB_FIELD_NUMBERS, .offset = offsetof(type, member),                 \
+        .count = offsetof(type, count_), ##__VA_ARGS__                                             \
+    }
 /* An object, array or value by two functions, which get the whole struct. */
 #define XB_CUSTOM(key_, write_, read_, ...)                                                        \
     {                                                                                              \
@@ -106,6 +112,8 @@ struct xb_field {
 #define XB_NOT_EMPTY .flags = XB_FIELD_POSITIVE
 /* A rate or the like: above 0, and 0 is written as null. */
 #define XB_RATE .flags = (XB_FIELD_POSITIVE | XB_FIELD_EMPTY_IS_NULL)
+/* A text that is not empty, and null stands for NULL. */
+#define XB_TEXT_OR_NULL XB_RATE
 #define XB_KNOWN(type, member) .known = (offsetof(type, member) + 1)
 #define XB_NEEDS(type, member) .needs = (offsetof(type, member) + 1)
 

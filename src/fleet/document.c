@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes one document of any kind into a fleet, or says why it cannot. */
-#include "record/kind.h"
+#include "record/document.h"
 #include "taking.h"
 
 #include <stdio.h>
@@ -52,8 +52,7 @@ static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *rea
         xb_taking_link(taking, reader, tree, path, number);
     if (is_taken && !is_link)
         xb_taking_record(taking, reader, tree, path, number);
-    else
-        cJSON_Delete(tree);
+    cJSON_Delete(tree);
 }
 
 enum xb_status xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,

@@ -354,7 +354,7 @@ static void take_record(struct xb_fleet_taking *taking, const struct xb_record *
 }
 
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                      cJSON *document, const char *path, size_t number)
+                      const cJSON *document, const char *path, size_t number)
 {
     struct xb_record record;
     if (xb_record_of_tree(reader->place.path, document, &record, &reader->error) != XB_OK)

@@ -53,7 +53,7 @@ void xb_making_keep_binding(struct xb_making *making, const struct xb_run *run,
         kept->bound = near->bound;
         kept->cpus = near->cpu_count;
         kept->numa_note = xb_making_keep(making, near->note);
-        kept->numa_is_normal = near->note_is_normal;
+        kept->numa_is_normal = near->bound || near->note_is_normal;
         return;
     }
     /* The device was opened near it, and no row was measured so. */

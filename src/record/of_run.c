@@ -19,27 +19,25 @@
 
 /* None where any part of it would be a guess: a link that nobody saw under load, packets whose
  * sizes only root can read, a rate without a certain coding. */
-static const struct xb_record_ceiling *keep_ceiling(struct xb_making *making,
-                                                    const struct xb_run_device *device)
+static struct xb_record_ceiling keep_ceiling(struct xb_making *making,
+                                             const struct xb_run_device *device)
 {
+    const struct xb_record_ceiling none = {.known = false};
     size_t hop = 0;
     if (device->info.shares_host_memory || device->info.coherent_with_host)
-        return NULL; /* copies cross no PCIe link */
+        return none; /* copies cross no PCIe link */
     struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
     if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
-        return NULL;
-    struct xb_record_ceiling *kept = xb_making_room(making, 1, sizeof *kept);
-    if (kept == NULL)
-        return NULL;
-    *kept =
-        (struct xb_record_ceiling){.at = xb_making_keep(making, device->path.hops[hop].lower.bdf),
-                                   .speed_gts = ceiling.speed_gts,
-                                   .width = ceiling.width,
-                                   .payload = ceiling.payload,
-                                   .read_request = ceiling.read_request,
-                                   .h2d = ceiling.h2d,
-                                   .d2h = ceiling.d2h};
-    return kept;
+        return none;
+    return (struct xb_record_ceiling){.known = true,
+                                      .at =
+                                          xb_making_keep(making, device->path.hops[hop].lower.bdf),
+                                      .speed_gts = ceiling.speed_gts,
+                                      .width = ceiling.width,
+                                      .payload = ceiling.payload,
+                                      .read_request = ceiling.read_request,
+                                      .h2d = ceiling.h2d,
+                                      .d2h = ceiling.d2h};
 }
 
 /* The device's link as it was seen under load, if that was no slower than right after a case. */
@@ -208,17 +206,17 @@ static void add_shares(struct figures *figures, const struct xb_result *result,
                        const struct xb_record_device *device)
 {
     const struct xb_case *test = &result->test;
-    if (device == NULL || device->ceiling == NULL || !result->device_timer || test->latency ||
+    if (device == NULL || !device->ceiling.known || !result->device_timer || test->latency ||
         test->mode->crosses_otherwise)
         return;
     if (test->direction == XB_BIDIR) {
         add_share(figures, &xb_figure_share_of_ceiling_h2d, &xb_figure_bandwidth_h2d,
-                  device->ceiling->h2d);
+                  device->ceiling.h2d);
         add_share(figures, &xb_figure_share_of_ceiling_d2h, &xb_figure_bandwidth_d2h,
-                  device->ceiling->d2h);
+                  device->ceiling.d2h);
     } else if (test->direction != XB_D2D && result->bytes_moved == test->bytes) {
         add_share(figures, &xb_figure_share_of_ceiling, &xb_figure_bandwidth,
-                  test->direction == XB_H2D ? device->ceiling->h2d : device->ceiling->d2h);
+                  test->direction == XB_H2D ? device->ceiling.h2d : device->ceiling.d2h);
     }
 }
 
@@ -291,18 +289,15 @@ static void keep_error(struct xb_making *making, const struct xb_error *error,
     char at[512] = "";
     if (error->status == XB_OK)
         return;
-    struct xb_record_error *kept = xb_making_room(making, 1, sizeof *kept);
-    if (kept == NULL)
-        return;
     if (error->file != NULL)
         snprintf(at, sizeof at, "%s:%d", error->file, error->line);
-    *kept = (struct xb_record_error){.status = xb_status_name(error->status),
-                                     .native_code = error->native_code,
-                                     .native_name = xb_making_keep(making, error->native_name),
-                                     .call = xb_making_keep(making, error->call),
-                                     .message = xb_making_keep(making, error->message),
-                                     .at = xb_making_keep(making, at)};
-    row->error = kept;
+    row->error = (struct xb_record_error){.known = true,
+                                          .status = xb_status_name(error->status),
+                                          .native_code = error->native_code,
+                                          .native_name = xb_making_keep(making, error->native_name),
+                                          .call = xb_making_keep(making, error->call),
+                                          .message = xb_making_keep(making, error->message),
+                                          .at = xb_making_keep(making, at)};
 }
 
 static bool was_cut(enum xb_stop_reason reason)

@@ -45,7 +45,7 @@ struct xb_report_held {
     cJSON *tree;
 };
 
-static enum xb_status take_record(cJSON *root, struct xb_report_document *document,
+static enum xb_status take_record(const cJSON *root, struct xb_report_document *document,
                                   struct xb_error *error)
 {
     struct xb_report_held *held = document->held;
@@ -120,9 +120,9 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
         return document->kind == XB_DOCUMENT_TRACE ? take_trace(root, document, error) : XB_OK;
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
-        return take_record(root, document, error);
     case XB_DOCUMENT_LINK:
-        status = take_link(root, document, error);
+        status = document->kind == XB_DOCUMENT_LINK ? take_link(root, document, error)
+                                                    : take_record(root, document, error);
         cJSON_Delete(root);
         return status;
     case XB_DOCUMENT_COMPARE:

@@ -2,7 +2,7 @@
 #ifndef XFERBENCH_REPORT_DOCUMENT_H
 #define XFERBENCH_REPORT_DOCUMENT_H
 
-#include "record/kind.h"
+#include "record/document.h"
 #include "xferbench/error.h"
 
 #include <stddef.h>

@@ -277,10 +277,10 @@ double xb_way_group_ceiling(const struct xb_ways *ways, const struct xb_way_grou
 {
     const struct xb_record_device *device = device_of(ways->record, group->first);
     const char *direction = group->first->direction;
-    if (device == NULL || device->ceiling == NULL)
+    if (device == NULL || !device->ceiling.known)
         return 0;
-    double to = device->ceiling->h2d / 1e9;
-    double from = device->ceiling->d2h / 1e9;
+    double to = device->ceiling.h2d / 1e9;
+    double from = device->ceiling.d2h / 1e9;
     return strcmp(direction, "h2d") == 0 ? to : strcmp(direction, "d2h") == 0 ? from : to + from;
 }
 

@@ -4,8 +4,8 @@
 
 #include "reading/list.h"
 #include "record/document.h"
+#include "record/fields.h"
 #include "record/making.h"
-#include "record/write.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -31,14 +31,13 @@ static void put_figure(struct xb_json *json, const struct xb_record *merged,
                        const struct xb_record_case *test, const struct xb_record_figure *figure)
 {
     double medians[XB_RECORD_PROCESSES];
-    struct xb_statistics statistics;
-    if (!xb_record_describe(merged, test, figure->name, &statistics))
+    struct xb_record_figure described = *figure;
+    if (!xb_record_describe(merged, test, figure->name, &described.statistics))
         return;
     for (size_t i = 0; i < merged->process_count; i++)
         medians[i] = median_in(&test->rows[i], figure->name);
     xb_json_open_object(json, NULL);
-    xb_record_put_figure(json, figure);
-    xb_record_put_statistics(json, &statistics);
+    xb_fields_put(json, xb_record_figure_fields, &described);
     xb_json_put_numbers(json, "medians", medians, merged->process_count);
     xb_json_close(json);
 }
@@ -94,10 +93,11 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
     char text[XB_RECORD_REASON];
     struct xb_record_summary summary = xb_record_summarize(merged, test);
     xb_json_open_object(json, NULL);
-    xb_record_put_case(json, test);
+    xb_fields_put(json, xb_record_case_fields, test);
     xb_json_put_text(json, "status", xb_result_status_name(summary.status));
     xb_json_put_text(json, "reason", xb_record_reason(test, &summary, text, sizeof text));
-    xb_record_put_verified(json, summary.verified);
+    xb_json_put_known_flag(json, "verified", summary.verified != XB_VERIFIED_UNKNOWN,
+                           summary.verified == XB_VERIFIED_TRUE);
     xb_json_put_whole(json, "processes_ok", summary.ok);
     put_figures(json, merged, test);
     put_warnings(json, merged, test, &summary);
@@ -210,31 +210,35 @@ static void put_process(struct xb_json *json, const struct xb_process *process, 
 /* What the first process says of machine and options; null where none says anything. */
 static void put_conditions(struct xb_json *json, const struct xb_processes *set)
 {
-    static const char *const keys[] = {"host",    "launcher",    "backend",
-                                       "devices", "environment", "config"};
+    static const struct xb_field *const tables[] = {xb_record_node_fields, xb_record_backend_fields,
+                                                    xb_record_devices_fields,
+                                                    xb_record_settings_fields};
     const struct xb_process *first = xb_processes_first(set);
-    if (first == NULL) {
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-            xb_json_put_null(json, keys[i]);
-        return;
-    }
-    xb_record_put_host(json, &first->record);
-    xb_record_put_launcher(json, &first->record);
-    xb_record_put_backend(json, &first->record);
-    xb_record_put_devices(json, &first->record);
-    xb_record_put_environment(json, &first->record);
-    xb_record_put_config(json, &first->record);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (first == NULL)
+            for (const struct xb_field *field = tables[i]; field->key != NULL; field++)
+                xb_json_put_null(json, field->key);
+        else if (tables[i] == xb_record_devices_fields)
+            xb_fields_put(json, tables[i], &first->record.processes[0]);
+        else
+            xb_fields_put(json, tables[i], &first->record);
 }
 
-/* When the first of them began, as this process saw it. */
-static void put_start(struct xb_json *json, const struct xb_start *start)
+/* What was asked, and when the first of them began, as this process saw it. */
+static void put_head(struct xb_json *json, const struct xb_processes *set)
 {
-    struct xb_record own = {.launcher.rank = -1};
+    struct xb_record own = {.asked_processes = set->asked,
+                            .role = set->role,
+                            .program = set->program,
+                            .counterpart = set->counterpart,
+                            .interrupted = set->interrupted,
+                            .has_deadline = set->has_deadline,
+                            .deadline_met = set->deadline_met};
     struct xb_making making = {.record = &own};
-    xb_making_keep_start(&making, start);
+    xb_making_keep_start(&making, &set->start);
     if (making.failed)
         xb_json_fail_memory(json);
-    xb_record_put_start(json, &own);
+    xb_fields_put(json, xb_record_merged_fields, &own);
     xb_record_free(&own);
 }
 
@@ -245,13 +249,7 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_document_put_schema(&json, "xferbench.processes", XB_RECORD_VERSION);
-    xb_json_put_whole(&json, "asked", set->asked);
-    xb_json_put_optional(&json, "role", set->role);
-    xb_json_put_optional(&json, "program", set->program);
-    xb_json_put_optional(&json, "interleaved_with", set->counterpart);
-    xb_json_put_flag(&json, "interrupted", set->interrupted);
-    xb_json_put_known_flag(&json, "deadline_met", set->has_deadline, set->deadline_met);
-    put_start(&json, &set->start);
+    put_head(&json, set);
     put_conditions(&json, set);
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < set->count; i++)

@@ -6,7 +6,8 @@
 
 /* Fails the test unless the schema, a JSON file, describes each field of the table and of the
  * tables in it: as a member that is required, of its type, and null exactly where a reader takes
- * null. `definition` is the name of the object in "$defs"; NULL: the document itself. */
+ * null. What refers to another schema is left to that one's test. `definition` is the name of the
+ * object in "$defs"; NULL: the document itself. */
 void assert_schema_describes(const char *path, const char *definition,
                              const struct xb_field *fields);
 

@@ -192,7 +192,7 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         {"part", "{}", "part.number: is missing"},
         {"items", "{}", "items: must be an array"},
         {"items", "[1,2,3]", "items: has more than 2 items"},
-        {"items", "[{\"number\":1,\"rate\":2},5]", "items[1].number: is missing"},
+        {"items", "[{\"number\":1,\"rate\":2},5]", "items[1]: must be an object"},
         {"list", "[0,0,0,0]", "list: has more than 3 items"},
         {"list", "[{\"number\":-1,\"rate\":2}]", "list[0].number: must be a whole number"},
         {"custom", "0", "custom: must be a whole number from 1"},
