@@ -155,7 +155,8 @@ struct xb_record_host {
 
 /* Which of the processes that a launcher (Slurm, mpirun) started together this one is. */
 struct xb_record_launcher {
-    int64_t rank;         /* from 0; -1: no launcher told one */
+    bool known;           /* false: no launcher told a rank */
+    uint64_t rank;        /* from 0 */
     uint64_t ranks;       /* how many there are; 0: not told */
     const char *named_by; /* the variable that told the rank; NULL: none */
 };

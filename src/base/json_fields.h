@@ -27,7 +27,7 @@ enum xb_field_kind {
                           rounded up to 2^64 is read as the largest that a counter can have */
     XB_FIELD_SIZE,     /* size_t */
     XB_FIELD_INDEX,    /* int or what is as long; below 0 is written as null, which is read as -1 */
-    XB_FIELD_INT64,    /* int64_t, the same */
+    XB_FIELD_INT64,    /* int64_t, up to 2^53 to either side of 0 */
     XB_FIELD_DOUBLE,   /* 0 or more; NAN is written as null where XB_NULL_IF_NAN is given */
     XB_FIELD_TEXT,     /* char array; a text that is too long for it is cut when it is read */
     XB_FIELD_ADDRESS,  /* the same, and a PCI address */
@@ -58,6 +58,7 @@ struct xb_field {
     uint64_t least, most; /* of whole numbers; `most` 0: what the type holds */
     const struct xb_field *fields;
     const char *(*word)(int value);
+    /* In place of what the kind does, where they are set. */
     void (*write)(struct xb_json *json, const struct xb_field *field, const void *from);
     void (*read)(struct xb_json_reader *reader, const cJSON *object, const struct xb_field *field,
                  void *to);
@@ -85,11 +86,11 @@ struct xb_field {
         .size = sizeof(((type *)0)->member[0]), .count = offsetof(type, count_), .most = (most_),  \
         .fields = (fields_)                                                                        \
     }
-#define XB_LIST(key_, type, member, count_, most_, fields_)                                        \
+#define XB_LIST(key_, type, member, count_, most_, fields_, ...)                                   \
     {                                                                                              \
         .key = (key_), .kind = XB_FIELD_LIST, .offset = offsetof(type, member),                    \
         .size = sizeof(*((type *)0)->member), .count = offsetof(type, count_), .most = (most_),    \
-        .fields = (fields_)                                                                        \
+        .fields = (fields_), ##__VA_ARGS__                                                         \
     }
 #define XB_NUMBERS(key_, type, member, count_, ...)                                                \
     {                                                                                              \
@@ -134,6 +135,8 @@ void xb_fields_read_object(struct xb_json_reader *reader, const cJSON *object, c
 /* Whether a reader takes null for the field. */
 bool xb_field_may_be_null(const struct xb_field *field);
 
+/* Zeroed room for `count` things in the reader's texts. NULL: the reader has failed. */
+void *xb_fields_room(struct xb_json_reader *reader, size_t count, size_t size);
 /* A copy in the reader's texts; the text itself where it has none, or has failed. */
 const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text);
 

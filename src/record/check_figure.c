@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether the numbers of a figure that was read fit together. */
+#include "fields.h"
 #include "internal.h"
-
-#include "base/json_read.h"
 #include "measure/mode_list.h"
 
 #include <math.h>
@@ -22,15 +21,18 @@ static void check_kind(struct xb_json_reader *reader, const struct xb_record_row
                        figure->name);
 }
 
+static double number_of(const struct xb_record_figure *figure, const struct xb_field *field)
+{
+    return *(const double *)((const char *)figure + field->offset);
+}
+
 /* What was computed from other figures has no spread. */
 static void check_computed(struct xb_json_reader *reader, const struct xb_record_figure *figure)
 {
-    const struct xb_statistics *statistics = &figure->statistics;
-    const double others[] = {statistics->min, statistics->max, statistics->p5,
-                             statistics->p95, statistics->p99, statistics->mad};
-    bool alone = !statistics->has_interval && figure->sample_count == 0;
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        alone = alone && isnan(others[i]);
+    bool alone = figure->sample_count == 0;
+    for (const struct xb_field *field = xb_record_figure_fields; field->key != NULL; field++)
+        if (field->kind == XB_FIELD_DOUBLE && strcmp(field->key, "median") != 0)
+            alone = alone && isnan(number_of(figure, field));
     if (!alone)
         xb_json_refuse(reader, "n", "is 0: such a figure has a median only");
 }
@@ -67,17 +69,14 @@ static void check_samples(struct xb_json_reader *reader, const struct xb_record_
         xb_json_refuse_memory(reader);
         return;
     }
-    const struct xb_statistics *a = &own.statistics;
-    const struct xb_statistics *b = &figure->statistics;
-    const double pairs[][2] = {
-        {a->median, b->median}, {a->ci95_low, b->ci95_low}, {a->ci95_high, b->ci95_high},
-        {a->min, b->min},       {a->max, b->max},           {a->p5, b->p5},
-        {a->p95, b->p95},       {a->p99, b->p99},           {a->mad, b->mad}};
-    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
-        if (!isnan(pairs[i][1]) && !(fabs(pairs[i][0] - pairs[i][1]) <= ROUNDING * pairs[i][0]))
+    for (const struct xb_field *field = xb_record_figure_fields; field->key != NULL; field++) {
+        if (field->kind != XB_FIELD_DOUBLE || isnan(number_of(figure, field)))
+            continue;
+        double is = number_of(&own, field), told = number_of(figure, field);
+        if (!(fabs(is - told) <= ROUNDING * is))
             xb_json_refuse(reader, "samples",
-                           "these samples do not give the %.6g that stands beside them",
-                           pairs[i][1]);
+                           "these samples do not give the %.6g that stands beside them", told);
+    }
 }
 
 void xb_record_check_figure(struct xb_json_reader *reader, const struct xb_record_row *row,

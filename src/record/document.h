@@ -8,6 +8,7 @@
 #include <time.h>
 
 struct cJSON;
+struct xb_record;
 
 /* What every document of xferbench has in common: members of the innermost open object. */
 
@@ -20,6 +21,10 @@ void xb_document_put_time(struct xb_json *json, const char *key, time_t when);
 /* What a reader must know of a device, as one object. */
 void xb_document_put_facts(struct xb_json *json, const char *key,
                            const struct xb_device_info *info);
+
+/* What a document after docs/result.schema.json says of a record of one process: all of it but the
+ * Reading. */
+void xb_record_put(struct xb_json *json, const struct xb_record *record);
 
 /* Which of the program's commands wrote a JSON file. Whoever reads the file checks the rest of it.
  */

@@ -1,9 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The conditions as a list of names and values, for whoever compares or prints all of them. */
+/* Facts by their names; and the conditions as a list of them, for whoever compares or prints all of
+ * them. */
 #include "internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct xb_record_fact *)a)->name,
+                  ((const struct xb_record_fact *)b)->name);
+}
+
+void xb_record_sort_facts(struct xb_record_fact *facts, size_t count)
+{
+    if (count > 1)
+        qsort(facts, count, sizeof *facts, by_name);
+}
+
+const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
+                                                 const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
+}
+
+const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name)
+{
+    return record != NULL ? xb_record_fact_find(record->options, record->option_count, name) : NULL;
+}
+
+/* ---- the conditions ---- */
 
 /* The list while it is made; there is room for all. Once memory was short nothing is added. */
 struct list {
@@ -62,26 +92,17 @@ static void add_device(struct list *list, const struct xb_record_device *device)
     add_all(list, prefix, device->facts, device->fact_count);
 }
 
-#define OF_RECORD 13
-#define OF_DEVICE 7
-
-static size_t count_facts(const struct xb_record *record, const struct xb_record_device *devices,
-                          size_t device_count)
-{
-    size_t count = OF_RECORD + record->environment_count;
-    for (size_t i = 0; i < device_count; i++)
-        count += OF_DEVICE + devices[i].fact_count;
-    return count;
-}
-
 bool xb_record_make_facts(struct xb_record *record)
 {
     const struct xb_record_host *host = &record->host;
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
     struct list list = {.record = record};
+    size_t most = 13 + record->environment_count; /* of the record, and 7 of a device */
+    for (size_t i = 0; i < count; i++)
+        most += 7 + devices[i].fact_count;
     record->fact_count = 0;
-    record->facts = calloc(count_facts(record, devices, count), sizeof *record->facts);
+    record->facts = calloc(most, sizeof *record->facts);
     if (record->facts == NULL)
         return false;
     add_text(&list, "", "hostname", host->hostname);

@@ -38,17 +38,6 @@ typedef struct xb_record_row row;
 typedef struct xb_record_error failure;
 typedef struct xb_record_figure figure;
 
-/* Zeroed room for `count` things that live as long as what is read. NULL: the reader has failed. */
-static void *room(struct xb_json_reader *reader, size_t count, size_t size)
-{
-    if (xb_json_failed(reader))
-        return NULL;
-    void *made = xb_arena_allocate(reader->texts, count * size);
-    if (made == NULL)
-        xb_json_refuse_memory(reader);
-    return made;
-}
-
 /* ---- an object with any keys, as a list of facts ---- */
 
 /* A value as text: a text as it is, null as NULL, anything else as JSON. */
@@ -87,7 +76,7 @@ static void read_facts(struct xb_json_reader *reader, const cJSON *object,
     size_t count = (size_t)cJSON_GetArraySize(inner), read = 0;
     if (count > field->most)
         xb_json_refuse(reader, field->key, "has more than %zu keys", (size_t)field->most);
-    struct xb_record_fact *facts = room(reader, count, sizeof *facts);
+    struct xb_record_fact *facts = xb_fields_room(reader, count, sizeof *facts);
     if (facts == NULL)
         return;
     cJSON_ArrayForEach(item, inner) facts[read++] =
@@ -124,36 +113,15 @@ static const struct xb_field host_fields[] = {
     XB_FIELD("node_named_by", STRING, host, node_named_by, XB_TEXT_OR_NULL),
     XB_FIELDS_END};
 
-/* A rank that is told is not below 0. */
 static const struct xb_field launcher_fields[] = {
     XB_FIELD("rank", UINT64, launcher, rank, .most = XB_RANKS - 1),
     XB_FIELD("ranks", UINT64, launcher, ranks, XB_NULL_IF_EMPTY, .most = XB_RANKS),
     XB_FIELD("named_by", STRING, launcher, named_by, XB_NOT_EMPTY), XB_FIELDS_END};
 
-static void put_launcher(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const launcher *of = &((const record *)from)->launcher;
-    if (of->rank < 0)
-        xb_json_put_null(json, field->key);
-    else
-        xb_fields_put_object(json, field->key, field->fields, of);
-}
-
-static void read_launcher(struct xb_json_reader *reader, const cJSON *object,
-                          const struct xb_field *field, void *to)
-{
-    launcher *of = &((record *)to)->launcher;
-    of->rank = -1;
-    if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key)))
-        return;
-    xb_fields_read_object(reader, object, field->key, field->fields, of);
-    if (of->ranks > 0 && of->rank >= (int64_t)of->ranks)
-        xb_json_refuse(reader, "launcher.rank", "must be below the number of ranks");
-}
-
 const struct xb_field xb_record_node_fields[] = {
     XB_OBJECT("host", record, host, host_fields),
-    XB_CUSTOM("launcher", put_launcher, read_launcher, .fields = launcher_fields), XB_FIELDS_END};
+    XB_OBJECT("launcher", record, launcher, launcher_fields, XB_KNOWN(record, launcher.known)),
+    XB_FIELDS_END};
 
 static const struct xb_field clock_fields[] = {
     XB_FIELD("synchronised", FLAG, start, synchronised, XB_KNOWN(start, clock_known)),
@@ -288,15 +256,6 @@ static const struct xb_field device_fields[] = {
     FACTS("facts", put_facts, read_facts, device, facts, fact_count, MOST_FACTS),
     XB_FIELDS_END};
 
-static void put_devices(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const process *of = from;
-    xb_json_open_array(json, field->key);
-    for (size_t i = 0; i < of->device_count; i++)
-        xb_fields_put_object(json, NULL, field->fields, &of->devices[i]);
-    xb_json_close(json);
-}
-
 /* Rows name their device by its index. */
 static void read_device(struct xb_json_reader *reader, const cJSON *item, size_t index, void *to)
 {
@@ -324,8 +283,10 @@ static void read_devices(struct xb_json_reader *reader, const cJSON *object,
             xb_fields_read_each(reader, object, field->key, MOST_DEVICES, read_device, of);
 }
 
-const struct xb_field xb_record_devices_fields[] = {
-    XB_CUSTOM("devices", put_devices, read_devices, .fields = device_fields), XB_FIELDS_END};
+const struct xb_field xb_record_devices_fields[] = {XB_LIST("devices", process, devices,
+                                                            device_count, MOST_DEVICES,
+                                                            device_fields, .read = read_devices),
+                                                    XB_FIELDS_END};
 
 /* ---- a case ---- */
 
@@ -376,15 +337,6 @@ const struct xb_field xb_record_figure_fields[] = {FIGURE, XB_FIELDS_END};
 static const struct xb_field sampled_figure_fields[] = {
     FIGURE, XB_NUMBERS("samples", figure, samples, sample_count), XB_FIELDS_END};
 
-static void put_figures(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const row *of = from;
-    xb_json_open_array(json, field->key);
-    for (size_t i = 0; i < of->figure_count; i++)
-        xb_fields_put_object(json, NULL, field->fields, &of->figures[i]);
-    xb_json_close(json);
-}
-
 static uint64_t most_of(const char *unit)
 {
     if (unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0)
@@ -422,7 +374,7 @@ static void read_figures(struct xb_json_reader *reader, const cJSON *object,
 {
     row *of = to;
     size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
-    of->figures = room(reader, count, sizeof *of->figures);
+    of->figures = xb_fields_room(reader, count, sizeof *of->figures);
     if (of->figures != NULL)
         (void)xb_fields_read_each(reader, object, field->key, MOST_FIGURES, read_figure, of);
 }
@@ -434,25 +386,10 @@ static const char *status_word(int status)
     return xb_result_status_name((enum xb_result_status)status);
 }
 
-static void put_code(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    xb_json_put_number(json, field->key, (double)((const failure *)from)->native_code);
-}
-
 /* errno, or a vendor's code, which may be below 0. */
-static void read_code(struct xb_json_reader *reader, const cJSON *object,
-                      const struct xb_field *field, void *to)
-{
-    double code = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, field->key));
-    if (fabs(code) <= (double)MOST_OTHER && floor(code) == code)
-        ((failure *)to)->native_code = (int64_t)code;
-    else
-        xb_json_refuse(reader, field->key, "must be a whole number");
-}
-
 static const struct xb_field error_fields[] = {
     XB_FIELD("status", STRING, failure, status, XB_NOT_EMPTY),
-    XB_CUSTOM("native_code", put_code, read_code),
+    XB_FIELD("native_code", INT64, failure, native_code),
     XB_FIELD("native_name", STRING, failure, native_name, XB_TEXT_OR_NULL),
     XB_FIELD("call", STRING, failure, call, XB_TEXT_OR_NULL),
     XB_FIELD("message", STRING, failure, message, XB_NOT_EMPTY),
@@ -490,7 +427,7 @@ static void read_placements(struct xb_json_reader *reader, const cJSON *object,
     if (cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key)))
         return;
     xb_fields_read(reader, object, fields, &read);
-    size_t *samples = room(reader, read.count, sizeof *samples);
+    size_t *samples = xb_fields_room(reader, read.count, sizeof *samples);
     if (samples == NULL)
         return;
     for (size_t i = 0; i < read.count; i++) {
@@ -538,7 +475,7 @@ static void read_warnings(struct xb_json_reader *reader, const cJSON *object,
     size_t count = (size_t)cJSON_GetArraySize(warnings);
     if (count > XB_RESULT_WARNINGS)
         xb_json_refuse(reader, field->key, "are more than %d", XB_RESULT_WARNINGS);
-    const char **texts = room(reader, count, sizeof *texts);
+    const char **texts = xb_fields_room(reader, count, sizeof *texts);
     if (texts == NULL)
         return;
     cJSON_ArrayForEach(item, warnings)
@@ -573,7 +510,7 @@ static void read_details(struct xb_json_reader *reader, const cJSON *object,
     size_t count = (size_t)cJSON_GetArraySize(details);
     if (count > MOST_DETAILS)
         xb_json_refuse(reader, field->key, "has more than %d keys", MOST_DETAILS);
-    struct xb_record_detail *kept = room(reader, count, sizeof *kept);
+    struct xb_record_detail *kept = xb_fields_room(reader, count, sizeof *kept);
     if (kept == NULL)
         return;
     size_t outer = xb_place_enter(&reader->place, field->key);
@@ -599,7 +536,8 @@ const struct xb_field xb_record_row_fields[] = {
     XB_FIELD("bytes_moved", UINT64, row, bytes_moved, XB_NULL_IF_EMPTY, .least = 1),
     XB_NUMBERS("samples_s", row, times, time_count, XB_ABOVE_0, .most = MOST_SECONDS),
     XB_CUSTOM("placements", put_placements, read_placements),
-    XB_CUSTOM("figures", put_figures, read_figures, .fields = sampled_figure_fields),
+    XB_LIST("figures", row, figures, figure_count, MOST_FIGURES, sampled_figure_fields,
+            .read = read_figures),
     XB_FIELD("stop_reason", STRING, row, stop_reason, XB_TEXT_OR_NULL),
     XB_CUSTOM("verified", put_verified, read_verified),
     XB_CUSTOM("warnings", put_warnings, read_warnings),

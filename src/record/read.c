@@ -1,17 +1,125 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 /* A file of one process or of several becomes a record. */
-#include "reader.h"
-
 #include "base/arena.h"
 #include "base/file_text.h"
 #include "fields.h"
+#include "internal.h"
+#include "making.h"
+#include "measure/mode_list.h"
+#include "measure/node_choice.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* A record while it is read. base/json_read.h says how the first error is kept: once there is one,
+ * every function here does nothing. */
+struct reader {
+    struct xb_json_reader json;
+    struct xb_record *record;        /* that is filled */
+    bool nodes[XB_NODES];            /* NUMA nodes that rows name, */
+    size_t node_count;               /* and how many these are */
+    struct xb_record_entry *entries; /* the rows of all documents, in the order of the file */
+    size_t entry_count;
+    size_t process; /* whose rows are read */
+};
+
+/* ---- rows, and what a table does not say of them ---- */
+
+/* A row is of devices that its document lists; below 0 is none. */
+static void check_device(struct reader *reader, const char *key, int device)
+{
+    const struct xb_record_process *process = &reader->record->processes[reader->process];
+    bool is_there = device < 0;
+    for (size_t i = 0; i < process->device_count && !is_there; i++)
+        is_there = process->devices[i].index == (unsigned)device;
+    if (!is_there)
+        xb_json_refuse(&reader->json, key, "is %d, which is none of \"devices\"", device);
+}
+
+/* The numbers of NUMA nodes may have gaps, such as 0 and 8: what counts is how many there are. */
+static void check_node(struct reader *reader, int node)
+{
+    uint64_t most = reader->record->host.numa_nodes;
+    if (node >= XB_NODES)
+        xb_json_refuse(&reader->json, "parameters.numa", "is node %d: the last is %d", node,
+                       XB_NODES - 1);
+    else if (node >= 0 && !reader->nodes[node]) {
+        reader->nodes[node] = true;
+        if (++reader->node_count > most && most > 0)
+            xb_json_refuse(&reader->json, "parameters.numa",
+                           "is node %d, one more than the %u that the machine has", node,
+                           (unsigned)most);
+    }
+}
+
+/* What a row that is ok has; one that is not has it as evidence, or not at all. */
+static void check_measured(struct xb_json_reader *json, const struct xb_record_case *test,
+                           const struct xb_record_row *row)
+{
+    const char *main_figure = xb_mode_main_figure(test->mode, test->latency)->name;
+    if (row->verified != XB_VERIFIED_TRUE)
+        xb_json_refuse(json, "verified",
+                       "is not true in a row that is ok: xferbench writes no such row");
+    if (row->timer == NULL)
+        xb_json_refuse(json, "timer", "must be a text that is not empty");
+    if (row->bytes_moved == 0)
+        xb_json_refuse(json, "bytes_moved", "is null in a row that is ok");
+    if (xb_record_row_figure(row, main_figure) == NULL)
+        xb_json_refuse(json, "figures", "have no %s", main_figure);
+}
+
+/* Whether that ended the row before it was measured in full. */
+static bool is_cut(const struct xb_record_row *row, enum xb_stop_reason reason)
+{
+    return row->stop_reason != NULL && strcmp(row->stop_reason, xb_stop_reason_name(reason)) == 0;
+}
+
+static void read_row(struct xb_json_reader *json, const cJSON *item, size_t index, void *to)
+{
+    struct reader *reader = to;
+    struct xb_record_entry *entry = &reader->entries[reader->entry_count++];
+    struct xb_record_row *row = &entry->row;
+    *entry = (struct xb_record_entry){.process = reader->process, .index = index};
+    xb_fields_read(json, item, xb_record_case_fields, &entry->test);
+    if (xb_json_failed(json))
+        return;
+    check_device(reader, "device", entry->test.device);
+    check_device(reader, "peer", entry->test.peer);
+    check_node(reader, xb_record_case_node(&entry->test));
+    xb_fields_read(json, item, xb_record_row_fields, row);
+    row->is_there = true;
+    row->is_cut = is_cut(row, XB_STOP_INTERRUPTED) || is_cut(row, XB_STOP_DEADLINE);
+    if (xb_json_failed(json))
+        return;
+    if (row->status == XB_RESULT_OK)
+        check_measured(json, &entry->test, row);
+    else if (row->figure_count > 0)
+        xb_json_refuse(json, "figures", "must be none in a row that is not ok");
+}
+
+/* Adds the results of a document, that of reader->process, of which all else has been read. */
+static void read_rows(struct reader *reader, const cJSON *document)
+{
+    size_t more = (size_t)cJSON_GetArraySize(xb_json_get_array(&reader->json, document, "results"));
+    more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
+    if (xb_json_failed(&reader->json))
+        return;
+    struct xb_record_entry *grown =
+        realloc(reader->entries, (reader->entry_count + more + 1) * sizeof *grown);
+    if (grown == NULL) {
+        xb_json_refuse_memory(&reader->json);
+        return;
+    }
+    reader->entries = grown;
+    (void)xb_fields_read_each(&reader->json, document, "results", XB_RECORD_CASES, read_row,
+                              reader);
+}
+
+/* ---- documents ---- */
+
 /* A document of this kind, in the form that this program reads. */
-static void read_form(struct xb_reader *reader, const cJSON *document, const char *schema)
+static void read_form(struct reader *reader, const cJSON *document, const char *schema)
 {
     const char *found = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(document, "schema"));
     if (!cJSON_IsObject(document))
@@ -36,7 +144,7 @@ static void read_form(struct xb_reader *reader, const cJSON *document, const cha
                        (unsigned)version, XB_RECORD_VERSION);
 }
 
-static void make_processes(struct xb_reader *reader, size_t count)
+static void make_processes(struct reader *reader, size_t count)
 {
     struct xb_record *record = reader->record;
     if (xb_json_failed(&reader->json) || count == 0)
@@ -49,19 +157,22 @@ static void make_processes(struct xb_reader *reader, size_t count)
 }
 
 /* Under which conditions it was measured, but for the devices. */
-static void read_conditions(struct xb_reader *reader, const cJSON *document)
+static void read_conditions(struct reader *reader, const cJSON *document)
 {
     struct xb_json_reader *json = &reader->json;
+    const struct xb_record_launcher *launcher = &reader->record->launcher;
     xb_fields_read(json, document, xb_record_backend_fields, reader->record);
     xb_fields_read(json, document, xb_record_settings_fields, reader->record);
     xb_fields_read_object(json, document, "tool", xb_record_tool_fields, reader->record);
     xb_fields_read(json, document, xb_record_node_fields, reader->record);
+    if (launcher->known && launcher->ranks > 0 && launcher->rank >= launcher->ranks)
+        xb_json_refuse(json, "launcher.rank", "must be below the number of ranks");
     xb_fields_read(json, document, xb_record_start_fields, reader->record);
 }
 
 /* Fails where the document, whose devices *process has, was measured under other conditions than
  * the first. */
-static void check_conditions(struct xb_reader *reader, const cJSON *document,
+static void check_conditions(struct reader *reader, const cJSON *document,
                              struct xb_record_process *process)
 {
     char text[XB_RECORD_DIFFERENCE];
@@ -81,7 +192,7 @@ static void check_conditions(struct xb_reader *reader, const cJSON *document,
 }
 
 /* Reads one process's document, that of reader->process. */
-static void read_process(struct xb_reader *reader, const cJSON *document)
+static void read_process(struct reader *reader, const cJSON *document)
 {
     struct xb_record_process *process = &reader->record->processes[reader->process];
     bool is_first = reader->record->backend == NULL;
@@ -93,14 +204,14 @@ static void read_process(struct xb_reader *reader, const cJSON *document)
     process->has_results = true;
     if (!is_first)
         check_conditions(reader, document, process);
-    xb_reader_read_rows(reader, document);
+    read_rows(reader, document);
 }
 
 /* processes[index] of a merged file; one that failed has no document, and no rows. It says itself
  * why; whether the run was cut short, the file does. */
 static void read_member(struct xb_json_reader *json, const cJSON *member, size_t index, void *to)
 {
-    struct xb_reader *reader = to;
+    struct reader *reader = to;
     static const struct xb_field fields[] = {
         XB_FIELD("failure", STRING, struct xb_record_process, failure, XB_TEXT_OR_NULL),
         XB_FIELDS_END};
@@ -118,7 +229,7 @@ static void read_member(struct xb_json_reader *json, const cJSON *member, size_t
     xb_place_leave(&json->place, length);
 }
 
-static void read_merged(struct xb_reader *reader, const cJSON *root)
+static void read_merged(struct reader *reader, const cJSON *root)
 {
     struct xb_record *record = reader->record;
     struct xb_json_reader *json = &reader->json;
@@ -145,7 +256,7 @@ static void read_merged(struct xb_reader *reader, const cJSON *root)
         xb_json_refuse(json, "processes", "none of them has results");
 }
 
-static void read_single(struct xb_reader *reader, const cJSON *root)
+static void read_single(struct reader *reader, const cJSON *root)
 {
     struct xb_record *record = reader->record;
     read_form(reader, root, "xferbench.result");
@@ -159,7 +270,7 @@ static void read_single(struct xb_reader *reader, const cJSON *root)
     record->deadline_met = record->processes[0].deadline_met;
 }
 
-static void read_root(struct xb_reader *reader, const cJSON *root)
+static void read_root(struct reader *reader, const cJSON *root)
 {
     const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "schema"));
     if (schema != NULL && strcmp(schema, "xferbench.processes") == 0)
@@ -169,16 +280,20 @@ static void read_root(struct xb_reader *reader, const cJSON *root)
     const char *timestamp = xb_json_get_text(&reader->json, root, "timestamp");
     if (timestamp != NULL)
         reader->record->timestamp = xb_fields_keep_text(&reader->json, timestamp);
-    xb_reader_make_cases(reader);
+    if (!xb_json_failed(&reader->json))
+        xb_record_make_cases(&reader->json, reader->record, reader->entries, reader->entry_count,
+                             XB_RECORD_CASES);
     free(reader->entries);
+    if (!xb_json_failed(&reader->json) && !xb_record_make_facts(reader->record))
+        xb_json_refuse_memory(&reader->json);
 }
 
 enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_record *record,
                                  struct xb_error *error)
 {
-    struct xb_reader reader = {.json = {.place = {.path = path}, .texts = &record->texts},
-                               .record = record};
-    *record = (struct xb_record){.launcher.rank = -1, .path = strdup(path)};
+    struct reader reader = {.json = {.place = {.path = path}, .texts = &record->texts},
+                            .record = record};
+    *record = (struct xb_record){.path = strdup(path)};
     if (record->path == NULL)
         xb_json_refuse_memory(&reader.json);
     else

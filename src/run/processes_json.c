@@ -2,6 +2,7 @@
 /* The keys and their meaning stand in docs/processes.schema.json. */
 #include "processes_set.h"
 
+#include "base/json_read.h"
 #include "reading/list.h"
 #include "record/document.h"
 #include "record/fields.h"
@@ -10,13 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The processes' records as the one that a reader makes of the merged file. What is in it is
- * theirs; the arrays are its own. */
-struct merged {
-    const struct xb_processes *set;
-    struct xb_record record;
-};
 
 /* ---- one case ---- */
 
@@ -106,68 +100,38 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
 
 /* ---- which cases there are ---- */
 
-static const struct xb_record *record_of(const struct merged *merged, size_t process)
+/* The processes' records as the one that a reader makes of the merged file: its rows, and what the
+ * Reading says of devices, are theirs. */
+static void merge(struct xb_json_reader *reader, const struct xb_processes *set,
+                  struct xb_record *merged)
 {
-    return &merged->set->processes[process].record;
-}
-
-/* Takes a case up if no process before has it, with the row of each process that has it. */
-static bool take_case(struct merged *merged, size_t process, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < process; i++)
-        if (xb_record_find(record_of(merged, i), test) != NULL)
-            return true;
-    struct xb_record_case *made = &merged->record.cases[merged->record.case_count];
-    *made = *test;
-    made->rows = calloc(merged->set->count, sizeof *made->rows);
-    if (made->rows == NULL)
-        return false;
-    merged->record.case_count++;
-    for (size_t i = process; i < merged->set->count; i++) {
-        const struct xb_record_case *own = xb_record_find(record_of(merged, i), test);
-        if (own != NULL)
-            made->rows[i] = own->rows[0];
+    size_t most = 0, count = 0;
+    for (size_t i = 0; i < set->count; i++)
+        most += set->processes[i].record.case_count;
+    struct xb_record_entry *entries = calloc(most + 1, sizeof *entries);
+    merged->is_merged = true;
+    merged->processes = calloc(set->count + 1, sizeof *merged->processes);
+    merged->process_count = merged->processes != NULL ? set->count : 0;
+    if (entries == NULL || merged->processes == NULL)
+        xb_json_refuse_memory(reader);
+    for (size_t i = 0; !xb_json_failed(reader) && i < set->count; i++) {
+        const struct xb_record *own = &set->processes[i].record;
+        if (own->process_count > 0) /* it did not fail */
+            merged->processes[i] = own->processes[0];
+        for (size_t k = 0; k < own->case_count; k++)
+            entries[count++] = (struct xb_record_entry){
+                .test = own->cases[k], .row = own->cases[k].rows[0], .process = i, .index = k};
     }
-    return true;
+    if (!xb_json_failed(reader))
+        xb_record_make_cases(reader, merged, entries, count, SIZE_MAX);
+    free(entries);
 }
 
-/* Takes a process up as its own record has it: the Reading speaks of its devices. */
-static void take_process(struct merged *merged, size_t process)
+static void release(struct xb_record *merged)
 {
-    const struct xb_record *own = record_of(merged, process);
-    if (own->process_count > 0) /* it did not fail */
-        merged->record.processes[process] = own->processes[0];
-}
-
-/* In the order of their first appearance. */
-static bool collect(struct merged *merged)
-{
-    size_t most = 0;
-    size_t count = merged->set->count;
-    struct xb_record *record = &merged->record;
-    record->is_merged = true;
-    for (size_t i = 0; i < count; i++)
-        most += record_of(merged, i)->case_count;
-    record->cases = calloc(most + 1, sizeof *record->cases);
-    record->processes = calloc(count + 1, sizeof *record->processes);
-    bool ok = record->cases != NULL && record->processes != NULL;
-    record->process_count = ok ? count : 0;
-    for (size_t i = 0; ok && i < count; i++) {
-        take_process(merged, i);
-        for (size_t j = 0; ok && j < record_of(merged, i)->case_count; j++)
-            ok = take_case(merged, i, &record_of(merged, i)->cases[j]);
-    }
-    return ok && xb_record_make_index(record);
-}
-
-static void release(struct merged *merged)
-{
-    for (size_t i = 0; i < merged->record.case_count; i++)
-        free(merged->record.cases[i].rows);
-    free(merged->record.index);
-    free(merged->record.by_size);
-    free(merged->record.cases);
-    free(merged->record.processes);
+    for (size_t i = 0; i < merged->process_count; i++)
+        merged->processes[i].devices = NULL; /* the process's */
+    xb_record_free(merged);
 }
 
 /* ---- the document ---- */
@@ -183,12 +147,14 @@ static void put_results(struct xb_json *json, const struct xb_record *merged)
 /* What all processes together measured, and what that means. */
 static void put_merged(struct xb_json *json, const struct xb_processes *set)
 {
-    struct merged merged = {.set = set};
-    if (collect(&merged)) {
-        put_results(json, &merged.record);
-        xb_reading_put_of(json, &merged.record);
+    struct xb_json_reader reader = {.place = {.path = "the processes"}};
+    struct xb_record merged = {.path = NULL};
+    merge(&reader, set, &merged);
+    if (!xb_json_failed(&reader)) {
+        put_results(json, &merged);
+        xb_reading_put_of(json, &merged);
     } else {
-        xb_json_fail_memory(json);
+        xb_json_fail(json, &reader.error);
     }
     release(&merged);
 }

@@ -119,7 +119,7 @@ static void reads_what_is_not_known(void **state)
     struct xb_record record = read_tree(tree);
     assert_null(record.host.node);
     assert_null(record.host.node_named_by);
-    assert_int_equal(record.launcher.rank, -1);
+    assert_false(record.launcher.known);
     assert_int_equal(record.launcher.ranks, 0);
     assert_null(record.launcher.named_by);
     assert_null(record.start.began);
