@@ -235,7 +235,7 @@ static void add_row(struct xb_json_reader *reader, struct xb_record_case *made,
 void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *record,
                           const struct xb_record_entry *entries, size_t count, size_t most)
 {
-    const struct xb_record_case **tests = calloc(count + 1, sizeof *tests);
+    const struct xb_record_case **tests = calloc(count + 1, sizeof(struct xb_record_case *));
     record->cases = calloc(count + 1, sizeof *record->cases);
     for (size_t i = 0; tests != NULL && i < count; i++)
         tests[i] = &entries[i].test;

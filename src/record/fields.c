@@ -275,7 +275,7 @@ static void read_devices(struct xb_json_reader *reader, const cJSON *object,
         xb_json_refuse(reader, field->key, "must be 1 to %d", MOST_DEVICES);
     if (xb_json_failed(reader))
         return;
-    of->devices = calloc(count, sizeof *of->devices);
+    of->devices = calloc(count + 1, sizeof *of->devices);
     if (of->devices == NULL)
         xb_json_refuse_memory(reader);
     else

@@ -112,9 +112,12 @@ static void merge(struct xb_json_reader *reader, const struct xb_processes *set,
     merged->is_merged = true;
     merged->processes = calloc(set->count + 1, sizeof *merged->processes);
     merged->process_count = merged->processes != NULL ? set->count : 0;
-    if (entries == NULL || merged->processes == NULL)
+    if (entries == NULL || merged->processes == NULL) {
+        free(entries);
         xb_json_refuse_memory(reader);
-    for (size_t i = 0; !xb_json_failed(reader) && i < set->count; i++) {
+        return;
+    }
+    for (size_t i = 0; i < set->count; i++) {
         const struct xb_record *own = &set->processes[i].record;
         if (own->process_count > 0) /* it did not fail */
             merged->processes[i] = own->processes[0];
@@ -122,8 +125,7 @@ static void merge(struct xb_json_reader *reader, const struct xb_processes *set,
             entries[count++] = (struct xb_record_entry){
                 .test = own->cases[k], .row = own->cases[k].rows[0], .process = i, .index = k};
     }
-    if (!xb_json_failed(reader))
-        xb_record_make_cases(reader, merged, entries, count, SIZE_MAX);
+    xb_record_make_cases(reader, merged, entries, count, SIZE_MAX);
     free(entries);
 }
 
