@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cJSON;
+
 /*
  * A record: results with the conditions under which they were taken, of one process or of several,
  * from this process (src/measure/record_of_run.h) or from a file. Measuring fills its rows, and it
@@ -79,6 +81,7 @@ struct xb_record_detail {
 
 /* The failure behind a row of status error. */
 struct xb_record_error {
+    bool known;         /* false: there is none */
     const char *status; /* "runtime" */
     int64_t native_code;
     const char *native_name, *call;
@@ -107,7 +110,7 @@ struct xb_record_row {
     size_t warning_count;
     const struct xb_record_detail *details;
     size_t detail_count;
-    const struct xb_record_error *error; /* NULL for none */
+    struct xb_record_error error;
 };
 
 /* A case: what is measured, and one row a process. */
@@ -124,6 +127,7 @@ struct xb_record_case {
 
 /* The most that a PCIe path carries of a program's data: docs/link-ceilings.md. */
 struct xb_record_ceiling {
+    bool known;       /* all of it; false: none of it */
     const char *at;   /* PCI address of the lower end of the link that carries least */
     double speed_gts; /* of that link, while data moved */
     unsigned width;
@@ -141,13 +145,13 @@ struct xb_record_device {
     double link_speed_gts, link_max_speed_gts;
     unsigned link_width, link_max_width;
     const char *link_port;
-    bool link_under_load; /* it was read while data moved; false: right after transfers */
-    const struct xb_record_ceiling *ceiling; /* NULL where any of it is not known */
-    int numa_node;                           /* -1 where none is known */
-    bool bound;                              /* to that node: threads and memory */
+    int link_under_load; /* it was read while data moved; 0: right after transfers */
+    struct xb_record_ceiling ceiling;
+    int numa_node; /* -1 where none is known */
+    bool bound;    /* to that node: threads and memory */
     unsigned cpus;
     const char *numa_note;
-    bool numa_is_normal; /* that nothing was bound is as it should be */
+    bool numa_is_normal; /* that it was bound, or was not, is as it should be */
     const struct xb_record_fact *facts;
     size_t fact_count;
 };
@@ -172,7 +176,8 @@ struct xb_record_host {
 
 /* Which of the processes that a launcher (Slurm, mpirun) started together this one is. */
 struct xb_record_launcher {
-    int64_t rank;         /* from 0; -1: no launcher told one */
+    bool known;           /* false: no launcher told a rank */
+    uint64_t rank;        /* from 0 */
     uint64_t ranks;       /* how many there are; 0: not told */
     const char *named_by; /* the variable that told the rank; NULL: none */
 };
@@ -219,8 +224,7 @@ struct xb_record {
     const struct xb_record_case **index; /* the same, sorted for xb_record_find */
     const struct xb_record_case *
         *by_size;           /* the same, from the largest down, else in their order */
-    struct cJSON *tree;     /* where the texts lie: the file's, */
-    struct xb_arena *texts; /* and those made from it */
+    struct xb_arena *texts; /* where the texts lie */
     /* What belongs to the record besides: results of a run that is over. NULL: nothing. */
     void *measured;
     void (*release)(void *measured);
@@ -237,8 +241,8 @@ XB_MUST_CHECK enum xb_status xb_record_read(const char *path, struct xb_record *
 /* The same from memory; `path` is for messages only. */
 XB_MUST_CHECK enum xb_status xb_record_parse(const char *path, const char *text, size_t length,
                                              struct xb_record *record, struct xb_error *error);
-/* The same from a tree of xb_json_read(), which belongs to the record then, or is released. */
-XB_MUST_CHECK enum xb_status xb_record_of_tree(const char *path, struct cJSON *tree,
+/* The same from a tree of xb_json_read(), of which the record keeps nothing. */
+XB_MUST_CHECK enum xb_status xb_record_of_tree(const char *path, const struct cJSON *tree,
                                                struct xb_record *record, struct xb_error *error);
 /* The options of a configuration, in the form in which a result file has them; nothing else is in
  * the record. XB_ERR_MEMORY. The record keeps nothing of *config. */

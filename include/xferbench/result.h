@@ -51,7 +51,6 @@ struct xb_result {
     const char *warning_list[XB_RESULT_WARNINGS];
     struct xb_record_detail details[XB_RESULT_DETAILS];
     char detail_texts[XB_RESULT_DETAILS][128];
-    struct xb_record_error told;
     char error_place[512];
     struct xb_record_figure *described;
     double *rates; /* bytes per second of each sample */

@@ -58,7 +58,7 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
         xb_json_put_index(json, key, *(const int *)at);
         break;
     case XB_FIELD_INT64:
-        xb_json_put_index(json, key, *(const int64_t *)at);
+        xb_json_put_number(json, key, (double)*(const int64_t *)at);
         break;
     case XB_FIELD_DOUBLE:
         xb_json_put_known_number(json, key, may_be_empty || *(const double *)at > 0,
@@ -84,8 +84,11 @@ static void put_field(struct xb_json *json, const struct xb_field *field, const 
     case XB_FIELD_LIST:
         put_items(json, field, from);
         break;
+    case XB_FIELD_NUMBERS:
+        xb_json_put_numbers(json, key, *(const double *const *)at,
+                            *(const size_t *)(from + field->count));
+        break;
     case XB_FIELD_CUSTOM:
-        field->write(json, field, from);
         break;
     }
 }
@@ -97,6 +100,8 @@ void xb_fields_put(struct xb_json *json, const struct xb_field *fields, const vo
         if ((field->known > 0 && !*(const bool *)(base + field->known - 1)) ||
             (field->needs > 0 && *(const unsigned *)(base + field->needs - 1) == 0))
             xb_json_put_null(json, field->key);
+        else if (field->write != NULL)
+            field->write(json, field, from);
         else
             put_field(json, field, base);
 }
@@ -115,7 +120,7 @@ bool xb_field_may_be_null(const struct xb_field *field)
 {
     return field->known > 0 || field->needs > 0 ||
            (field->flags & (XB_FIELD_EMPTY_IS_NULL | XB_FIELD_NAN_IS_NULL)) != 0 ||
-           field->kind == XB_FIELD_INDEX || field->kind == XB_FIELD_INT64;
+           field->kind == XB_FIELD_INDEX;
 }
 
 static uint64_t get_whole(struct xb_json_reader *reader, const cJSON *object,
@@ -123,6 +128,15 @@ static uint64_t get_whole(struct xb_json_reader *reader, const cJSON *object,
 {
     return xb_json_get_whole(reader, object, field->key, field->least,
                              field->most > 0 ? field->most : most);
+}
+
+static int64_t get_signed(struct xb_json_reader *reader, const cJSON *object, const char *key)
+{
+    double value = cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(object, key));
+    if (fabs(value) <= (double)EXACT && floor(value) == value) /* NaN for what is no number */
+        return (int64_t)value;
+    xb_json_refuse(reader, key, "must be a whole number");
+    return 0;
 }
 
 static uint64_t get_counter(struct xb_json_reader *reader, const cJSON *object, const char *key)
@@ -146,6 +160,14 @@ static double get_number(struct xb_json_reader *reader, const cJSON *object,
     return value;
 }
 
+static bool get_flag(struct xb_json_reader *reader, const cJSON *object,
+                     const struct xb_field *field)
+{
+    bool known = false;
+    return xb_field_may_be_null(field) ? xb_json_get_known_flag(reader, object, field->key, &known)
+                                       : xb_json_get_flag(reader, object, field->key);
+}
+
 static const char *get_text(struct xb_json_reader *reader, const cJSON *item,
                             const struct xb_field *field)
 {
@@ -156,6 +178,16 @@ static const char *get_text(struct xb_json_reader *reader, const cJSON *item,
                        may_be_empty ? "" : " that is not empty",
                        xb_field_may_be_null(field) ? " or null" : "");
     return text != NULL ? text : "";
+}
+
+void *xb_fields_room(struct xb_json_reader *reader, size_t count, size_t size)
+{
+    if (xb_json_failed(reader))
+        return NULL;
+    void *room = xb_arena_allocate(reader->texts, count * size);
+    if (room == NULL)
+        xb_json_refuse_memory(reader);
+    return room;
 }
 
 const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text)
@@ -252,16 +284,41 @@ static void read_items(struct xb_json_reader *reader, const cJSON *object,
     size_t *count = (size_t *)(to + field->count);
     if (field->kind == XB_FIELD_LIST) {
         size_t asked = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, object, field->key));
-        items.at = xb_arena_allocate(reader->texts,
-                                     (asked < field->most ? asked : field->most) * field->size);
-        if (items.at == NULL) {
-            xb_json_refuse_memory(reader);
+        items.at =
+            xb_fields_room(reader, asked < field->most ? asked : (size_t)field->most, field->size);
+        if (items.at == NULL)
             return;
-        }
         memcpy(to + field->offset, &items.at, sizeof items.at);
     }
     *count =
         xb_fields_read_each(reader, object, field->key, (size_t)field->most, read_item, &items);
+}
+
+static void read_numbers(struct xb_json_reader *reader, const cJSON *object,
+                         const struct xb_field *field, char *to)
+{
+    const cJSON *item, *array = xb_json_get_array(reader, object, field->key);
+    bool above_0 = (field->flags & XB_FIELD_POSITIVE) != 0;
+    double most = field->most > 0 ? (double)field->most : DBL_MAX;
+    double *numbers = xb_fields_room(reader, (size_t)cJSON_GetArraySize(array), sizeof *numbers);
+    size_t count = 0;
+    if (numbers == NULL)
+        return;
+    cJSON_ArrayForEach(item, array)
+    {
+        double value = cJSON_GetNumberValue(item); /* NAN for what is no number */
+        if (!(above_0 ? value > 0 : value >= 0) || value > most) {
+            size_t outer = xb_place_enter(&reader->place, field->key);
+            (void)xb_place_enter_item(&reader->place, count);
+            xb_json_refuse(reader, NULL, "must be a number %s 0 %s %g", above_0 ? "above" : "from",
+                           above_0 ? "and at most" : "to", most);
+            xb_place_leave(&reader->place, outer);
+            return;
+        }
+        numbers[count++] = value;
+    }
+    memcpy(to + field->offset, &numbers, sizeof numbers);
+    *(size_t *)(to + field->count) = count;
 }
 
 static void read_value(struct xb_json_reader *reader, const cJSON *object, const cJSON *item,
@@ -270,7 +327,7 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
     char *at = to + field->offset;
     switch (field->kind) {
     case XB_FIELD_FLAG:
-        *(bool *)at = xb_json_get_flag(reader, object, field->key);
+        *(bool *)at = get_flag(reader, object, field);
         break;
     case XB_FIELD_UNSIGNED:
         *(unsigned *)at = (unsigned)get_whole(reader, object, field, UINT_MAX);
@@ -288,7 +345,7 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
         *(int *)at = (int)get_whole(reader, object, field, INT_MAX);
         break;
     case XB_FIELD_INT64:
-        *(int64_t *)at = (int64_t)get_whole(reader, object, field, EXACT);
+        *(int64_t *)at = get_signed(reader, object, field->key);
         break;
     case XB_FIELD_DOUBLE:
         *(double *)at = get_number(reader, object, field);
@@ -312,8 +369,10 @@ static void read_value(struct xb_json_reader *reader, const cJSON *object, const
     case XB_FIELD_LIST:
         read_items(reader, object, field, to);
         break;
+    case XB_FIELD_NUMBERS:
+        read_numbers(reader, object, field, to);
+        break;
     case XB_FIELD_CUSTOM:
-        field->read(reader, object, field, to);
         break;
     }
 }
@@ -325,8 +384,6 @@ static void set_unknown(const struct xb_field *field, char *to)
         memset(to + field->offset, 0, field->size);
     if (field->kind == XB_FIELD_INDEX)
         *(int *)(to + field->offset) = -1;
-    else if (field->kind == XB_FIELD_INT64)
-        *(int64_t *)(to + field->offset) = -1;
     else if ((field->flags & XB_FIELD_NAN_IS_NULL) != 0)
         *(double *)(to + field->offset) = (double)NAN;
     if (field->known > 0)
@@ -337,6 +394,8 @@ void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
                     const struct xb_field *fields, void *to)
 {
     char *base = to;
+    if (!cJSON_IsObject(object))
+        xb_json_refuse(reader, NULL, "must be an object");
     for (const struct xb_field *field = fields; field->key != NULL; field++)
         if (field->known > 0)
             *(bool *)(base + field->known - 1) = true;
@@ -346,6 +405,8 @@ void xb_fields_read(struct xb_json_reader *reader, const cJSON *object,
             xb_json_refuse(reader, field->key, "is missing");
         else if (cJSON_IsNull(item) && xb_field_may_be_null(field))
             set_unknown(field, base);
+        else if (!xb_json_failed(reader) && field->read != NULL)
+            field->read(reader, object, field, to);
         else if (!xb_json_failed(reader))
             read_value(reader, object, item, field, base);
     }

@@ -27,7 +27,7 @@ enum xb_field_kind {
                           rounded up to 2^64 is read as the largest that a counter can have */
     XB_FIELD_SIZE,     /* size_t */
     XB_FIELD_INDEX,    /* int or what is as long; below 0 is written as null, which is read as -1 */
-    XB_FIELD_INT64,    /* int64_t, the same */
+    XB_FIELD_INT64,    /* int64_t, up to 2^53 to either side of 0 */
     XB_FIELD_DOUBLE,   /* 0 or more; NAN is written as null where XB_NULL_IF_NAN is given */
     XB_FIELD_TEXT,     /* char array; a text that is too long for it is cut when it is read */
     XB_FIELD_ADDRESS,  /* the same, and a PCI address */
@@ -37,6 +37,7 @@ enum xb_field_kind {
     XB_FIELD_ITEMS,    /* array of structs in the struct itself; `count` of them, of which the first
                           `most` are written, and no more are read */
     XB_FIELD_LIST,     /* pointer to such structs, which lie in the reader's texts when read */
+    XB_FIELD_NUMBERS,  /* pointer to doubles, which lie there too; `most` is that of each */
     XB_FIELD_CUSTOM    /* what no other kind says: `write` and `read` */
 };
 
@@ -58,6 +59,7 @@ struct xb_field {
     uint64_t least, most; /* of whole numbers; `most` 0: what the type holds */
     const struct xb_field *fields;
     const char *(*word)(int value);
+    /* In place of what the kind does, where they are set. */
     void (*write)(struct xb_json *json, const struct xb_field *field, const void *from);
     void (*read)(struct xb_json_reader *reader, const cJSON *object, const struct xb_field *field,
                  void *to);
@@ -85,11 +87,16 @@ struct xb_field {
         .size = sizeof(((type *)0)->member[0]), .count = offsetof(type, count_), .most = (most_),  \
         .fields = (fields_)                                                                        \
     }
-#define XB_LIST(key_, type, member, count_, most_, fields_)                                        \
+#define XB_LIST(key_, type, member, count_, most_, fields_, ...)                                   \
     {                                                                                              \
         .key = (key_), .kind = XB_FIELD_LIST, .offset = offsetof(type, member),                    \
         .size = sizeof(*((type *)0)->member), .count = offsetof(type, count_), .most = (most_),    \
-        .fields = (fields_)                                                                        \
+        .fields = (fields_), ##__VA_ARGS__                                                         \
+    }
+#define XB_NUMBERS(key_, type, member, count_, ...)                                                \
+    {                                                                                              \
+        .key = (key_), .kind = XB_FIELD_NUMBERS, .offset = offsetof(type, member),                 \
+        .count = offsetof(type, count_), ##__VA_ARGS__                                             \
     }
 /* An object, array or value by two functions, which get the whole struct. */
 #define XB_CUSTOM(key_, write_, read_, ...)                                                        \
@@ -107,6 +114,8 @@ struct xb_field {
 #define XB_NOT_EMPTY .flags = XB_FIELD_POSITIVE
 /* A rate or the like: above 0, and 0 is written as null. */
 #define XB_RATE .flags = (XB_FIELD_POSITIVE | XB_FIELD_EMPTY_IS_NULL)
+/* A text that is not empty, and null stands for NULL. */
+#define XB_TEXT_OR_NULL XB_RATE
 #define XB_KNOWN(type, member) .known = (offsetof(type, member) + 1)
 #define XB_NEEDS(type, member) .needs = (offsetof(type, member) + 1)
 
@@ -127,6 +136,8 @@ void xb_fields_read_object(struct xb_json_reader *reader, const cJSON *object, c
 /* Whether a reader takes null for the field. */
 bool xb_field_may_be_null(const struct xb_field *field);
 
+/* Zeroed room for `count` things in the reader's texts. NULL: the reader has failed. */
+void *xb_fields_room(struct xb_json_reader *reader, size_t count, size_t size);
 /* A copy in the reader's texts; the text itself where it has none, or has failed. */
 const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text);
 

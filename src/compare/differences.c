@@ -102,10 +102,10 @@ static bool describe_link(const struct xb_record_device *device, char *text, siz
 /* "payload 256, read request 4096" */
 static bool describe_packets(const struct xb_record_device *device, char *text, size_t size)
 {
-    if (device->ceiling != NULL)
-        snprintf(text, size, "payload %u, read request %u", device->ceiling->payload,
-                 device->ceiling->read_request);
-    return device->ceiling != NULL;
+    if (device->ceiling.known)
+        snprintf(text, size, "payload %u, read request %u", device->ceiling.payload,
+                 device->ceiling.read_request);
+    return device->ceiling.known;
 }
 
 static int compare_texts(const void *a, const void *b)

@@ -315,7 +315,7 @@ static void take_devices(struct result *result)
 }
 
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                      cJSON *document, const char *path, size_t number)
+                      const cJSON *document, const char *path, size_t number)
 {
     struct xb_record record;
     struct result result = {.taking = taking, .record = &record};

@@ -8,7 +8,7 @@
 #include "machine/node.h"
 #include "machine/pcie.h"
 #include "record/mode_list.h"
-#include "record/kind.h"
+#include "record/document.h"
 #include "record/shown_parameters.h"
 #include "run/command.h"
 #include "xferbench/mode.h"
@@ -273,8 +273,7 @@ static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *rea
         xb_taking_link(taking, reader, tree, path, number);
     if (is_taken && !is_link)
         xb_taking_record(taking, reader, tree, path, number);
-    else
-        cJSON_Delete(tree);
+    cJSON_Delete(tree);
 }
 
 enum xb_status xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,

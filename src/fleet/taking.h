@@ -78,9 +78,9 @@ void xb_taking_pair_link(struct xb_fleet_figure *figure, const char *link, unsig
  * error, and the fleet gets nothing of the document. */
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                     const cJSON *document, const char *path, size_t number);
-/* The same for results of one process or several. Owns the tree from here on. */
+/* The same for results of one process or several. */
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                      cJSON *document, const char *path, size_t number);
+                      const cJSON *document, const char *path, size_t number);
 
 /* ---- from outside ---- */
 

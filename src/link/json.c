@@ -2,8 +2,8 @@
 #include "fields.h"
 
 #include "record/document.h"
+#include "record/fields.h"
 #include "record/of_conditions.h"
-#include "record/write.h"
 #include "report.h"
 
 /* The verdict on a device or a pair, but for its own members. */
@@ -31,10 +31,9 @@ static enum xb_status write_as(FILE *stream, const struct xb_link_report *report
     xb_json_open_object(&json, NULL);
     xb_document_put_schema(&json, "xferbench.link", 1);
     xb_json_put_optional(&json, "command", report->command);
-    xb_record_put_host(&json, &node);
-    xb_record_put_launcher(&json, &node);
-    xb_record_put_start(&json, &node);
-    xb_record_put_backend(&json, &node);
+    xb_fields_put(&json, xb_record_node_fields, &node);
+    xb_fields_put(&json, xb_record_start_fields, &node);
+    xb_fields_put(&json, xb_record_backend_fields, &node);
     xb_fields_put(&json, xb_link_report_fields, report);
     xb_json_open_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++) {
@@ -71,8 +70,7 @@ static enum xb_status write_as(FILE *stream, const struct xb_link_report *report
         xb_json_close(&json);
     }
     xb_json_close(&json);
-    xb_record_put_environment(&json, &node);
-    xb_record_put_config(&json, &node);
+    xb_fields_put(&json, xb_record_settings_fields, &node);
     xb_json_close(&json);
     xb_record_free(&node);
     return finish(&json, stream, "the JSON", error);

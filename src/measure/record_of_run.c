@@ -16,27 +16,25 @@
 
 /* None where any part of it would be a guess: a link that nobody saw under load, packets whose
  * sizes only root can read, a rate without a certain coding. */
-static const struct xb_record_ceiling *keep_ceiling(struct xb_making *making,
-                                                    const struct xb_run_device *device)
+static struct xb_record_ceiling keep_ceiling(struct xb_making *making,
+                                             const struct xb_run_device *device)
 {
+    const struct xb_record_ceiling none = {.known = false};
     size_t hop = 0;
     if (device->info.shares_host_memory || device->info.coherent_with_host)
-        return NULL; /* copies cross no PCIe link */
+        return none; /* copies cross no PCIe link */
     struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
     if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
-        return NULL;
-    struct xb_record_ceiling *kept = xb_making_room(making, 1, sizeof *kept);
-    if (kept == NULL)
-        return NULL;
-    *kept =
-        (struct xb_record_ceiling){.at = xb_making_keep(making, device->path.hops[hop].lower.bdf),
-                                   .speed_gts = ceiling.speed_gts,
-                                   .width = ceiling.width,
-                                   .payload = ceiling.payload,
-                                   .read_request = ceiling.read_request,
-                                   .h2d = ceiling.h2d,
-                                   .d2h = ceiling.d2h};
-    return kept;
+        return none;
+    return (struct xb_record_ceiling){.known = true,
+                                      .at =
+                                          xb_making_keep(making, device->path.hops[hop].lower.bdf),
+                                      .speed_gts = ceiling.speed_gts,
+                                      .width = ceiling.width,
+                                      .payload = ceiling.payload,
+                                      .read_request = ceiling.read_request,
+                                      .h2d = ceiling.h2d,
+                                      .d2h = ceiling.d2h};
 }
 
 /* The device's link as it was seen under load, if that was no slower than right after a case. */
@@ -104,7 +102,7 @@ static void keep_binding(struct xb_making *making, const struct xb_run *run,
         kept->bound = near->bound;
         kept->cpus = near->cpu_count;
         kept->numa_note = xb_making_keep(making, near->note);
-        kept->numa_is_normal = near->note_is_normal;
+        kept->numa_is_normal = near->bound || near->note_is_normal;
         return;
     }
     /* The device was opened near it, and no row was measured so. */
@@ -248,7 +246,7 @@ static const struct xb_record_ceiling *ceiling_of(const struct xb_record *record
     const struct xb_record_process *process = &record->processes[0];
     for (size_t i = 0; !test->sum && i < process->device_count; i++)
         if (process->devices[i].index == test->device)
-            return process->devices[i].ceiling;
+            return process->devices[i].ceiling.known ? &process->devices[i].ceiling : NULL;
     return NULL;
 }
 

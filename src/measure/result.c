@@ -252,13 +252,13 @@ static void tell_error(struct xb_result *result)
     if (error->file != NULL)
         snprintf(result->error_place, sizeof result->error_place, "%s:%d", error->file,
                  error->line);
-    result->told = (struct xb_record_error){.status = xb_status_name(error->status),
-                                            .native_code = error->native_code,
-                                            .native_name = known(error->native_name),
-                                            .call = known(error->call),
-                                            .message = known(error->message),
-                                            .at = known(result->error_place)};
-    result->row.error = &result->told;
+    result->row.error = (struct xb_record_error){.known = true,
+                                                 .status = xb_status_name(error->status),
+                                                 .native_code = error->native_code,
+                                                 .native_name = known(error->native_name),
+                                                 .call = known(error->call),
+                                                 .message = known(error->message),
+                                                 .at = known(result->error_place)};
 }
 
 static void drop_figures(struct xb_result *result)

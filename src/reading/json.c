@@ -2,7 +2,7 @@
 /* The Reading in a document: docs/result.schema.json says what the keys mean. */
 #include "list.h"
 
-#include "record/write.h"
+#include "record/fields.h"
 
 static void put_number(struct xb_json *json, const struct xb_reading_number *number)
 {
@@ -28,7 +28,7 @@ static void put_entry(struct xb_json *json, const struct xb_reading_entry *entry
     xb_json_open_array(json, "cases");
     for (size_t i = 0; i < entry->case_count; i++) {
         xb_json_open_object(json, NULL);
-        xb_record_put_case(json, entry->cases[i]);
+        xb_fields_put(json, xb_record_case_fields, entry->cases[i]);
         xb_json_close(json);
     }
     xb_json_close(json);

@@ -102,7 +102,7 @@ static void add_of_raw(struct xb_reading *reading, const char *way, bool first,
 static void add_ceiling(struct xb_reading *reading, const struct xb_record_device *device)
 {
     char lanes[32];
-    const struct xb_record_ceiling *ceiling = device->ceiling;
+    const struct xb_record_ceiling *ceiling = &device->ceiling;
     xb_lanes_text(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes);
     xb_reading_add(reading, " It is %s", lanes);
     if (device->link_port != NULL && strcmp(ceiling->at, device->link_port) != 0)
@@ -122,7 +122,7 @@ static bool is_above(const struct xb_reading *reading, const struct xb_record_ca
 static bool say_of_ceiling(struct xb_reading *reading, const struct xb_record_device *device,
                            const struct xb_record_case *to, const struct xb_record_case *from)
 {
-    const struct xb_record_ceiling *ceiling = device->ceiling;
+    const struct xb_record_ceiling *ceiling = &device->ceiling;
     if (is_above(reading, to, ceiling->h2d) || is_above(reading, from, ceiling->d2h))
         return false;
     add_of_ceiling(reading, "Host to device", true, to, ceiling->h2d);
@@ -154,8 +154,8 @@ bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
     const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H);
     if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL))
         return false; /* nothing crossed a link */
-    return device->ceiling != NULL ? say_of_ceiling(reading, device, to, from)
-                                   : say_of_raw_rate(reading, device, to, from);
+    return device->ceiling.known ? say_of_ceiling(reading, device, to, from)
+                                 : say_of_raw_rate(reading, device, to, from);
 }
 
 /* ---- a link below what it should be ---- */
@@ -222,13 +222,11 @@ bool xb_reading_say_slow_link(struct xb_reading *reading, int index, uint64_t by
         xb_reading_rests_on(reading, to);
         xb_reading_rests_on(reading, from);
     }
-    if (device->ceiling != NULL) {
-        said |=
-            add_far_below(reading, "Host to device", "share_of_ceiling_h2d",
-                          fastest_of(reading, index, bytes, XB_H2D, true), device->ceiling->h2d);
-        said |=
-            add_far_below(reading, "Device to host", "share_of_ceiling_d2h",
-                          fastest_of(reading, index, bytes, XB_D2H, true), device->ceiling->d2h);
+    if (device->ceiling.known) {
+        said |= add_far_below(reading, "Host to device", "share_of_ceiling_h2d",
+                              fastest_of(reading, index, bytes, XB_H2D, true), device->ceiling.h2d);
+        said |= add_far_below(reading, "Device to host", "share_of_ceiling_d2h",
+                              fastest_of(reading, index, bytes, XB_D2H, true), device->ceiling.d2h);
     }
     if (said)
         xb_reading_add(reading, " Try first: xferbench link. It says why.");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which case is which, and which are alike. */
 #define _GNU_SOURCE /* qsort_r */
+#include "base/json_read.h"
 #include "internal.h"
 #include "making.h"
 #include "rows.h"
@@ -207,4 +208,53 @@ size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
     while (equal < count && compare(cases[0], cases[equal], argument) == 0)
         equal++;
     return equal;
+}
+
+/* ---- made of rows ---- */
+
+static int by_all(const struct xb_record_case *a, const struct xb_record_case *b,
+                  const void *argument)
+{
+    (void)argument;
+    return xb_cases_order(a, b, 0);
+}
+
+static void add_row(struct xb_json_reader *reader, struct xb_record_case *made,
+                    const struct xb_record_entry *entry)
+{
+    struct xb_record_row *row = &made->rows[entry->process];
+    if (row->is_there)
+        xb_json_refuse(reader, NULL,
+                       "results[%zu] of process %zu is a case that it has already: %.40s %.40s "
+                       "%.20s",
+                       entry->index, entry->process, entry->test.mode, entry->test.variant,
+                       entry->test.direction);
+    *row = entry->row;
+}
+
+void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *record,
+                          const struct xb_record_entry *entries, size_t count, size_t most)
+{
+    const struct xb_record_case **tests = calloc(count + 1, sizeof(struct xb_record_case *));
+    record->cases = calloc(count + 1, sizeof *record->cases);
+    for (size_t i = 0; tests != NULL && i < count; i++)
+        tests[i] = &entries[i].test;
+    bool ok = tests != NULL && record->cases != NULL && xb_cases_group(tests, count, by_all, NULL);
+    for (size_t i = 0, equal = 0; ok && i < count; i += equal) {
+        struct xb_record_case *made = &record->cases[record->case_count];
+        equal = xb_cases_equal(&tests[i], count - i, by_all, NULL);
+        if (record->case_count == most) { /* each has a row for every process */
+            xb_json_refuse(reader, "processes", "have more than %zu cases in all", most);
+            break;
+        }
+        *made = *tests[i];
+        made->rows = calloc(record->process_count, sizeof *made->rows);
+        ok = made->rows != NULL;
+        record->case_count += ok;
+        for (size_t k = 0; ok && k < equal; k++) /* an entry begins with its case */
+            add_row(reader, made, (const struct xb_record_entry *)tests[i + k]);
+    }
+    free(tests);
+    if (!ok || !xb_record_make_index(record))
+        xb_json_refuse_memory(reader);
 }

@@ -2,8 +2,10 @@
 #define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include "document.h"
 
+#include "fields.h"
 #include "xferbench/version.h"
 
+#include <string.h>
 #include <time.h>
 
 void xb_document_put_facts(struct xb_json *json, const char *key, const struct xb_device_info *info)
@@ -25,11 +27,11 @@ void xb_document_put_time(struct xb_json *json, const char *key, time_t when)
 
 void xb_document_put_tool(struct xb_json *json)
 {
+    static const struct xb_record own = {
+        .version = XB_VERSION, .compiler = XB_COMPILER, .build_type = XB_BUILD_TYPE};
     xb_json_open_object(json, "tool");
     xb_json_put_text(json, "name", "xferbench");
-    xb_json_put_text(json, "version", XB_VERSION);
-    xb_json_put_text(json, "compiler", XB_COMPILER);
-    xb_json_put_text(json, "build_type", XB_BUILD_TYPE);
+    xb_fields_put(json, xb_record_tool_fields, &own);
     xb_json_close(json);
 }
 
@@ -39,4 +41,65 @@ void xb_document_put_schema(struct xb_json *json, const char *schema, unsigned v
     xb_json_put_whole(json, "schema_version", version);
     xb_document_put_tool(json);
     xb_document_put_time(json, "timestamp", time(NULL));
+}
+
+/* ---- a record ---- */
+
+void xb_record_put(struct xb_json *json, const struct xb_record *record)
+{
+    xb_document_put_schema(json, "xferbench.result", XB_RECORD_VERSION);
+    xb_fields_put(json, xb_record_end_fields, &record->processes[0]);
+    xb_fields_put(json, xb_record_node_fields, record);
+    xb_fields_put(json, xb_record_start_fields, record);
+    xb_fields_put(json, xb_record_backend_fields, record);
+    xb_fields_put(json, xb_record_devices_fields, &record->processes[0]);
+    xb_fields_put(json, xb_record_settings_fields, record);
+    xb_json_open_array(json, "results");
+    for (size_t i = 0; i < record->case_count; i++) {
+        xb_json_open_object(json, NULL);
+        xb_fields_put(json, xb_record_case_fields, &record->cases[i]);
+        xb_fields_put(json, xb_record_row_fields, &record->cases[i].rows[0]);
+        xb_json_close(json);
+    }
+    xb_json_close(json);
+}
+
+/* ---- which document it is ---- */
+
+static const struct {
+    const char *schema, *name;
+} kinds[] = {
+    [XB_DOCUMENT_RESULT] = {"xferbench.result", "result"},
+    [XB_DOCUMENT_PROCESSES] = {"xferbench.processes", "result of several processes"},
+    [XB_DOCUMENT_LINK] = {"xferbench.link", "link test"},
+    [XB_DOCUMENT_COMPARE] = {"xferbench.compare", "comparison"},
+    [XB_DOCUMENT_LIST] = {"xferbench.list", "list of devices"},
+    [XB_DOCUMENT_ADVISE] = {"xferbench.advise", "advice"},
+    [XB_DOCUMENT_FLEET] = {"xferbench.fleet", "judgement of many nodes"},
+    [XB_DOCUMENT_TRACE] = {NULL, "timeline"}, /* its form is that of the browsers' traces */
+    [XB_DOCUMENT_FOREIGN] = {NULL, "unknown"},
+};
+
+/* A trace says in otherData which program wrote it. */
+static int is_trace(const cJSON *root)
+{
+    static const char program[] = "xferbench ";
+    const cJSON *other = cJSON_GetObjectItemCaseSensitive(root, "otherData");
+    const char *tool = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "tool"));
+    return tool != NULL && strncmp(tool, program, sizeof program - 1) == 0 &&
+           cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(root, "traceEvents"));
+}
+
+enum xb_document_kind xb_document_kind_of(const cJSON *root)
+{
+    const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "schema"));
+    for (int i = 0; schema != NULL && i < XB_DOCUMENT_FOREIGN; i++)
+        if (kinds[i].schema != NULL && strcmp(schema, kinds[i].schema) == 0)
+            return (enum xb_document_kind)i;
+    return is_trace(root) ? XB_DOCUMENT_TRACE : XB_DOCUMENT_FOREIGN;
+}
+
+const char *xb_document_kind_name(enum xb_document_kind kind)
+{
+    return kinds[kind].name;
 }

@@ -7,6 +7,9 @@
 
 #include <time.h>
 
+struct cJSON;
+struct xb_record;
+
 /* What every document of xferbench has in common: members of the innermost open object. */
 
 /* schema, schema_version, tool and timestamp, which is now. */
@@ -18,5 +21,29 @@ void xb_document_put_time(struct xb_json *json, const char *key, time_t when);
 /* What a reader must know of a device, as one object. */
 void xb_document_put_facts(struct xb_json *json, const char *key,
                            const struct xb_device_info *info);
+
+/* What a document after docs/result.schema.json says of a record of one process: all of it but the
+ * Reading. */
+void xb_record_put(struct xb_json *json, const struct xb_record *record);
+
+/* Which of the program's commands wrote a JSON file. Whoever reads the file checks the rest of it.
+ */
+enum xb_document_kind {
+    XB_DOCUMENT_RESULT,    /* run --json */
+    XB_DOCUMENT_PROCESSES, /* run --processes --json */
+    XB_DOCUMENT_LINK,      /* link --json */
+    XB_DOCUMENT_COMPARE,   /* compare --format json */
+    XB_DOCUMENT_LIST,      /* list --json */
+    XB_DOCUMENT_ADVISE,    /* advise --json */
+    XB_DOCUMENT_FLEET,     /* fleet --format json */
+    XB_DOCUMENT_TRACE,     /* run --trace */
+    XB_DOCUMENT_FOREIGN    /* not a file of xferbench, or one that others than its user read */
+};
+
+/* `root` may be NULL. */
+enum xb_document_kind xb_document_kind_of(const struct cJSON *root);
+
+/* "result", "several processes", "link test", "comparison", ... Static text. */
+const char *xb_document_kind_name(enum xb_document_kind kind);
 
 #endif

@@ -6,23 +6,8 @@
 #include "xferbench/record.h"
 
 #define XB_RECORD_CASES 10000 /* the most in a file: a run takes no more */
-#define XB_RECORD_MOST_BYTES (UINT64_C(1) << 53)
-#define XB_RECORD_MOST_RATE 1e15   /* bytes per second: no machine has a thousandth of it */
-#define XB_RECORD_MOST_SECONDS 1e6 /* of an operation: eleven days */
 
-/* A row as it stands in a document: its case, and which process it is of. */
-struct xb_record_entry {
-    struct xb_record_case test; /* what it is, no rows */
-    struct xb_record_row row;
-    size_t process, index; /* of the process, and within its results */
-    size_t order;          /* among all */
-};
-
-/* The rows of all documents of a file, in the order of the file. */
-struct xb_record_entries {
-    struct xb_record_entry *entries;
-    size_t count;
-};
+struct xb_json_reader;
 
 /* Makes record->facts of what the record says of program, host, backend, devices and environment.
  * False where memory is short. */
@@ -37,6 +22,9 @@ struct xb_record_figure xb_record_figure_of(const struct xb_figure *figure);
  */
 XB_MUST_CHECK enum xb_status xb_record_figure_describe(struct xb_record_figure *figure,
                                                        struct xb_error *error);
+/* Refuses a figure that was read, the next one of the row, if its numbers do not fit together. */
+void xb_record_check_figure(struct xb_json_reader *reader, const struct xb_record_row *row,
+                            const struct xb_record_figure *figure);
 /* A description by the median alone; n is 0 where that was computed from other figures. */
 struct xb_statistics xb_record_median_only(double median, size_t n);
 

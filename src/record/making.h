@@ -19,6 +19,19 @@ const char *xb_making_keep(struct xb_making *making, const char *text);
 /* Fills record->start. */
 void xb_making_keep_start(struct xb_making *making, const struct xb_start *start);
 
+struct xb_json_reader;
+
+/* A row of a process, and the case that it is of, which has no rows. */
+struct xb_record_entry {
+    struct xb_record_case test;
+    struct xb_record_row row;
+    size_t process, index; /* of the process, and within its results */
+};
+
+/* Makes record->cases of the rows of its processes, in the order of the first of each, and the
+ * index. Refuses more than `most` cases, and a case that a process has twice. */
+void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *record,
+                          const struct xb_record_entry *entries, size_t count, size_t most);
 /* Makes record->index of its cases, for xb_record_find. False where memory is short. */
 XB_MUST_CHECK bool xb_record_make_index(struct xb_record *record);
 

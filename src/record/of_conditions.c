@@ -81,8 +81,10 @@ static enum xb_status keep_place(struct xb_making *making, struct xb_error *erro
         return status;
     record->host.node = xb_making_keep(making, node.name);
     record->host.node_named_by = node.named_by;
-    record->launcher = (struct xb_record_launcher){
-        .rank = launcher.rank, .ranks = launcher.ranks, .named_by = launcher.named_by};
+    record->launcher = (struct xb_record_launcher){.known = launcher.rank >= 0,
+                                                   .rank = (uint64_t)launcher.rank,
+                                                   .ranks = launcher.ranks,
+                                                   .named_by = launcher.named_by};
     return XB_OK;
 }
 

@@ -1,127 +1,125 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 /* A file of one process or of several becomes a record. */
-#include "reader.h"
-
+#include "base/arena.h"
 #include "base/file_text.h"
+#include "fields.h"
+#include "internal.h"
 #include "making.h"
-#include "rows.h"
+#include "record/mode_list.h"
+#include "measure/node_choice.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- several processes' rows become cases ---- */
-
-static int by_case(const void *a, const void *b)
-{
-    const struct xb_record_entry *left = a;
-    const struct xb_record_entry *right = b;
-    int order = xb_cases_order(&left->test, &right->test, 0);
-    return order != 0 ? order : (left->order > right->order) - (left->order < right->order);
-}
-
-/* Cases keep the place of their first row; until they are sorted, `first` tells it. */
-struct ordered_case {
-    struct xb_record_case test;
-    size_t first;
+/* A record while it is read. base/json_read.h says how the first error is kept: once there is one,
+ * every function here does nothing. */
+struct reader {
+    struct xb_json_reader json;
+    struct xb_record *record;        /* that is filled */
+    bool nodes[XB_NODES];            /* NUMA nodes that rows name, */
+    size_t node_count;               /* and how many these are */
+    struct xb_record_entry *entries; /* the rows of all documents, in the order of the file */
+    size_t entry_count;
+    size_t process; /* whose rows are read */
 };
 
-static int by_first(const void *a, const void *b)
+/* ---- rows, and what a table does not say of them ---- */
+
+/* A row is of devices that its document lists; below 0 is none. */
+static void check_device(struct reader *reader, const char *key, int device)
 {
-    size_t left = ((const struct ordered_case *)a)->first;
-    size_t right = ((const struct ordered_case *)b)->first;
-    return (left > right) - (left < right);
+    const struct xb_record_process *process = &reader->record->processes[reader->process];
+    bool is_there = device < 0;
+    for (size_t i = 0; i < process->device_count && !is_there; i++)
+        is_there = process->devices[i].index == (unsigned)device;
+    if (!is_there)
+        xb_json_refuse(&reader->json, key, "is %d, which is none of \"devices\"", device);
 }
 
-static void add_row(struct xb_reader *reader, struct ordered_case *made,
-                    const struct xb_record_entry *entry)
+/* The numbers of NUMA nodes may have gaps, such as 0 and 8: what counts is how many there are. */
+static void check_node(struct reader *reader, int node)
 {
-    struct xb_record_row *row = &made->test.rows[entry->process];
-    if (row->is_there)
-        xb_json_refuse(&reader->json, NULL,
-                       "results[%zu] of process %zu is a case that it has already: %.40s %.40s "
-                       "%.20s",
-                       entry->index, entry->process, entry->test.mode, entry->test.variant,
-                       entry->test.direction);
-    *row = entry->row;
-}
-
-/* Groups sorted entries. *count cases are the caller's also where this fails. */
-static void group(struct xb_reader *reader, const struct xb_record_entries *entries,
-                  struct ordered_case *cases, size_t *count)
-{
-    for (size_t i = 0; !xb_json_failed(&reader->json) && i < entries->count; i++) {
-        const struct xb_record_entry *entry = &entries->entries[i];
-        if (i == 0 || xb_cases_order(&entry[-1].test, &entry->test, 0) != 0) {
-            struct ordered_case *made = &cases[*count];
-            if (*count == XB_RECORD_CASES) { /* each has a row for every process */
-                xb_json_refuse(&reader->json, "processes", "have more than %d cases in all",
-                               XB_RECORD_CASES);
-                return;
-            }
-            *made = (struct ordered_case){.test = entry->test, .first = entry->order};
-            made->test.rows = calloc(reader->record->process_count, sizeof *made->test.rows);
-            if (made->test.rows == NULL) {
-                xb_json_refuse_memory(&reader->json);
-                return;
-            }
-            (*count)++;
-        }
-        add_row(reader, &cases[*count - 1], entry);
+    uint64_t most = reader->record->host.numa_nodes;
+    if (node >= XB_NODES)
+        xb_json_refuse(&reader->json, "parameters.numa", "is node %d: the last is %d", node,
+                       XB_NODES - 1);
+    else if (node >= 0 && !reader->nodes[node]) {
+        reader->nodes[node] = true;
+        if (++reader->node_count > most && most > 0)
+            xb_json_refuse(&reader->json, "parameters.numa",
+                           "is node %d, one more than the %u that the machine has", node,
+                           (unsigned)most);
     }
 }
 
-static void make_cases(struct xb_reader *reader, struct xb_record_entries *entries)
+/* What a row that is ok has; one that is not has it as evidence, or not at all. */
+static void check_measured(struct xb_json_reader *json, const struct xb_record_case *test,
+                           const struct xb_record_row *row)
 {
-    struct xb_record *record = reader->record;
-    struct ordered_case *cases = calloc(entries->count + 1, sizeof *cases);
-    record->cases = calloc(entries->count + 1, sizeof *record->cases);
-    if (cases == NULL || record->cases == NULL) {
-        free(cases);
+    const char *main_figure = xb_mode_main_figure(test->mode, test->latency)->name;
+    if (row->verified != XB_VERIFIED_TRUE)
+        xb_json_refuse(json, "verified",
+                       "is not true in a row that is ok: xferbench writes no such row");
+    if (row->timer == NULL)
+        xb_json_refuse(json, "timer", "must be a text that is not empty");
+    if (row->bytes_moved == 0)
+        xb_json_refuse(json, "bytes_moved", "is null in a row that is ok");
+    if (xb_record_row_figure(row, main_figure) == NULL)
+        xb_json_refuse(json, "figures", "have no %s", main_figure);
+}
+
+/* Whether that ended the row before it was measured in full. */
+static bool is_cut(const struct xb_record_row *row, enum xb_stop_reason reason)
+{
+    return row->stop_reason != NULL && strcmp(row->stop_reason, xb_stop_reason_name(reason)) == 0;
+}
+
+static void read_row(struct xb_json_reader *json, const cJSON *item, size_t index, void *to)
+{
+    struct reader *reader = to;
+    struct xb_record_entry *entry = &reader->entries[reader->entry_count++];
+    struct xb_record_row *row = &entry->row;
+    *entry = (struct xb_record_entry){.process = reader->process, .index = index};
+    xb_fields_read(json, item, xb_record_case_fields, &entry->test);
+    if (xb_json_failed(json))
+        return;
+    check_device(reader, "device", entry->test.device);
+    check_device(reader, "peer", entry->test.peer);
+    check_node(reader, xb_record_case_node(&entry->test));
+    xb_fields_read(json, item, xb_record_row_fields, row);
+    row->is_there = true;
+    row->is_cut = is_cut(row, XB_STOP_INTERRUPTED) || is_cut(row, XB_STOP_DEADLINE);
+    if (xb_json_failed(json))
+        return;
+    if (row->status == XB_RESULT_OK)
+        check_measured(json, &entry->test, row);
+    else if (row->figure_count > 0)
+        xb_json_refuse(json, "figures", "must be none in a row that is not ok");
+}
+
+/* Adds the results of a document, that of reader->process, of which all else has been read. */
+static void read_rows(struct reader *reader, const cJSON *document)
+{
+    size_t more = (size_t)cJSON_GetArraySize(xb_json_get_array(&reader->json, document, "results"));
+    more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
+    if (xb_json_failed(&reader->json))
+        return;
+    struct xb_record_entry *grown =
+        realloc(reader->entries, (reader->entry_count + more + 1) * sizeof *grown);
+    if (grown == NULL) {
         xb_json_refuse_memory(&reader->json);
         return;
     }
-    if (entries->count > 0)
-        qsort(entries->entries, entries->count, sizeof *entries->entries, by_case);
-    group(reader, entries, cases, &record->case_count);
-    qsort(cases, record->case_count, sizeof *cases, by_first);
-    for (size_t i = 0; i < record->case_count; i++)
-        record->cases[i] = cases[i].test;
-    free(cases);
-    if (!xb_record_make_index(record) || !xb_record_make_facts(record))
-        xb_json_refuse_memory(&reader->json);
+    reader->entries = grown;
+    (void)xb_fields_read_each(&reader->json, document, "results", XB_RECORD_CASES, read_row,
+                              reader);
 }
 
 /* ---- documents ---- */
 
-/* Whether a signal or the deadline cut what the document is of. */
-static void read_end(struct xb_reader *reader, const cJSON *document,
-                     struct xb_record_process *process)
-{
-    process->interrupted = xb_json_get_flag(&reader->json, document, "interrupted");
-    process->deadline_met =
-        xb_json_get_known_flag(&reader->json, document, "deadline_met", &process->has_deadline);
-    process->deadline_met = process->deadline_met || !process->has_deadline;
-}
-
-/* Reads one process's document as process `index`. */
-static void read_process(struct xb_reader *reader, const cJSON *document, size_t index,
-                         struct xb_record_entries *entries)
-{
-    struct xb_record_process *process = &reader->record->processes[index];
-    bool is_first = reader->record->backend == NULL;
-    read_end(reader, document, process);
-    if (is_first)
-        xb_reader_read_conditions(reader, document);
-    xb_reader_read_devices(reader, document, process);
-    process->has_results = true;
-    if (!is_first)
-        xb_reader_check_conditions(reader, document, process);
-    xb_reader_read_rows(reader, document, index, entries);
-}
-
 /* A document of this kind, in the form that this program reads. */
-static void read_form(struct xb_reader *reader, const cJSON *document, const char *schema)
+static void read_form(struct reader *reader, const cJSON *document, const char *schema)
 {
     const char *found = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(document, "schema"));
     if (!cJSON_IsObject(document))
@@ -146,7 +144,7 @@ static void read_form(struct xb_reader *reader, const cJSON *document, const cha
                        (unsigned)version, XB_RECORD_VERSION);
 }
 
-static void make_processes(struct xb_reader *reader, size_t count)
+static void make_processes(struct reader *reader, size_t count)
 {
     struct xb_record *record = reader->record;
     if (xb_json_failed(&reader->json) || count == 0)
@@ -158,86 +156,107 @@ static void make_processes(struct xb_reader *reader, size_t count)
         record->process_count = count;
 }
 
+/* Under which conditions it was measured, but for the devices. */
+static void read_conditions(struct reader *reader, const cJSON *document)
+{
+    struct xb_json_reader *json = &reader->json;
+    const struct xb_record_launcher *launcher = &reader->record->launcher;
+    xb_fields_read(json, document, xb_record_backend_fields, reader->record);
+    xb_fields_read(json, document, xb_record_settings_fields, reader->record);
+    xb_fields_read_object(json, document, "tool", xb_record_tool_fields, reader->record);
+    xb_fields_read(json, document, xb_record_node_fields, reader->record);
+    if (launcher->known && launcher->ranks > 0 && launcher->rank >= launcher->ranks)
+        xb_json_refuse(json, "launcher.rank", "must be below the number of ranks");
+    xb_fields_read(json, document, xb_record_start_fields, reader->record);
+}
+
+/* Fails where the document, whose devices *process has, was measured under other conditions than
+ * the first. */
+static void check_conditions(struct reader *reader, const cJSON *document,
+                             struct xb_record_process *process)
+{
+    char text[XB_RECORD_DIFFERENCE];
+    struct xb_record own = {.processes = process, .process_count = 1};
+    struct xb_record *first = reader->record;
+    reader->record = &own;
+    reader->json.texts = &own.texts;
+    read_conditions(reader, document);
+    reader->record = first;
+    reader->json.texts = &first->texts;
+    const char *difference = !xb_json_failed(&reader->json)
+                                 ? xb_record_other_condition(first, &own, text, sizeof text)
+                                 : NULL;
+    if (difference != NULL)
+        xb_json_refuse(&reader->json, NULL, "measured under other conditions: %s", difference);
+    xb_arena_free(own.texts);
+}
+
+/* Reads one process's document, that of reader->process. */
+static void read_process(struct reader *reader, const cJSON *document)
+{
+    struct xb_record_process *process = &reader->record->processes[reader->process];
+    bool is_first = reader->record->backend == NULL;
+    xb_fields_read(&reader->json, document, xb_record_end_fields, process);
+    process->deadline_met = process->deadline_met || !process->has_deadline;
+    if (is_first)
+        read_conditions(reader, document);
+    xb_fields_read(&reader->json, document, xb_record_devices_fields, process);
+    process->has_results = true;
+    if (!is_first)
+        check_conditions(reader, document, process);
+    read_rows(reader, document);
+}
+
 /* processes[index] of a merged file; one that failed has no document, and no rows. It says itself
  * why; whether the run was cut short, the file does. */
-static void read_member(struct xb_reader *reader, const cJSON *member, size_t index,
-                        struct xb_record_entries *entries)
+static void read_member(struct xb_json_reader *json, const cJSON *member, size_t index, void *to)
 {
+    struct reader *reader = to;
+    static const struct xb_field fields[] = {
+        XB_FIELD("failure", STRING, struct xb_record_process, failure, XB_TEXT_OR_NULL),
+        XB_FIELDS_END};
     const cJSON *document = cJSON_GetObjectItemCaseSensitive(member, "document");
-    if (!cJSON_IsObject(member))
-        xb_json_refuse(&reader->json, NULL, "must be an object");
-    else if (document == NULL)
-        xb_json_refuse(&reader->json, "document", "is missing");
-    reader->record->processes[index].failure =
-        xb_json_get_optional_text(&reader->json, member, "failure");
-    if (xb_json_failed(&reader->json) || cJSON_IsNull(document))
+    xb_fields_read(json, member, fields, &reader->record->processes[index]);
+    if (document == NULL)
+        xb_json_refuse(json, "document", "is missing");
+    if (xb_json_failed(json) || cJSON_IsNull(document))
         return;
-    size_t length = xb_place_enter(&reader->json.place, "document");
+    reader->process = index;
+    size_t length = xb_place_enter(&json->place, "document");
     read_form(reader, document, "xferbench.result");
-    if (!xb_json_failed(&reader->json))
-        read_process(reader, document, index, entries);
-    xb_place_leave(&reader->json.place, length);
+    if (!xb_json_failed(json))
+        read_process(reader, document);
+    xb_place_leave(&json->place, length);
 }
 
-/* Whether the run as a whole was cut short: it holds for what has no document to say so. */
-static void read_ends(struct xb_reader *reader, const cJSON *root)
+static void read_merged(struct reader *reader, const cJSON *root)
 {
     struct xb_record *record = reader->record;
-    struct xb_record_process ends = {.interrupted = false};
-    read_end(reader, root, &ends);
-    record->interrupted = ends.interrupted;
-    record->has_deadline = ends.has_deadline;
-    record->deadline_met = ends.deadline_met;
-    for (size_t i = 0; i < record->process_count; i++)
-        record->processes[i] = ends;
-}
-
-/* How many processes the file has, and how many it should have. */
-static void read_counts(struct xb_reader *reader, const cJSON *root, const cJSON **processes)
-{
-    uint64_t asked = xb_json_get_whole(&reader->json, root, "asked", 1, XB_RECORD_PROCESSES);
-    *processes = xb_json_get_array(&reader->json, root, "processes");
-    size_t found = (size_t)cJSON_GetArraySize(*processes);
-    if (found == 0 || found > XB_RECORD_PROCESSES)
-        xb_json_refuse(&reader->json, "processes", "must be 1 to %d", XB_RECORD_PROCESSES);
-    if (found > asked)
-        xb_json_refuse(&reader->json, "processes", "are more than the %u asked for",
-                       (unsigned)asked);
-    reader->record->asked_processes = (size_t)asked;
-    make_processes(reader, found);
-}
-
-static void read_merged(struct xb_reader *reader, const cJSON *root,
-                        struct xb_record_entries *entries)
-{
-    struct xb_record *record = reader->record;
-    const cJSON *processes = NULL;
-    const cJSON *member;
-    size_t index = 0;
-    record->is_merged = true;
+    struct xb_json_reader *json = &reader->json;
     read_form(reader, root, "xferbench.processes");
-    read_counts(reader, root, &processes);
-    record->role = xb_json_get_optional_text(&reader->json, root, "role");
-    record->program = xb_json_get_optional_text(&reader->json, root, "program");
-    record->counterpart = xb_json_get_optional_text(&reader->json, root, "interleaved_with");
-    read_ends(reader, root);
-    size_t outer = xb_place_enter(&reader->json.place, "processes");
-    cJSON_ArrayForEach(member, processes)
-    {
-        if (xb_json_failed(&reader->json))
-            return;
-        size_t length = xb_place_enter_item(&reader->json.place, index);
-        read_member(reader, member, index++, entries);
-        xb_place_leave(&reader->json.place, length);
-    }
-    xb_place_leave(&reader->json.place, outer);
+    xb_fields_read(json, root, xb_record_merged_fields, record);
+    record->is_merged = true;
+    record->deadline_met = record->deadline_met || !record->has_deadline;
+    size_t found = (size_t)cJSON_GetArraySize(xb_json_get_array(json, root, "processes"));
+    if (found == 0 || found > XB_RECORD_PROCESSES)
+        xb_json_refuse(json, "processes", "must be 1 to %d", XB_RECORD_PROCESSES);
+    if (found > record->asked_processes)
+        xb_json_refuse(json, "processes", "are more than the %zu asked for",
+                       record->asked_processes);
+    make_processes(reader, found);
+    for (size_t i = 0; i < record->process_count; i++)
+        record->processes[i] = (struct xb_record_process){.interrupted = record->interrupted,
+                                                          .has_deadline = record->has_deadline,
+                                                          .deadline_met = record->deadline_met};
+    struct xb_record_start start = record->start; /* of all, not of the first */
+    if (!xb_json_failed(json))
+        (void)xb_fields_read_each(json, root, "processes", found, read_member, reader);
+    record->start = start;
     if (record->backend == NULL)
-        xb_json_refuse(&reader->json, "processes", "none of them has results");
-    xb_reader_read_start(reader, root, &record->start); /* of all, not of the first */
+        xb_json_refuse(json, "processes", "none of them has results");
 }
 
-static void read_single(struct xb_reader *reader, const cJSON *root,
-                        struct xb_record_entries *entries)
+static void read_single(struct reader *reader, const cJSON *root)
 {
     struct xb_record *record = reader->record;
     read_form(reader, root, "xferbench.result");
@@ -245,29 +264,36 @@ static void read_single(struct xb_reader *reader, const cJSON *root,
     if (xb_json_failed(&reader->json))
         return;
     record->asked_processes = 1;
-    read_ends(reader, root);
-    read_process(reader, root, 0, entries);
+    read_process(reader, root);
+    record->interrupted = record->processes[0].interrupted;
+    record->has_deadline = record->processes[0].has_deadline;
+    record->deadline_met = record->processes[0].deadline_met;
 }
 
-static void read_root(struct xb_reader *reader, const cJSON *root)
+static void read_root(struct reader *reader, const cJSON *root)
 {
-    struct xb_record_entries entries = {0};
     const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "schema"));
     if (schema != NULL && strcmp(schema, "xferbench.processes") == 0)
-        read_merged(reader, root, &entries);
+        read_merged(reader, root);
     else
-        read_single(reader, root, &entries);
-    reader->record->timestamp = xb_json_get_optional_text(&reader->json, root, "timestamp");
+        read_single(reader, root);
+    const char *timestamp = xb_json_get_text(&reader->json, root, "timestamp");
+    if (timestamp != NULL)
+        reader->record->timestamp = xb_fields_keep_text(&reader->json, timestamp);
     if (!xb_json_failed(&reader->json))
-        make_cases(reader, &entries);
-    free(entries.entries);
+        xb_record_make_cases(&reader->json, reader->record, reader->entries, reader->entry_count,
+                             XB_RECORD_CASES);
+    free(reader->entries);
+    if (!xb_json_failed(&reader->json) && !xb_record_make_facts(reader->record))
+        xb_json_refuse_memory(&reader->json);
 }
 
-enum xb_status xb_record_of_tree(const char *path, cJSON *tree, struct xb_record *record,
+enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_record *record,
                                  struct xb_error *error)
 {
-    struct xb_reader reader = {.json = {.place = {.path = path}}, .record = record};
-    *record = (struct xb_record){.launcher.rank = -1, .path = strdup(path), .tree = tree};
+    struct reader reader = {.json = {.place = {.path = path}, .texts = &record->texts},
+                            .record = record};
+    *record = (struct xb_record){.path = strdup(path)};
     if (record->path == NULL)
         xb_json_refuse_memory(&reader.json);
     else
@@ -285,10 +311,13 @@ enum xb_status xb_record_parse(const char *path, const char *text, size_t length
     struct xb_json_reader reader = {.place = {.path = path}};
     cJSON *tree = xb_json_read(&reader, text, length);
     *record = (struct xb_record){.path = NULL};
+    enum xb_status status = reader.error.status;
     if (tree != NULL)
-        return xb_record_of_tree(path, tree, record, error);
-    *error = reader.error;
-    return error->status;
+        status = xb_record_of_tree(path, tree, record, error);
+    else
+        *error = reader.error;
+    cJSON_Delete(tree);
+    return status;
 }
 
 enum xb_status xb_record_read(const char *path, struct xb_record *record, struct xb_error *error)
@@ -315,12 +344,10 @@ void xb_record_free(struct xb_record *record)
     free(record->index);
     free(record->by_size);
     free(record->cases);
-    free(record->options);
     free(record->facts);
     free(record->path);
     if (record->release != NULL)
         record->release(record->measured);
     xb_arena_free(record->texts);
-    cJSON_Delete(record->tree);
     *record = (struct xb_record){0};
 }

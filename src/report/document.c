@@ -98,6 +98,7 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
     case XB_DOCUMENT_PROCESSES:
         status = xb_record_of_tree(path, root, &held->record, error);
         document->record = status == XB_OK ? &held->record : NULL;
+        cJSON_Delete(root);
         return status;
     case XB_DOCUMENT_LINK:
         status = xb_link_report_of_tree(path, root, &held->link, error);

@@ -3,7 +3,7 @@
 #define XFERBENCH_REPORT_DOCUMENT_H
 
 #include "base/arena.h"
-#include "record/kind.h"
+#include "record/document.h"
 #include "xferbench/error.h"
 
 #include <stddef.h>

@@ -268,9 +268,9 @@ size_t xb_way_group_levels(const struct xb_ways *ways, const struct xb_way_group
     double raw = xb_case_raw_rate(ways->record, group->first);
     double ceiling = 0;
     size_t count = 0;
-    if (device != NULL && device->ceiling != NULL) {
-        double to = device->ceiling->h2d / 1e9;
-        double from = device->ceiling->d2h / 1e9;
+    if (device != NULL && device->ceiling.known) {
+        double to = device->ceiling.h2d / 1e9;
+        double from = device->ceiling.d2h / 1e9;
         ceiling = strcmp(direction, "h2d") == 0   ? to
                   : strcmp(direction, "d2h") == 0 ? from
                                                   : to + from;

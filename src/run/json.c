@@ -3,7 +3,7 @@
 #include "formats.h"
 
 #include "reading/list.h"
-#include "record/write.h"
+#include "record/document.h"
 
 static enum xb_status write_as(FILE *stream, const struct xb_record *record,
                                xb_json_finisher *finish, struct xb_error *error)

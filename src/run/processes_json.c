@@ -2,21 +2,15 @@
 /* The keys and their meaning stand in docs/processes.schema.json. */
 #include "processes_set.h"
 
+#include "base/json_read.h"
 #include "reading/list.h"
 #include "record/document.h"
+#include "record/fields.h"
 #include "record/making.h"
-#include "record/write.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The processes' records as the one that a reader makes of the merged file. What is in it is
- * theirs; the arrays are its own. */
-struct merged {
-    const struct xb_processes *set;
-    struct xb_record record;
-};
 
 /* ---- one case ---- */
 
@@ -31,14 +25,13 @@ static void put_figure(struct xb_json *json, const struct xb_record *merged,
                        const struct xb_record_case *test, const struct xb_record_figure *figure)
 {
     double medians[XB_RECORD_PROCESSES];
-    struct xb_statistics statistics;
-    if (!xb_record_describe(merged, test, figure->name, &statistics))
+    struct xb_record_figure described = *figure;
+    if (!xb_record_describe(merged, test, figure->name, &described.statistics))
         return;
     for (size_t i = 0; i < merged->process_count; i++)
         medians[i] = median_in(&test->rows[i], figure->name);
     xb_json_open_object(json, NULL);
-    xb_record_put_figure(json, figure);
-    xb_record_put_statistics(json, &statistics);
+    xb_fields_put(json, xb_record_figure_fields, &described);
     xb_json_put_numbers(json, "medians", medians, merged->process_count);
     xb_json_close(json);
 }
@@ -94,10 +87,11 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
     char text[XB_RECORD_REASON];
     struct xb_record_summary summary = xb_record_summarize(merged, test);
     xb_json_open_object(json, NULL);
-    xb_record_put_case(json, test);
+    xb_fields_put(json, xb_record_case_fields, test);
     xb_json_put_text(json, "status", xb_result_status_name(summary.status));
     xb_json_put_text(json, "reason", xb_record_reason(test, &summary, text, sizeof text));
-    xb_record_put_verified(json, summary.verified);
+    xb_json_put_known_flag(json, "verified", summary.verified != XB_VERIFIED_UNKNOWN,
+                           summary.verified == XB_VERIFIED_TRUE);
     xb_json_put_whole(json, "processes_ok", summary.ok);
     put_figures(json, merged, test);
     put_warnings(json, merged, test, &summary);
@@ -106,68 +100,40 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
 
 /* ---- which cases there are ---- */
 
-static const struct xb_record *record_of(const struct merged *merged, size_t process)
+/* The processes' records as the one that a reader makes of the merged file: its rows, and what the
+ * Reading says of devices, are theirs. */
+static void merge(struct xb_json_reader *reader, const struct xb_processes *set,
+                  struct xb_record *merged)
 {
-    return &merged->set->processes[process].record;
-}
-
-/* Takes a case up if no process before has it, with the row of each process that has it. */
-static bool take_case(struct merged *merged, size_t process, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < process; i++)
-        if (xb_record_find(record_of(merged, i), test) != NULL)
-            return true;
-    struct xb_record_case *made = &merged->record.cases[merged->record.case_count];
-    *made = *test;
-    made->rows = calloc(merged->set->count, sizeof *made->rows);
-    if (made->rows == NULL)
-        return false;
-    merged->record.case_count++;
-    for (size_t i = process; i < merged->set->count; i++) {
-        const struct xb_record_case *own = xb_record_find(record_of(merged, i), test);
-        if (own != NULL)
-            made->rows[i] = own->rows[0];
+    size_t most = 0, count = 0;
+    for (size_t i = 0; i < set->count; i++)
+        most += set->processes[i].record.case_count;
+    struct xb_record_entry *entries = calloc(most + 1, sizeof *entries);
+    merged->is_merged = true;
+    merged->processes = calloc(set->count + 1, sizeof *merged->processes);
+    merged->process_count = merged->processes != NULL ? set->count : 0;
+    if (entries == NULL || merged->processes == NULL) {
+        free(entries);
+        xb_json_refuse_memory(reader);
+        return;
     }
-    return true;
-}
-
-/* Takes a process up as its own record has it: the Reading speaks of its devices. */
-static void take_process(struct merged *merged, size_t process)
-{
-    const struct xb_record *own = record_of(merged, process);
-    if (own->process_count > 0) /* it did not fail */
-        merged->record.processes[process] = own->processes[0];
-}
-
-/* In the order of their first appearance. */
-static bool collect(struct merged *merged)
-{
-    size_t most = 0;
-    size_t count = merged->set->count;
-    struct xb_record *record = &merged->record;
-    record->is_merged = true;
-    for (size_t i = 0; i < count; i++)
-        most += record_of(merged, i)->case_count;
-    record->cases = calloc(most + 1, sizeof *record->cases);
-    record->processes = calloc(count + 1, sizeof *record->processes);
-    bool ok = record->cases != NULL && record->processes != NULL;
-    record->process_count = ok ? count : 0;
-    for (size_t i = 0; ok && i < count; i++) {
-        take_process(merged, i);
-        for (size_t j = 0; ok && j < record_of(merged, i)->case_count; j++)
-            ok = take_case(merged, i, &record_of(merged, i)->cases[j]);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct xb_record *own = &set->processes[i].record;
+        if (own->process_count > 0) /* it did not fail */
+            merged->processes[i] = own->processes[0];
+        for (size_t k = 0; k < own->case_count; k++)
+            entries[count++] = (struct xb_record_entry){
+                .test = own->cases[k], .row = own->cases[k].rows[0], .process = i, .index = k};
     }
-    return ok && xb_record_make_index(record);
+    xb_record_make_cases(reader, merged, entries, count, SIZE_MAX);
+    free(entries);
 }
 
-static void release(struct merged *merged)
+static void release(struct xb_record *merged)
 {
-    for (size_t i = 0; i < merged->record.case_count; i++)
-        free(merged->record.cases[i].rows);
-    free(merged->record.index);
-    free(merged->record.by_size);
-    free(merged->record.cases);
-    free(merged->record.processes);
+    for (size_t i = 0; i < merged->process_count; i++)
+        merged->processes[i].devices = NULL; /* the process's */
+    xb_record_free(merged);
 }
 
 /* ---- the document ---- */
@@ -183,12 +149,14 @@ static void put_results(struct xb_json *json, const struct xb_record *merged)
 /* What all processes together measured, and what that means. */
 static void put_merged(struct xb_json *json, const struct xb_processes *set)
 {
-    struct merged merged = {.set = set};
-    if (collect(&merged)) {
-        put_results(json, &merged.record);
-        xb_reading_put_of(json, &merged.record);
+    struct xb_json_reader reader = {.place = {.path = "the processes"}};
+    struct xb_record merged = {.path = NULL};
+    merge(&reader, set, &merged);
+    if (!xb_json_failed(&reader)) {
+        put_results(json, &merged);
+        xb_reading_put_of(json, &merged);
     } else {
-        xb_json_fail_memory(json);
+        xb_json_fail(json, &reader.error);
     }
     release(&merged);
 }
@@ -210,31 +178,35 @@ static void put_process(struct xb_json *json, const struct xb_process *process, 
 /* What the first process says of machine and options; null where none says anything. */
 static void put_conditions(struct xb_json *json, const struct xb_processes *set)
 {
-    static const char *const keys[] = {"host",    "launcher",    "backend",
-                                       "devices", "environment", "config"};
+    static const struct xb_field *const tables[] = {xb_record_node_fields, xb_record_backend_fields,
+                                                    xb_record_devices_fields,
+                                                    xb_record_settings_fields};
     const struct xb_process *first = xb_processes_first(set);
-    if (first == NULL) {
-        for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-            xb_json_put_null(json, keys[i]);
-        return;
-    }
-    xb_record_put_host(json, &first->record);
-    xb_record_put_launcher(json, &first->record);
-    xb_record_put_backend(json, &first->record);
-    xb_record_put_devices(json, &first->record);
-    xb_record_put_environment(json, &first->record);
-    xb_record_put_config(json, &first->record);
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        if (first == NULL)
+            for (const struct xb_field *field = tables[i]; field->key != NULL; field++)
+                xb_json_put_null(json, field->key);
+        else if (tables[i] == xb_record_devices_fields)
+            xb_fields_put(json, tables[i], &first->record.processes[0]);
+        else
+            xb_fields_put(json, tables[i], &first->record);
 }
 
-/* When the first of them began, as this process saw it. */
-static void put_start(struct xb_json *json, const struct xb_start *start)
+/* What was asked, and when the first of them began, as this process saw it. */
+static void put_head(struct xb_json *json, const struct xb_processes *set)
 {
-    struct xb_record own = {.launcher.rank = -1};
+    struct xb_record own = {.asked_processes = set->asked,
+                            .role = set->role,
+                            .program = set->program,
+                            .counterpart = set->counterpart,
+                            .interrupted = set->interrupted,
+                            .has_deadline = set->has_deadline,
+                            .deadline_met = set->deadline_met};
     struct xb_making making = {.record = &own};
-    xb_making_keep_start(&making, start);
+    xb_making_keep_start(&making, &set->start);
     if (making.failed)
         xb_json_fail_memory(json);
-    xb_record_put_start(json, &own);
+    xb_fields_put(json, xb_record_merged_fields, &own);
     xb_record_free(&own);
 }
 
@@ -245,13 +217,7 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_document_put_schema(&json, "xferbench.processes", XB_RECORD_VERSION);
-    xb_json_put_whole(&json, "asked", set->asked);
-    xb_json_put_optional(&json, "role", set->role);
-    xb_json_put_optional(&json, "program", set->program);
-    xb_json_put_optional(&json, "interleaved_with", set->counterpart);
-    xb_json_put_flag(&json, "interrupted", set->interrupted);
-    xb_json_put_known_flag(&json, "deadline_met", set->has_deadline, set->deadline_met);
-    put_start(&json, &set->start);
+    put_head(&json, set);
     put_conditions(&json, set);
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < set->count; i++)

@@ -72,8 +72,7 @@ static bool write_file(struct side *side, const char *text, size_t length)
 static enum xb_status outline(const struct xb_processes *set, struct xb_record *record,
                               struct xb_error *error)
 {
-    *record = (struct xb_record){.launcher.rank = -1,
-                                 .is_merged = true,
+    *record = (struct xb_record){.is_merged = true,
                                  .version = XB_VERSION,
                                  .role = set->role,
                                  .program = set->program,

@@ -14,7 +14,7 @@
 #include "compare/comparison.h"
 #include "compare/read.h"
 #include "link/read.h"
-#include "record/kind.h"
+#include "record/document.h"
 #include "run/csv.h"
 #include "run/formats.h"
 
@@ -154,12 +154,13 @@ static enum xb_status write_lines(struct show *show, const struct xb_record *rec
                            : status;
 }
 
-/* The tree is the record's then. */
+/* Releases the tree as soon as there is a record of it. */
 static enum xb_status show_record(struct show *show, const char *path, cJSON *tree,
                                   struct xb_error *error)
 {
     struct xb_record record;
     enum xb_status status = xb_record_of_tree(path, tree, &record, error);
+    cJSON_Delete(tree);
     if (status != XB_OK)
         return status;
     size_t all = record.case_count;

@@ -59,17 +59,22 @@ static enum xb_status parse(const void *data, size_t size, struct xb_record *rec
 /* ---- the other record ---- */
 
 #define START                                                                                      \
-    "\"interrupted\":false,\"deadline_met\":null,\"start\":{\"asked\":null,\"by\":null,"           \
+    "\"timestamp\":\"2026-01-02T03:04:05Z\",\"interrupted\":false,\"deadline_met\":null,"          \
+    "\"start\":{\"asked\":null,\"by\":null,"                                                       \
     "\"began\":null,\"late_s\":null,\"clock\":{\"synchronised\":null,\"error_s\":null}}"
 #define DEVICE                                                                                     \
-    "{\"index\":0,\"name\":\"NVIDIA H200\",\"shares_host_memory\":false,"                          \
-    "\"link\":{\"speed_gts\":32,\"width\":16,\"port\":null,\"read\":\"right after transfers\","    \
-    "\"ceiling\":null},\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true},\"facts\":{}" \
+    "{\"index\":0,\"name\":\"NVIDIA H200\",\"uuid\":null,\"architecture\":null,\"pci_bdf\":null,"  \
+    "\"memory_bytes\":0,\"driver\":null,\"shares_host_memory\":false,"                             \
+    "\"link\":{\"speed_gts\":32,\"width\":16,\"max_speed_gts\":32,\"max_width\":16,\"port\":null," \
+    "\"read\":\"right after transfers\","                                                          \
+    "\"ceiling\":null},\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true,"              \
+    "\"cpus\":0,\"note\":null},\"facts\":{}"                                                       \
     "}"
 #define ROW(mode, variant, direction, bytes, latency, seconds)                                     \
     "{\"mode\":\"" mode "\",\"variant\":\"" variant "\",\"direction\":\"" direction "\","          \
     "\"bytes\":" bytes ",\"device\":0,\"peer\":null,\"latency\":" latency ","                      \
-    "\"simultaneous\":false,\"parameters\":{},\"status\":\"ok\",\"error\":null,"                   \
+    "\"simultaneous\":false,\"parameters\":{},\"status\":\"ok\",\"reason\":null,\"error\":null,"   \
+    "\"details\":{},"                                                                              \
     "\"verified\":true,\"timer\":\"device-event\",\"bytes_moved\":" bytes ","                      \
     "\"samples_s\":[" seconds "],\"placements\":null,\"stop_reason\":\"fixed\",\"warnings\":[],"   \
     "\"figures\":["
@@ -85,15 +90,18 @@ static enum xb_status parse(const void *data, size_t size, struct xb_record *rec
     FIGURE("latency_host", "s", "false", "0.000006")
 #define DOCUMENT                                                                                   \
     "{\"schema\":\"xferbench.result\",\"schema_version\":2," START ",\"tool\":{\"version\":"       \
-    "\"0\"},\"host\":{\"hostname\":\"other\",\"node\":null,\"node_named_by\":null},"               \
-    "\"launcher\":null,\"backend\":{\"name\":\"cuda\",\"driver_version\":\"1\","                   \
+    "\"0\",\"compiler\":\"c\",\"build_type\":\"\"},\"host\":{\"hostname\":\"other\",\"os\":null,"  \
+    "\"kernel\":null,\"cpu_model\":null,\"logical_cpus\":1,\"memory_bytes\":1,"                    \
+    "\"numa_nodes\":null,\"node\":null,\"node_named_by\":null},\"launcher\":null,"                 \
+    "\"backend\":{\"name\":\"cuda\",\"driver_version\":\"1\",\"runtime_version\":null,"            \
     "\"runtime_library\":null,\"runtime_override\":null},\"devices\":[" DEVICE "],"                \
     "\"environment\":{},\"config\":{\"chunk\":1,\"deadline\":null},"                               \
     "\"results\":[" COPY "]}," LATENCY "]}]}"
-#define PROCESS "{\"index\":0,\"document\":" DOCUMENT "}"
+#define PROCESS "{\"index\":0,\"failure\":null,\"document\":" DOCUMENT "}"
 
 static const char other_text[] =
-    "{\"schema\":\"xferbench.processes\",\"schema_version\":2," START ",\"asked\":5,"
+    "{\"schema\":\"xferbench.processes\",\"schema_version\":2," START
+    ",\"asked\":5,\"role\":null,\"program\":null,\"interleaved_with\":null,"
     "\"processes\":[" PROCESS "," PROCESS "," PROCESS "," PROCESS "," PROCESS "]}";
 
 /* Read once, and kept. */
@@ -244,12 +252,12 @@ static void walk_row(const struct xb_record *record, const struct xb_record_case
         use_text(row->details[i].name, false);
         use_text(row->details[i].text, true);
     }
-    if (row->error != NULL) {
-        use_text(row->error->status, false);
-        use_text(row->error->message, false);
-        use_text(row->error->native_name, true);
-        use_text(row->error->call, true);
-        use_text(row->error->at, true);
+    if (row->error.known) {
+        use_text(row->error.status, false);
+        use_text(row->error.message, false);
+        use_text(row->error.native_name, true);
+        use_text(row->error.call, true);
+        use_text(row->error.at, true);
     }
     for (size_t i = 0; i < row->figure_count; i++)
         walk_figure(record, test, row, &row->figures[i]);

@@ -40,8 +40,10 @@
     "\"d2h_bytes_per_second\":1.25e10}},"                                                          \
     "\"numa\":{\"node\":1,\"bound\":true,\"as_expected\":false,\"cpus\":4,\"note\":\"a note\"},"   \
     "\"facts\":{\"xnack\":\"on\",\"integrated\":\"yes: an APU\",\"engines\":2}},"                  \
-    "{\"index\":3,\"name\":\"GPU B\",\"shares_host_memory\":true,\"link\":null,"                   \
-    "\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true},\"facts\":{}}],"                \
+    "{\"index\":3,\"name\":\"GPU B\",\"uuid\":null,\"architecture\":null,\"pci_bdf\":null,"        \
+    "\"memory_bytes\":0,\"shares_host_memory\":true,\"driver\":null,\"link\":null,"                \
+    "\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true,\"cpus\":0,\"note\":null},"      \
+    "\"facts\":{}}],"                                                                              \
     "\"environment\":{\"CUDA_HOME\":\"/usr\",\"HIP_EMPTY\":\"\"},"                                 \
     "\"config\":{\"mode\":[\"pinned\",\"peer\"],\"chunk\":8388608,\"deadline\":2.5,"               \
     "\"quiet\":true,\"samples\":null,\"backend\":\"hip\"},\"results\":["
@@ -92,7 +94,7 @@
          SPREAD("null", "null", "0.125", "0.5", "0.1375", "0.475", "0.495", "0.125"), "3",         \
          "[0.5,0.25,0.125]")                                                                       \
     NEXT("submit_time", "s", "false", "false", "0.5", UNKNOWN, "3", "[]")                          \
-    "],\"warnings\":[]},"
+    "],\"warnings\":[],\"details\":{}},"
 #define SKIPPED                                                                                    \
     ROW("peer", "staged", "false", "{\"chunk\":8388608}")                                          \
     "\"status\":\"skipped\",\"reason\":\"one device\",\"error\":null,\"verified\":null,"           \
@@ -123,6 +125,7 @@ cJSON *result_tree(void)
 cJSON *merge(int asked, size_t count, cJSON *const *documents)
 {
     cJSON *root = tree_of("{\"schema\":\"xferbench.processes\",\"schema_version\":2,"
+                          "\"role\":null,\"program\":null,\"interleaved_with\":null,"
                           "\"interrupted\":false,\"deadline_met\":null,\"start\":{\"asked\":null,"
                           "\"by\":null,\"began\":null,\"late_s\":null,"
                           "\"clock\":{\"synchronised\":null,\"error_s\":null}},"
@@ -137,6 +140,7 @@ cJSON *merge(int asked, size_t count, cJSON *const *documents)
     cJSON_AddNumberToObject(root, "asked", asked);
     for (size_t i = 0; i < count; i++) {
         cJSON *member = cJSON_CreateObject();
+        cJSON_AddNullToObject(member, "failure");
         cJSON_AddItemToObject(member, "document",
                               documents[i] != NULL ? documents[i] : cJSON_CreateNull());
         cJSON_AddItemToArray(cJSON_GetObjectItem(root, "processes"), member);
@@ -228,7 +232,7 @@ static void assert_refused(enum xb_status status, struct xb_record *record,
         fail_msg("expected \"%s\" in: %s", expected, error->message);
     assert_memory_equal(error->message, PATH ": ", strlen(PATH ": "));
     assert_null(record->path); /* nothing is left to free */
-    assert_null(record->tree);
+    assert_null(record->texts);
     xb_record_free(record);
 }
 

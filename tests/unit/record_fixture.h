@@ -78,7 +78,8 @@ static inline struct xb_record make_record(size_t processes)
     record.processes = fixture_zeroed(processes, sizeof *record.processes);
     record.cases = fixture_zeroed(FIXTURE_CASES, sizeof *record.cases);
     record.index = fixture_zeroed(FIXTURE_CASES, sizeof(*record.index));
-    record.options = fixture_zeroed(FIXTURE_FACTS, sizeof *record.options);
+    record.options = xb_arena_allocate(&record.texts, FIXTURE_FACTS * sizeof *record.options);
+    assert_non_null(record.options);
     record.facts = fixture_zeroed(FIXTURE_FACTS, sizeof *record.facts);
     for (size_t i = 0; i < processes; i++) {
         record.processes[i].deadline_met = true;

@@ -25,7 +25,7 @@ static const cJSON *resolve(const cJSON *schema, const cJSON *node)
                                             to + strlen(prefix));
 }
 
-/* Whether the node's type, or one of its types, is that word. */
+/* Whether the node's type, or one of its types or values, is that word. */
 static bool has_type(const cJSON *node, const char *word)
 {
     const cJSON *type = cJSON_GetObjectItemCaseSensitive(node, "type"), *item;
@@ -36,7 +36,19 @@ static bool has_type(const cJSON *node, const char *word)
         if (strcmp(item->valuestring, word) == 0)
             return true;
     }
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(node, "enum"))
+    {
+        if (strcmp(cJSON_IsNull(item) ? "null" : "string", word) == 0)
+            return true;
+    }
     return false;
+}
+
+/* Whether it is what another schema describes, by whose own test. */
+static bool is_elsewhere(const cJSON *node)
+{
+    const char *to = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(node, "$ref"));
+    return to != NULL && to[0] != '#';
 }
 
 /* Of "oneOf": [X, null] gives X, and *null true. */
@@ -72,6 +84,7 @@ static const char *type_of(const struct xb_field *field)
         return "object";
     case XB_FIELD_ITEMS:
     case XB_FIELD_LIST:
+    case XB_FIELD_NUMBERS:
         return "array";
     case XB_FIELD_WORD:
     case XB_FIELD_CUSTOM:
@@ -100,12 +113,14 @@ static void check(const cJSON *schema, const cJSON *object, const struct xb_fiel
         const cJSON *node = cJSON_GetObjectItemCaseSensitive(properties, field->key);
         if (node == NULL || !is_required(object, field->key))
             fail_msg("the schema does not require %s", field->key);
+        if (is_elsewhere(node))
+            continue;
         node = without_null(schema, node, &null);
         if (field->kind != XB_FIELD_CUSTOM && null != xb_field_may_be_null(field))
             fail_msg("%s: the schema %s null", field->key, null ? "allows" : "forbids");
         if (type_of(field) != NULL && !has_type(node, type_of(field)))
             fail_msg("%s is no %s in the schema", field->key, type_of(field));
-        if (field->kind == XB_FIELD_ITEMS || field->kind == XB_FIELD_LIST)
+        if (has_type(node, "array"))
             node = resolve(schema, cJSON_GetObjectItemCaseSensitive(node, "items"));
         if (field->fields != NULL)
             check(schema, node, field->fields);

@@ -241,18 +241,18 @@ static void takes_links_in_any_order(void **state)
 /* A setting of the firmware, whose effect somebody may want to see. */
 static void takes_other_packets_as_context(void **state)
 {
-    static const struct xb_record_ceiling small = {.payload = 128, .read_request = 512};
-    static const struct xb_record_ceiling large = {.payload = 256, .read_request = 4096};
+    static const struct xb_record_ceiling small = {.known = true, .payload = 128, .read_request = 512};
+    static const struct xb_record_ceiling large = {.known = true, .payload = 256, .read_request = 4096};
     (void)state;
     begin();
     add_both("pinned");
     for (size_t i = 0; i < 3; i++) {
-        device_of(&before, i, 0)->ceiling = &small;
-        device_of(&after, i, 0)->ceiling = &small;
+        device_of(&before, i, 0)->ceiling = small;
+        device_of(&after, i, 0)->ceiling = small;
     }
     assert_none();
     for (size_t i = 0; i < 3; i++)
-        device_of(&after, i, 0)->ceiling = &large;
+        device_of(&after, i, 0)->ceiling = large;
     assert_only("packets of device 0", "payload 128, read request 512",
                 "payload 256, read request 4096", false);
 }

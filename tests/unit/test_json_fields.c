@@ -33,7 +33,8 @@ typedef struct all {
     const char *string;
     int word;
     item part, items[2], *list;
-    size_t item_count, list_count;
+    const double *numbers;
+    size_t item_count, list_count, number_count;
     unsigned custom;
 } all;
 
@@ -76,6 +77,7 @@ static const struct xb_field fields[] = {
     XB_OBJECT("part", all, part, item_fields, XB_KNOWN(all, part_known)),
     XB_ITEMS("items", all, items, item_count, 2, item_fields),
     XB_LIST("list", all, list, list_count, 3, item_fields),
+    XB_NUMBERS("numbers", all, numbers, number_count, XB_ABOVE_0, .most = 9),
     XB_CUSTOM("custom", put_custom, read_custom),
     XB_FIELDS_END};
 
@@ -128,6 +130,8 @@ static const all FULL = {.flag = true,
                          .item_count = 2,
                          .list = (item[]){{8, true, 3}},
                          .list_count = 1,
+                         .numbers = (double[]){0.5, 9},
+                         .number_count = 2,
                          .custom = 6};
 
 static void assert_back(const all *from, const char *expected)
@@ -156,7 +160,8 @@ static void what_is_known_comes_back(void **state)
                 "\"text\":\"abc\",\"address\":\"0000:0f:00.0\",\"string\":\"a \\\"text\\\"\","
                 "\"word\":\"all\",\"part\":{\"number\":4,\"rate\":1.5},"
                 "\"items\":[{\"number\":1,\"rate\":2},{\"number\":2,\"rate\":null}],"
-                "\"list\":[{\"number\":8,\"rate\":3}],\"custom\":7}");
+                "\"list\":[{\"number\":8,\"rate\":3}],\"numbers\":[0.5,9],"
+                "\"custom\":7}");
 }
 
 static void what_is_not_known_is_null(void **state)
@@ -164,9 +169,10 @@ static void what_is_not_known_is_null(void **state)
     (void)state;
     const all none = {.whole = 2, .index = -1, .rank = -1, .lacking = (double)NAN};
     assert_back(&none, "{\"flag\":false,\"width\":null,\"whole\":2,\"counter\":0,\"size\":0,"
-                       "\"index\":null,\"rank\":null,\"rate\":null,\"lacking\":null,"
+                       "\"index\":null,\"rank\":-1,\"rate\":null,\"lacking\":null,"
                        "\"needing\":null,\"text\":\"\",\"address\":null,\"string\":null,"
-                       "\"word\":\"none\",\"part\":null,\"items\":[],\"list\":[],\"custom\":1}");
+                       "\"word\":\"none\",\"part\":null,\"items\":[],\"list\":[],\"numbers\":[],"
+                       "\"custom\":1}");
 }
 
 /* What is written can be read: a text is not known, and a list is as long as a reader takes it. */
@@ -193,6 +199,8 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         {"width", "4294967296", "width: must be a whole number from 0 to 4294967295"},
         {"whole", "1", "whole: must be a whole number from 2 to 9"},
         {"whole", "10", "whole: must be a whole number from 2 to 9"},
+        {"rank", "0.5", "rank: must be a whole number"},
+        {"rank", "-9007199254740994", "rank: must be a whole number"},
         {"counter", "-1", "counter: must be a whole number of 0 or more"},
         {"index", "-1", "index: must be a whole number from 0"},
         {"rate", "0", "rate: must be a number above 0"},
@@ -203,9 +211,13 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         {"word", "\"few\"", "word: must be \"none\", \"some\" or \"all\""},
         {"part", "7", "part: must be an object"},
         {"part", "{}", "part.number: is missing"},
+        {"numbers", "5", "numbers: must be an array"},
+        {"numbers", "[1,0]", "numbers[1]: must be a number above 0 and at most 9"},
+        {"numbers", "[9.5]", "numbers[0]: must be a number above 0 and at most 9"},
+        {"numbers", "[null]", "numbers[0]: must be a number above 0 and at most 9"},
         {"items", "{}", "items: must be an array"},
         {"items", "[1,2,3]", "items: has more than 2 items"},
-        {"items", "[{\"number\":1,\"rate\":2},5]", "items[1].number: is missing"},
+        {"items", "[{\"number\":1,\"rate\":2},5]", "items[1]: must be an object"},
         {"list", "[0,0,0,0]", "list: has more than 3 items"},
         {"list", "[{\"number\":-1,\"rate\":2}]", "list[0].number: must be a whole number"},
         {"custom", "0", "custom: must be a whole number from 1"},

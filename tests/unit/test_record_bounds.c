@@ -84,7 +84,8 @@ static cJSON *many(size_t count, bool array, const char *item)
 #define ROW(mode)                                                                                  \
     "{\"mode\":\"" mode "\",\"variant\":\"b\",\"direction\":\"h2d\",\"bytes\":1%zu,\"device\":0,"  \
     "\"peer\":null,\"latency\":false,\"simultaneous\":false,\"parameters\":{},"                    \
-    "\"status\":\"skipped\",\"error\":null,\"verified\":null,\"timer\":null,\"samples_s\":[],"     \
+    "\"status\":\"skipped\",\"reason\":\"r\",\"error\":null,\"bytes_moved\":null,\"details\":{},"  \
+    "\"verified\":null,\"timer\":null,\"samples_s\":[],"                                           \
     "\"placements\":null,\"figures\":[],\"stop_reason\":null,\"warnings\":[]}"
 
 static void bounds_lists(void **state)
@@ -100,8 +101,10 @@ static void bounds_lists(void **state)
         {"devices[0].facts", 64, false, "1"},
         {"results[0].details", 64, false, "1"},
         {"devices", 64, true,
-         "{\"index\":%zu,\"name\":\"a\",\"link\":null,\"shares_host_memory\":false,"
-         "\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true},\"facts\":{}}"},
+         "{\"index\":%zu,\"name\":\"a\",\"uuid\":null,\"architecture\":null,\"pci_bdf\":null,"
+         "\"memory_bytes\":0,\"driver\":null,\"link\":null,\"shares_host_memory\":false,"
+         "\"numa\":{\"node\":null,\"bound\":false,\"as_expected\":true,\"cpus\":0,\"note\":null},"
+         "\"facts\":{}}"},
         {"results", 10000, true, ROW("a")},
     };
     (void)state;
@@ -154,7 +157,7 @@ static void bounds_parameters_and_figures(void **state)
             cJSON_AddItemToArray(figures, figure);
         }
         if (more == 1) {
-            refuse_tree(tree, PATH ": results[0].figures: are more than 64");
+            refuse_tree(tree, PATH ": results[0].figures: has more than 64");
             continue;
         }
         struct xb_record record = read_tree(tree);

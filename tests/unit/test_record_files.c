@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "document_fixture.h"
+#include "record/fields.h"
+#include "schema_check.h"
 
 #include "run/formats.h"
 
@@ -201,9 +203,9 @@ static void assert_same_device(const struct xb_record_device *is,
     assert_int_equal(is->link_width, should->link_width);
     assert_int_equal(is->link_max_width, should->link_max_width);
     assert_int_equal(is->link_under_load, should->link_under_load);
-    assert_int_equal(is->ceiling != NULL, should->ceiling != NULL);
-    if (is->ceiling != NULL)
-        assert_same_ceiling(is->ceiling, should->ceiling);
+    assert_int_equal(is->ceiling.known, should->ceiling.known);
+    if (is->ceiling.known)
+        assert_same_ceiling(&is->ceiling, &should->ceiling);
     assert_int_equal(is->cpus, should->cpus);
     assert_same_text(is->numa_note, should->numa_note);
     assert_int_equal(is->numa_is_normal, should->numa_is_normal);
@@ -331,6 +333,28 @@ static void reads_what_was_measured(void **state)
     globfree(&found);
 }
 
+static void the_schemas_have_what_the_tables_have(void **state)
+{
+    static const char result[] = "result.schema.json";
+    static const char processes[] = "processes.schema.json";
+    static const struct xb_field tool_fields[] = {XB_PART("tool", xb_record_tool_fields),
+                                                  XB_FIELDS_END};
+    const struct xb_field *const parts[] = {tool_fields,
+                                            xb_record_end_fields,
+                                            xb_record_node_fields,
+                                            xb_record_start_fields,
+                                            xb_record_backend_fields,
+                                            xb_record_devices_fields,
+                                            xb_record_settings_fields};
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        assert_schema_describes(result, NULL, parts[i]);
+    assert_schema_describes(result, "result", xb_record_case_fields);
+    assert_schema_describes(result, "result", xb_record_row_fields);
+    assert_schema_describes(processes, NULL, xb_record_merged_fields);
+    assert_schema_describes(processes, "result", xb_record_case_fields);
+}
+
 static void names_the_file_that_cannot_be_read(void **state)
 {
     struct xb_record record = {.case_count = 0};
@@ -347,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_what_was_measured),
+        cmocka_unit_test(the_schemas_have_what_the_tables_have),
         cmocka_unit_test(names_the_file_that_cannot_be_read),
     };
     return cmocka_run_group_tests_name("record_files", tests, NULL, NULL);

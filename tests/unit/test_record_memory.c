@@ -80,7 +80,7 @@ static void survives_having_no_memory(void **state)
         assert_int_equal(status, XB_ERR_MEMORY);
         assert_non_null(strstr(error.message, "no memory"));
         assert_non_null(strstr(error.message, PATH));
-        assert_null(record.tree);
+        assert_null(record.texts);
     }
     assert_true(which > 500); /* the tree alone has as many */
     xb_record_free(&record);

@@ -14,7 +14,7 @@
 
 static void assert_node_line(const char *node, const char *hostname, const char *line)
 {
-    struct xb_record record = {.launcher.rank = -1, .host = {.node = node, .hostname = hostname}};
+    struct xb_record record = {.host = {.node = node, .hostname = hostname}};
     char *text = written_record(xb_table_write, &record);
     assert_line(text, line);
     free(text);
@@ -47,7 +47,7 @@ static void table_tells_of_a_late_start(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct xb_record record = {.launcher.rank = -1, .start = rows[i].start};
+        struct xb_record record = {.start = rows[i].start};
         char *text = written_record(xb_table_write, &record);
         if (rows[i].words != NULL)
             assert_has(text, rows[i].words);
