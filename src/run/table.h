@@ -38,11 +38,6 @@ unsigned char xb_table_column_turn(const struct xb_table_layout *layout, size_t 
 void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
                         const struct xb_record_case *test, char *cell);
 
-/* ---- table_header.c ---- */
-
-/* Who measured, and on what devices. */
-void xb_table_header(FILE *stream, const struct xb_record *record);
-
 /* ---- table_notes.c ---- */
 
 /* Why rows have no figure, what to beware of, and what kept the run from its end. Prints nothing
