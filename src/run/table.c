@@ -8,14 +8,12 @@
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "curve.h"
 #include "formats.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
 #include "matrix.h"
 #include "reading/list.h"
 #include "record/rows.h"
-#include "sweep.h"
 
 #include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
