@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline_figures.h"
+#include "pipeline.h"
 
 #include "stage_figures.h"
 

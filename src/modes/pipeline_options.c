@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline_options.h"
+#include "pipeline.h"
 
 #include "shared_options.h"
 

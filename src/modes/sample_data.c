@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample_data.h"
 
-#include "sample_file.h"
-#include "sample_text.h"
-
 #include "base/parallel.h"
 
 #include "xferbench/verify.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
 #define _FILE_OFFSET_BITS 64
-#include "sample_file.h"
+#include "sample_data.h"
 
 #include "base/parallel.h"
 

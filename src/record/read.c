@@ -6,8 +6,8 @@
 #include "fields.h"
 #include "internal.h"
 #include "making.h"
-#include "record/mode_list.h"
 #include "measure/node_choice.h"
+#include "record/mode_list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -31,88 +31,63 @@ struct outputs {
     struct xb_timelines timelines;
 };
 
-static bool is_stdout(const struct xb_value *value)
-{
-    return value->is_set && strcmp(value->text, "-") == 0;
-}
-
-/* Standard output is for one thing. */
-static enum xb_status check_stdout(const struct xb_config *config, struct xb_error *error)
+/* Refuses what is wrong on any machine, before a backend is looked for. */
+static enum xb_status check_request(const struct xb_config *config, struct xb_error *error)
 {
     static const char *const options[] = {"json", "json-lines", "csv", "trace"};
-    const char *first = NULL;
+    struct xb_json_place json;
+    const char *first = NULL; /* that has standard output, which is for one thing */
+    enum xb_status status = xb_plan_check(config, error);
+    if (status == XB_OK)
+        status = xb_node_check(error);
+    if (status == XB_OK)
+        status = xb_json_place_choose(config, &json, error);
+    if (status != XB_OK)
+        return status;
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        if (!is_stdout(xb_config_get(config, options[i])))
+        const struct xb_value *value = xb_config_get(config, options[i]);
+        if (!value->is_set || strcmp(value->text, "-") != 0)
             continue;
         if (first != NULL)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s - and --%s - cannot both have standard output", first, options[i]);
         first = options[i];
     }
-    if (!xb_config_get(config, "timeline")->flag)
-        return XB_OK;
-    if (first != NULL)
+    bool draws = xb_config_get(config, "timeline")->flag;
+    if (draws && first != NULL)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--timeline draws on standard output, which --%s - takes: give --%s a file",
                        first, first);
-    if (xb_config_get(config, "quiet")->flag)
+    if (draws && xb_config_get(config, "quiet")->flag)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--quiet prints no timeline: leave one of them out, or give --trace FILE");
-    return XB_OK;
-}
-
-/* Refuses what is wrong on any machine, before a backend is looked for. */
-static enum xb_status check_request(const struct xb_config *config, struct xb_error *error)
-{
-    struct xb_json_place json;
-    enum xb_status status = xb_plan_check(config, error);
-    if (status == XB_OK)
-        status = xb_node_check(error);
-    if (status == XB_OK)
-        status = xb_json_place_choose(config, &json, error);
-    if (status == XB_OK)
-        status = check_stdout(config, error);
-    return status == XB_OK ? xb_processes_check(config, error) : status;
-}
-
-/* Finds what an option names as an output, if it was given. */
-static enum xb_status find_output(const struct xb_config *config, const char *option,
-                                  struct xb_output *output, struct xb_error *error)
-{
-    const struct xb_value *value = xb_config_get(config, option + strlen("--"));
-    return value->is_set ? xb_cli_find_output(option, value->text, output, error) : XB_OK;
-}
-
-static enum xb_status find_json(const struct xb_config *config, struct outputs *outputs,
-                                struct xb_error *error)
-{
-    struct xb_json_place *place = &outputs->json_place;
-    enum xb_status status = xb_json_place_choose(config, place, error);
-    if (status != XB_OK || place->path == NULL)
-        return status;
-    return xb_cli_find_output(place->option, place->path, &outputs->json, error);
+    return xb_processes_check(config, error);
 }
 
 static enum xb_status open_outputs(const struct xb_run *run, struct outputs *outputs,
                                    struct xb_error *error)
 {
-    enum xb_status status = find_json(run->config, outputs, error);
-    if (status == XB_OK)
-        status = find_output(run->config, "--csv", &outputs->csv, error);
-    if (status == XB_OK)
-        status = find_output(run->config, "--trace", &outputs->trace, error);
+    const struct xb_value *csv = xb_config_get(run->config, "csv");
+    const struct xb_value *trace = xb_config_get(run->config, "trace");
+    struct xb_json_place *json = &outputs->json_place;
+    enum xb_status status = xb_json_place_choose(run->config, json, error);
+    if (status == XB_OK && json->path != NULL)
+        status = xb_cli_find_output(json->option, json->path, &outputs->json, error);
+    if (status == XB_OK && csv->is_set)
+        status = xb_cli_find_output("--csv", csv->text, &outputs->csv, error);
+    if (status == XB_OK && trace->is_set)
+        status = xb_cli_find_output("--trace", trace->text, &outputs->trace, error);
     if (status != XB_OK)
         return status;
-    const struct xb_cli_place places[] = {
-        {.option = outputs->json_place.option, .output = &outputs->json},
-        {.option = "--csv", .output = &outputs->csv},
-        {.option = "--trace", .output = &outputs->trace}};
+    const struct xb_cli_place places[] = {{.option = json->option, .output = &outputs->json},
+                                          {.option = "--csv", .output = &outputs->csv},
+                                          {.option = "--trace", .output = &outputs->trace}};
     outputs->on_stdout =
         outputs->json.is_stdout || outputs->csv.is_stdout || outputs->trace.is_stdout;
     status = xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error);
     if (status != XB_OK)
         return status;
-    if (outputs->json_place.is_line)
+    if (json->is_line)
         xb_output_unbuffer(&outputs->json);
     return xb_timelines_begin(&outputs->timelines, run, &outputs->trace, error);
 }
@@ -144,23 +119,6 @@ static bool has_table(const struct outputs *outputs, const struct xb_run *run)
 }
 
 /* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
-static bool write_record(struct outputs *outputs, const struct xb_record *record, bool with_table)
-{
-    struct xb_error error;
-    bool written = write_output(&outputs->json, record,
-                                outputs->json_place.is_line ? xb_result_json_line_write
-                                                            : xb_result_json_write);
-    written = write_output(&outputs->csv, record, xb_csv_write) && written;
-    if (!with_table) {
-        xb_failures_say(record);
-        return written;
-    }
-    if (xb_table_write(stdout, record, &error) == XB_OK)
-        return written;
-    xb_cli_fail(&error);
-    return false;
-}
-
 static bool write_all(struct outputs *outputs, const struct xb_run *run)
 {
     struct xb_record record;
@@ -169,7 +127,16 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         xb_cli_fail(&error);
         return false;
     }
-    bool written = write_record(outputs, &record, has_table(outputs, run));
+    bool written = write_output(&outputs->json, &record,
+                                outputs->json_place.is_line ? xb_result_json_line_write
+                                                            : xb_result_json_write);
+    written = write_output(&outputs->csv, &record, xb_csv_write) && written;
+    if (!has_table(outputs, run)) {
+        xb_failures_say(&record);
+    } else if (xb_table_write(stdout, &record, &error) != XB_OK) {
+        xb_cli_fail(&error);
+        written = false;
+    }
     xb_record_free(&record);
     return xb_timelines_end(&outputs->timelines, run) && written;
 }
@@ -251,55 +218,37 @@ static bool write_overdue(void *argument, const struct xb_run *run)
     return written;
 }
 
-static enum xb_status measure(struct xb_run *run, struct outputs *outputs, struct xb_error *error)
-{
-    struct watched watched = {.outputs = outputs};
-    struct xb_run_observer observer = {.begun = plan_progress,
-                                       .progress = show_progress,
-                                       .finished = note_finished,
-                                       .argument = &watched};
-    enum xb_status status = xb_deadline_measuring(run, write_overdue, outputs, error);
-    if (status != XB_OK)
-        return status;
-    xb_progress_start(&watched.progress, !xb_config_get(run->config, "quiet")->flag);
-    status = xb_run_execute(run, &observer, error);
-    xb_deadline_doing(NULL);
-    xb_progress_clear(&watched.progress);
-    return status;
-}
-
-static enum xb_status plan_and_measure(struct xb_run *run, struct outputs *outputs,
-                                       struct xb_error *error)
-{
-    enum xb_status status = xb_plan(run, error);
-    xb_deadline_doing(NULL);
-    if (status != XB_OK)
-        return status;
-    xb_interrupt_catch(); /* before there is a temporary file that a signal could leave behind */
-    status = open_outputs(run, outputs, error);
-    return status != XB_OK ? status : measure(run, outputs, error);
-}
-
 /* Plans, measures and writes, with the backend open. */
 static int run_with_backend(struct xb_run *run)
 {
     struct outputs outputs = {0};
-    struct xb_error error;
-    int code = plan_and_measure(run, &outputs, &error) == XB_OK
-                   ? exit_code(run, &outputs, write_all(&outputs, run))
-                   : xb_cli_fail(&error);
-    xb_timelines_free(&outputs.timelines);
-    discard(&outputs);
-    return code;
-}
-
-/* Plans, and tells the plan. */
-static int plan_only(struct xb_run *run)
-{
+    struct watched watched = {.outputs = &outputs};
+    struct xb_run_observer observer = {.begun = plan_progress,
+                                       .progress = show_progress,
+                                       .finished = note_finished,
+                                       .argument = &watched};
     struct xb_error error;
     enum xb_status status = xb_plan(run, &error);
     xb_deadline_doing(NULL);
-    return status == XB_OK ? xb_dry_run(run) : xb_cli_fail(&error);
+    if (status != XB_OK)
+        return xb_cli_fail(&error);
+    if (xb_config_get(run->config, "dry-run")->flag)
+        return xb_dry_run(run);
+    xb_interrupt_catch(); /* before there is a temporary file that a signal could leave behind */
+    status = open_outputs(run, &outputs, &error);
+    if (status == XB_OK)
+        status = xb_deadline_measuring(run, write_overdue, &outputs, &error);
+    if (status == XB_OK) {
+        xb_progress_start(&watched.progress, !xb_config_get(run->config, "quiet")->flag);
+        status = xb_run_execute(run, &observer, &error);
+        xb_deadline_doing(NULL);
+        xb_progress_clear(&watched.progress);
+    }
+    int code =
+        status == XB_OK ? exit_code(run, &outputs, write_all(&outputs, run)) : xb_cli_fail(&error);
+    xb_timelines_free(&outputs.timelines);
+    discard(&outputs);
+    return code;
 }
 
 /* Measures in this process. */
@@ -316,7 +265,7 @@ static int run_here(const struct xb_config *config, double deadline, double star
     xb_deadline_doing("looking for devices");
     int code = (int)xb_backend_choose(xb_config_get(config, "backend")->text, &run);
     if (code == XB_EXIT_OK)
-        code = xb_config_get(config, "dry-run")->flag ? plan_only(&run) : run_with_backend(&run);
+        code = run_with_backend(&run);
     xb_deadline_doing("closing the driver");
     xb_run_free(&run);
     return code;

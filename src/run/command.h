@@ -20,7 +20,7 @@ void xb_run_print_all_help(FILE *stream);
 /* The modes that have that option among theirs: "async, pinned"; "" for none. */
 const char *xb_run_takers(const struct xb_option *option, char *text, size_t size);
 
-/* The columns of the table, in its order; the last one's name is NULL (columns_help.c). */
+/* The columns of the table, in its order; the last one's name is NULL. */
 struct xb_column_help {
     const char *name, *help;
 };

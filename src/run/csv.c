@@ -50,56 +50,36 @@ static bool has_column(const struct xb_csv *csv, const char *name)
     return false;
 }
 
-static bool find_in_row(struct xb_csv *csv, const struct xb_record_row *row)
+static bool add_figure(struct xb_csv *csv, const struct xb_record_figure *figure)
 {
-    for (size_t i = 0; i < row->figure_count; i++) {
-        const struct xb_record_figure *figure = &row->figures[i];
-        if (has_column(csv, figure->name))
-            continue;
-        struct xb_csv_figure *grown =
-            realloc(csv->figures, (csv->figure_count + 1) * sizeof *csv->figures);
-        if (grown == NULL)
-            return false;
-        csv->figures = grown;
-        const struct xb_csv_figure added = {.name = xb_arena_print(&csv->texts, "%s", figure->name),
-                                            .unit =
-                                                xb_arena_print(&csv->texts, "%s", figure->unit)};
-        if (added.name == NULL || added.unit == NULL)
-            return false;
-        csv->figures[csv->figure_count++] = added;
-    }
-    return true;
+    if (has_column(csv, figure->name))
+        return true;
+    struct xb_csv_figure *grown =
+        realloc(csv->figures, (csv->figure_count + 1) * sizeof *csv->figures);
+    if (grown == NULL)
+        return false;
+    csv->figures = grown;
+    const struct xb_csv_figure added = {.name = xb_arena_print(&csv->texts, "%s", figure->name),
+                                        .unit = xb_arena_print(&csv->texts, "%s", figure->unit)};
+    csv->figures[csv->figure_count] = added;
+    csv->figure_count += added.name != NULL && added.unit != NULL;
+    return added.name != NULL && added.unit != NULL;
 }
 
-static bool has_parameter(const struct xb_csv *csv, const char *name)
+static bool add_parameter(struct xb_csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv->parameter_count; i++)
         if (strcmp(csv->parameters[i], name) == 0)
             return true;
-    return false;
-}
-
-static bool find_in_case(struct xb_csv *csv, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        if (has_parameter(csv, test->parameters[i].name))
-            continue;
-        const char **grown =
-            realloc(csv->parameters, (csv->parameter_count + 1) * sizeof(const char *));
-        if (grown == NULL)
-            return false;
-        csv->parameters = grown;
-        const char *added = xb_arena_print(&csv->texts, "%s", test->parameters[i].name);
-        if (added == NULL)
-            return false;
-        csv->parameters[csv->parameter_count++] = added;
-    }
-    return true;
-}
-
-static enum xb_status out_of_memory(struct xb_error *error)
-{
-    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the CSV");
+    const char **grown =
+        realloc(csv->parameters, (csv->parameter_count + 1) * sizeof(const char *));
+    if (grown == NULL)
+        return false;
+    csv->parameters = grown;
+    const char *added = xb_arena_print(&csv->texts, "%s", name);
+    csv->parameters[csv->parameter_count] = added;
+    csv->parameter_count += added != NULL;
+    return added != NULL;
 }
 
 enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
@@ -107,16 +87,19 @@ enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *re
 {
     bool ok = true;
     for (size_t i = 0; ok && i < record->case_count; i++) {
-        ok = find_in_case(csv, &record->cases[i]);
-        for (size_t p = 0; ok && p < record->process_count; p++)
-            ok = find_in_row(csv, &record->cases[i].rows[p]);
+        const struct xb_record_case *test = &record->cases[i];
+        for (size_t k = 0; ok && k < test->parameter_count; k++)
+            ok = add_parameter(csv, test->parameters[k].name);
+        for (size_t p = 0; p < record->process_count; p++)
+            for (size_t k = 0; ok && k < test->rows[p].figure_count; k++)
+                ok = add_figure(csv, &test->rows[p].figures[k]);
         if (csv->figure_count + csv->parameter_count > MOST_COLUMNS)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "'%.300s': more than %d columns of figures and parameters in one CSV: "
                            "no run has so many; show fewer files at once",
                            record->path != NULL ? record->path : "", MOST_COLUMNS);
     }
-    return ok ? XB_OK : out_of_memory(error);
+    return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the CSV");
 }
 
 void xb_csv_free(struct xb_csv *csv)
@@ -166,7 +149,6 @@ struct subject {
     const struct xb_record_case *test;
     struct xb_record_summary summary;
     const struct xb_record_row *row; /* the first that stands for all: of that status */
-    bool measured;
 };
 
 static struct subject subject_of(const struct xb_record *record, const struct xb_record_case *test)
@@ -177,29 +159,18 @@ static struct subject subject_of(const struct xb_record *record, const struct xb
     for (size_t i = record->process_count; i-- > 0;)
         if (test->rows[i].is_there && test->rows[i].status == subject.summary.status)
             subject.row = &test->rows[i];
-    subject.measured = subject.row->time_count > 0 || subject.row->figure_count > 0;
     return subject;
+}
+
+/* An empty cell for NULL. */
+static void put(struct xb_csv_line *line, const char *text)
+{
+    xb_csv_put(line, text != NULL ? text : "");
 }
 
 static void cell_median(struct xb_csv_line *line, const struct subject *subject, const char *figure)
 {
     xb_csv_put_number(line, true, xb_record_median(subject->record, subject->test, figure));
-}
-
-static void put_case(struct xb_csv_line *line, const struct subject *subject)
-{
-    const struct xb_record_case *test = subject->test;
-    char text[XB_RECORD_REASON];
-    const char *reason = xb_record_reason(test, &subject->summary, text, sizeof text);
-    xb_csv_put(line, test->mode);
-    xb_csv_put(line, test->variant);
-    xb_csv_put(line, test->direction);
-    xb_csv_put_whole(line, true, test->bytes);
-    xb_csv_put_whole(line, test->device >= 0, (uint64_t)test->device);
-    xb_csv_put_whole(line, test->peer >= 0, (uint64_t)test->peer);
-    xb_csv_put(line, xb_result_status_name(subject->summary.status));
-    xb_csv_put(line, reason != NULL ? reason : "");
-    xb_csv_put(line, subject->row->timer != NULL ? subject->row->timer : "");
 }
 
 /* Where a copy failed or did not verify there is no figure, but the count of its samples. */
@@ -250,26 +221,6 @@ static void put_percentiles(struct xb_csv_line *line, const struct subject *subj
     xb_csv_put_number(line, known, s.p99);
 }
 
-static void put_end(struct xb_csv_line *line, const struct subject *subject)
-{
-    static const char *const verified[] = {"", "true", "false"};
-    const char *stop = subject->measured ? subject->row->stop_reason : NULL;
-    xb_csv_put(line, stop != NULL ? stop : "");
-    xb_csv_put(line, verified[subject->summary.verified]);
-    put_warnings(line, subject);
-    xb_csv_put_whole(line, subject->row->bytes_moved > 0, subject->row->bytes_moved);
-    xb_csv_put(line, subject->test->simultaneous ? "true" : "false");
-}
-
-/* What ran. The sum over several devices has no device of its own. */
-static void put_where(struct xb_csv_line *line, const struct subject *subject)
-{
-    const struct xb_record_device *device =
-        xb_record_device(subject->record, subject->test->device);
-    xb_csv_put(line, subject->record->backend != NULL ? subject->record->backend : "");
-    xb_csv_put(line, device != NULL ? device->name : "");
-}
-
 /* "chunk=8388608;streams=2" */
 static void put_parameters(struct xb_csv_line *line, const struct xb_record_case *test)
 {
@@ -290,39 +241,50 @@ static void put_parameters(struct xb_csv_line *line, const struct xb_record_case
     fputs(quoted ? "\"" : "", line->stream);
 }
 
-/* Who measured, and in which file that stands. */
-static void put_source(struct xb_csv_line *line, const struct xb_record *record)
-{
-    xb_csv_put(line, record->host.hostname != NULL ? record->host.hostname : "");
-    xb_csv_put(line, record->path != NULL ? record->path : "");
-    xb_csv_put(line, record->timestamp != NULL ? record->timestamp : "");
-    xb_csv_put(line, record->host.node != NULL       ? record->host.node
-                     : record->host.hostname != NULL ? record->host.hostname
-                                                     : "");
-}
-
 static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_record *record,
                      const struct xb_record_case *test)
 {
+    static const char *const verified[] = {"", "true", "false"};
     struct xb_csv_line line = {.stream = stream};
     struct subject subject = subject_of(record, test);
-    put_case(&line, &subject);
+    const struct xb_record_row *row = subject.row;
+    /* The sum over several devices has no device of its own. */
+    const struct xb_record_device *device = xb_record_device(record, test->device);
+    char text[XB_RECORD_REASON];
+    bool measured = row->time_count > 0 || row->figure_count > 0;
+    put(&line, test->mode);
+    put(&line, test->variant);
+    put(&line, test->direction);
+    xb_csv_put_whole(&line, true, test->bytes);
+    xb_csv_put_whole(&line, test->device >= 0, (uint64_t)test->device);
+    xb_csv_put_whole(&line, test->peer >= 0, (uint64_t)test->peer);
+    put(&line, xb_result_status_name(subject.summary.status));
+    put(&line, xb_record_reason(test, &subject.summary, text, sizeof text));
+    put(&line, row->timer);
     put_bandwidth(&line, &subject);
     cell_median(&line, &subject, xb_figure_submit_time.name);
     cell_median(&line, &subject, xb_figure_wall_time.name);
-    put_end(&line, &subject);
+    put(&line, measured ? row->stop_reason : NULL);
+    put(&line, verified[subject.summary.verified]);
+    put_warnings(&line, &subject);
+    xb_csv_put_whole(&line, row->bytes_moved > 0, row->bytes_moved);
+    put(&line, test->simultaneous ? "true" : "false");
     cell_median(&line, &subject, xb_figure_overlap.name);
     cell_median(&line, &subject, xb_figure_share_of_alone.name);
-    xb_csv_put(&line, test->latency ? "true" : "false");
+    put(&line, test->latency ? "true" : "false");
     put_percentiles(&line, &subject, &xb_figure_latency_host);
     put_percentiles(&line, &subject, &xb_figure_latency_device);
-    put_where(&line, &subject);
+    put(&line, record->backend);
+    put(&line, device != NULL ? device->name : NULL);
     put_parameters(&line, test);
-    put_source(&line, record);
+    put(&line, record->host.hostname);
+    put(&line, record->path);
+    put(&line, record->timestamp);
+    put(&line, record->host.node != NULL ? record->host.node : record->host.hostname);
     for (size_t i = 0; i < csv->figure_count; i++)
         cell_median(&line, &subject, csv->figures[i].name);
     for (size_t i = 0; i < csv->parameter_count; i++)
-        xb_csv_put(&line, xb_record_parameter(test, csv->parameters[i]));
+        put(&line, xb_record_parameter(test, csv->parameters[i]));
     xb_csv_end(&line);
 }
 

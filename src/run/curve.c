@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "curve.h"
+#include "table.h"
 
 #include "base/note.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -32,7 +31,6 @@ struct series {
     char name[NAME_SIZE];
     char tail[TAIL_SIZE]; /* "0.8013 to 55.34 GB/s": least and most */
     char best[TAIL_SIZE]; /* ", best at 16 MiB"; "" where that is at an end */
-    double most;          /* rate */
 };
 
 /* Where the curves lie, which is the same for all. */
@@ -72,64 +70,49 @@ static int by_size(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* "pinned registered h2d", and what else tells it from others. */
-static void name_series(const struct frame *frame, struct series *series)
+static void widen(size_t *width, size_t length)
 {
-    const struct xb_record_case *test = series->of.cases[0];
-    struct xb_words words = {.length = 0};
-    char text[64];
-    xb_words_add(&words, "%s %s %s", test->mode, test->variant, test->direction);
-    for (size_t i = 0; i < frame->shown.count; i++) {
-        const char *value = xb_parameter_text(test, frame->shown.names[i], text, sizeof text);
-        if (value != NULL)
-            xb_words_add(&words, " %s %s", frame->shown.names[i], value);
-    }
-    if (frame->with_devices)
-        xb_words_add(&words, " device %s", xb_device_text(frame->record, test, text, sizeof text));
-    xb_make_plain(words.text);
-    snprintf(series->name, sizeof series->name, "%.*s", NAME_SIZE - 1, words.text);
-}
-
-static void describe_rates(const struct frame *frame, struct series *series)
-{
-    const struct xb_record_case *const *cases = series->of.cases;
-    const struct xb_record_case *best = cases[0];
-    double ends = fmax(rate_of(frame, cases[0]), rate_of(frame, cases[series->of.count - 1]));
-    double least = rate_of(frame, cases[0]);
-    char from[32], to[32], size[32];
-    for (size_t i = 0; i < series->of.count; i++) {
-        least = fmin(least, rate_of(frame, cases[i]));
-        best = rate_of(frame, cases[i]) > rate_of(frame, best) ? cases[i] : best;
-    }
-    series->most = rate_of(frame, best);
-    snprintf(series->tail, sizeof series->tail, "%s to %s GB/s",
-             xb_rate_text(least, from, sizeof from), xb_rate_text(series->most, to, sizeof to));
-    if (series->most > BEST_FACTOR * ends)
-        snprintf(series->best, sizeof series->best, ", best at %s",
-                 xb_size_format(best->bytes, size, sizeof size));
-}
-
-/* ---- the frame ---- */
-
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
+    *width = length > *width ? length : *width;
 }
 
 static void take_series(struct frame *frame, struct xb_record_cases of)
 {
     struct series *series = &frame->series[frame->series_count];
-    uint64_t first = of.cases[0]->bytes;
-    uint64_t last = of.cases[of.count - 1]->bytes;
+    const struct xb_record_case *first = of.cases[0];
+    const struct xb_record_case *last = of.cases[of.count - 1];
+    const struct xb_record_case *best = first;
+    double least = rate_of(frame, first);
+    struct xb_words words = {.length = 0};
+    char text[64], to[32];
     *series = (struct series){.of = of};
-    name_series(frame, series);
-    describe_rates(frame, series);
-    frame->least = frame->series_count == 0 || first < frame->least ? first : frame->least;
-    frame->most = last > frame->most ? last : frame->most;
-    frame->best = fmax(frame->best, series->most);
-    frame->name_width = larger(frame->name_width, strlen(series->name));
-    frame->tail_width = larger(frame->tail_width, strlen(series->tail));
-    frame->best_width = larger(frame->best_width, strlen(series->tail) + strlen(series->best));
+    /* "pinned registered h2d", and what else tells it from others. */
+    xb_words_add(&words, "%s %s %s", first->mode, first->variant, first->direction);
+    for (size_t i = 0; i < frame->shown.count; i++) {
+        const char *value = xb_parameter_text(first, frame->shown.names[i], text, sizeof text);
+        if (value != NULL)
+            xb_words_add(&words, " %s %s", frame->shown.names[i], value);
+    }
+    if (frame->with_devices)
+        xb_words_add(&words, " device %s", xb_device_text(frame->record, first, text, sizeof text));
+    xb_make_plain(words.text);
+    snprintf(series->name, sizeof series->name, "%.*s", NAME_SIZE - 1, words.text);
+    for (size_t i = 0; i < of.count; i++) {
+        least = fmin(least, rate_of(frame, of.cases[i]));
+        best = rate_of(frame, of.cases[i]) > rate_of(frame, best) ? of.cases[i] : best;
+    }
+    double most = rate_of(frame, best);
+    snprintf(series->tail, sizeof series->tail, "%s to %s GB/s",
+             xb_rate_text(least, text, sizeof text), xb_rate_text(most, to, sizeof to));
+    if (most > BEST_FACTOR * fmax(rate_of(frame, first), rate_of(frame, last)))
+        snprintf(series->best, sizeof series->best, ", best at %s",
+                 xb_size_format(best->bytes, text, sizeof text));
+    if (frame->series_count == 0 || first->bytes < frame->least)
+        frame->least = first->bytes;
+    frame->most = last->bytes > frame->most ? last->bytes : frame->most;
+    frame->best = fmax(frame->best, most);
+    widen(&frame->name_width, strlen(series->name));
+    widen(&frame->tail_width, strlen(series->tail));
+    widen(&frame->best_width, strlen(series->tail) + strlen(series->best));
     frame->series_count++;
 }
 
@@ -200,7 +183,7 @@ static double rate_at(const struct frame *frame, const struct series *series, do
     return from + fmin(fmax(share, 0), 1) * (rate_of(frame, cases[next]) - from);
 }
 
-static void draw_cell(FILE *stream, double share)
+static void draw_series(FILE *stream, const struct frame *frame, const struct series *series)
 {
     static const char *const blocks[] = {" ",
                                          "\xE2\x96\x81",
@@ -212,45 +195,19 @@ static void draw_cell(FILE *stream, double share)
                                          "\xE2\x96\x87",
                                          "\xE2\x96\x88"};
     const int levels = (int)(sizeof blocks / sizeof blocks[0]) - 1;
-    int level = (int)lround(share * levels);
-    level = level > levels ? levels : level < 1 && share > 0 ? 1 : level;
-    fputs(blocks[level], stream);
-}
-
-static void draw_series(FILE *stream, const struct frame *frame, const struct series *series)
-{
     int width = (int)frame->name_width;
     double range = (double)frame->most / (double)frame->least;
     fprintf(stream, "  %-*.*s  ", width, width, series->name);
     for (size_t i = 0; i < frame->cells; i++) {
         double place = frame->cells > 1 ? (double)i / (double)(frame->cells - 1) : 0;
         double bytes = (double)frame->least * pow(range, place);
-        draw_cell(stream, rate_at(frame, series, bytes) / frame->best);
+        double share = rate_at(frame, series, bytes) / frame->best;
+        int level = (int)lround(share * levels);
+        level = level > levels ? levels : level < 1 && share > 0 ? 1 : level;
+        fputs(blocks[level], stream);
     }
     fprintf(stream, "%s%s%s\n", frame->with_tail ? "  " : "", frame->with_tail ? series->tail : "",
             frame->with_best ? series->best : "");
-}
-
-static void draw_title(FILE *stream, const struct frame *frame)
-{
-    char least[32], most[32], best[32];
-    xb_note_print(stream, "", 0, "GB/s by size (log), %s to %s; full block %s",
-                  xb_size_format(frame->least, least, sizeof least),
-                  xb_size_format(frame->most, most, sizeof most),
-                  xb_rate_text(frame->best, best, sizeof best));
-}
-
-static void draw(FILE *stream, struct frame *frame, size_t columns)
-{
-    if (frame->series_count == 0)
-        return;
-    lay_out(frame, columns);
-    fputc('\n', stream);
-    draw_title(stream, frame);
-    for (size_t i = 0; i < frame->series_count; i++)
-        draw_series(stream, frame, &frame->series[i]);
-    if (frame->has_more)
-        fputs("  and more, which the table has\n", stream);
 }
 
 void xb_curve_draw(FILE *stream, const struct xb_record *record, size_t columns)
@@ -258,12 +215,23 @@ void xb_curve_draw(FILE *stream, const struct xb_record *record, size_t columns)
     struct frame frame = {.record = record,
                           .shown = xb_parameters_that_differ(record),
                           .with_devices = xb_rows_name_devices(record)};
+    char least[32], most[32], best[32];
     const struct xb_record_case **cases =
         calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
-    if (cases != NULL) {
+    if (cases != NULL)
         find_series(&frame, cases);
-        draw(stream, &frame, columns);
+    if (frame.series_count > 0) {
+        lay_out(&frame, columns);
+        fputc('\n', stream);
+        xb_note_print(stream, "", 0, "GB/s by size (log), %s to %s; full block %s",
+                      xb_size_format(frame.least, least, sizeof least),
+                      xb_size_format(frame.most, most, sizeof most),
+                      xb_rate_text(frame.best, best, sizeof best));
     }
+    for (size_t i = 0; i < frame.series_count; i++)
+        draw_series(stream, &frame, &frame.series[i]);
+    if (frame.has_more)
+        fputs("  and more, which the table has\n", stream);
     free(cases);
 }
 

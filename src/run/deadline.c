@@ -38,15 +38,6 @@ static struct {
 
 /* ---- at the end of the time; the lock is held and never given back ---- */
 
-/* Says what does not end, and where to look. */
-static void tell(const char *what, const char *written)
-{
-    xb_say("the deadline was %.0f s ago, and %s has not ended: a driver call hangs, or takes that "
-           "long. %s%sLook for a hung GPU in the kernel's log (dmesg), take another --backend or "
-           "--device, or give it more time with --deadline.",
-           XB_DEADLINE_GRACE_S, what, written, written[0] != '\0' ? " " : "");
-}
-
 static bool write_rest(char *what, size_t size, char *written, size_t written_size)
 {
     struct xb_run *run = &watch.run;
@@ -77,7 +68,10 @@ _Noreturn static void end_process(void)
         fputs("\r\033[K", stderr); /* the line of progress: the table comes next */
     if (watch.write != NULL && !write_rest(what, sizeof what, written, sizeof written))
         snprintf(written, sizeof written, "Not all of what was measured could be written.");
-    tell(what, written);
+    xb_say("the deadline was %.0f s ago, and %s has not ended: a driver call hangs, or takes that "
+           "long. %s%sLook for a hung GPU in the kernel's log (dmesg), take another --backend or "
+           "--device, or give it more time with --deadline.",
+           XB_DEADLINE_GRACE_S, what, written, written[0] != '\0' ? " " : "");
     (void)fflush(stdout);
     _exit(xb_interrupt_signal() != 0 ? 128 + xb_interrupt_signal() : watch.code);
 }
@@ -107,20 +101,6 @@ static void *watch_clock(void *unused)
     }
 }
 
-static int start_thread(void)
-{
-    pthread_t thread;
-    pthread_condattr_t monotonic;
-    pthread_condattr_init(&monotonic);
-    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-    pthread_cond_init(&watch.changed, &monotonic);
-    pthread_condattr_destroy(&monotonic);
-    int code = xb_thread_start(&thread, watch_clock, NULL);
-    if (code == 0)
-        pthread_detach(thread); /* it watches until the process ends, which may hang too */
-    return code;
-}
-
 double xb_deadline_of(const struct xb_config *config)
 {
     const struct xb_value *deadline = xb_config_get(config, "deadline");
@@ -129,16 +109,23 @@ double xb_deadline_of(const struct xb_config *config)
 
 enum xb_status xb_deadline_watch(double deadline, int code, struct xb_error *error)
 {
+    pthread_t thread;
+    pthread_condattr_t monotonic;
     if (deadline <= 0)
         return XB_OK;
     xb_interrupt_set_deadline(deadline);
     watch.end = deadline + XB_DEADLINE_GRACE_S;
     watch.code = code;
     watch.watched = true;
-    int failed = start_thread();
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&watch.changed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+    int failed = xb_thread_start(&thread, watch_clock, NULL);
     if (failed != 0)
         return XB_FAIL_ERRNO(error, "pthread_create", failed, "no thread to keep --deadline: %s",
                              strerror(failed));
+    pthread_detach(thread); /* it watches until the process ends, which may hang too */
     return XB_OK;
 }
 

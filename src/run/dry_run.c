@@ -9,11 +9,13 @@
 #include "cli/file_name.h"
 #include "cli/json_place.h"
 #include "cli/places.h"
-#include "eta.h"
+#include "measure/case.h"
 #include "measure/estimate.h"
-#include "plan_text.h"
 #include "processes.h"
+#include "progress.h"
+#include "xferbench/units.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +25,117 @@
 #define REASONS 16 /* kinds of them; the others are counted */
 #define OUTPUTS 4
 
+#define FACET 48         /* characters of what a case has of a facet */
+#define FACETS_KNOWN 128 /* different ones; more are counted as so many */
+#define FACETS_SHOWN 5   /* more of them are the first, the last and how many */
+
+/* ---- facets: what cases of a mode differ in ---- */
+
+enum facet { VARIANT, DIRECTION, SIZE, DEVICE, NODE, SETTING };
+
+/* Writes what a case has of it (FACET), of a setting that of the option; "" where it has none. */
+static void facet_text(const struct xb_case *test, enum facet facet, const struct xb_option *option,
+                       char *text)
+{
+    const struct xb_setting *setting = facet == SETTING ? xb_case_find_setting(test, option) : NULL;
+    text[0] = '\0';
+    if (facet == VARIANT)
+        snprintf(text, FACET, "%s", test->variant);
+    else if (facet == DIRECTION)
+        snprintf(text, FACET, "%s", xb_direction_name(test->direction));
+    else if (facet == SIZE)
+        (void)xb_size_format(test->bytes, text, FACET);
+    else if (facet == DEVICE && test->simultaneous)
+        snprintf(text, FACET, "%s", test->sum ? "several at the same time" : "");
+    else if (facet == DEVICE && test->peer != XB_NO_PEER)
+        snprintf(text, FACET, "%u>%d", test->device, test->peer);
+    else if (facet == DEVICE)
+        snprintf(text, FACET, "%u", test->device);
+    else if (facet == NODE && test->has_node)
+        snprintf(text, FACET, "%u", test->node);
+    else if (setting != NULL && setting->word != NULL)
+        snprintf(text, FACET, "%s", setting->word);
+    else if (setting != NULL && setting->count > 0 &&
+             (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES))
+        (void)xb_size_format(setting->count, text, FACET);
+    else if (setting != NULL)
+        snprintf(text, FACET, "%" PRIu64, setting->count);
+}
+
+/* The different ones of a mode, in the order of the plan. */
+struct facets {
+    char texts[FACETS_KNOWN][FACET];
+    size_t count;
+};
+
+/* "; h2d, d2h", "; 4 KiB to 1 GiB (19)"; with the label of what there are several of: "; chunk 1
+ * MiB, 8 MiB". Nothing of what all cases have alike, unless it is always told. */
+static void add(struct xb_words *words, const struct xb_run *run, const struct xb_mode *mode,
+                enum facet facet, const struct xb_option *option, const char *label, bool always)
+{
+    struct facets facets = {.count = 0};
+    for (size_t i = 0; i < run->case_count && facets.count < FACETS_KNOWN; i++) {
+        char *text = facets.texts[facets.count];
+        if (run->results[i].test.mode != mode)
+            continue;
+        facet_text(&run->results[i].test, facet, option, text);
+        bool is_new = text[0] != '\0';
+        for (size_t k = 0; is_new && k < facets.count; k++)
+            is_new = strcmp(facets.texts[k], text) != 0;
+        facets.count += is_new;
+    }
+    if (facets.count == 0 || (facets.count == 1 && !always))
+        return;
+    xb_words_add(words, "%s%s%s", words->length > 0 ? "; " : "", label,
+                 label[0] != '\0' ? " " : "");
+    if (facets.count > FACETS_SHOWN) {
+        xb_words_add(words, "%s to %s (%zu%s)", facets.texts[0], facets.texts[facets.count - 1],
+                     facets.count, facets.count == FACETS_KNOWN ? " or more" : "");
+        return;
+    }
+    for (size_t i = 0; i < facets.count; i++)
+        xb_words_add(words, "%s%s", i > 0 ? ", " : "", facets.texts[i]);
+}
+
+/* "pinned  registered; h2d, d2h; 4 KiB to 1 GiB (19): 38 cases". */
+static void print_mode(FILE *stream, const struct xb_run *run, const struct xb_mode *mode,
+                       int width)
+{
+    struct xb_words words = {.length = 0};
+    size_t rows = 0;
+    for (size_t i = 0; i < run->case_count; i++)
+        rows += run->results[i].test.mode == mode;
+    add(&words, run, mode, VARIANT, NULL, "", true);
+    for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
+         own++)
+        if (own->option != mode->variant_option)
+            add(&words, run, mode, SETTING, own->option, own->option->name, false);
+    add(&words, run, mode, DIRECTION, NULL, "", true);
+    add(&words, run, mode, SIZE, NULL, "", true);
+    add(&words, run, mode, DEVICE, NULL, mode->pairs ? "pairs" : "devices", false);
+    add(&words, run, mode, NODE, NULL, "NUMA node", true);
+    xb_words_add(&words, ": %zu case%s", rows, rows > 1 ? "s" : "");
+    xb_note_print(stream, mode->name, width, "%s", words.text);
+}
+
+/* A line for each mode. */
+static void print_plan(FILE *stream, const struct xb_run *run)
+{
+    int width = LABEL;
+    for (size_t i = 0; i < run->case_count; i++) {
+        int length = (int)strlen(run->results[i].test.mode->name) + 1;
+        width = length > width ? length : width;
+    }
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_mode *mode = run->results[i].test.mode;
+        bool is_first = true;
+        for (size_t k = 0; is_first && k < i; k++)
+            is_first = run->results[k].test.mode != mode;
+        if (is_first)
+            print_mode(stream, run, mode, width);
+    }
+}
+
 /* ---- what will be skipped ---- */
 
 struct reason {
@@ -30,88 +143,41 @@ struct reason {
     size_t first, rows;
 };
 
-struct reasons {
-    struct reason kinds[REASONS];
-    size_t count;
-    size_t other_rows; /* of other kinds */
-};
-
-static void take_reason(struct reasons *reasons, const char *text, size_t first, size_t rows)
-{
-    char kept[sizeof reasons->kinds[0].text];
-    snprintf(kept, sizeof kept, "%s", text);
-    for (size_t i = 0; i < reasons->count; i++)
-        if (strcmp(reasons->kinds[i].text, kept) == 0) {
-            reasons->kinds[i].rows += rows;
-            return;
-        }
-    if (reasons->count == REASONS) {
-        reasons->other_rows += rows;
-        return;
-    }
-    struct reason *added = &reasons->kinds[reasons->count++];
-    *added = (struct reason){.first = first, .rows = rows};
-    memcpy(added->text, kept, sizeof kept);
-}
-
 static void print_skipped(FILE *stream, const struct xb_run *run)
 {
-    struct reasons reasons = {.count = 0};
+    struct reason kinds[REASONS];
     struct xb_error error;
-    for (size_t first = 0, count; first < run->case_count; first += count) {
-        count = xb_run_rows_of(run, first);
-        const char *reason = xb_estimate_skips(run, first, count, &error);
-        if (reason != NULL)
-            take_reason(&reasons, reason, first, count);
+    size_t count = 0;
+    size_t others = 0;
+    for (size_t first = 0, rows; first < run->case_count; first += rows) {
+        char text[sizeof kinds[0].text];
+        size_t kind = 0;
+        rows = xb_run_rows_of(run, first);
+        const char *reason = xb_estimate_skips(run, first, rows, &error);
+        if (reason == NULL)
+            continue;
+        snprintf(text, sizeof text, "%s", reason);
+        while (kind < count && strcmp(kinds[kind].text, text) != 0)
+            kind++;
+        if (kind == REASONS) {
+            others += rows;
+            continue;
+        }
+        if (kind == count) {
+            kinds[count++] = (struct reason){.first = first};
+            memcpy(kinds[kind].text, text, sizeof text);
+        }
+        kinds[kind].rows += rows;
     }
-    for (size_t i = 0; i < reasons.count; i++) {
-        const struct reason *kind = &reasons.kinds[i];
+    for (size_t i = 0; i < count; i++)
         xb_note_print(stream, "skipped", LABEL, "%s, %zu case%s: %s",
-                      run->results[kind->first].test.mode->name, kind->rows,
-                      kind->rows > 1 ? "s" : "", kind->text);
-    }
-    if (reasons.other_rows > 0)
-        xb_note_print(stream, "skipped", LABEL, "%zu more for other reasons", reasons.other_rows);
-}
-
-static void print_cases(FILE *stream, const struct xb_estimate *estimate)
-{
-    struct xb_words words = {.length = 0};
-    if (estimate->skipped == estimate->rows)
-        xb_words_add(&words, "none can be measured here");
-    else
-        xb_words_add(&words, "%zu to measure", estimate->rows - estimate->skipped);
-    if (estimate->skipped > 0)
-        xb_words_add(&words, ", %zu skipped", estimate->skipped);
-    xb_note_print(stream, "cases", LABEL, "%s", words.text);
+                      run->results[kinds[i].first].test.mode->name, kinds[i].rows,
+                      kinds[i].rows > 1 ? "s" : "", kinds[i].text);
+    if (others > 0)
+        xb_note_print(stream, "skipped", LABEL, "%zu more for other reasons", others);
 }
 
 /* ---- what it takes ---- */
-
-/* How many times the plan is measured: in each of --processes, by --interleave in two programs. */
-static uint64_t times_of(const struct xb_config *config)
-{
-    uint64_t processes = xb_config_get(config, "processes")->count;
-    return xb_config_get(config, "interleave")->is_set ? 2 * processes : processes;
-}
-
-static void print_time(FILE *stream, const struct xb_run *run, const struct xb_estimate *estimate)
-{
-    const struct xb_value *deadline = xb_config_get(run->config, "deadline");
-    double times = (double)times_of(run->config);
-    struct xb_words words = {.length = 0};
-    char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT];
-    xb_words_add(&words, "about %s; from %s on a fast node to %s on a slow one",
-                 xb_eta_duration(times * estimate->time.likely, likely),
-                 xb_eta_duration(times * estimate->time.least, least),
-                 xb_eta_duration(times * estimate->time.most, most));
-    if (times > 1)
-        xb_words_add(&words, ", for %.0f processes", times);
-    if (deadline->is_set)
-        xb_words_add(&words, "; the deadline ends it after %s",
-                     xb_eta_duration(deadline->seconds, likely));
-    xb_note_print(stream, "time", LABEL, "%s", words.text);
-}
 
 static const char *memory_text(uint64_t bytes, char *text, size_t size)
 {
@@ -124,15 +190,32 @@ static const char *memory_text(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
-static void print_memory(FILE *stream, const struct xb_run *run, const struct xb_estimate *estimate)
+static void print_estimate(FILE *stream, const struct xb_run *run,
+                           const struct xb_estimate *estimate)
 {
-    char host[32], device[32];
+    const struct xb_value *deadline = xb_config_get(run->config, "deadline");
+    /* The plan is measured in each of --processes, by --interleave in two programs. */
+    bool in_two = xb_config_get(run->config, "interleave")->is_set;
+    double times = (in_two ? 2 : 1) * (double)xb_config_get(run->config, "processes")->count;
+    struct xb_words words = {.length = 0};
+    char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT], host[32], device[32];
+    xb_words_add(&words, "about %s; from %s on a fast node to %s on a slow one",
+                 xb_eta_duration(times * estimate->time.likely, likely),
+                 xb_eta_duration(times * estimate->time.least, least),
+                 xb_eta_duration(times * estimate->time.most, most));
+    if (times > 1)
+        xb_words_add(&words, ", for %.0f processes", times);
+    if (deadline->is_set)
+        xb_words_add(&words, "; the deadline ends it after %s",
+                     xb_eta_duration(deadline->seconds, likely));
+    xb_note_print(stream, "time", LABEL, "%s", words.text);
+
     bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
-    uint64_t most = estimate->host_bytes;
+    uint64_t bytes = estimate->host_bytes;
     if (shared)
-        most =
-            estimate->device_bytes > UINT64_MAX - most ? UINT64_MAX : most + estimate->device_bytes;
-    memory_text(most, host, sizeof host);
+        bytes = estimate->device_bytes > UINT64_MAX - bytes ? UINT64_MAX
+                                                            : bytes + estimate->device_bytes;
+    memory_text(bytes, host, sizeof host);
     memory_text(estimate->device_bytes, device, sizeof device);
     if (shared)
         xb_note_print(stream, "memory", LABEL, "%s at most", host);
@@ -179,26 +262,14 @@ static enum xb_status find_files(const struct xb_run *run, struct files *files,
     return xb_cli_check_places(files->places, OUTPUTS + 1, error);
 }
 
-static void print_files(FILE *stream, const struct files *files)
-{
-    for (size_t i = 0; i < OUTPUTS; i++) {
-        const struct xb_output *output = files->places[i].output;
-        const char *option = files->places[i].option;
-        if (output->path == NULL)
-            continue;
-        if (output->is_stdout)
-            xb_note_print(stream, "file", LABEL, "%s would print instead of the table", option);
-        else
-            xb_note_print(stream, "file", LABEL, "%s would %s %s", option,
-                          output->is_there && output->target != NULL ? "replace" : "write",
-                          output->path);
-    }
-}
-
 /* ---- the whole ---- */
 
-static void print_head(FILE *stream, const struct xb_run *run)
+static enum xb_status print_all(FILE *stream, const struct xb_run *run,
+                                const struct xb_estimate *estimate, const struct files *files,
+                                struct xb_error *error)
 {
+    locale_t previous = xb_plain_locale_enter();
+    struct xb_words words = {.length = 0};
     fputs("Plan only: nothing measured or written\n\n", stream);
     xb_heading_print(stream, XB_COLOUR_TITLE, "Where");
     xb_note_print(stream, "backend", LABEL, "%s", run->backend->name);
@@ -208,25 +279,30 @@ static void print_head(FILE *stream, const struct xb_run *run)
                       info->name[0] != '\0' ? info->name : "(no name)",
                       info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf);
     }
-}
-
-static enum xb_status print_all(FILE *stream, const struct xb_run *run,
-                                const struct xb_estimate *estimate, const struct files *files,
-                                struct xb_error *error)
-{
-    locale_t previous = xb_plain_locale_enter();
-    print_head(stream, run);
     fputc('\n', stream);
     xb_heading_print(stream, XB_COLOUR_TITLE, "Cases");
-    xb_plan_print(stream, run);
+    print_plan(stream, run);
     fputc('\n', stream);
     xb_heading_print(stream, XB_COLOUR_TITLE, "Estimate");
-    print_cases(stream, estimate);
+    if (estimate->skipped == estimate->rows)
+        xb_words_add(&words, "none can be measured here");
+    else
+        xb_words_add(&words, "%zu to measure", estimate->rows - estimate->skipped);
+    if (estimate->skipped > 0)
+        xb_words_add(&words, ", %zu skipped", estimate->skipped);
+    xb_note_print(stream, "cases", LABEL, "%s", words.text);
     print_skipped(stream, run);
-    if (estimate->skipped < estimate->rows) {
-        print_time(stream, run, estimate);
-        print_memory(stream, run, estimate);
-        print_files(stream, files);
+    if (estimate->skipped < estimate->rows)
+        print_estimate(stream, run, estimate);
+    for (size_t i = 0; estimate->skipped < estimate->rows && i < OUTPUTS; i++) {
+        const struct xb_output *output = files->places[i].output;
+        const char *option = files->places[i].option;
+        if (output->is_stdout)
+            xb_note_print(stream, "file", LABEL, "%s would print instead of the table", option);
+        else if (output->path != NULL)
+            xb_note_print(stream, "file", LABEL, "%s would %s %s", option,
+                          output->is_there && output->target != NULL ? "replace" : "write",
+                          output->path);
     }
     xb_plain_locale_leave(previous);
     return xb_stream_finish(stream, "the plan", error);

@@ -6,38 +6,29 @@
 
 #include <string.h>
 
-static bool takes(const struct xb_mode *mode, const struct xb_option *option)
-{
-    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
-        if (mode->options[i] == option)
-            return true;
-    return false;
-}
-
 const char *xb_run_takers(const struct xb_option *option, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
-    for (size_t m = 0; xb_modes[m] != NULL && used < size; m++)
-        if (takes(xb_modes[m], option))
-            used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     xb_modes[m]->name);
+    for (size_t m = 0; xb_modes[m] != NULL; m++)
+        for (size_t i = 0; xb_modes[m]->options != NULL && xb_modes[m]->options[i] != NULL; i++)
+            if (xb_modes[m]->options[i] == option && used < size)
+                used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+                                         xb_modes[m]->name);
     return text;
 }
 
-static void print_modes(FILE *stream)
+/* What it does, the modes, and its own options. */
+static void print_beginning(FILE *stream)
 {
+    const struct xb_option *const *rows = xb_run_rows();
+    xb_help_print_beginning(stream, &xb_command_run);
     fprintf(stream, "\nModes:\n");
     for (size_t i = 0; xb_modes[i] != NULL; i++) {
         char name[64];
         snprintf(name, sizeof name, "  %s", xb_modes[i]->name);
         xb_help_print_entry(stream, name, xb_modes[i]->summary, 16);
     }
-}
-
-static void print_own_options(FILE *stream)
-{
-    const struct xb_option *const *rows = xb_run_rows();
     fprintf(stream, "\nOptions:\n");
     for (size_t i = 0; i < xb_run_own_row_count(); i++)
         xb_help_print_option(stream, rows[i]);
@@ -45,9 +36,7 @@ static void print_own_options(FILE *stream)
 
 void xb_run_print_help(FILE *stream)
 {
-    xb_help_print_beginning(stream, &xb_command_run);
-    print_modes(stream);
-    print_own_options(stream);
+    print_beginning(stream);
     fprintf(stream, "\nOptions of modes: ");
     xb_help_print_wrapped(stream,
                           "`xferbench help MODE` has those of a mode, `xferbench help all` has "
@@ -59,9 +48,7 @@ void xb_run_print_help(FILE *stream)
 void xb_run_print_all_help(FILE *stream)
 {
     const struct xb_option *const *rows = xb_run_rows();
-    xb_help_print_beginning(stream, &xb_command_run);
-    print_modes(stream);
-    print_own_options(stream);
+    print_beginning(stream);
     fprintf(stream, "\nOptions of modes:\n");
     for (size_t i = xb_run_own_row_count(); rows[i] != NULL; i++) {
         char takers[512];
@@ -71,4 +58,57 @@ void xb_run_print_all_help(FILE *stream)
         xb_help_print_entry(stream, "", text, 30);
     }
     xb_help_print_exits(stream, &xb_command_run);
+}
+
+/* ---- what the columns of the table are ---- */
+
+const struct xb_column_help xb_column_helps[] = {
+    {"MODE", "The way a program moves data; `xferbench help MODE` explains each."},
+    {"VARIANT", "Which kind of the mode: how memory is made, who copies, in which order."},
+    {"DIR",
+     "h2d: host to device. d2h: device to host. bidir: both at once. d2d: within a device, or "
+     "from one to another."},
+    {"SIZE", "How much one operation moves; for bidir, this much each way."},
+    {"PIECE, CHUNK, ...", "An option of a mode, where rows differ in it: --piece, --chunk."},
+    {"DEV", "The number of the device; for a pair, source and target."},
+    {"GB/s", "10^9 bytes moved in a second: the median of the samples. By the device's clock; by "
+             "the host's if its own work counts, as with a ring of threads. For bidir, both ways "
+             "together."},
+    {"95% INTERVAL", "The true median lies in it with 95 % certainty. Narrow is good."},
+    {"MIN", "The slowest sample of a bandwidth; the fastest of a latency."},
+    {"MAX", "The fastest sample of a bandwidth; the slowest of a latency."},
+    {"SPREAD", "Of several processes: how far their medians lie apart, as a share of the median."},
+    {"OF LINK", "The share of what the link can carry after packet headers; for bidir, to the "
+                "device and from it."},
+    {"SUBMIT",
+     "How long the call took to return, by the host's clock: the thread is blocked that long."},
+    {"DONE", "How long until the data was there, by the host's clock."},
+    {"HOST P50", "With --latency: the median time of one operation, by the host's clock."},
+    {"DEVICE P50", "The same by the device's clock, without the way there."},
+    {"P95", "95 of 100 operations were faster; by the clock of the column before it."},
+    {"P99", "99 of 100 operations were faster."},
+    {"N", "How many samples there are; with --processes how many processes count."},
+    {"VERIFIED, OK", "yes: every byte that arrived was checked and is right. NO: some are wrong."},
+    {NULL, NULL},
+};
+
+void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns)
+{
+    for (const struct xb_column_help *column = columns; column->name != NULL; column++) {
+        char name[64];
+        snprintf(name, sizeof name, "  %s", column->name);
+        xb_help_print_entry(stream, name, column->help, 22);
+    }
+}
+
+void xb_run_print_columns_help(FILE *stream)
+{
+    fprintf(stream, "Columns of the table\n\n");
+    xb_run_print_columns(stream, xb_column_helps);
+    fputc('\n', stream);
+    xb_help_print_wrapped(
+        stream,
+        "A case that was not measured shows skipped, ERROR or cut short in place "
+        "of its figure, and a note below says why. \"-\": there is nothing to say.",
+        0);
 }

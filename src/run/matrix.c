@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every kind of matrix is made of: which cases belong to one, rows, columns, cells, title. */
+/* Matrices of pairs of devices, and of NUMA nodes and devices: printed, or as texts and numbers. */
 #define _GNU_SOURCE
 #include "matrix.h"
+
+#include "base/arena.h"
 #include "base/note.h"
 #include "base/text.h"
-#include "matrix_internal.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
@@ -15,19 +16,51 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define CELL 64       /* characters of a cell */
 #define PLACE_WIDTH 6 /* of a row's number */
+/* The place of what several have together, behind those that have numbers. */
+#define ALL (-1)
+
+/* What stands down and across, and which cases. */
+struct kind {
+    /* Whether a case stands in a matrix of this kind. */
+    bool (*holds)(const struct xb_record *record, const struct xb_record_case *test);
+    unsigned but; /* what those of one matrix may differ in (record/rows.h) */
+    bool is_one;  /* all of them are one matrix */
+    /* The number of its row and of its column: 0 and up, or ALL. */
+    int (*row)(const struct xb_record_case *test);
+    int (*column)(const struct xb_record_case *test);
+    bool same_places; /* both are of the same things, and each of them has a row and a column */
+    /* Writes what a cell shows of a case; leaves it empty where that is nothing. */
+    void (*fill)(const struct xb_record *record, const struct xb_record_case *test, char *cell);
+    const char *title;  /* NULL: it says what the cases have alike, and this: */
+    const char *axes;   /* NULL: those of pairs, and their link if they have one alike */
+    const char *unsaid; /* a parameter that the title need not say; NULL: none */
+};
+
+/* The cases of a matrix, in the order of the record. */
+struct matrix {
+    const struct kind *kind;
+    const struct xb_record *record;
+    const struct xb_parameters *parameters; /* that tell the record's rows apart */
+    const struct xb_record_case *const *cases;
+    size_t count;
+};
 
 /* ---- which cases ---- */
 
 static int by_kind(const struct xb_record_case *a, const struct xb_record_case *b, const void *kind)
 {
-    const struct xb_matrix_kind *of = kind;
+    const struct kind *of = kind;
     return of->is_one ? 0 : xb_cases_order(a, b, of->but);
 }
 
-enum xb_status xb_matrix_visit_all(const struct xb_record *record,
-                                   const struct xb_matrix_kind *kind, xb_matrix_visit *visit,
-                                   void *argument, struct xb_error *error)
+typedef enum xb_status visitor(const struct matrix *matrix, void *argument, struct xb_error *error);
+
+/* Calls `visit` for each matrix of the kind that the record has, until it fails. XB_ERR_MEMORY, or
+ * what `visit` returned. */
+static enum xb_status visit_all(const struct xb_record *record, const struct kind *kind,
+                                visitor *visit, void *argument, struct xb_error *error)
 {
     const struct xb_parameters parameters = xb_parameters_that_differ(record);
     enum xb_status status = XB_OK;
@@ -41,37 +74,16 @@ enum xb_status xb_matrix_visit_all(const struct xb_record *record,
         status = XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a matrix");
     for (size_t i = 0, equal = 0; status == XB_OK && i < count; i += equal) {
         equal = xb_cases_equal(cases + i, count - i, by_kind, kind);
-        const struct xb_matrix matrix = {kind, record, &parameters, cases + i, equal};
+        const struct matrix matrix = {kind, record, &parameters, cases + i, equal};
         status = visit(&matrix, argument, error);
     }
     free(cases);
     return status;
 }
 
-/* ---- cells ---- */
-
-void xb_matrix_set_text(char *cell, const char *text)
-{
-    snprintf(cell, XB_MATRIX_CELL, "%s", text);
-    xb_make_plain(cell);
-}
-
-void xb_matrix_fill_figure(const struct xb_record *record, const struct xb_record_case *test,
-                           char *cell)
-{
-    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    double median = xb_record_median(record, test, figure->name);
-    enum xb_result_status status = xb_record_summarize(record, test).status;
-    if (test->latency && isfinite(median))
-        snprintf(cell, XB_MATRIX_CELL, "%.*f", xb_decimals_for(1e6 * median), 1e6 * median);
-    else if (isfinite(median))
-        xb_rate_text(median, cell, XB_MATRIX_CELL);
-    else if (status != XB_RESULT_OK)
-        xb_matrix_set_text(cell, status == XB_RESULT_SKIPPED ? "skip" : "ERR");
-}
-
-const struct xb_record_detail *xb_matrix_detail(const struct xb_record *record,
-                                                const struct xb_record_case *test, const char *name)
+/* The case's detail of that name, of the first process that has it; NULL for none. */
+static const struct xb_record_detail *
+find_detail(const struct xb_record *record, const struct xb_record_case *test, const char *name)
 {
     for (size_t p = 0; p < record->process_count; p++) {
         const struct xb_record_row *row = &test->rows[p];
@@ -82,16 +94,299 @@ const struct xb_record_detail *xb_matrix_detail(const struct xb_record *record,
     return NULL;
 }
 
-/* ---- a matrix ---- */
+/* ---- pairs of devices: sources down, destinations across ---- */
 
-static int widest_cell(const struct xb_matrix_grid *grid)
+static int device_of(const struct xb_record_case *test)
 {
-    size_t width = 4;
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++)
-        if (grid->texts[i] != NULL && strlen(grid->texts[i]) > width)
-            width = strlen(grid->texts[i]);
-    return (int)width;
+    return test->device;
 }
+
+static int peer_of(const struct xb_record_case *test)
+{
+    return test->peer;
+}
+
+/* The figure that a case is about, or else why there is none. */
+static void fill_figure(const struct xb_record *record, const struct xb_record_case *test,
+                        char *cell)
+{
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    double median = xb_record_median(record, test, figure->name);
+    enum xb_result_status status = xb_record_summarize(record, test).status;
+    if (test->latency && isfinite(median))
+        snprintf(cell, CELL, "%.*f", xb_decimals_for(1e6 * median), 1e6 * median);
+    else if (isfinite(median))
+        xb_rate_text(median, cell, CELL);
+    else if (status != XB_RESULT_OK)
+        snprintf(cell, CELL, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
+}
+
+static double number_of(const struct xb_record *record, const struct xb_record_case *test,
+                        const char *name)
+{
+    const struct xb_record_detail *detail = find_detail(record, test, name);
+    return detail != NULL && detail->text == NULL ? detail->number : 0;
+}
+
+/* "NVLink 18 x 26.6"; empty where the case says nothing of a link that its data took. */
+static void fill_link(const struct xb_record *record, const struct xb_record_case *test, char *cell)
+{
+    const struct xb_record_detail *kind = find_detail(record, test, "link");
+    double links = number_of(record, test, "links");
+    double rate = number_of(record, test, "link_rate_bytes_per_second");
+    cell[0] = '\0';
+    if (kind == NULL || kind->text == NULL)
+        return;
+    int used = snprintf(cell, CELL, "%.32s", kind->text);
+    if (links > 0)
+        used += snprintf(cell + used, CELL - (size_t)used, " %.0f", links);
+    if (links > 0 && rate > 0)
+        snprintf(cell + used, CELL - (size_t)used, " x %.1f", rate / 1e9);
+    xb_make_plain(cell);
+}
+
+/* Whether all measured pairs here took the same link, or none says which; `link` is it. */
+static bool one_link(const struct matrix *matrix, char *link)
+{
+    bool any = false;
+    link[0] = '\0';
+    for (size_t i = 0; i < matrix->count; i++) {
+        const struct xb_record_case *test = matrix->cases[i];
+        char other[CELL];
+        if (xb_record_is_sum(test) ||
+            xb_record_summarize(matrix->record, test).status != XB_RESULT_OK)
+            continue;
+        fill_link(matrix->record, test, other);
+        if (any && strcmp(other, link) != 0)
+            return false;
+        memcpy(link, other, sizeof other);
+        any = true;
+    }
+    return true;
+}
+
+static bool is_of_a_pair(const struct xb_record *record, const struct xb_record_case *test)
+{
+    (void)record;
+    return test->peer >= 0 && !xb_record_is_sum(test);
+}
+
+static const struct kind of_pairs = {.holds = xb_case_is_in_matrix,
+                                     .but = XB_BUT_DEVICES,
+                                     .row = device_of,
+                                     .column = peer_of,
+                                     .same_places = true,
+                                     .fill = fill_figure};
+
+static const struct kind of_links = {
+    .holds = is_of_a_pair,
+    .is_one = true,
+    .row = device_of,
+    .column = peer_of,
+    .same_places = true,
+    .fill = fill_link,
+    .title = "links between the devices, number x GB/s each way (rows: from, columns: to)"};
+
+/* ---- NUMA nodes of the host's memory down, devices across ---- */
+
+static bool is_of_a_node(const struct xb_record *record, const struct xb_record_case *test)
+{
+    (void)record;
+    return xb_record_case_node(test) >= 0 && test->peer < 0;
+}
+
+/* The node that a device is close to; -1 where that is not known, and for a sum. */
+static int own_node(const struct xb_record *record, int index)
+{
+    const struct xb_record_device *device = xb_record_device(record, index);
+    return device != NULL ? device->numa_node : -1;
+}
+
+static void fill_on_node(const struct xb_record *record, const struct xb_record_case *test,
+                         char *cell)
+{
+    char own[CELL] = "-";
+    bool is_own = own_node(record, test->device) == xb_record_case_node(test);
+    fill_figure(record, test, own);
+    snprintf(cell, CELL, "%s%.60s", is_own ? "*" : "", own);
+}
+
+static const struct kind of_nodes = {.holds = is_of_a_node,
+                                     .but = XB_BUT_DEVICES | XB_BUT_NODE,
+                                     .row = xb_record_case_node,
+                                     .column = device_of,
+                                     .fill = fill_on_node,
+                                     .axes = "rows: NUMA nodes, columns: devices",
+                                     .unsaid = XB_RECORD_NUMA};
+
+/* Whether the record has matrices of nodes: of one node that was named there is none. */
+static bool has_nodes(const struct xb_record *record)
+{
+    int first = -1;
+    for (size_t i = 0; i < record->case_count; i++) {
+        int node = xb_record_case_node(&record->cases[i]);
+        if (node >= 0 && first >= 0 && node != first)
+            return true;
+        first = node >= 0 ? node : first;
+    }
+    for (size_t i = 0; first >= 0 && i < record->option_count; i++) {
+        const struct xb_record_fact *option = &record->options[i];
+        if (strcmp(option->name, XB_RECORD_NUMA) == 0 && option->value != NULL)
+            return strcmp(option->value, "[\"all\"]") == 0;
+    }
+    return false;
+}
+
+/* ---- rows, columns, cells ---- */
+
+/* Numbers of rows or columns, rising; what several have together, ALL, comes last. */
+struct places {
+    int *numbers;
+    size_t count;
+};
+
+/* The largest unsigned number is that of all together. */
+static int by_number(const void *a, const void *b)
+{
+    unsigned left = *(const unsigned *)a;
+    unsigned right = *(const unsigned *)b;
+    return (left > right) - (left < right);
+}
+
+/* Sorts them, each once; of more than there is room for the largest go, but for all together. Names
+ * them, with the noun. NULL where memory is short. */
+static const char **name_places(struct places *places, size_t most, const char *noun,
+                                struct xb_arena **memory)
+{
+    size_t count = 0;
+    qsort(places->numbers, places->count, sizeof *places->numbers, by_number);
+    for (size_t i = 0; i < places->count; i++)
+        if (count == 0 || places->numbers[i] != places->numbers[count - 1])
+            places->numbers[count++] = places->numbers[i];
+    bool all = count > 0 && places->numbers[count - 1] == ALL;
+    places->count = count - all < most ? count : most - 1 + all;
+    if (all)
+        places->numbers[places->count - 1] = ALL;
+    const char **names = xb_arena_allocate(memory, (places->count + 1) * sizeof *names);
+    for (size_t i = 0; names != NULL && i < places->count; i++) {
+        names[i] = places->numbers[i] == ALL
+                       ? "all"
+                       : xb_arena_print(memory, "%s%d", noun, places->numbers[i]);
+        if (names[i] == NULL)
+            return NULL;
+    }
+    return names;
+}
+
+/* Its index; false where it has none. */
+static bool find_place(const struct places *places, int number, size_t *index)
+{
+    const int *found =
+        bsearch(&number, places->numbers, places->count, sizeof *places->numbers, by_number);
+    *index = found != NULL ? (size_t)(found - places->numbers) : 0;
+    return found != NULL;
+}
+
+/* Every case goes to its cell, if no case that stands there already says something. */
+static bool fill_cells(const struct matrix *matrix, const struct places *rows,
+                       const struct places *columns, struct xb_matrix_grid *grid,
+                       struct xb_arena **memory)
+{
+    const size_t cells = rows->count * columns->count;
+    double *values = xb_arena_allocate(memory, (cells + 1) * sizeof *values);
+    const char **texts = xb_arena_allocate(memory, (cells + 1) * sizeof *texts);
+    bool ok = values != NULL && texts != NULL;
+    for (size_t i = 0; ok && i < cells; i++)
+        values[i] = (double)NAN;
+    for (size_t i = 0; ok && i < matrix->count; i++) {
+        const struct xb_record_case *test = matrix->cases[i];
+        const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+        size_t row, column;
+        char cell[CELL] = "";
+        if (!find_place(rows, matrix->kind->row(test), &row) ||
+            !find_place(columns, matrix->kind->column(test), &column)) {
+            grid->left_out++;
+            continue;
+        }
+        size_t at = row * columns->count + column;
+        if (texts[at] == NULL)
+            matrix->kind->fill(matrix->record, test, cell);
+        if (cell[0] == '\0')
+            continue;
+        texts[at] = xb_arena_print(memory, "%s", cell);
+        if (!xb_record_is_sum(test) && test->device >= 0)
+            values[at] =
+                xb_record_median(matrix->record, test, figure->name) * (test->latency ? 1e6 : 1e-9);
+        ok = texts[at] != NULL;
+    }
+    grid->values = values;
+    grid->texts = texts;
+    return ok;
+}
+
+/* Makes names, values and texts of a grid, with at most so many rows and columns; a name is the
+ * noun and a number. All of it lies in *memory. XB_ERR_MEMORY only. */
+static enum xb_status make_grid(const struct matrix *matrix, size_t most, const char *row_noun,
+                                const char *column_noun, struct xb_matrix_grid *grid,
+                                struct xb_arena **memory, struct xb_error *error)
+{
+    const struct kind *kind = matrix->kind;
+    struct places rows = {.numbers = calloc(2 * matrix->count, sizeof *rows.numbers)};
+    struct places columns = {.numbers = calloc(2 * matrix->count, sizeof *columns.numbers)};
+    bool ok = rows.numbers != NULL && columns.numbers != NULL;
+    for (size_t i = 0; ok && i < matrix->count; i++) {
+        int row = kind->row(matrix->cases[i]);
+        int column = kind->column(matrix->cases[i]);
+        rows.numbers[rows.count++] = row;
+        columns.numbers[columns.count++] = column;
+        if (kind->same_places && row != ALL)
+            columns.numbers[columns.count++] = row;
+        if (kind->same_places && column != ALL)
+            rows.numbers[rows.count++] = column;
+    }
+    if (ok) {
+        grid->row_names = name_places(&rows, most, row_noun, memory);
+        grid->column_names = name_places(&columns, most, column_noun, memory);
+        grid->row_count = rows.count;
+        grid->column_count = columns.count;
+        ok = grid->row_names != NULL && grid->column_names != NULL &&
+             fill_cells(matrix, &rows, &columns, grid, memory);
+    }
+    free(rows.numbers);
+    free(columns.numbers);
+    return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a matrix");
+}
+
+/* "peer direct-read, d2d, 1 GiB, chunk 8 MiB, GB/s (rows: from, columns: to)". */
+static void add_title(struct xb_words *words, const struct matrix *matrix)
+{
+    const struct kind *kind = matrix->kind;
+    const struct xb_record_case *of = matrix->cases[0]; /* any stands for all */
+    char text[CELL];
+    bool both_ways = strcmp(of->direction, xb_direction_name(XB_BIDIR)) == 0;
+    const char *unit = xb_mode_has_latency(of->mode) ? "latency p50 in us"
+                       : of->latency                 ? "host latency p50 in us"
+                       : both_ways                   ? "GB/s both ways together"
+                                                     : "GB/s";
+    xb_words_add(words, "%s %s, %s, %s", of->mode, of->variant, of->direction,
+                 xb_size_format(of->bytes, text, sizeof text));
+    for (size_t i = 0; i < matrix->parameters->count; i++) {
+        const char *name = matrix->parameters->names[i];
+        const char *value = xb_parameter_text(of, name, text, sizeof text);
+        if (value != NULL && (kind->unsaid == NULL || strcmp(name, kind->unsaid) != 0))
+            xb_words_add(words, ", %s %s", name, value);
+    }
+    xb_words_add(words, "%s, %s (", of->simultaneous ? ", at the same time" : "", unit);
+    if (kind->axes != NULL)
+        xb_words_add(words, "%s)", kind->axes);
+    else if (one_link(matrix, text) && text[0] != '\0')
+        xb_words_add(words, "%s; %s%s)", both_ways ? "between the two" : "rows: from, columns: to",
+                     text, strchr(text, '.') != NULL ? " GB/s" : "");
+    else
+        xb_words_add(words, "%s)", both_ways ? "between the two" : "rows: from, columns: to");
+}
+
+/* ---- in print ---- */
 
 /* Columns that fit into a line, for all rows. */
 static void print_block(FILE *stream, const struct xb_matrix_grid *grid, size_t first,
@@ -110,64 +405,156 @@ static void print_block(FILE *stream, const struct xb_matrix_grid *grid, size_t 
     fputc('\n', stream);
 }
 
-enum xb_status xb_matrix_print_cells(FILE *stream, const struct xb_matrix *matrix,
+struct printing {
+    FILE *stream;
+    bool first;   /* nothing stands above, so that no empty line is needed */
+    bool differs; /* a matrix is of several kinds of links */
+};
+
+/* Columns that do not fit into a line stand below. */
+static enum xb_status print_one(const struct matrix *matrix, void *argument, struct xb_error *error)
+{
+    struct printing *printing = argument;
+    FILE *stream = printing->stream;
+    struct xb_words title = {.length = 0};
+    struct xb_arena *memory = NULL;
+    struct xb_matrix_grid grid = {.title = matrix->kind->title};
+    char link[CELL];
+    size_t width = 4;
+    if (grid.title == NULL)
+        add_title(&title, matrix);
+    if (!printing->first)
+        fputc('\n', stream);
+    printing->first = false;
+    printing->differs = printing->differs || !one_link(matrix, link);
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title != NULL ? grid.title : title.text);
+    enum xb_status status = make_grid(matrix, SIZE_MAX, "", "", &grid, &memory, error);
+    for (size_t i = 0; status == XB_OK && i < grid.row_count * grid.column_count; i++)
+        if (grid.texts[i] != NULL && strlen(grid.texts[i]) > width)
+            width = strlen(grid.texts[i]);
+    int room = ((int)xb_terminal_columns(stream) - PLACE_WIDTH) / ((int)width + 2);
+    size_t step = room > 0 ? (size_t)room : 1;
+    for (size_t k = 0; status == XB_OK && k < grid.column_count; k += step)
+        print_block(stream, &grid, k, k + step < grid.column_count ? k + step : grid.column_count,
+                    (int)width);
+    xb_arena_free(memory);
+    return status;
+}
+
+enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, bool first,
+                               struct xb_error *error)
+{
+    struct printing printing = {stream, first, false};
+    enum xb_status status = visit_all(record, &of_pairs, print_one, &printing, error);
+    if (status == XB_OK && printing.differs)
+        status = visit_all(record, &of_links, print_one, &printing, error);
+    return status;
+}
+
+/* Whether any case is of a device whose own node is known, or not. */
+static bool any_device(const struct xb_record *record, bool known)
+{
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (is_of_a_node(record, test) && test->device >= 0 &&
+            (own_node(record, test->device) >= 0) == known)
+            return true;
+    }
+    return false;
+}
+
+/* Where its threads ran, if that was not on the node of the memory; NULL else. */
+static const char *threads_of(const struct xb_record *record, const struct xb_record_case *test)
+{
+    const struct xb_record_detail *detail = find_detail(record, test, "threads_run");
+    return detail != NULL && is_of_a_node(record, test) ? detail->text : NULL;
+}
+
+static int by_threads(const struct xb_record_case *a, const struct xb_record_case *b,
+                      const void *record)
+{
+    return strcmp(threads_of(record, a), threads_of(record, b));
+}
+
+/* Prints each place once. False where memory is short. */
+static bool print_threads(FILE *stream, const struct xb_record *record)
+{
+    size_t count = 0;
+    const struct xb_record_case **cases =
+        calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
+    for (size_t i = 0; cases != NULL && i < record->case_count; i++)
+        if (threads_of(record, &record->cases[i]) != NULL)
+            cases[count++] = &record->cases[i];
+    bool ok = cases != NULL && xb_cases_group(cases, count, by_threads, record);
+    for (size_t i = 0; ok && i < count;
+         i += xb_cases_equal(cases + i, count - i, by_threads, record))
+        xb_note_print(stream, "", 0, "Threads ran %.200s.", threads_of(record, cases[i]));
+    free(cases);
+    return ok;
+}
+
+enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first,
                                      struct xb_error *error)
 {
+    struct printing printing = {stream, first, false};
+    const char *marks = "None is marked: the system does not say which node a device is close to.";
+    if (!has_nodes(record))
+        return XB_OK;
+    enum xb_status status = visit_all(record, &of_nodes, print_one, &printing, error);
+    if (status != XB_OK)
+        return status;
+    if (record->host.numa_nodes == 1)
+        marks = "One cell a device: this machine has one NUMA node.";
+    else if (any_device(record, true))
+        marks = any_device(record, false)
+                    ? "* the node that the device is close to; of some devices that is not known"
+                    : "* the node that the device is close to";
+    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", marks);
+    return print_threads(stream, record)
+               ? XB_OK
+               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+}
+
+/* ---- for pictures ---- */
+
+struct use {
+    xb_matrix_use *use;
+    void *argument;
+};
+
+static enum xb_status use_one(const struct matrix *matrix, void *argument, struct xb_error *error)
+{
+    const struct use *use = argument;
+    bool is_pairs = matrix->kind == &of_pairs;
+    struct xb_words title = {.length = 0};
     struct xb_arena *memory = NULL;
-    struct xb_matrix_grid grid = {.title = NULL};
-    bool ok = xb_matrix_make_grid(matrix, SIZE_MAX, "", "", &grid, &memory);
-    int width = ok ? widest_cell(&grid) : 1;
-    int room = ((int)xb_terminal_columns(stream) - PLACE_WIDTH) / (width + 2);
-    size_t step = room > 0 ? (size_t)room : 1;
-    for (size_t k = 0; ok && k < grid.column_count; k += step)
-        print_block(stream, &grid, k, k + step < grid.column_count ? k + step : grid.column_count,
-                    width);
+    add_title(&title, matrix);
+    struct xb_matrix_grid grid = {.title = title.text,
+                                  .unit = matrix->cases[0]->latency ? "us" : "GB/s",
+                                  .rows_are = is_pairs ? "from" : "memory on",
+                                  .columns_are = is_pairs ? "to" : "of"};
+    enum xb_status status = make_grid(matrix, XB_MATRIX_MOST, is_pairs ? "device " : "node ",
+                                      "device ", &grid, &memory, error);
+    if (status == XB_OK)
+        status = use->use(use->argument, &grid, error);
     xb_arena_free(memory);
-    return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    return status;
 }
 
-/* ---- titles ---- */
-
-/* ", chunk 8 MiB" for what tells this matrix from others of its mode. */
-static void add_parameters(struct xb_words *words, const struct xb_matrix *matrix)
+bool xb_matrix_is_there(const struct xb_record *record)
 {
-    const char *unsaid = matrix->kind->unsaid;
-    for (size_t i = 0; i < matrix->parameters->count; i++) {
-        char text[XB_MATRIX_CELL];
-        const char *name = matrix->parameters->names[i];
-        const char *value = xb_parameter_text(matrix->cases[0], name, text, sizeof text);
-        if (value != NULL && (unsaid == NULL || strcmp(name, unsaid) != 0))
-            xb_words_add(words, ", %s %s", name, value);
-    }
+    for (size_t i = 0; i < record->case_count; i++)
+        if (of_pairs.holds(record, &record->cases[i]))
+            return true;
+    return has_nodes(record);
 }
 
-void xb_matrix_add_title(struct xb_words *words, const struct xb_matrix *matrix)
+enum xb_status xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument,
+                              struct xb_error *error)
 {
-    const struct xb_record_case *of = matrix->cases[0]; /* any stands for all */
-    char bytes[32], axes[2 * XB_MATRIX_CELL];
-    bool both_ways = strcmp(of->direction, xb_direction_name(XB_BIDIR)) == 0;
-    const char *unit = xb_mode_has_latency(of->mode) ? "latency p50 in us"
-                       : of->latency                 ? "host latency p50 in us"
-                       : both_ways                   ? "GB/s both ways together"
-                                                     : "GB/s";
-    xb_words_add(words, "%s %s, %s, %s", of->mode, of->variant, of->direction,
-                 xb_size_format(of->bytes, bytes, sizeof bytes));
-    add_parameters(words, matrix);
-    if (of->simultaneous)
-        xb_words_add(words, ", at the same time");
-    matrix->kind->axes(matrix, axes, sizeof axes);
-    xb_words_add(words, ", %s (%s)", unit, axes);
-}
-
-enum xb_status xb_matrix_print_one(const struct xb_matrix *matrix, void *argument,
-                                   struct xb_error *error)
-{
-    struct xb_matrix_printing *printing = argument;
-    struct xb_words words = {.length = 0};
-    xb_matrix_add_title(&words, matrix);
-    if (!printing->first)
-        fputc('\n', printing->stream);
-    printing->first = false;
-    xb_heading_print(printing->stream, XB_COLOUR_TITLE, "%s", words.text);
-    return xb_matrix_print_cells(printing->stream, matrix, error);
+    struct use own = {use, argument};
+    enum xb_status status = visit_all(record, &of_pairs, use_one, &own, error);
+    if (status == XB_OK && has_nodes(record))
+        status = visit_all(record, &of_nodes, use_one, &own, error);
+    return status;
 }

@@ -3,17 +3,29 @@
 #include "processes.h"
 
 #include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/json_write.h"
 #include "base/plain_text.h"
 #include "base/program.h"
+#include "base/stream.h"
+#include "cli/file_name.h"
+#include "formats.h"
 #include "processes_internal.h"
-
-#include "base/interrupt.h"
+#include "xferbench/version.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+const struct xb_process *xb_processes_first(const struct xb_processes *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->processes[i].document != NULL)
+            return &set->processes[i];
+    return NULL;
+}
 
 /* ---- what is asked ---- */
 
@@ -32,37 +44,30 @@ bool xb_processes_wanted(const struct xb_config *config)
     return count_of(config) > 1;
 }
 
-static enum xb_status check_interleave(const struct xb_config *config, struct xb_error *error)
+enum xb_status xb_processes_check(const struct xb_config *config, struct xb_error *error)
 {
+    bool interleaved = is_interleaved(config);
     bool baseline = xb_config_get(config, "baseline-json")->is_set;
-    if (!is_interleaved(config) && !baseline)
-        return XB_OK;
-    if (!is_interleaved(config))
+    bool json =
+        xb_config_get(config, "json")->is_set || xb_config_get(config, "json-lines")->is_set;
+    bool several = count_of(config) > 1;
+    if (baseline && !interleaved)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--baseline-json is where the results of a baseline go: name that with "
                        "--interleave PROGRAM");
-    if (!baseline ||
-        (!xb_config_get(config, "json")->is_set && !xb_config_get(config, "json-lines")->is_set))
+    if (interleaved && (!baseline || !json))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--interleave writes two files: give --json FILE for the candidate, which "
                        "is this program, and --baseline-json FILE for the baseline");
-    if (count_of(config) < 2)
+    if (interleaved && !several)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--interleave compares processes: give --processes N with 2 or more; 8 "
                        "of each can be compared with some certainty");
-    return XB_OK;
-}
-
-enum xb_status xb_processes_check(const struct xb_config *config, struct xb_error *error)
-{
-    enum xb_status status = check_interleave(config, error);
-    if (status != XB_OK)
-        return status;
-    if (count_of(config) > 1 && xb_config_get(config, "csv")->is_set)
+    if (several && xb_config_get(config, "csv")->is_set)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--csv has room for one process only: write --json, or leave out "
                        "--processes");
-    if (count_of(config) > 1 &&
+    if (several &&
         (xb_config_get(config, "trace")->is_set || xb_config_get(config, "timeline")->flag))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--trace and --timeline show an iteration of one process: leave out "
@@ -71,17 +76,6 @@ enum xb_status xb_processes_check(const struct xb_config *config, struct xb_erro
 }
 
 /* ---- all of them ---- */
-
-/* Whether a process of the side may begin. The first always may, deadline or not: it says what
- * there would have been to measure. */
-static bool may_begin(struct session *session, const struct side *side)
-{
-    if (xb_interrupt_signal() != 0 || session->stuck)
-        return false;
-    session->out_of_time =
-        side->set.count > 0 && session->deadline > 0 && xb_clock_now() >= session->deadline;
-    return !session->out_of_time;
-}
 
 /* Whether the side's first process says that there is nothing to measure, or not like this: the
  * others would say the same. */
@@ -92,19 +86,19 @@ static bool is_refused(const struct side *side)
            (first->exit_code == XB_EXIT_USAGE || first->exit_code == XB_EXIT_NOTHING);
 }
 
-/* Which side is the first or second of a pair. The sides swap from pair to pair, so that a machine
- * that gets slower or faster favours neither. */
-static size_t side_at(const struct session *session, size_t pair, size_t turn)
-{
-    return session->side_count == 1 ? CANDIDATE : (pair + turn) % 2 == 0 ? BASELINE : CANDIDATE;
-}
-
 static void run_all(struct session *session)
 {
     for (size_t pair = 0; pair < count_of(session->config); pair++)
         for (size_t turn = 0; turn < session->side_count; turn++) {
-            struct side *side = &session->sides[side_at(session, pair, turn)];
-            if (!may_begin(session, side))
+            /* The sides swap from pair to pair, so that a machine that gets slower or faster
+             * favours neither. */
+            bool is_baseline = session->side_count == SIDES && (pair + turn) % 2 == 0;
+            struct side *side = &session->sides[is_baseline ? BASELINE : CANDIDATE];
+            /* The first always may begin, deadline or not: it says what there would have been to
+             * measure. */
+            session->out_of_time =
+                side->set.count > 0 && session->deadline > 0 && xb_clock_now() >= session->deadline;
+            if (xb_interrupt_signal() != 0 || session->stuck || session->out_of_time)
                 return;
             xb_processes_run_one(session, side);
             if (is_refused(side) && xb_interrupt_signal() == 0) {
@@ -112,18 +106,6 @@ static void run_all(struct session *session)
                 return;
             }
         }
-}
-
-/* Fills in what holds for a side as a whole. */
-static void conclude(const struct session *session, struct side *side)
-{
-    struct xb_processes *set = &side->set;
-    set->interrupted = xb_interrupt_signal() != 0;
-    set->has_deadline = session->deadline > 0;
-    set->deadline_met = !side->overdue && !(session->out_of_time && set->count < set->asked);
-    for (size_t i = 0; i < set->count; i++)
-        if (set->processes[i].document != NULL && !set->processes[i].record.processes->deadline_met)
-            set->deadline_met = false;
 }
 
 /* ---- the exit code ---- */
@@ -168,12 +150,114 @@ static int exit_code(const struct session *session, bool written)
     return written ? code : XB_EXIT_FAILED;
 }
 
-/* ---- beginning and end ---- */
+/* ---- the outputs ---- */
 
-static enum xb_status no_memory(struct xb_error *error)
+static bool say(const struct xb_error *error)
 {
-    return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the processes");
+    xb_cli_fail(error);
+    return false;
 }
+
+/* Writes the merged document, to be freed. Says why there is none, and returns false. */
+static bool write_document(const struct side *side, struct xb_memory_text *document)
+{
+    struct xb_error error;
+    enum xb_status status = XB_OK;
+    if (xb_memory_text_begin(document) != NULL)
+        status = xb_processes_json_write(document->stream, &side->set,
+                                         side->to.is_line ? xb_json_finish_line : xb_json_finish,
+                                         &error);
+    if (xb_memory_text_end(document, "the results", &error) != XB_OK)
+        status = XB_ERR_MEMORY;
+    return status == XB_OK || say(&error);
+}
+
+static bool write_file(struct side *side, const char *text, size_t length)
+{
+    struct xb_error error;
+    FILE *stream = side->output.stream;
+    if (stream == NULL)
+        return true;
+    enum xb_status status = fwrite(text, 1, length, stream) != length || fflush(stream) != 0
+                                ? xb_output_fail(&side->output, "write", errno, &error)
+                                : xb_output_commit(&side->output, &error);
+    return status == XB_OK || say(&error);
+}
+
+/* The record of processes without what they measured: why some have no results. */
+static enum xb_status outline(const struct xb_processes *set, struct xb_record *record,
+                              struct xb_error *error)
+{
+    *record = (struct xb_record){.is_merged = true,
+                                 .version = XB_VERSION,
+                                 .role = set->role,
+                                 .program = set->program,
+                                 .counterpart = set->counterpart,
+                                 .interrupted = set->interrupted,
+                                 .has_deadline = set->has_deadline,
+                                 .deadline_met = set->deadline_met,
+                                 .asked_processes = set->asked,
+                                 .processes = calloc(set->count + 1, sizeof *record->processes)};
+    if (record->processes == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+    for (size_t i = 0; i < set->count; i++)
+        record->processes[record->process_count++].failure =
+            set->processes[i].failure[0] != '\0' ? set->processes[i].failure : NULL;
+    return XB_OK;
+}
+
+/* Prints the table of what was written, read back: a file that cannot be read is then told now, and
+ * not when it is needed. */
+static bool print_table(const struct side *side, const char *text, size_t length)
+{
+    struct xb_record merged = {0};
+    struct xb_error error;
+    enum xb_status status = xb_processes_first(&side->set) != NULL
+                                ? xb_record_parse("the results", text, length, &merged, &error)
+                                : outline(&side->set, &merged, &error);
+    if (status == XB_OK)
+        status = xb_table_write(stdout, &merged, &error);
+    xb_record_free(&merged);
+    return status == XB_OK || say(&error);
+}
+
+/* Says which processes failed and why, where no table does. */
+static bool say_failures(const struct xb_processes *set)
+{
+    struct xb_record record;
+    struct xb_error error;
+    if (outline(set, &record, &error) != XB_OK)
+        return say(&error);
+    xb_failures_say(&record);
+    xb_record_free(&record);
+    return true;
+}
+
+/* Writes every side to its output, and prints the tables. Says what fails, goes on, and returns
+ * false in the end. */
+static bool write_outputs(struct session *session)
+{
+    bool quiet = xb_config_get(session->config, "quiet")->flag;
+    bool written = true;
+    for (size_t i = 0; i < session->side_count; i++)
+        quiet = quiet || session->sides[i].output.is_stdout;
+    for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
+        struct side *side = &session->sides[i];
+        struct xb_memory_text document = {.text = NULL};
+        bool is_there = write_document(side, &document);
+        written = is_there && write_file(side, document.text, document.length) && written;
+        if (quiet)
+            written = say_failures(&side->set) && written;
+        else if (is_there)
+            written = print_table(side, document.text, document.length) && written;
+        if (!quiet && i > 0)
+            fputc('\n', stdout);
+        free(document.text);
+    }
+    return written;
+}
+
+/* ---- beginning and end ---- */
 
 static enum xb_status prepare_side(const struct session *session, struct side *side,
                                    const char *role, struct xb_error *error)
@@ -183,24 +267,9 @@ static enum xb_status prepare_side(const struct session *session, struct side *s
     side->set.program = side->name;
     side->set.asked = asked;
     side->set.processes = calloc(asked, sizeof *side->set.processes);
-    return side->name != NULL && side->set.processes != NULL ? XB_OK : no_memory(error);
-}
-
-static enum xb_status prepare_candidate(struct session *session, struct xb_error *error)
-{
-    struct side *side = &session->sides[CANDIDATE];
-    char target[4096];
-    ssize_t length = readlink("/proc/self/exe", target, sizeof target - 1);
-    if (length < 0)
-        return XB_FAIL_ERRNO(error, "readlink", errno, "cannot find out which program this is%s",
-                             errno == ENOENT ? ": is /proc mounted?" : "");
-    target[length] = '\0';
-    side->name = strdup(target);
-    session->side_count = 1;
-    enum xb_status status = xb_json_place_choose(session->config, &side->to, error);
-    if (status != XB_OK)
-        return status;
-    return prepare_side(session, side, is_interleaved(session->config) ? "candidate" : NULL, error);
+    return side->name != NULL && side->set.processes != NULL
+               ? XB_OK
+               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the processes");
 }
 
 enum xb_status xb_processes_find_baseline(const struct xb_config *config, char **path,
@@ -218,38 +287,65 @@ enum xb_status xb_processes_find_baseline(const struct xb_config *config, char *
     return XB_OK;
 }
 
-static enum xb_status prepare_baseline(struct session *session, struct xb_error *error)
+/* XB_ERR_USAGE too where both sides would write to the same file. */
+static enum xb_status open_outputs(struct session *session, struct xb_error *error)
 {
-    struct side *side = &session->sides[BASELINE];
-    enum xb_status status = xb_processes_find_baseline(session->config, &side->path, error);
-    if (status != XB_OK || side->path == NULL)
-        return status;
-    side->name = strdup(side->path);
-    session->side_count = SIDES;
-    side->to = (struct xb_json_place){
-        .option = "--baseline-json",
-        .path = xb_config_get(session->config, "baseline-json")->text,
-    };
-    status = prepare_side(session, side, "baseline", error);
-    side->set.counterpart = session->sides[CANDIDATE].name;
-    session->sides[CANDIDATE].set.counterpart = side->name;
+    for (size_t i = 0; i < session->side_count; i++) {
+        struct side *side = &session->sides[i];
+        if (side->to.path == NULL)
+            continue;
+        enum xb_status status =
+            xb_cli_find_output(side->to.option, side->to.path, &side->output, error);
+        if (status != XB_OK)
+            return status;
+    }
+    const struct xb_cli_place places[] = {
+        {.option = session->sides[CANDIDATE].to.option,
+         .output = &session->sides[CANDIDATE].output},
+        {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
+        {.option = "--interleave", .input = session->sides[BASELINE].path}};
+    enum xb_status status =
+        xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error);
+    if (status == XB_OK && session->sides[CANDIDATE].to.is_line)
+        xb_output_unbuffer(&session->sides[CANDIDATE].output);
     return status;
 }
 
 static enum xb_status prepare(struct session *session, struct xb_error *error)
 {
-    enum xb_status status = prepare_candidate(session, error);
+    struct side *candidate = &session->sides[CANDIDATE];
+    struct side *baseline = &session->sides[BASELINE];
+    char target[4096];
+    ssize_t length = readlink("/proc/self/exe", target, sizeof target - 1);
+    if (length < 0)
+        return XB_FAIL_ERRNO(error, "readlink", errno, "cannot find out which program this is%s",
+                             errno == ENOENT ? ": is /proc mounted?" : "");
+    target[length] = '\0';
+    candidate->name = strdup(target);
+    session->side_count = 1;
+    enum xb_status status = xb_json_place_choose(session->config, &candidate->to, error);
+    if (status == XB_OK)
+        status = prepare_side(session, candidate,
+                              is_interleaved(session->config) ? "candidate" : NULL, error);
+    if (status == XB_OK)
+        status = xb_processes_find_baseline(session->config, &baseline->path, error);
+    if (status == XB_OK && baseline->path != NULL) {
+        baseline->name = strdup(baseline->path);
+        session->side_count = SIDES;
+        baseline->to = (struct xb_json_place){
+            .option = "--baseline-json",
+            .path = xb_config_get(session->config, "baseline-json")->text,
+        };
+        status = prepare_side(session, baseline, "baseline", error);
+        baseline->set.counterpart = candidate->name;
+        candidate->set.counterpart = baseline->name;
+    }
     if (status != XB_OK)
         return status;
-    if (is_interleaved(session->config)) {
-        status = prepare_baseline(session, error);
-        if (status != XB_OK)
-            return status;
-    }
     /* Before there is a temporary file that a signal could leave behind. The first signal has the
      * process that runs write its results; the second ends that process. */
     xb_interrupt_catch_twice();
-    return xb_processes_open_outputs(session, error);
+    return open_outputs(session, error);
 }
 
 static void release(struct session *session)
@@ -257,59 +353,59 @@ static void release(struct session *session)
     for (size_t i = 0; i < SIDES; i++) {
         struct side *side = &session->sides[i];
         xb_output_discard(&side->output);
-        xb_processes_free(&side->set);
+        for (size_t k = 0; k < side->set.count; k++) {
+            free(side->set.processes[k].document);
+            xb_record_free(&side->set.processes[k].record);
+        }
+        free(side->set.processes);
         free(side->path);
         free(side->name);
     }
 }
 
-/* Says which of two programs refused: its own words on stderr do not say whose they are. */
-static void say_refused(const struct session *session)
+/* Fills in what holds for a side as a whole. */
+static void conclude(const struct session *session, struct side *side)
 {
-    for (size_t i = 0; session->refused != 0 && session->side_count == SIDES && i < SIDES; i++)
-        if (is_refused(&session->sides[i]))
-            xb_say("the %s, '%s', ended with exit code %d and no results",
-                   session->sides[i].set.role, session->sides[i].name, session->refused);
-}
-
-/* Whether any process has results. If the candidate refuses, the baseline may have measured before
- * it. */
-static bool has_results(const struct session *session)
-{
-    for (size_t i = 0; i < session->side_count; i++)
-        if (xb_processes_first(&session->sides[i].set) != NULL)
-            return true;
-    return false;
-}
-
-/* Waits for the time to begin once, for all processes. */
-static void begin(struct session *session, double start_at)
-{
-    struct xb_start start;
-    xb_start_wait(start_at, session->deadline, &start);
-    for (size_t i = 0; i < session->side_count; i++)
-        session->sides[i].set.start = start;
+    struct xb_processes *set = &side->set;
+    set->interrupted = xb_interrupt_signal() != 0;
+    set->has_deadline = session->deadline > 0;
+    set->deadline_met = !side->overdue && !(session->out_of_time && set->count < set->asked);
+    for (size_t i = 0; i < set->count; i++)
+        if (set->processes[i].document != NULL && !set->processes[i].record.processes->deadline_met)
+            set->deadline_met = false;
 }
 
 int xb_processes_run(const struct xb_config *config, double deadline, double start_at)
 {
     struct session session = {.config = config, .deadline = deadline};
+    struct xb_start start;
     struct xb_error error;
+    bool any_results = false;
     int code = 0;
     if (prepare(&session, &error) != XB_OK) {
         code = xb_cli_fail(&error);
         release(&session);
         return code;
     }
-    begin(&session, start_at);
+    xb_start_wait(start_at, deadline, &start); /* once, for all processes */
+    for (size_t i = 0; i < session.side_count; i++)
+        session.sides[i].set.start = start;
     xb_progress_start(&session.progress, !xb_config_get(config, "quiet")->flag);
     run_all(&session);
     xb_progress_clear(&session.progress);
-    say_refused(&session);
-    if (session.refused == 0 || has_results(&session)) {
+    for (size_t i = 0; i < session.side_count; i++) {
+        struct side *side = &session.sides[i];
+        /* Of two programs, the words of one that refuses do not say whose they are. */
+        if (session.refused != 0 && session.side_count == SIDES && is_refused(side))
+            xb_say("the %s, '%s', ended with exit code %d and no results", side->set.role,
+                   side->name, session.refused);
+        any_results = any_results || xb_processes_first(&side->set) != NULL;
+    }
+    /* If the candidate refuses, the baseline may have measured before it. */
+    if (session.refused == 0 || any_results) {
         for (size_t i = 0; i < session.side_count; i++)
             conclude(&session, &session.sides[i]);
-        code = exit_code(&session, xb_processes_write_outputs(&session));
+        code = exit_code(&session, write_outputs(&session));
     }
     if (session.refused != 0)
         code = session.refused;

@@ -9,8 +9,7 @@
 #include "processes_set.h"
 #include "progress.h"
 
-/* What processes.c, which runs all, processes_one.c, which runs one, and processes_output.c, which
- * writes the results, share. */
+/* What processes.c, which runs all, and processes_one.c, which runs one, share. */
 
 enum { CANDIDATE, BASELINE, SIDES };
 
@@ -38,15 +37,5 @@ struct session {
 
 /* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. */
 void xb_processes_run_one(struct session *session, struct side *side);
-
-/* Opens the outputs of the sides. XB_ERR_USAGE too where both would write to the same file. */
-XB_MUST_CHECK enum xb_status xb_processes_open_outputs(struct session *session,
-                                                       struct xb_error *error);
-
-/*
- * Writes every side to its output, and prints the tables. Says what fails, goes on, and returns
- * false in the end.
- */
-bool xb_processes_write_outputs(struct session *session);
 
 #endif

@@ -8,7 +8,9 @@
 #include "base/interrupt.h"
 #include "base/program.h"
 
+#include <math.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,43 +28,23 @@
 
 /* ---- which program, with which arguments ---- */
 
-/* Whether an option is for this process only: that there are several, and where results go. */
-static bool is_own(const char *name)
-{
-    static const char *const own[] = {"processes", "interleave", "baseline-json",
-                                      "json",      "json-lines", "csv",
-                                      "quiet",     "deadline",   "start-at"};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (strcmp(own[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* "--name=text", or "--name" for a flag; NULL where memory is short. */
-static char *word_of(const struct xb_value *value)
-{
-    char *word = NULL;
-    int length = value->option->type == XB_OPTION_FLAG
-                     ? asprintf(&word, "--%s", value->option->name)
-                     : asprintf(&word, "--%s=%s", value->option->name, value->text);
-    return length >= 0 ? word : NULL;
-}
-
-static char *deadline_word(double deadline)
-{
-    char *word = NULL;
-    double left = deadline - xb_clock_now();
-    left = left < LEAST_DEADLINE_S     ? LEAST_DEADLINE_S
-           : left > LONGEST_DEADLINE_S ? LONGEST_DEADLINE_S
-                                       : left;
-    return asprintf(&word, "--deadline=%.6fs", left) >= 0 ? word : NULL;
-}
-
 static void free_words(char **words)
 {
     for (size_t i = 0; words != NULL && words[i] != NULL; i++)
         free(words[i]);
     free(words);
+}
+
+/* False where memory is short. */
+__attribute__((format(printf, 3, 4))) static bool add_word(char **words, size_t *count,
+                                                           const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&words[*count], format, arguments) < 0)
+        words[*count] = NULL;
+    va_end(arguments);
+    return words[(*count)++] != NULL;
 }
 
 /*
@@ -72,22 +54,30 @@ static void free_words(char **words)
  */
 static char **words_for(const struct session *session, const struct side *side)
 {
+    /* These are for this process only: that there are several, and where results go. */
+    static const char *const own[] = {"processes", "interleave", "baseline-json",
+                                      "json",      "json-lines", "csv",
+                                      "quiet",     "deadline",   "start-at"};
     const struct xb_config *config = session->config;
+    double left = session->deadline - xb_clock_now();
     size_t count = 0;
     char **words = calloc(config->count + 5, sizeof *words);
-    if (words == NULL)
-        return NULL;
-    words[count++] = strdup(side->name);
-    for (size_t i = 0; words[count - 1] != NULL && i < config->count; i++)
-        if (config->values[i].given && !is_own(config->values[i].option->name))
-            words[count++] = word_of(&config->values[i]);
-    if (words[count - 1] != NULL && session->deadline > 0)
-        words[count++] = deadline_word(session->deadline);
-    if (words[count - 1] != NULL)
-        words[count++] = strdup("--quiet");
-    if (words[count - 1] != NULL)
-        words[count++] = strdup("--json=-");
-    if (words[count - 1] != NULL)
+    bool ok = words != NULL && add_word(words, &count, "%s", side->name);
+    for (size_t i = 0; ok && i < config->count; i++) {
+        const struct xb_value *value = &config->values[i];
+        bool is_own = false;
+        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
+            is_own = is_own || strcmp(own[k], value->option->name) == 0;
+        if (!value->given || is_own)
+            continue;
+        ok = value->option->type == XB_OPTION_FLAG
+                 ? add_word(words, &count, "--%s", value->option->name)
+                 : add_word(words, &count, "--%s=%s", value->option->name, value->text);
+    }
+    if (ok && session->deadline > 0)
+        ok = add_word(words, &count, "--deadline=%.6fs",
+                      fmin(fmax(left, LEAST_DEADLINE_S), LONGEST_DEADLINE_S));
+    if (ok && add_word(words, &count, "--quiet") && add_word(words, &count, "--json=-"))
         return words;
     free_words(words);
     return NULL;
@@ -116,84 +106,61 @@ static const char *end_text(const struct xb_process *process, char *text, size_t
     return text;
 }
 
-/* Whether this program told it to leave: it passed a signal on, or the deadline came. */
-static bool was_told_to_leave(const struct xb_program_outcome *outcome)
+__attribute__((format(printf, 2, 3))) static void fail(struct xb_process *process,
+                                                       const char *format, ...)
 {
-    return outcome->overdue || xb_interrupt_signal() != 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(process->failure, sizeof process->failure, format, arguments);
+    va_end(arguments);
 }
 
-/* Keeps what the process printed as its document, if it is one and was measured under the
- * conditions of the first. */
-static void keep_document(struct side *side, struct xb_process *process,
-                          struct xb_program_outcome *outcome)
+/* Judges what came of a process: keeps what it printed as its document, if it is one and was
+ * measured under the conditions of the first. One that crashed after it printed its results is not
+ * believed. But one that was told to leave is: a shell that started the program may have been ended
+ * by the signal before it. */
+static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
 {
     char end[64], difference[XB_RECORD_DIFFERENCE];
     struct xb_error error;
     const struct xb_process *first = xb_processes_first(&side->set);
+    /* By this program: it passed a signal on, or the deadline came. */
+    bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
+    side->overdue = side->overdue || outcome->overdue;
     end_text(process, end, sizeof end);
-    if (outcome->length == 0) {
-        snprintf(process->failure, sizeof process->failure, "%s and printed no results", end);
+    if (outcome->too_long)
+        fail(process,
+             "it printed too much: all results together may be %zu MiB, so take fewer "
+             "samples",
+             XB_RECORD_LARGEST_BYTES >> 20);
+    else if (outcome->overdue && outcome->length == 0)
+        fail(process, "it did not end within %.0f s of the deadline and printed no results",
+             GRACE_S);
+    else if (outcome->signal != 0 && !was_told_to_leave)
+        fail(process, "%s", end);
+    else if (outcome->length == 0)
+        fail(process, "%s and printed no results", end);
+    else if (xb_record_parse("standard output", outcome->text, outcome->length, &process->record,
+                             &error) != XB_OK)
+        fail(process, "%s and printed no results: %s", end, error.message);
+    if (process->failure[0] != '\0')
         return;
-    }
-    if (xb_record_parse("standard output", outcome->text, outcome->length, &process->record,
-                        &error) != XB_OK) {
-        snprintf(process->failure, sizeof process->failure, "%s and printed no results: %s", end,
-                 error.message);
-        return;
-    }
     const char *other = first != NULL ? xb_record_other_condition(&first->record, &process->record,
                                                                   difference, sizeof difference)
                                       : NULL;
-    if (process->record.is_merged)
-        snprintf(process->failure, sizeof process->failure,
-                 "it printed the results of several processes");
-    else if (other != NULL)
-        snprintf(process->failure, sizeof process->failure, "measured under other conditions: %s",
-                 other);
-    else {
-        if (heeded_signal(process) != 0 && !was_told_to_leave(outcome))
-            snprintf(process->failure, sizeof process->failure,
-                     "%s, and wrote what it had measured", end);
-        process->document = outcome->text;
-        side->bytes += outcome->length;
-        outcome->text = NULL;
+    if (process->record.is_merged || other != NULL) {
+        if (process->record.is_merged)
+            fail(process, "it printed the results of several processes");
+        else
+            fail(process, "measured under other conditions: %s", other);
+        xb_record_free(&process->record);
         return;
     }
-    xb_record_free(&process->record);
-}
-
-/* Judges what came of a process. One that crashed after it printed its results is not believed. But
- * one that was told to leave is: a shell that started the program may have been ended by the signal
- * before it. */
-static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
-{
-    side->overdue = side->overdue || outcome->overdue;
-    if (outcome->too_long)
-        snprintf(process->failure, sizeof process->failure,
-                 "it printed too much: all results together may be %zu MiB, so take fewer samples",
-                 XB_RECORD_LARGEST_BYTES >> 20);
-    else if (outcome->overdue && outcome->length == 0)
-        snprintf(process->failure, sizeof process->failure,
-                 "it did not end within %.0f s of the deadline and printed no results", GRACE_S);
-    else if (outcome->signal != 0 && !was_told_to_leave(outcome))
-        end_text(process, process->failure, sizeof process->failure);
-    else
-        keep_document(side, process, outcome);
-}
-
-/* When a process that begins now is ended; 0 for never. */
-static double end_of(double deadline)
-{
-    double now = xb_clock_now();
-    return deadline > 0 ? (deadline > now ? deadline : now) + GRACE_S : 0;
-}
-
-/* The path by which this program is run again. Its own path, because lists of processes and
- * profilers show it; but /proc/self/exe if another file has that path by now. */
-static const char *candidate_path(const char *name)
-{
-    static const char *const self = "/proc/self/exe";
-    return xb_cli_is_one_file(self, name) ? name : self;
+    if (heeded_signal(process) != 0 && !was_told_to_leave)
+        fail(process, "%s, and wrote what it had measured", end);
+    process->document = outcome->text;
+    side->bytes += outcome->length;
+    outcome->text = NULL;
 }
 
 static void show_progress(struct session *session, const struct side *side)
@@ -216,11 +183,17 @@ void xb_processes_run_one(struct session *session, struct side *side)
     struct xb_error error;
     char name[16];
     char **words = words_for(session, side);
-    struct xb_program program = {.path =
-                                     side->path != NULL ? side->path : candidate_path(side->name),
-                                 .argv = words,
-                                 .largest = MOST_DOCUMENTS - side->bytes,
-                                 .end_at = end_of(session->deadline)};
+    /* This program is run again by its own path, because lists of processes and profilers show it;
+     * but by /proc/self/exe if another file has that path by now. */
+    const char *self = "/proc/self/exe";
+    const char *path = side->path != NULL                     ? side->path
+                       : xb_cli_is_one_file(self, side->name) ? side->name
+                                                              : self;
+    struct xb_program program = {
+        .path = path,
+        .argv = words,
+        .largest = MOST_DOCUMENTS - side->bytes,
+        .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
     show_progress(session, side);
     enum xb_status status = words != NULL
                                 ? xb_program_run(&program, &outcome, &error)
@@ -234,7 +207,7 @@ void xb_processes_run_one(struct session *session, struct side *side)
     if (status == XB_OK)
         judge(side, process, &outcome);
     else
-        snprintf(process->failure, sizeof process->failure, "%s", error.message);
+        fail(process, "%s", error.message);
     session->stuck = outcome.stuck;
     side->set.count++;
     xb_program_free(&outcome);

@@ -27,7 +27,7 @@ struct xb_process {
     struct xb_record record; /* of the document; zeroed if there is none */
 };
 
-/* The processes of one program. Release with xb_processes_free. */
+/* The processes of one program. */
 struct xb_processes {
     const char *role;    /* "baseline", "candidate", or NULL for processes of one program alone */
     const char *program; /* that was run: a file's name */
@@ -40,8 +40,6 @@ struct xb_processes {
     bool has_deadline;     /* a deadline was set */
     bool deadline_met;     /* it cut nothing short */
 };
-
-void xb_processes_free(struct xb_processes *set);
 
 /* The first process that has a document, or NULL. */
 const struct xb_process *xb_processes_first(const struct xb_processes *set);

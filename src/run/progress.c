@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "progress.h"
 
 #include "base/clock.h"
+#include "base/note.h"
 #include "base/terminal.h"
+#include "base/text.h"
+#include "measure/case.h"
+#include "measure/estimate.h"
+#include "record/mode_list.h"
+#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +21,221 @@
 #define NAME_SIZE 160
 /* A name that is cut shorter than this names nothing: the mode, and the beginning of a variant. */
 #define LEAST_NAME 16
+
+/* ---- when a run will be done ---- */
+
+/* Of the case that is next. */
+static void look_at_next(struct xb_eta *eta, const struct xb_run *run)
+{
+    eta->guessed_now =
+        eta->taken < run->case_count
+            ? xb_estimate_case(run, eta->taken, xb_run_rows_of(run, eta->taken)).likely
+            : 0;
+}
+
+void xb_eta_begin(struct xb_eta *eta, const struct xb_run *run, double now)
+{
+    *eta = (struct xb_eta){.begun = now};
+    for (size_t first = 0, count; first < run->case_count; first += count) {
+        count = xb_run_rows_of(run, first);
+        eta->guessed_left += xb_estimate_case(run, first, count).likely;
+    }
+    look_at_next(eta, run);
+}
+
+/* What was skipped tells nothing of how long the others take. */
+void xb_eta_finished(struct xb_eta *eta, const struct xb_run *run, double now)
+{
+    while (eta->taken < run->done_count) {
+        if (run->results[eta->taken].row.status != XB_RESULT_SKIPPED) {
+            eta->guessed_done += eta->guessed_now;
+            eta->took += now - eta->begun;
+        }
+        eta->guessed_left = fmax(eta->guessed_left - eta->guessed_now, 0);
+        eta->taken += xb_run_rows_of(run, eta->taken);
+        eta->begun = now;
+        look_at_next(eta, run);
+    }
+}
+
+double xb_eta_left(const struct xb_eta *eta, const struct xb_run *run, double now)
+{
+    if (!(eta->guessed_done > 0))
+        return NAN;
+    double scale = eta->took / eta->guessed_done;
+    double of_this = fmax(scale * eta->guessed_now - (now - eta->begun), 0);
+    double left = scale * fmax(eta->guessed_left - eta->guessed_now, 0) + of_this;
+    return run->deadline > 0 ? fmin(left, fmax(run->deadline - now, 0)) : left;
+}
+
+double xb_eta_of_parts(size_t done, double took, size_t left)
+{
+    return done > 0 ? took / (double)done * (double)left : NAN;
+}
+
+const char *xb_eta_duration(double seconds, char *text)
+{
+    if (seconds < 10)
+        snprintf(text, XB_ETA_TEXT, "%.0f s", fmax(ceil(seconds), 1));
+    else if (seconds < 90)
+        snprintf(text, XB_ETA_TEXT, "%.0f s", 5 * ceil(seconds / 5));
+    else if (seconds < 5400)
+        snprintf(text, XB_ETA_TEXT, "%.0f min", ceil(seconds / 60));
+    else
+        snprintf(text, XB_ETA_TEXT, "%.0f h", fmin(ceil(seconds / 3600), 1e6));
+    return text;
+}
+
+const char *xb_eta_text(double seconds, char *text)
+{
+    char duration[XB_ETA_TEXT];
+    text[0] = '\0';
+    if (isfinite(seconds))
+        snprintf(text, XB_ETA_TEXT, ", about %.12s left", xb_eta_duration(seconds, duration));
+    return text;
+}
+
+/* ---- the cases that are done ---- */
+
+/* The line below them, and one that stays of what was there before. */
+#define OTHER_LINES 2
+/* A name takes no more than what leaves room for the figure. */
+#define FIGURE_WIDTH 28
+
+const char *xb_live_name(const struct xb_run *run, size_t index, char *name, size_t size)
+{
+    static const char label[] = " device ";
+    xb_case_text(&run->results[index].test, name, size);
+    char *device = run->device_count == 1 ? strstr(name, label) : NULL;
+    if (device != NULL) {
+        const char *behind = device + strlen(label);
+        behind += strcspn(behind, ", ");
+        memmove(device, behind, strlen(behind) + 1);
+    }
+    return name;
+}
+
+void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb_run *run)
+{
+    size_t lines = xb_terminal_rows(stream);
+    *live = (struct xb_live_rows){.columns = xb_terminal_columns(stream), .lines = lines};
+    if (run->case_count < 2 || lines <= OTHER_LINES || !xb_terminal_has_cursor(stream))
+        return;
+    live->most = lines - OTHER_LINES < XB_LIVE_ROWS ? lines - OTHER_LINES : XB_LIVE_ROWS;
+    for (size_t i = 0; i < run->case_count; i++) {
+        char name[NAME_SIZE];
+        size_t length = strlen(xb_live_name(run, i, name, sizeof name));
+        live->name_width = length > live->name_width ? length : live->name_width;
+    }
+    if (live->name_width > live->columns - FIGURE_WIDTH)
+        live->name_width = live->columns - FIGURE_WIDTH;
+}
+
+/* ---- what a row says ---- */
+
+/* "6.61 us", what the host's clock says, or of a mode about a latency of its own that; of a copy
+ * "55.34 GB/s  55.31-55.38". */
+static void add_figure(struct xb_words *words, const struct xb_result *result)
+{
+    const struct xb_statistics *s = &result->bandwidth;
+    struct xb_statistics latency = {.median = 0};
+    struct xb_error error;
+    char text[32];
+    if (result->test.latency) {
+        const struct xb_figure *main = xb_mode_main_figure(result->test.mode->name, true);
+        enum xb_status status =
+            main == &xb_figure_latency_host
+                ? xb_statistics_compute(result->wall_times.values, result->wall_times.count,
+                                        &latency, &error)
+                : xb_result_median(result, main, &latency.median, &error);
+        if (status == XB_OK)
+            xb_words_add(words, "%s", xb_duration_format(latency.median, text, sizeof text));
+        return;
+    }
+    int decimals = xb_decimals_for(s->median / 1e9);
+    xb_words_add(words, "%6s GB/s", xb_rate_text(s->median, text, sizeof text));
+    if (s->has_interval)
+        xb_words_add(words, "  %.*f-%.*f", decimals, s->ci95_low / 1e9, decimals,
+                     s->ci95_high / 1e9);
+}
+
+static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t index)
+{
+    const struct xb_result *result = &run->results[index];
+    char name[NAME_SIZE];
+    struct xb_words words = {.length = 0};
+    xb_live_name(run, index, name, sizeof name);
+    xb_words_add(&words, "%-*.*s  ", (int)live->name_width, (int)live->name_width, name);
+    if (result->row.status != XB_RESULT_OK)
+        xb_words_add(&words, "%s: %s",
+                     result->row.status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", result->reason);
+    else
+        add_figure(&words, result);
+    xb_make_plain(words.text);
+    if (live->count == live->most) {
+        memmove(&live->rows[0], &live->rows[1], (live->count - 1) * sizeof live->rows[0]);
+        live->count--;
+        live->moved = true;
+    }
+    /* A line that reached the last column would take two on some terminals. */
+    size_t room = live->columns - 1 < XB_LIVE_ROW - 1 ? live->columns - 1 : XB_LIVE_ROW - 1;
+    snprintf(live->rows[live->count].text, XB_LIVE_ROW, "%.*s", (int)room, words.text);
+    live->rows[live->count].colour =
+        result->row.status == XB_RESULT_ERROR ? XB_COLOUR_BAD : XB_COLOUR_NONE;
+    live->count++;
+}
+
+void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run)
+{
+    locale_t previous = xb_plain_locale_enter();
+    for (; live->taken < run->done_count; live->taken++) {
+        const struct xb_result *result = &run->results[live->taken];
+        bool was_run =
+            result->row.status != XB_RESULT_SKIPPED ||
+            (result->stop_reason != XB_STOP_INTERRUPTED && result->stop_reason != XB_STOP_DEADLINE);
+        if (live->most > 0 && was_run)
+            add_row(live, run, live->taken);
+    }
+    xb_plain_locale_leave(previous);
+}
+
+/* ---- on the terminal ---- */
+
+/* In a window that is smaller than it was, rows may take two lines or be out of reach. Then nobody
+ * knows where the first one is: those that are there stay, and no others are shown. */
+static void give_up_if_smaller(struct xb_live_rows *live, FILE *stream)
+{
+    if (xb_terminal_columns(stream) >= live->columns && xb_terminal_rows(stream) >= live->lines)
+        return;
+    live->most = live->count = live->drawn = 0;
+    live->moved = false;
+}
+
+void xb_live_rows_draw(struct xb_live_rows *live, FILE *stream)
+{
+    give_up_if_smaller(live, stream);
+    if (live->drawn == live->count && !live->moved)
+        return;
+    size_t first = live->moved ? 0 : live->drawn;
+    fputs("\r", stream);
+    if (live->moved && live->drawn > 0)
+        fprintf(stream, "\033[%zuA", live->drawn);
+    for (size_t i = first; i < live->count; i++)
+        fprintf(stream, "%s%s%s\033[K\n", xb_colour_begin(stream, live->rows[i].colour),
+                live->rows[i].text, xb_colour_end(stream, live->rows[i].colour));
+    live->drawn = live->count;
+    live->moved = false;
+}
+
+void xb_live_rows_erase(struct xb_live_rows *live, FILE *stream)
+{
+    give_up_if_smaller(live, stream);
+    if (live->drawn > 0)
+        fprintf(stream, "\r\033[%zuA\033[J", live->drawn);
+    live->drawn = 0;
+}
+
+/* ---- both ---- */
 
 void xb_progress_start(struct xb_progress *progress, bool enabled)
 {
@@ -33,32 +254,25 @@ void xb_progress_plan(struct xb_progress *progress, const struct xb_run *run)
 
 /* ---- the line ---- */
 
-/* What stands behind the name. The parts go as `without` says: 0 has all of them. */
-static void end_text(const struct xb_progress_text *text, int without, char *end, size_t size)
-{
-    char eta[XB_ETA_TEXT];
-    xb_eta_text(text->left, eta);
-    if (without == 2)
-        snprintf(end, size, "%s", eta);
-    else if (text->samples == 0)
-        snprintf(end, size, ": warming up%s", eta);
-    else if (without == 1)
-        snprintf(end, size, ": %.2f GB/s%s", text->bandwidth * 1e-9, eta);
-    else
-        snprintf(end, size, ": %zu sample%s, %.2f GB/s%s", text->samples,
-                 text->samples == 1 ? "" : "s", text->bandwidth * 1e-9, eta);
-}
-
 const char *xb_progress_text(const struct xb_progress_text *text, size_t columns, char *line)
 {
-    char begin[48], end[128];
+    char begin[48], end[128], eta[XB_ETA_TEXT];
     size_t most = columns < XB_PROGRESS_LINE ? columns : XB_PROGRESS_LINE - 1;
     size_t begin_length =
         (size_t)snprintf(begin, sizeof begin, "[%zu/%zu] ", text->number, text->total);
     size_t name_length = strlen(text->test);
     size_t least = name_length;
-    for (int without = 0; without <= 2; without++) {
-        end_text(text, without, end, sizeof end);
+    xb_eta_text(text->left, eta);
+    for (int without = 0; without <= 2; without++) { /* parts of what stands behind the name */
+        if (without == 2)
+            snprintf(end, sizeof end, "%s", eta);
+        else if (text->samples == 0)
+            snprintf(end, sizeof end, ": warming up%s", eta);
+        else if (without == 1)
+            snprintf(end, sizeof end, ": %.2f GB/s%s", text->bandwidth * 1e-9, eta);
+        else
+            snprintf(end, sizeof end, ": %zu sample%s, %.2f GB/s%s", text->samples,
+                     text->samples == 1 ? "" : "s", text->bandwidth * 1e-9, eta);
         if (begin_length + least + strlen(end) <= most)
             break;
         if (without == 1 && least > LEAST_NAME) { /* once more, with a name that is cut */
@@ -109,23 +323,10 @@ void xb_progress_finished(struct xb_progress *progress, const struct xb_run *run
 
 /* ---- processes ---- */
 
-/* "process 2 of 5 (baseline), about 40 s left"; the role goes where there is no room for it. */
-static void process_text(const struct xb_progress_process *process, double left, size_t columns,
-                         char *line)
-{
-    char begin[64], role[48] = "", eta[XB_ETA_TEXT];
-    snprintf(begin, sizeof begin, "process %zu of %zu", process->number, process->total);
-    if (process->role != NULL)
-        snprintf(role, sizeof role, " (%s)", process->role);
-    xb_eta_text(left, eta);
-    bool fits = strlen(begin) + strlen(role) + strlen(eta) <= columns;
-    snprintf(line, XB_PROGRESS_LINE, "%s%s%s", begin, fits ? role : "", eta);
-}
-
 void xb_progress_show_process(struct xb_progress *progress,
                               const struct xb_progress_process *process)
 {
-    char line[XB_PROGRESS_LINE];
+    char begin[64], role[48] = "", eta[XB_ETA_TEXT];
     double now = xb_clock_now();
     if (!progress->enabled || !xb_terminal_has_cursor(stderr))
         return;
@@ -134,9 +335,14 @@ void xb_progress_show_process(struct xb_progress *progress,
     if (isfinite(left) && process->deadline > 0)
         left = fmin(left, fmax(process->deadline - now, 0));
     progress->shown = true;
-    process_text(process, left, xb_terminal_columns(stderr) - 1, line);
+    /* "process 2 of 5 (baseline), about 40 s left"; the role goes where there is no room for it. */
+    snprintf(begin, sizeof begin, "process %zu of %zu", process->number, process->total);
+    if (process->role != NULL)
+        snprintf(role, sizeof role, " (%s)", process->role);
+    xb_eta_text(left, eta);
+    bool fits = strlen(begin) + strlen(role) + strlen(eta) < xb_terminal_columns(stderr);
     /* What the process itself prints begins its own line. */
-    fprintf(stderr, "\r%s\033[K\r", line);
+    fprintf(stderr, "\r%s%s%s\033[K\r", begin, fits ? role : "", eta);
     fflush(stderr);
 }
 

@@ -2,13 +2,84 @@
 #ifndef XFERBENCH_RUN_PROGRESS_H
 #define XFERBENCH_RUN_PROGRESS_H
 
-#include "eta.h"
-#include "live_rows.h"
+#include "base/terminal.h"
 #include "measure/run.h"
 
+/* ---- when a run will be done ---- */
+
 /*
- * What stderr shows while the work is long, when it is a terminal: the cases that are done
- * (live_rows.h), and below them a line that tells what is measured and when it will be done.
+ * When a run will be done: what was estimated of the cases that are left, scaled by how much longer
+ * or shorter the cases took that are done. Zero-initialise.
+ */
+struct xb_eta {
+    double guessed_done; /* seconds that were estimated of cases that are done, */
+    double took;         /* and what those took */
+    double guessed_left; /* of the others, the one at work included */
+    double guessed_now;  /* of that one */
+    double begun;        /* when it began, on the clock of src/base/clock.h */
+    size_t taken;        /* of the run's results, so many are counted */
+};
+
+/* For a run that is planned and about to begin. */
+void xb_eta_begin(struct xb_eta *eta, const struct xb_run *run, double now);
+/* More results of it are final. */
+void xb_eta_finished(struct xb_eta *eta, const struct xb_run *run, double now);
+
+/* The seconds that are left, the deadline's at most; NAN as long as no case tells how fast it goes.
+ */
+double xb_eta_left(const struct xb_eta *eta, const struct xb_run *run, double now);
+
+/* The same of equal parts, of which `done` took so many seconds and `left` are left. */
+double xb_eta_of_parts(size_t done, double took, size_t left);
+
+#define XB_ETA_TEXT 32
+/* "4 s", "15 s", "2 min": no finer than an estimate is, and 1 s at least. `text` holds XB_ETA_TEXT.
+ */
+const char *xb_eta_duration(double seconds, char *text);
+/* ", about 40 s left": as coarse as it is known. "" for NAN. `text` holds XB_ETA_TEXT. */
+const char *xb_eta_text(double seconds, char *text);
+
+/* ---- the cases that are done ---- */
+
+/*
+ * The latest cases that are done, a line each on a terminal, for people who want an answer before
+ * all are. Nothing of it stays: the table has their rows, with columns that fit all of them, under
+ * a header that tells what the device was like under load. Neither is known before the last case.
+ */
+#define XB_LIVE_ROWS 50
+#define XB_LIVE_ROW 256 /* characters of a line */
+
+struct xb_live_rows {
+    size_t most;           /* lines that there is room for; 0: none are shown */
+    size_t name_width;     /* of the longest name of a case */
+    size_t columns, lines; /* of the window, when they began */
+    struct {
+        char text[XB_LIVE_ROW];
+        enum xb_colour colour;
+    } rows[XB_LIVE_ROWS];
+    size_t count;
+    size_t drawn; /* so many lines stand on the terminal */
+    bool moved;   /* they are other ones since */
+    size_t taken; /* of the run's results */
+};
+
+/* The name of a case of the run, without its device where there is one only. */
+const char *xb_live_name(const struct xb_run *run, size_t index, char *name, size_t size);
+
+/* For a run that is planned. */
+void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb_run *run);
+/* Takes the results that are final since the last call, those that were not run left out. */
+void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run);
+/* Brings the terminal up to date. The cursor is in the line below the rows, before and after. */
+void xb_live_rows_draw(struct xb_live_rows *live, FILE *stream);
+/* Wipes them out; the cursor is then where the first was. */
+void xb_live_rows_erase(struct xb_live_rows *live, FILE *stream);
+
+/* ---- both ---- */
+
+/*
+ * What stderr shows while the work is long, when it is a terminal: the cases that are done, and
+ * below them a line that tells what is measured and when it will be done.
  */
 struct xb_progress {
     bool enabled;

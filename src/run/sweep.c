@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "sweep.h"
+#include "table.h"
 
 #include "base/note.h"
 #include "base/text.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -103,21 +102,6 @@ static struct axis find_parameter(const struct sweep *sweep, size_t least)
     return (struct axis){.by = BY_PARAMETER};
 }
 
-/* False if no table can be made of the mode's cases. */
-static bool choose_axes(struct sweep *sweep)
-{
-    const struct axis variant = {.by = BY_VARIANT};
-    sweep->down = find_parameter(sweep, LEAST_VALUES);
-    if (sweep->down.option == NULL)
-        return false;
-    sweep->across = variant;
-    if (!has_different(sweep, variant, LEAST_WAYS))
-        sweep->across = find_parameter(sweep, LEAST_WAYS);
-    if (sweep->across.by == BY_PARAMETER && sweep->across.option == NULL)
-        sweep->across = (struct axis){.by = BY_DIRECTION};
-    return true;
-}
-
 /* ---- what is in it ---- */
 
 /* Whether a parameter is the same in all cases of the table. One that only one variant has is not,
@@ -149,39 +133,29 @@ static int by_table(const struct xb_record_case *a, const struct xb_record_case 
     return order;
 }
 
-static void add_value(struct sweep *sweep, const struct xb_record_case *test)
-{
-    size_t place = 0;
-    while (place < sweep->value_count &&
-           number_of(sweep, sweep->values[place]) < number_of(sweep, test))
-        place++;
-    if (sweep->value_count == MOST_VALUES ||
-        (place < sweep->value_count &&
-         number_of(sweep, sweep->values[place]) == number_of(sweep, test)))
-        return;
-    for (size_t i = sweep->value_count; i > place; i--)
-        sweep->values[i] = sweep->values[i - 1];
-    sweep->values[place] = test;
-    sweep->value_count++;
-}
-
-static void add_way(struct sweep *sweep, const struct xb_record_case *test)
-{
-    bool is_new = true;
-    for (size_t i = 0; is_new && i < sweep->way_count; i++)
-        is_new = !same_key(sweep->across, sweep->ways[i], test);
-    if (is_new && sweep->way_count < MOST_WAYS)
-        sweep->ways[sweep->way_count++] = test;
-    else if (is_new)
-        sweep->has_more_ways = true;
-}
-
 /* Finds the values and ways of its cases. False if those are too few for a table. */
 static bool find_axes(struct sweep *sweep)
 {
     for (size_t i = 0; i < sweep->cases.count; i++) {
-        add_value(sweep, sweep->cases.cases[i]);
-        add_way(sweep, sweep->cases.cases[i]);
+        const struct xb_record_case *test = sweep->cases.cases[i];
+        size_t place = 0, way = 0;
+        while (place < sweep->value_count &&
+               number_of(sweep, sweep->values[place]) < number_of(sweep, test))
+            place++;
+        bool is_known = place < sweep->value_count &&
+                        number_of(sweep, sweep->values[place]) == number_of(sweep, test);
+        if (!is_known && sweep->value_count < MOST_VALUES) {
+            memmove(&sweep->values[place + 1], &sweep->values[place],
+                    (sweep->value_count - place) * sizeof(const struct xb_record_case *));
+            sweep->values[place] = test;
+            sweep->value_count++;
+        }
+        while (way < sweep->way_count && !same_key(sweep->across, sweep->ways[way], test))
+            way++;
+        if (way == MOST_WAYS)
+            sweep->has_more_ways = true;
+        else if (way == sweep->way_count)
+            sweep->ways[sweep->way_count++] = test;
     }
     return sweep->value_count >= LEAST_VALUES && sweep->way_count >= LEAST_WAYS;
 }
@@ -194,19 +168,6 @@ struct cell {
     char text[CELL_SIZE];
 };
 
-static void put_in_cell(const struct sweep *sweep, const struct xb_record_case *test,
-                        struct cell *cell)
-{
-    double rate = xb_record_median(sweep->record, test, xb_figure_bandwidth.name);
-    enum xb_result_status status = xb_record_summarize(sweep->record, test).status;
-    if (isfinite(rate) && rate > cell->best) {
-        cell->best = rate;
-        xb_rate_text(rate, cell->text, CELL_SIZE);
-    } else if (cell->best <= 0 && status != XB_RESULT_OK) {
-        snprintf(cell->text, CELL_SIZE, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
-    }
-}
-
 /* Every case goes to its cell; those of values or ways for which there is no room to none. */
 static void fill_cells(const struct sweep *sweep, struct cell cells[MOST_VALUES][MOST_WAYS])
 {
@@ -215,14 +176,23 @@ static void fill_cells(const struct sweep *sweep, struct cell cells[MOST_VALUES]
             cells[v][w] = (struct cell){.text = "-"};
     for (size_t i = 0; i < sweep->cases.count; i++) {
         const struct xb_record_case *test = sweep->cases.cases[i];
-        unsigned long long number = number_of(sweep, test);
+        double rate = xb_record_median(sweep->record, test, xb_figure_bandwidth.name);
+        enum xb_result_status status = xb_record_summarize(sweep->record, test).status;
         size_t v = 0, w = 0;
-        while (v < sweep->value_count && number_of(sweep, sweep->values[v]) != number)
+        while (v < sweep->value_count &&
+               number_of(sweep, sweep->values[v]) != number_of(sweep, test))
             v++;
         while (w < sweep->way_count && !same_key(sweep->across, sweep->ways[w], test))
             w++;
-        if (v < sweep->value_count && w < sweep->way_count)
-            put_in_cell(sweep, test, &cells[v][w]);
+        if (v == sweep->value_count || w == sweep->way_count)
+            continue;
+        struct cell *cell = &cells[v][w];
+        if (isfinite(rate) && rate > cell->best) {
+            cell->best = rate;
+            xb_rate_text(rate, cell->text, CELL_SIZE);
+        } else if (cell->best <= 0 && status != XB_RESULT_OK) {
+            snprintf(cell->text, CELL_SIZE, "%s", status == XB_RESULT_SKIPPED ? "skip" : "ERR");
+        }
     }
 }
 
@@ -236,19 +206,6 @@ static const char *label_of(struct axis axis, const struct xb_record_case *test,
         snprintf(text, CELL_SIZE, "%s", value != NULL ? value : "-");
     xb_make_plain(text);
     return text;
-}
-
-/* ", layout rows": what else tells the table's cases from others. */
-static void add_common(struct xb_words *words, const struct sweep *sweep)
-{
-    char text[CELL_SIZE];
-    for (const struct xb_parameter *own = sweep->mode->parameters; own->option != NULL; own++)
-        for (size_t i = 0; is_common(sweep, own) && i < sweep->shown->count; i++) {
-            const char *name = own->option->name;
-            const char *value = xb_parameter_text(sweep->of, name, text, sizeof text);
-            if (value != NULL && strcmp(sweep->shown->names[i], name) == 0)
-                xb_words_add(words, ", %s %s", name, value);
-        }
 }
 
 /* "batch h2d, 32 MiB, layout rows: GB/s by piece", "async registered h2d, 32 MiB: GB/s by chunk
@@ -267,7 +224,14 @@ static void print_title(FILE *stream, const struct sweep *sweep)
     xb_words_add(&words, ", %s", xb_size_format(sweep->of->bytes, text, sizeof text));
     if (devices > 1)
         xb_words_add(&words, ", device %d", sweep->of->device);
-    add_common(&words, sweep);
+    /* ", layout rows": what else tells the table's cases from others. */
+    for (const struct xb_parameter *own = sweep->mode->parameters; own->option != NULL; own++)
+        for (size_t i = 0; is_common(sweep, own) && i < sweep->shown->count; i++) {
+            const char *name = own->option->name;
+            const char *value = xb_parameter_text(sweep->of, name, text, sizeof text);
+            if (value != NULL && strcmp(sweep->shown->names[i], name) == 0)
+                xb_words_add(&words, ", %s %s", name, value);
+        }
     if (xb_record_case_node(sweep->of) >= 0)
         xb_words_add(&words, ", NUMA node %d", xb_record_case_node(sweep->of));
     xb_words_add(&words, ": GB/s by %s", sweep->down.option->name);
@@ -276,24 +240,6 @@ static void print_title(FILE *stream, const struct sweep *sweep)
     if (sweep->has_more_ways)
         xb_words_add(&words, ", the first %zu", sweep->way_count);
     xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
-}
-
-/* Prints some of the ways: `width` columns each. */
-static void print_ways(FILE *stream, const struct sweep *sweep,
-                       struct cell cells[MOST_VALUES][MOST_WAYS], size_t first, size_t behind,
-                       int width)
-{
-    char cell[CELL_SIZE];
-    fprintf(stream, "%*s", VALUE_WIDTH, "");
-    for (size_t w = first; w < behind; w++)
-        fprintf(stream, "  %*s", width, label_of(sweep->across, sweep->ways[w], cell));
-    fputc('\n', stream);
-    for (size_t v = 0; v < sweep->value_count; v++) {
-        fprintf(stream, "%*s", VALUE_WIDTH, label_of(sweep->down, sweep->values[v], cell));
-        for (size_t w = first; w < behind; w++)
-            fprintf(stream, "  %*s", width, cells[v][w].text);
-        fputc('\n', stream);
-    }
 }
 
 /* Ways that do not fit into a line stand below. */
@@ -311,7 +257,16 @@ static void print_table(FILE *stream, const struct sweep *sweep)
     room = room > 0 ? room : 1;
     for (size_t w = 0; w < sweep->way_count; w += room) {
         size_t behind = w + room < sweep->way_count ? w + room : sweep->way_count;
-        print_ways(stream, sweep, cells, w, behind, (int)width);
+        fprintf(stream, "%*s", VALUE_WIDTH, "");
+        for (size_t k = w; k < behind; k++)
+            fprintf(stream, "  %*s", (int)width, label_of(sweep->across, sweep->ways[k], cell));
+        fputc('\n', stream);
+        for (size_t v = 0; v < sweep->value_count; v++) {
+            fprintf(stream, "%*s", VALUE_WIDTH, label_of(sweep->down, sweep->values[v], cell));
+            for (size_t k = w; k < behind; k++)
+                fprintf(stream, "  %*s", (int)width, cells[v][k].text);
+            fputc('\n', stream);
+        }
     }
 }
 
@@ -347,8 +302,16 @@ enum xb_status xb_sweep_print(FILE *stream, const struct xb_record *record, stru
     bool ok = cases != NULL;
     for (size_t i = 0; ok && xb_modes[i] != NULL; i++) {
         struct sweep sweep = {.record = record, .shown = &shown, .mode = xb_modes[i]};
-        if (choose_axes(&sweep))
-            ok = print_mode(stream, &sweep, cases);
+        const struct axis variant = {.by = BY_VARIANT};
+        sweep.down = find_parameter(&sweep, LEAST_VALUES);
+        if (sweep.down.option == NULL)
+            continue;
+        sweep.across = has_different(&sweep, variant, LEAST_WAYS)
+                           ? variant
+                           : find_parameter(&sweep, LEAST_WAYS);
+        if (sweep.across.by == BY_PARAMETER && sweep.across.option == NULL)
+            sweep.across = (struct axis){.by = BY_DIRECTION};
+        ok = print_mode(stream, &sweep, cases);
     }
     free(cases);
     return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");

@@ -33,19 +33,8 @@ static struct names names_of(const struct xb_record *record)
                           .with_devices = xb_rows_name_devices(record)};
 }
 
-/* " sum of 4", " 0>1", " device 0 (with 3 others)"; nothing where there is one device only. */
-static void add_device(struct xb_words *name, const struct names *names,
-                       const struct xb_record_case *test)
-{
-    char device[48];
-    if (!names->with_devices)
-        return;
-    xb_device_text(names->record, test, device, sizeof device);
-    xb_words_add(name, "%s%s",
-                 xb_case_is_of_pairs(test) || xb_record_is_sum(test) ? " " : " device ", device);
-}
-
-/* "pinned alloc h2d 1 GiB", with what else tells the row from others. */
+/* "pinned alloc h2d 1 GiB", with what else tells the row from others; where there are several
+ * devices " sum of 4", " 0>1", " device 0 (with 3 others)". */
 static void add_name(struct xb_words *name, const struct names *names,
                      const struct xb_record_case *test)
 {
@@ -58,7 +47,10 @@ static void add_name(struct xb_words *name, const struct names *names,
         if (value != NULL)
             xb_words_add(name, " %s %s", parameter, value);
     }
-    add_device(name, names, test);
+    if (names->with_devices)
+        xb_words_add(name, "%s%s",
+                     xb_case_is_of_pairs(test) || xb_record_is_sum(test) ? " " : " device ",
+                     xb_device_text(names->record, test, text, sizeof text));
 }
 
 /* ---- why cases have no figure: once for all of which the same is true ---- */
@@ -96,7 +88,6 @@ struct warning {
 };
 
 struct warnings {
-    const struct xb_record *record;
     struct warning kinds[MOST_WARNINGS];
     size_t count;
     bool more; /* there are others, which are not kept */
@@ -111,9 +102,22 @@ static void end_row(struct warning *warning)
     warning->most = processes > warning->most ? processes : warning->most;
 }
 
-static void count_row(struct warning *warning, const struct xb_record_case *test, size_t process)
+static void take_warning(struct warnings *warnings, const struct xb_record_case *test,
+                         size_t process, const char *text)
 {
-    if (warning->last == test) {
+    size_t kind = 0;
+    while (kind < warnings->count && !xb_alike_add(&warnings->kinds[kind].alike, text))
+        kind++;
+    struct warning *warning = &warnings->kinds[kind];
+    if (kind == MOST_WARNINGS) {
+        warnings->more = true;
+        return;
+    }
+    if (kind == warnings->count) {
+        *warning = (struct warning){
+            .alike = xb_alike_begin(text), .first = test, .last = test, .rows = 1, .processes = 1};
+        warnings->count++;
+    } else if (warning->last == test) {
         warning->processes += warning->last_process != process;
     } else {
         end_row(warning);
@@ -122,31 +126,6 @@ static void count_row(struct warning *warning, const struct xb_record_case *test
         warning->processes = 1;
     }
     warning->last_process = process;
-}
-
-static void take_warning(struct warnings *warnings, const struct xb_record_case *test,
-                         size_t process, const char *text)
-{
-    for (size_t i = 0; i < warnings->count; i++)
-        if (xb_alike_add(&warnings->kinds[i].alike, text)) {
-            count_row(&warnings->kinds[i], test, process);
-            return;
-        }
-    warnings->more = warnings->more || warnings->count == MOST_WARNINGS;
-    if (warnings->count < MOST_WARNINGS)
-        warnings->kinds[warnings->count++] = (struct warning){.alike = xb_alike_begin(text),
-                                                              .first = test,
-                                                              .last = test,
-                                                              .rows = 1,
-                                                              .last_process = process,
-                                                              .processes = 1};
-}
-
-static void take_warnings(struct warnings *warnings, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < warnings->record->process_count; i++)
-        for (size_t k = 0; k < test->rows[i].warning_count; k++)
-            take_warning(warnings, test, i, test->rows[i].warning_texts[k]);
 }
 
 /* ---- they are printed: the first brings the heading ---- */
@@ -215,20 +194,17 @@ static bool print_troubles(struct printer *printer)
 static void add_processes(struct xb_words *words, const struct xb_record *record,
                           const struct warning *warning)
 {
-    if (!record->is_merged || record->process_count < 2)
+    size_t all = record->process_count;
+    if (!record->is_merged || all < 2)
         return;
-    if (warning->fewest == record->process_count && warning->fewest == 2) {
+    if (warning->fewest == all && all == 2)
         xb_words_add(words, " in both processes");
-        return;
-    }
-    if (warning->fewest == record->process_count) {
-        xb_words_add(words, " in all %zu processes", record->process_count);
-        return;
-    }
-    xb_words_add(words, " in %zu", warning->fewest);
-    if (warning->most > warning->fewest)
-        xb_words_add(words, " to %zu", warning->most);
-    xb_words_add(words, " of %zu processes", record->process_count);
+    else if (warning->fewest == all)
+        xb_words_add(words, " in all %zu processes", all);
+    else if (warning->most > warning->fewest)
+        xb_words_add(words, " in %zu to %zu of %zu processes", warning->fewest, warning->most, all);
+    else
+        xb_words_add(words, " in %zu of %zu processes", warning->fewest, all);
 }
 
 /* "12 rows: the median is known only to within 4 to 13 %"; if there are one or two, by name. */
@@ -253,21 +229,6 @@ static const char noisy[] = "noisy: ";
 static bool is_noisy(const struct warning *warning)
 {
     return strncmp(warning->alike.text, noisy, strlen(noisy)) == 0;
-}
-
-/* All kinds of noise are one note. */
-static void print_noise(struct printer *printer, struct warnings *warnings)
-{
-    struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < warnings->count; i++) {
-        struct warning *warning = &warnings->kinds[i];
-        if (!is_noisy(warning))
-            continue;
-        xb_words_add(&words, "%s", words.length > 0 ? "; " : "");
-        add_warning(&words, printer, warning, strlen(noisy));
-    }
-    if (words.length > 0)
-        print(printer, XB_COLOUR_WARNING, "noisy", &words);
 }
 
 static void print_stop(struct printer *printer)
@@ -309,15 +270,6 @@ static bool add_failure(struct xb_words *words, const struct xb_record *record, 
     return failure != NULL;
 }
 
-static void print_failures(struct printer *printer)
-{
-    for (size_t i = 0; i < printer->record->process_count; i++) {
-        struct xb_words words = {.length = 0};
-        if (add_failure(&words, printer->record, i))
-            print(printer, XB_COLOUR_BAD, "FAILED", &words);
-    }
-}
-
 /* In one process what was cut short counts all the same. */
 static void print_cut(struct printer *printer)
 {
@@ -334,23 +286,19 @@ static void print_cut(struct printer *printer)
     }
 }
 
-/* Where nodes were to begin at once: whether this one did. */
-static void print_start(struct printer *printer)
-{
-    const struct xb_record_start *start = &printer->record->start;
-    const struct xb_clock_state clock = {.is_known = start->clock_known,
-                                         .is_synchronised = start->synchronised};
-    char text[XB_START_WARNING];
-    struct xb_words words = {.length = 0};
-    if (start->asked == NULL || xb_start_warning(start->late_s, &clock, text) == NULL)
-        return;
-    xb_words_add(&words, "%s", text);
-    print(printer, XB_COLOUR_WARNING, "warning", &words);
-}
-
+/* All kinds of noise are one note. */
 static void print_warnings(struct printer *printer, struct warnings *warnings)
 {
+    struct xb_words noise = {.length = 0};
     struct xb_words more = {.length = 0};
+    for (size_t i = 0; i < warnings->count; i++) {
+        if (!is_noisy(&warnings->kinds[i]))
+            continue;
+        xb_words_add(&noise, "%s", noise.length > 0 ? "; " : "");
+        add_warning(&noise, printer, &warnings->kinds[i], strlen(noisy));
+    }
+    if (noise.length > 0)
+        print(printer, XB_COLOUR_WARNING, "noisy", &noise);
     for (size_t i = 0; i < warnings->count; i++) {
         struct xb_words words = {.length = 0};
         if (is_noisy(&warnings->kinds[i]))
@@ -366,31 +314,37 @@ static void print_warnings(struct printer *printer, struct warnings *warnings)
 enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, struct xb_error *error)
 {
     struct printer printer = {.stream = stream, .record = record, .names = names_of(record)};
-    struct warnings warnings = {.record = record};
-    for (size_t i = 0; i < record->case_count; i++)
-        take_warnings(&warnings, &record->cases[i]);
+    struct warnings warnings = {.count = 0};
+    const struct xb_record_start *start = &record->start;
+    const struct xb_clock_state clock = {.is_known = start->clock_known,
+                                         .is_synchronised = start->synchronised};
+    struct xb_words late = {.length = 0};
+    char text[XB_START_WARNING];
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        for (size_t p = 0; p < record->process_count; p++)
+            for (size_t k = 0; k < test->rows[p].warning_count; k++)
+                take_warning(&warnings, test, p, test->rows[p].warning_texts[k]);
+    }
     print_stop(&printer);
-    print_start(&printer);
-    print_failures(&printer);
+    /* Where nodes were to begin at once: whether this one did. */
+    if (start->asked != NULL && xb_start_warning(start->late_s, &clock, text) != NULL) {
+        xb_words_add(&late, "%s", text);
+        print(&printer, XB_COLOUR_WARNING, "warning", &late);
+    }
+    for (size_t i = 0; i < record->process_count; i++) {
+        struct xb_words words = {.length = 0};
+        if (add_failure(&words, record, i))
+            print(&printer, XB_COLOUR_BAD, "FAILED", &words);
+    }
     if (!print_troubles(&printer))
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the notes");
     print_cut(&printer);
-    print_noise(&printer, &warnings);
     print_warnings(&printer, &warnings);
     return XB_OK;
 }
 
 /* ---- where no table tells ---- */
-
-static void say_case(const struct names *names, const struct xb_record_case *test)
-{
-    const struct xb_record_row *row = &test->rows[0];
-    struct xb_words words = {.length = 0};
-    if (row->status != XB_RESULT_ERROR)
-        return;
-    add_name(&words, names, test);
-    xb_say("%s: %s", words.text, row->reason != NULL ? row->reason : "no reason was given");
-}
 
 void xb_failures_say(const struct xb_record *record)
 {
@@ -402,6 +356,12 @@ void xb_failures_say(const struct xb_record *record)
         if (add_failure(&words, record, i))
             xb_say("%s", words.text);
     }
-    for (size_t i = 0; !record->is_merged && i < record->case_count; i++)
-        say_case(&names, &record->cases[i]);
+    for (size_t i = 0; !record->is_merged && i < record->case_count; i++) {
+        const struct xb_record_row *row = &record->cases[i].rows[0];
+        struct xb_words words = {.length = 0};
+        if (row->status != XB_RESULT_ERROR)
+            continue;
+        add_name(&words, &names, &record->cases[i]);
+        xb_say("%s: %s", words.text, row->reason != NULL ? row->reason : "no reason was given");
+    }
 }

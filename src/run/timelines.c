@@ -24,29 +24,21 @@ enum xb_status xb_timelines_begin(struct xb_timelines *timelines, const struct x
     return XB_OK;
 }
 
-static enum xb_status take_one(struct xb_timelines *timelines, const struct xb_result *result,
-                               struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    if (timelines->output->stream != NULL)
-        status = xb_chrome_add(&timelines->chrome, result, error);
-    if (status == XB_OK && timelines->drawn.stream != NULL)
-        status =
-            xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result, error);
-    return status;
-}
-
 void xb_timelines_take(struct xb_timelines *timelines, const struct xb_run *run)
 {
-    struct xb_error error;
+    struct xb_error *failure = &timelines->failure;
     pthread_mutex_lock(&timelines->lock);
     for (; timelines->taken < run->done_count; timelines->taken++) {
         struct xb_result *result = &run->results[timelines->taken];
-        bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK;
-        if (shows && !timelines->has_failed && take_one(timelines, result, &error) != XB_OK) {
-            timelines->has_failed = true;
-            timelines->failure = error;
-        }
+        bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK &&
+                     !timelines->has_failed;
+        enum xb_status status = XB_OK;
+        if (shows && timelines->output->stream != NULL)
+            status = xb_chrome_add(&timelines->chrome, result, failure);
+        if (shows && status == XB_OK && timelines->drawn.stream != NULL)
+            status = xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result,
+                                       failure);
+        timelines->has_failed = timelines->has_failed || status != XB_OK;
         xb_result_drop_timeline(result);
     }
     pthread_mutex_unlock(&timelines->lock);

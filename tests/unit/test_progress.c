@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "measure/estimate.h"
-#include "run/eta.h"
 #include "run/progress.h"
 #include "run_fixture.h"
 
