@@ -6,7 +6,7 @@
 #include "fields.h"
 #include "internal.h"
 #include "making.h"
-#include "measure/node_choice.h"
+#include "machine/topology.h"
 #include "record/mode_list.h"
 
 #include <stdlib.h>
