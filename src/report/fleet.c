@@ -168,7 +168,8 @@ static void write_findings(struct xb_page *page, const struct xb_fleet_judgement
     xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
     for (size_t rows = 0; told < judgement->finding_count && rows < FINDINGS; rows++) {
         const struct xb_fleet_finding *finding = &judgement->findings[told];
-        size_t count = 1; /* in this row: one node with eight slow GPUs has 72 */
+        /* A node with eight slow GPUs has 72 findings: in one row, so that others have room. */
+        size_t count = 1;
         while (told + count < judgement->finding_count &&
                !xb_fleet_table_is_row(judgement, told + count))
             count++;
