@@ -37,7 +37,6 @@ static void assert_sizes(struct xb_pcie_control control, unsigned payload, unsig
 static void reads_the_sizes(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-
     (void)state;
     for (unsigned payload = 128; payload <= 4096; payload *= 2) {
         for (unsigned request = 128; request <= 4096; request *= 2) {
@@ -58,7 +57,6 @@ static void reads_access_control(void **state)
     } rows[] = {{0, false},    {0x04, true}, {0x08, true},  {0x0c, true},
                 {0x73, false}, {0x1d, true}, {0x10, false}, {0x7f, true}};
     uint8_t bytes[PCIE_CONFIG_BYTES];
-
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pcie_fixture_config(bytes, 256, 512, 512, rows[i].control);
@@ -73,7 +71,6 @@ static void reads_access_control(void **state)
 static void reads_a_bridge(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-
     (void)state;
     pcie_fixture_config(bytes, 256, 512, 512, -1);
     bytes[0x0e] = 0x81; /* with more functions beside it */
@@ -86,7 +83,6 @@ static void reads_a_bridge(void **state)
 static void makes_do_with_what_there_is(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-
     (void)state;
     pcie_fixture_config(bytes, 256, 512, 4096, 0x0c);
     struct xb_pcie_control control = parse(bytes, 256);
@@ -104,7 +100,6 @@ static void makes_do_with_what_there_is(void **state)
 static void does_not_know_reserved_sizes(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-
     (void)state;
     for (uint32_t code = 6; code <= 7; code++) {
         pcie_fixture_config(bytes, 128, 128, 128, -1);
@@ -123,7 +118,6 @@ static void does_not_know_reserved_sizes(void **state)
 static void needs_the_list(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-
     (void)state;
     pcie_fixture_config(bytes, 256, 512, 512, -1);
     bytes[0x06] = 0; /* has no list, whatever the pointer says */
@@ -140,14 +134,12 @@ static void needs_the_list(void **state)
 static void survives_a_list_without_end(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-
     (void)state;
     pcie_fixture_config(bytes, 256, 512, 512, 0x0c);
     pcie_config_put(bytes, 0x48, 2, 0x4005); /* back to the first */
     assert_false(parse(bytes, sizeof bytes).known);
     pcie_config_put(bytes, 0x48, 2, 0x4805); /* to itself */
     assert_false(parse(bytes, sizeof bytes).known);
-
     pcie_fixture_config(bytes, 256, 512, 512, 0x0c);
     pcie_config_put(bytes, 0x100, 4, 0x10020001); /* to itself */
     struct xb_pcie_control control = parse(bytes, sizeof bytes);
@@ -158,7 +150,6 @@ static void survives_a_list_without_end(void **state)
 static void stays_inside(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-
     (void)state;
     pcie_fixture_config(bytes, 256, 512, 512, 0x0c);
     bytes[0x34] = 0x10; /* into the header, which holds no capability */
@@ -174,7 +165,6 @@ static void stays_inside(void **state)
     pcie_fixture_config(bytes, 256, 512, 512, 0x0c);
     bytes[0x34] = 0x43;
     assert_true(parse(bytes, sizeof bytes).known);
-
     pcie_config_put(bytes, 0x100, 4, 0xffc20001);
     pcie_config_put(bytes, 0xffc, 4, 0x1000d); /* its registers would lie outside */
     assert_false(parse(bytes, sizeof bytes).has_acs);
@@ -191,7 +181,6 @@ static void survives_any_bytes(void **state)
     uint8_t bytes[PCIE_CONFIG_BYTES];
     uint32_t random = 1;
     unsigned known = 0;
-
     (void)state;
     for (unsigned round = 0; round < 3000; round++) {
         pcie_fixture_config(bytes, 256, 512, 512, 0x0c);
@@ -215,7 +204,6 @@ static void reads_a_file(void **state)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
     const char *own = *state;
-
     assert_false(xb_pcie_control_read(own).known);
     pcie_fixture_config(bytes, 256, 512, 4096, 0x0c);
     pcie_fixture_write_config(*state, ".", bytes, sizeof bytes);
@@ -228,25 +216,6 @@ static void reads_a_file(void **state)
     assert_false(xb_pcie_control_read(own).known);
     pcie_fixture_block(*state, ".", "config");
     assert_false(xb_pcie_control_read(own).known);
-}
-
-static int make_folder(void **state)
-{
-    char target[32];
-    (void)state;
-    config = memfd_create("config", MFD_CLOEXEC);
-    snprintf(target, sizeof target, "/proc/self/fd/%d", config);
-    if (config < 0 || make_tree(&folder) != 0)
-        return -1;
-    pcie_fixture_link(folder, "config", target);
-    return 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    close(config);
-    return remove_tree(&folder);
 }
 
 int main(void)
@@ -263,5 +232,12 @@ int main(void)
         cmocka_unit_test(survives_any_bytes),
         cmocka_unit_test_setup_teardown(reads_a_file, make_tree, remove_tree),
     };
-    return cmocka_run_group_tests_name("config_space", tests, make_folder, remove_folder);
+    char target[32];
+    config = memfd_create("config", MFD_CLOEXEC);
+    snprintf(target, sizeof target, "/proc/self/fd/%d", config);
+    if (config < 0 || make_tree(&folder) != 0)
+        return 1;
+    pcie_fixture_link(folder, "config", target);
+    int failed = cmocka_run_group_tests_name("config_space", tests, NULL, NULL);
+    return remove_tree(&folder) != 0 || failed;
 }
