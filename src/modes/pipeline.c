@@ -9,7 +9,6 @@
 #include "proof.h"
 #include "shared_options.h"
 #include "stage_figures.h"
-#include "storage/plain.h"
 
 #include "xferbench/stage.h"
 #include "xferbench/verify.h"

@@ -6,7 +6,6 @@
 #include "pipeline_options.h"
 #include "proof.h"
 #include "shared_options.h"
-#include "storage/plain.h"
 
 #include "xferbench/stage.h"
 #include "xferbench/verify.h"

@@ -4,7 +4,6 @@
 
 #include "pipeline_options.h"
 #include "shared_options.h"
-#include "storage/plain.h"
 #include "storage/reader.h"
 #include "xferbench/verify.h"
 
