@@ -35,4 +35,33 @@ XB_MUST_CHECK enum xb_status xb_data_fill(const char *word, unsigned long long s
  * exponent; magnitudes lie in [2^-6, 2), where halves and E4M3 have no denormal values. */
 void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes);
 
+/* ---- sample_file.c ---- */
+
+/* XB_ERR_USAGE with the path where it is no regular file, is empty, or cannot be opened. */
+XB_MUST_CHECK enum xb_status xb_sample_file_check(const char *path, struct xb_error *error);
+
+/* Fills memory with the file's bytes, again and again where it is shorter. XB_ERR_SYSTEM with the
+ * path where it cannot be read or became shorter meanwhile; XB_ERR_USAGE as above. */
+XB_MUST_CHECK enum xb_status xb_sample_file_fill(const char *path, void *memory, uint64_t bytes,
+                                                 struct xb_error *error);
+
+/* ---- sample_text.c ---- */
+
+/*
+ * Text of made-up words with frequencies like a language's, in sentences and lines. It begins anew
+ * in every block, so that blocks can be written by several threads; a word may be cut at its end.
+ */
+#define XB_TEXT_BLOCK 65536u
+
+/* How many words there are, and the longest one's letters with a closing zero. */
+#define XB_TEXT_WORDS 2000u
+#define XB_TEXT_WORD_SIZE 13u
+
+/* Writes word `rank` (0: the most frequent), in small letters, with a closing zero, and returns its
+ * length. No two are alike. */
+size_t xb_text_word(unsigned rank, char word[XB_TEXT_WORD_SIZE]);
+
+/* Fills memory with text: each byte depends on the seed and its position alone. Several threads. */
+void xb_text_fill(unsigned long long seed, void *memory, uint64_t bytes);
+
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sample_text.h"
+#include "sample_data.h"
 
 #include "base/parallel.h"
 

@@ -2,7 +2,6 @@
 /* Data to make smaller: each kind is what it says, wherever the threads' parts begin. */
 #define _GNU_SOURCE /* nftw, mkfifo */
 #include "modes/sample_data.h"
-#include "modes/sample_text.h"
 
 #include "base/parallel.h"
 
