@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A whole job: data to the device, a kernel, the result back; timed until the host has it. */
-#include "job_proof.h"
+#include "job.h"
 #include "kernel_time.h"
 #include "proof.h"
 #include "ring.h"

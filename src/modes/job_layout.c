@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "job_layout.h"
+#include "job.h"
 
 #define WORD UINT64_C(8)
 

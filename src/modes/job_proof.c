@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "job_proof.h"
+#include "job.h"
 
 #include "proof.h"
 #include "xferbench/verify.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "measure_fixture.h"
-#include "modes/job_proof.h"
+#include "modes/job.h"
 #include "modes/kernel_time.h"
 #include "sanitized.h"
 
