@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "alignment.h"
+#include "readings.h"
 
 #include "shared_options.h"
 
-#include "xferbench/reading.h"
 #include "xferbench/statistics.h"
 
 #include <math.h>
@@ -162,36 +161,25 @@ static void add_offsets(struct xb_reading *reading, const struct side *side, enu
     xb_reading_add(reading, " off a boundary");
 }
 
-/* The most that the intervals allow of those of which no cost was found. */
-static double most_of(const struct side *side)
-{
-    double most = 0;
-    for (size_t i = 0; i < side->count; i++)
-        if (found_of(&side->offsets[i]) != COSTS)
-            most = fmax(most, side->offsets[i].most);
-    return most;
-}
-
-/* The most that the intervals allow of those, rounded up: "0.6 %". */
-static void add_most(struct xb_reading *reading, const struct side *side, enum found found)
+/* The most that the intervals allow of those of which that was found. */
+static double most_of(const struct side *side, enum found found)
 {
     double most = 0;
     for (size_t i = 0; i < side->count; i++)
         if (found_of(&side->offsets[i]) == found)
             most = fmax(most, side->offsets[i].most);
-    most = fmax(ceil(1000 * most - 1e-6), 1) / 10;
+    return most;
+}
+
+/* The same, rounded up: "0.6 %". */
+static void add_most(struct xb_reading *reading, const struct side *side, enum found found)
+{
+    double most = fmax(ceil(1000 * most_of(side, found) - 1e-6), 1) / 10;
     xb_reading_add(reading, "%.*f %%", most < 10 ? 1 : 0, most < 10 ? most : ceil(most));
 }
 
-/* A space before every sentence but the first. */
-static void begin_sentence(struct xb_reading *reading, bool *said)
-{
-    xb_reading_add(reading, "%s", *said ? " " : "");
-    *said = true;
-}
-
 /* "A host buffer 1 B and 4 B off a boundary costs up to 4.0 % (pinned registered h2d)." */
-static void say_cost(struct xb_reading *reading, const struct side *side, bool *said)
+static void say_cost(struct xb_reading *reading, const struct side *side)
 {
     const struct offset *worst = NULL;
     for (size_t i = 0; i < side->count; i++) {
@@ -199,54 +187,33 @@ static void say_cost(struct xb_reading *reading, const struct side *side, bool *
         if (found_of(offset) == COSTS && (worst == NULL || offset->cost > worst->cost))
             worst = offset;
     }
-    if (worst == NULL)
-        return;
-    begin_sentence(reading, said);
     xb_reading_add(reading, "A %s ", side->name);
     add_offsets(reading, side, COSTS);
-    xb_reading_add(reading, " costs %s", count_of(side, COSTS) > 1 ? "up to " : "");
-    xb_reading_add_share(reading, worst->cost);
-    xb_reading_add(reading, " (");
-    xb_reading_add_way(reading, worst->test);
-    xb_reading_add(reading, ").");
+    xb_reading_phrase(reading, " costs {text}{share} ({way}).",
+                      count_of(side, COSTS) > 1 ? "up to " : "", worst->cost, worst->test);
     xb_reading_number(reading, side->cost, worst->cost, XB_UNIT_RATIO);
 }
 
-static void say_nothing(struct xb_reading *reading, const struct side *side, const char *mode,
-                        bool *said)
+/* That those of which that was found, if any, cost nothing, or that nobody knows. */
+static void say_other(struct xb_reading *reading, const struct side *side, enum found found,
+                      const char *mode)
 {
-    size_t count = count_of(side, NOTHING);
-    if (count == 0)
-        return;
-    begin_sentence(reading, said);
-    if (count == side->count) {
+    bool is_all = found == NOTHING && count_of(side, NOTHING) == side->count;
+    if (is_all)
         xb_reading_add(reading, "Alignment of the %s costs %s copies nothing: bandwidth ",
                        side->name, mode);
-        add_offsets(reading, side, NOTHING);
+    else
+        xb_reading_add(reading, "%s %s ", found == NOTHING ? "A" : "Whether a", side->name);
+    add_offsets(reading, side, found);
+    if (is_all)
         xb_reading_add(reading, " is less by ");
-        add_most(reading, side, NOTHING);
-        xb_reading_add(reading, " at most.");
-    } else {
-        xb_reading_add(reading, "A %s ", side->name);
-        add_offsets(reading, side, NOTHING);
+    else if (found == NOTHING)
         xb_reading_add(reading, " costs nothing (at most ");
-        add_most(reading, side, NOTHING);
-        xb_reading_add(reading, ").");
-    }
-}
-
-static void say_unknown(struct xb_reading *reading, const struct side *side, const char *mode,
-                        bool *said)
-{
-    if (count_of(side, UNKNOWN) == 0)
-        return;
-    begin_sentence(reading, said);
-    xb_reading_add(reading, "Whether a %s ", side->name);
-    add_offsets(reading, side, UNKNOWN);
-    xb_reading_add(reading, " costs %s copies anything is not known: the intervals allow up to ",
-                   mode);
-    add_most(reading, side, UNKNOWN);
-    xb_reading_add(reading, ".");
+    else
+        xb_reading_add(reading,
+                       " costs %s copies anything is not known: the intervals allow up to ", mode);
+    add_most(reading, side, found);
+    xb_reading_add(reading, is_all ? " at most." : found == NOTHING ? ")." : ".");
 }
 
 bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
@@ -263,11 +230,19 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
         struct side *side = &sides[i];
         collect(reading, side, device, bytes, mode);
-        say_cost(reading, side, &said);
-        say_nothing(reading, side, mode, &said);
-        say_unknown(reading, side, mode, &said);
+        for (enum found found = COSTS; found <= UNKNOWN; found++) {
+            if (count_of(side, found) == 0)
+                continue;
+            xb_reading_add(reading, "%s", said ? " " : "");
+            said = true;
+            if (found == COSTS)
+                say_cost(reading, side);
+            else
+                say_other(reading, side, found, mode);
+        }
         if (count_of(side, COSTS) < side->count)
-            xb_reading_number(reading, side->most, most_of(side), XB_UNIT_RATIO);
+            xb_reading_number(reading, side->most,
+                              fmax(most_of(side, NOTHING), most_of(side, UNKNOWN)), XB_UNIT_RATIO);
     }
     return said;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One buffer of host memory moved in chunks that are spread over several queues, one way or both.
  */
-#include "alignment.h"
-#include "parameter_reading.h"
+#include "readings.h"
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/reading.h"
 #include "xferbench/result.h"
 
 static const struct xb_option option_streams = {

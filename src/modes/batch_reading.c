@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of many pieces: which way wins for which pieces, and what it costs. */
-#include "alignment.h"
 #include "batch.h"
+#include "readings.h"
 #include "sm_tax.h"
 
-#include "xferbench/reading.h"
 #include "xferbench/units.h"
 
 #include <inttypes.h>
@@ -59,27 +58,29 @@ static const struct xb_record_case *best_of(const struct group *group, uint64_t 
     return best;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    uint64_t one = *(const uint64_t *)a;
-    uint64_t other = *(const uint64_t *)b;
-    return (one > other) - (one < other);
-}
-
-/* The pieces that the group has, from the smallest up. */
-static size_t list_pieces(const struct group *group, uint64_t pieces[MOST_PIECES])
+/* The pieces that the group has, from the smallest up; how many ways were taken besides the first.
+ */
+static size_t list_pieces(const struct group *group, uint64_t pieces[MOST_PIECES],
+                          size_t *other_ways)
 {
     const struct xb_record_cases sized =
         xb_record_of_size(xb_reading_record(group->reading), group->of->bytes);
     size_t count = 0;
-    for (size_t i = 0; i < sized.count && count < MOST_PIECES; i++) {
-        bool is_new = belongs(group, sized.cases[i]);
-        for (size_t k = 0; is_new && k < count; k++)
-            is_new = pieces[k] != piece_of(sized.cases[i]);
-        if (is_new)
-            pieces[count++] = piece_of(sized.cases[i]);
+    *other_ways = 0;
+    for (size_t i = 0; i < sized.count; i++) {
+        uint64_t piece = piece_of(sized.cases[i]);
+        size_t place = 0;
+        if (!belongs(group, sized.cases[i]))
+            continue;
+        *other_ways += strcmp(sized.cases[i]->variant, group->of->variant) != 0;
+        while (place < count && pieces[place] < piece)
+            place++;
+        if (count == MOST_PIECES || (place < count && pieces[place] == piece))
+            continue;
+        memmove(&pieces[place + 1], &pieces[place], (count - place) * sizeof *pieces);
+        pieces[place] = piece;
+        count++;
     }
-    qsort(pieces, count, sizeof *pieces, by_size);
     return count;
 }
 
@@ -88,32 +89,23 @@ static double rate_of(const struct group *group, const struct xb_record_case *te
     return xb_reading_median(group->reading, test, &xb_figure_bandwidth);
 }
 
-/* "kernel for pieces of 512 B to 512 KiB (50.70 to 51.40 GB/s)" of pieces[first..last]. */
+/* "kernel for 512 B to 512 KiB (50.70 to 51.40 GB/s)" of pieces[first..last]. */
 static void add_run(const struct group *group, const uint64_t *pieces, size_t first, size_t last,
                     bool is_last)
 {
     struct xb_reading *reading = group->reading;
     const struct xb_record_case *from = best_of(group, pieces[first], NULL);
     const struct xb_record_case *to = best_of(group, pieces[last], NULL);
-    xb_reading_add(reading, "%s ", from->variant);
-    if (is_last && first > 0) {
-        xb_reading_add(reading, "from ");
-        xb_reading_add_size(reading, pieces[first]);
+    bool is_from = is_last && first > 0;
+    xb_reading_phrase(reading, "{text} {text} {size}", from->variant, is_from ? "from" : "for",
+                      pieces[first]);
+    if (is_from)
         xb_reading_add(reading, " on");
-    } else {
-        xb_reading_add(reading, "for ");
-        xb_reading_add_size(reading, pieces[first]);
-        if (last > first) {
-            xb_reading_add(reading, " to ");
-            xb_reading_add_size(reading, pieces[last]);
-        }
-    }
-    xb_reading_add(reading, " (");
-    xb_reading_add_rate(reading, rate_of(group, from));
-    if (last > first) {
-        xb_reading_add(reading, " to ");
-        xb_reading_add_rate(reading, rate_of(group, to));
-    }
+    else if (last > first)
+        xb_reading_phrase(reading, " to {size}", pieces[last]);
+    xb_reading_phrase(reading, " ({rate}", rate_of(group, from));
+    if (last > first)
+        xb_reading_phrase(reading, " to {rate}", rate_of(group, to));
     xb_reading_add(reading, " GB/s)");
 }
 
@@ -200,55 +192,26 @@ static void add_each(const struct group *group, const uint64_t *pieces, size_t c
     const char *of_all = enough.known == count && count > 1 ? " for all of these" : "";
     if (enough.known == 0)
         return;
-    if (enough.good == 0) {
-        xb_reading_add(reading, " One copy a piece is too slow%s", of_all);
-    } else if (enough.good == count) {
-        xb_reading_add(reading, " One copy a piece is good enough%s", of_all);
-    } else if (enough.from == count) {
-        xb_reading_add(reading, " One copy a piece is good enough for some of these only");
-    } else {
-        xb_reading_add(reading, " One copy a piece is good enough from ");
-        xb_reading_add_size(reading, pieces[enough.from]);
-        xb_reading_add(reading, " on");
-    }
+    xb_reading_add(reading, " One copy a piece is ");
+    if (enough.good == 0)
+        xb_reading_add(reading, "too slow%s", of_all);
+    else if (enough.good == count)
+        xb_reading_add(reading, "good enough%s", of_all);
+    else if (enough.from == count)
+        xb_reading_add(reading, "good enough for some of these only");
+    else
+        xb_reading_phrase(reading, "good enough from {size} on", pieces[enough.from]);
     if (enough.from < count)
         xb_reading_number(reading, "each_is_enough_from", (double)pieces[enough.from], "B");
-    if (enough.good == enough.known) {
-        xb_reading_add(reading, ".");
-        return;
-    }
-    xb_reading_number(reading, "worst_piece", (double)pieces[enough.worst], "B");
-    xb_reading_number(reading, "gain_at_worst", gain_of(group, pieces[enough.worst]),
-                      XB_UNIT_RATIO);
-    xb_reading_add(reading, "; for ");
-    xb_reading_add_size(reading, pieces[enough.worst]);
-    xb_reading_add(reading, " the best is ");
-    xb_reading_add_factor(reading, gain_of(group, pieces[enough.worst]));
-    xb_reading_add(reading, " as fast.");
+    if (enough.good < enough.known)
+        xb_reading_phrase(reading,
+                          "; for {size:worst_piece} the best is {factor:gain_at_worst} as fast",
+                          pieces[enough.worst], gain_of(group, pieces[enough.worst]));
+    xb_reading_add(reading, ".");
 }
 
-/* Whether it is a usable case of that device and direction. */
-static bool is_of(struct xb_reading *reading, const struct xb_record_case *test, int device,
-                  enum xb_direction direction)
-{
-    const struct group own = {.reading = reading, .of = test};
-    return test->device == device && strcmp(test->direction, xb_direction_name(direction)) == 0 &&
-           belongs(&own, test);
-}
-
-/* Whether several ways were taken: one alone is no comparison. */
-static bool has_several_ways(const struct group *group)
-{
-    const struct xb_record_cases sized =
-        xb_record_of_size(xb_reading_record(group->reading), group->of->bytes);
-    for (size_t i = 0; i < sized.count; i++)
-        if (belongs(group, sized.cases[i]) &&
-            strcmp(sized.cases[i]->variant, group->of->variant) != 0)
-            return true;
-    return false;
-}
-
-/* The first case of every layout begins a group: its pitch and offsets stand for that layout. */
+/* The first usable case of every layout begins a group: its pitch and offsets stand for that
+ * layout. */
 static size_t find_groups(struct xb_reading *reading, int device, uint64_t bytes,
                           enum xb_direction direction, struct group groups[MOST_LAYOUTS])
 {
@@ -256,12 +219,15 @@ static size_t find_groups(struct xb_reading *reading, int device, uint64_t bytes
     size_t count = 0;
     for (size_t i = 0; i < sized.count && count < MOST_LAYOUTS; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        bool is_new = is_of(reading, test, device, direction);
+        const struct group own = {.reading = reading, .of = test};
+        bool is_new = test->device == device &&
+                      strcmp(test->direction, xb_direction_name(direction)) == 0 &&
+                      belongs(&own, test);
         for (size_t k = 0; is_new && k < count; k++)
             is_new = strcmp(xb_record_parameter(test, "layout"),
                             xb_record_parameter(groups[k].of, "layout")) != 0;
         if (is_new)
-            groups[count++] = (struct group){.reading = reading, .of = test};
+            groups[count++] = own;
     }
     for (size_t k = 0; k < count; k++)
         groups[k].is_one_of_several = count > 1;
@@ -275,9 +241,10 @@ static bool say_direction(struct xb_reading *reading, int device, uint64_t bytes
     size_t group_count = find_groups(reading, device, bytes, direction, groups);
     for (size_t k = 0; k < group_count; k++) {
         uint64_t pieces[MOST_PIECES];
-        if (!has_several_ways(&groups[k]))
-            continue;
-        size_t count = list_pieces(&groups[k], pieces);
+        size_t other_ways;
+        size_t count = list_pieces(&groups[k], pieces, &other_ways);
+        if (other_ways == 0)
+            continue; /* one way alone is no comparison */
         if (said)
             xb_reading_next(reading);
         add_winners(&groups[k], pieces, count);
@@ -313,20 +280,18 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
     if (least == NULL)
         return false;
     const struct xb_record_case *const ends[] = {least, most};
+    static const char *const names[] = {"tax_low", "tax_high"};
     xb_reading_add(reading, "Beside the batch kernel other kernels compute");
-    xb_reading_number(reading, "tax_low", xb_reading_median(reading, least, &xb_figure_sm_tax),
-                      XB_UNIT_RATIO);
-    xb_reading_number(reading, "tax_high", xb_reading_median(reading, most, &xb_figure_sm_tax),
-                      XB_UNIT_RATIO);
+    for (int i = 0; i < 2; i++)
+        xb_reading_number(reading, names[i], xb_reading_median(reading, ends[i], &xb_figure_sm_tax),
+                          XB_UNIT_RATIO);
     for (int i = 0; i < (least == most ? 1 : 2); i++) {
         xb_reading_rests_on(reading, ends[i]);
-        xb_reading_add(reading, "%s ", i > 0 ? " to" : "");
-        xb_reading_add_share(reading, xb_reading_median(reading, ends[i], &xb_figure_sm_tax));
-        xb_reading_add(reading, " slower (");
-        xb_reading_add_whole(reading, xb_reading_median(reading, ends[i], &xb_figure_blocks));
-        xb_reading_add(reading, " blocks, ");
-        xb_reading_add_size(reading, piece_of(ends[i]));
-        xb_reading_add(reading, " %s)", ends[i]->direction);
+        xb_reading_phrase(reading, "{text} {share} slower ({whole} blocks, {size} {text})",
+                          i > 0 ? " to" : "",
+                          xb_reading_median(reading, ends[i], &xb_figure_sm_tax),
+                          xb_reading_median(reading, ends[i], &xb_figure_blocks), piece_of(ends[i]),
+                          ends[i]->direction);
     }
     xb_reading_add(reading, ".");
     return true;

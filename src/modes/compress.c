@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data compressed on the host without loss, and restored on the device. */
 #include "encoded.h"
-#include "encoded_reading.h"
+#include "readings.h"
 #include "sample_data.h"
 #include "stage_figures.h"
 

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline: while one chunk is computed on, the next arrives and the last leaves. */
 #include "kernel_time.h"
-#include "overlap_reading.h"
-#include "parameter_reading.h"
 #include "proof.h"
+#include "readings.h"
 #include "shared_options.h"
 #include "stage_figures.h"
 
-#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/stage.h"
 #include "xferbench/workspace.h"

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "encoded_reading.h"
-
 #include "encoded.h"
+#include "readings.h"
 #include "sample_data.h"
 #include "stage_figures.h"
-
-#include "xferbench/reading.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,22 +18,6 @@ struct seen {
     enum xb_reading_order order;    /* to the plain copy */
     bool is_made;
 };
-
-static struct seen look(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    return (struct seen){
-        .test = test,
-        .rate = xb_reading_median(reading, test, &xb_figure_bandwidth),
-        .plain = xb_reading_median(reading, test, &xb_figure_plain_bandwidth),
-        .ratio = xb_reading_median(reading, test, &xb_figure_ratio),
-        .speed_up = xb_reading_median(reading, test, &xb_figure_speed_up),
-        .encode = xb_reading_median(reading, test, &xb_figure_encode_rate),
-        .decode = xb_reading_median(reading, test, &xb_figure_decode_rate),
-        .threads = xb_reading_median(reading, test, &xb_figure_threads),
-        .order = xb_reading_judge_own(reading, test, &xb_figure_plain_bandwidth),
-        .is_made = strcmp(test->variant, "sent") != 0,
-    };
-}
 
 /* ---- which cases ---- */
 
@@ -70,26 +51,6 @@ static bool is_meant(const struct xb_reading *reading, const struct xb_record_ca
 
 /* ---- sentences ---- */
 
-/* "integers by for", "fp16". */
-static void add_subject(struct xb_reading *reading, const struct seen *seen)
-{
-    const char *data = xb_record_parameter(seen->test, xb_option_data.name);
-    const char *codec = xb_record_parameter(seen->test, "codec");
-    if (data[0] != '\0' && codec[0] != '\0')
-        xb_reading_add(reading, "%s by %s", data, codec);
-    else
-        xb_reading_add(reading, "%s", seen->test->variant);
-    if (seen->is_made && seen->threads > 0)
-        xb_reading_add(reading, " with %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
-}
-
-/* "110.0 GB/s" */
-static void add_gigabytes(struct xb_reading *reading, double rate)
-{
-    xb_reading_add_rate(reading, rate);
-    xb_reading_add(reading, " GB/s");
-}
-
 /* The answer, and by how much. */
 static void add_answer(struct xb_reading *reading, const struct seen *seen)
 {
@@ -99,19 +60,12 @@ static void add_answer(struct xb_reading *reading, const struct seen *seen)
         [XB_READING_FASTER] = "pays",
         [XB_READING_SLOWER] = "does not pay",
     };
-    xb_reading_add(reading, " %s: ", answers[seen->order]);
-    xb_reading_add_rate(reading, seen->rate);
-    if (seen->order == XB_READING_ALIKE) {
-        xb_reading_add(reading, " and ");
-        add_gigabytes(reading, seen->plain);
-        xb_reading_add(reading, ".");
-        return;
-    }
-    xb_reading_add(reading, " GB/s, ");
-    xb_reading_add_speed(reading, seen->speed_up);
-    xb_reading_add(reading, " as the plain copy (");
-    add_gigabytes(reading, seen->plain);
-    xb_reading_add(reading, ").");
+    xb_reading_phrase(reading, " {text}: {rate}", answers[seen->order], seen->rate);
+    if (seen->order == XB_READING_ALIKE)
+        xb_reading_phrase(reading, " and {rate} GB/s.", seen->plain);
+    else
+        xb_reading_phrase(reading, " GB/s, {speed} as the plain copy ({rate} GB/s).",
+                          seen->speed_up, seen->plain);
 }
 
 /* With how many threads or sends it pays. */
@@ -128,14 +82,6 @@ static void add_break_even(struct xb_reading *reading, const struct seen *seen)
         xb_reading_add(reading, " Compressing pays with the first send.");
 }
 
-/* How many threads would encode as fast as the plain copy goes. Of several one feeds the device and
- * encodes nothing. */
-static double threads_wanted(const struct seen *seen)
-{
-    double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
-    return ceil(seen->plain / (seen->encode / encoding)) + 1;
-}
-
 /* Why it does not pay, or not for certain, and what to do. */
 static void add_why_not(struct xb_reading *reading, const struct seen *seen)
 {
@@ -143,15 +89,17 @@ static void add_why_not(struct xb_reading *reading, const struct seen *seen)
         xb_reading_add(reading, " The data does not get smaller (ratio %.3f): send it as it is.",
                        seen->ratio);
     } else if (seen->is_made && seen->encode < seen->plain) {
-        xb_reading_add(reading, " The host is too slow: alone, %s ",
-                       seen->threads > 1 ? "the threads encode" : "the thread encodes");
-        add_gigabytes(reading, seen->encode);
-        xb_reading_add(reading, ". At the same rate each, it takes about %.0f threads.",
-                       threads_wanted(seen));
+        /* How many threads would encode as fast as the plain copy goes. Of several one feeds the
+         * device and encodes nothing. */
+        double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
+        double wanted = ceil(seen->plain / (seen->encode / encoding)) + 1;
+        xb_reading_phrase(reading, " The host is too slow: alone, {text} {rate} GB/s.",
+                          seen->threads > 1 ? "the threads encode" : "the thread encodes",
+                          seen->encode);
+        xb_reading_add(reading, " At the same rate each, it takes about %.0f threads.", wanted);
     } else if (seen->decode < seen->plain) {
-        xb_reading_add(reading, " The device is too slow: alone, it restores ");
-        add_gigabytes(reading, seen->decode);
-        xb_reading_add(reading, ".");
+        xb_reading_phrase(reading, " The device is too slow: alone, it restores {rate} GB/s.",
+                          seen->decode);
     } else if (seen->order == XB_READING_SLOWER) {
         xb_reading_add(reading, " Each stage alone is fast enough; together they are not.");
     }
@@ -167,38 +115,11 @@ static void add_limit(struct xb_reading *reading, const struct seen *seen)
         bound = seen->encode;
         what = "host, which encodes it,";
     }
-    if (!(bound > 0))
-        return;
-    xb_reading_add(reading, " The %s is the limit: ", what);
-    add_gigabytes(reading, bound);
-    xb_reading_add(reading, " alone.");
-}
-
-/* What is lost. */
-static void add_errors(struct xb_reading *reading, const struct seen *seen)
-{
-    double most = xb_reading_median(reading, seen->test, &xb_figure_error_max);
-    double all = xb_reading_median(reading, seen->test, &xb_figure_error_rms);
-    if (most > 0 && all > 0)
-        xb_reading_add(reading, " Largest error: %.2g %% of a value; over all values: %.2g %%.",
-                       100 * most, 100 * all);
+    if (bound > 0)
+        xb_reading_phrase(reading, " The {text} is the limit: {rate} GB/s alone.", what, bound);
 }
 
 static void say(struct xb_reading *reading, const struct seen *seen)
-{
-    bool knows_stages = isfinite(seen->ratio + seen->encode + seen->decode);
-    add_subject(reading, seen);
-    add_answer(reading, seen);
-    if (seen->order == XB_READING_FASTER)
-        add_break_even(reading, seen);
-    if (seen->order == XB_READING_FASTER && knows_stages)
-        add_limit(reading, seen);
-    else if (seen->order != XB_READING_UNKNOWN && knows_stages)
-        add_why_not(reading, seen);
-    add_errors(reading, seen);
-}
-
-static void put_numbers(struct xb_reading *reading, const struct seen *seen)
 {
     static const struct xb_figure *const told[] = {
         &xb_figure_bandwidth,        &xb_figure_plain_bandwidth,
@@ -208,9 +129,32 @@ static void put_numbers(struct xb_reading *reading, const struct seen *seen)
         &xb_figure_error_rms,        &xb_figure_break_even_threads,
         &xb_figure_break_even_sends,
     };
-    xb_reading_rests_on(reading, seen->test);
+    const struct xb_record_case *test = seen->test;
+    const char *data = xb_record_parameter(test, xb_option_data.name);
+    const char *codec = xb_record_parameter(test, "codec");
+    double most = xb_reading_median(reading, test, &xb_figure_error_max);
+    double all = xb_reading_median(reading, test, &xb_figure_error_rms);
+    bool knows_stages = isfinite(seen->ratio + seen->encode + seen->decode);
+    /* "integers by for with 8 threads", "fp16". */
+    if (data[0] != '\0' && codec[0] != '\0')
+        xb_reading_add(reading, "%s by %s", data, codec);
+    else
+        xb_reading_add(reading, "%s", test->variant);
+    if (seen->is_made && seen->threads > 0)
+        xb_reading_add(reading, " with %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
+    add_answer(reading, seen);
+    if (seen->order == XB_READING_FASTER)
+        add_break_even(reading, seen);
+    if (seen->order == XB_READING_FASTER && knows_stages)
+        add_limit(reading, seen);
+    else if (seen->order != XB_READING_UNKNOWN && knows_stages)
+        add_why_not(reading, seen);
+    if (most > 0 && all > 0) /* what is lost */
+        xb_reading_add(reading, " Largest error: %.2g %% of a value; over all values: %.2g %%.",
+                       100 * most, 100 * all);
+    xb_reading_rests_on(reading, test);
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
-        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, seen->test, told[i]),
+        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
                           told[i]->unit);
 }
 
@@ -224,11 +168,21 @@ bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, cons
         behind = i + xb_cases_equal(all.cases + i, all.count - i, by_work, NULL);
         for (size_t k = i; k < behind; k++)
             best = xb_reading_faster(reading, best, all.cases[k]);
-        const struct seen seen = look(reading, best);
+        const struct seen seen = {
+            .test = best,
+            .rate = xb_reading_median(reading, best, &xb_figure_bandwidth),
+            .plain = xb_reading_median(reading, best, &xb_figure_plain_bandwidth),
+            .ratio = xb_reading_median(reading, best, &xb_figure_ratio),
+            .speed_up = xb_reading_median(reading, best, &xb_figure_speed_up),
+            .encode = xb_reading_median(reading, best, &xb_figure_encode_rate),
+            .decode = xb_reading_median(reading, best, &xb_figure_decode_rate),
+            .threads = xb_reading_median(reading, best, &xb_figure_threads),
+            .order = xb_reading_judge_own(reading, best, &xb_figure_plain_bandwidth),
+            .is_made = strcmp(best->variant, "sent") != 0,
+        };
         if (i > 0)
             xb_reading_next(reading);
         say(reading, &seen);
-        put_numbers(reading, &seen);
     }
     return all.count > 0;
 }

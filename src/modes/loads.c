@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a load takes: from the host's memory and from the device's own. */
 #include "chase.h"
+#include "readings.h"
 #include "shared_options.h"
-
-#include "xferbench/reading.h"
 
 #include <string.h>
 
@@ -82,14 +81,10 @@ static void rest_on_all(struct xb_reading *reading, int device, uint64_t bytes, 
 static void add_other(struct xb_reading *reading, const struct xb_statistics *latency,
                       const char *whose, const char *number, double own)
 {
-    xb_reading_add(reading, "; ");
-    xb_reading_add_duration(reading, latency->median);
-    xb_reading_add(reading, " from %s", whose);
+    xb_reading_phrase(reading, "; {duration} from {text}", latency->median, whose);
     if (latency->n > 1)
         xb_reading_add(reading, " (median of %zu)", latency->n);
-    xb_reading_add(reading, ", ");
-    xb_reading_add_factor(reading, latency->median / own);
-    xb_reading_add(reading, " as long");
+    xb_reading_phrase(reading, ", {factor} as long", latency->median / own);
     xb_reading_number(reading, number, latency->median, XB_UNIT_SECONDS);
 }
 
@@ -102,10 +97,8 @@ static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
     bool has_peers = find_latency(reading, device, bytes, variant, "peer-loads", XB_D2D, &peers);
     if (!has_own || (!has_host && !has_peers))
         return false;
-    xb_reading_add(reading, "A load takes ");
-    xb_reading_add_duration(reading, own.median);
-    xb_reading_add(reading, " from the device's own memory");
-    xb_reading_number(reading, "own_latency", own.median, XB_UNIT_SECONDS);
+    xb_reading_phrase(reading, "A load takes {duration:own_latency} from the device's own memory",
+                      own.median);
     if (has_host)
         add_other(reading, &host, "the host's", "host_latency", own.median);
     if (has_peers)
@@ -115,22 +108,12 @@ static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
     return true;
 }
 
-/* Where both are one memory there is nothing to compare. */
-static bool has_own_memory(const struct xb_reading *reading, int device)
-{
-    size_t count = 0;
-    const struct xb_record_device *devices = xb_record_devices(xb_reading_record(reading), &count);
-    for (size_t i = 0; i < count; i++)
-        if ((int)devices[i].index == device)
-            return !devices[i].shares_host_memory;
-    return false;
-}
-
 /* In the first order that has something to compare. */
 static bool say(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    if (!has_own_memory(reading, device))
-        return false;
+    const struct xb_record_device *own = xb_record_device(xb_reading_record(reading), device);
+    if (own == NULL || own->shares_host_memory)
+        return false; /* where both are one memory there is nothing to compare */
     for (size_t i = 0; xb_option_access.choices[i] != NULL; i++)
         if (say_in_order(reading, device, bytes, xb_option_access.choices[i]))
             return true;

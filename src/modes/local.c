@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy from one buffer of a device's memory to another of the same device. */
 #include "proof.h"
+#include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -112,30 +112,18 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
     double rate = xb_reading_median(reading, best, &xb_figure_bandwidth);
     if (best == NULL || (pinned == NULL && (engine == NULL || kernel == NULL)))
         return false;
-    xb_reading_add_name(reading, best);
-    xb_reading_add(reading, " copies ");
-    xb_reading_add_rate(reading, rate);
-    xb_reading_add(reading, " GB/s within the device");
-    xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
+    xb_reading_phrase(reading, "{name} copies {rate:bandwidth} GB/s within the device", best, rate);
     if (pinned != NULL) {
-        xb_reading_add(reading, ", ");
-        xb_reading_add_factor(reading,
-                              rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth));
-        xb_reading_add(reading, " what ");
-        xb_reading_add_name(reading, pinned);
-        xb_reading_add(reading, " brings from the host");
-        xb_reading_number(reading, "ratio_to_pinned",
-                          rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth),
-                          XB_UNIT_RATIO);
+        double factor = rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth);
+        xb_reading_phrase(reading, ", {factor:ratio_to_pinned} what {name} brings from the host",
+                          factor, pinned);
     }
     xb_reading_add(reading, ".");
     if (engine != NULL && kernel != NULL) {
         double factor = xb_reading_median(reading, kernel, &xb_figure_bandwidth) /
                         xb_reading_median(reading, engine, &xb_figure_bandwidth);
-        xb_reading_add(reading, " By kernel it is ");
-        xb_reading_add_speed(reading, factor);
-        xb_reading_add(reading, " as by engine.");
-        xb_reading_number(reading, "kernel_to_engine", factor, XB_UNIT_RATIO);
+        xb_reading_phrase(reading, " By kernel it is {speed:kernel_to_engine} as by engine.",
+                          factor);
         xb_reading_rests_on(reading, kernel);
         xb_reading_rests_on(reading, engine);
     }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of pageable memory: what page-locking is worth, and what a ring is. */
-#include "pageable_reading.h"
-
-#include "alignment.h"
-
-#include "xferbench/reading.h"
+#include "readings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,39 +47,22 @@ static void add_blocking(struct xb_reading *reading, double share)
         xb_reading_add(reading, "blocks the calling thread until it is done");
     else if (share < AT_ONCE)
         xb_reading_add(reading, "returns at once");
-    else {
-        xb_reading_add(reading, "blocks the calling thread for ");
-        xb_reading_add_share(reading, share);
-        xb_reading_add(reading, " of its time");
-    }
-}
-
-static const struct xb_record_case *find_pageable(const struct xb_reading *reading, int device,
-                                                  uint64_t bytes)
-{
-    const struct xb_record_case *found =
-        xb_reading_best(reading, device, bytes, XB_H2D, "pageable", driver.variant);
-    return found != NULL ? found
-                         : xb_reading_best(reading, device, bytes, XB_H2D, "async", "pageable");
-}
-
-static const struct xb_record_case *find_pinned(const struct xb_reading *reading, int device,
-                                                uint64_t bytes)
-{
-    const struct xb_record_case *found =
-        xb_reading_best(reading, device, bytes, XB_H2D, "pinned", NULL);
-    return found != NULL
-               ? found
-               : xb_reading_faster(
-                     reading,
-                     xb_reading_best(reading, device, bytes, XB_H2D, "async", "registered"),
-                     xb_reading_best(reading, device, bytes, XB_H2D, "async", "alloc"));
+    else
+        xb_reading_phrase(reading, "blocks the calling thread for {share} of its time", share);
 }
 
 static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *free_at_once = find_pinned(reading, device, bytes);
-    const struct xb_record_case *held = find_pageable(reading, device, bytes);
+    const struct xb_record_case *free_at_once =
+        xb_reading_best(reading, device, bytes, XB_H2D, "pinned", NULL);
+    const struct xb_record_case *held =
+        xb_reading_best(reading, device, bytes, XB_H2D, "pageable", driver.variant);
+    if (free_at_once == NULL)
+        free_at_once = xb_reading_faster(
+            reading, xb_reading_best(reading, device, bytes, XB_H2D, "async", "registered"),
+            xb_reading_best(reading, device, bytes, XB_H2D, "async", "alloc"));
+    if (held == NULL)
+        held = xb_reading_best(reading, device, bytes, XB_H2D, "async", "pageable");
     double of_pageable = blocked_share(reading, held);
     double of_pinned = blocked_share(reading, free_at_once);
     if (!(of_pageable > 0) || !(of_pinned > 0))
@@ -139,23 +118,17 @@ static double ratio_of(const struct xb_reading *reading, const struct pair *pair
     return pair->figure->more_is_better ? pinned_one / pageable_one : pageable_one / pinned_one;
 }
 
-/* Whether the samples themselves are one copy each, by one clock. */
-static bool are_single(const struct xb_reading *reading, const struct pair *pair)
-{
-    return xb_reading_iterations(reading, pair->pinned) == 1 &&
-           xb_reading_iterations(reading, pair->pageable) == 1 &&
-           xb_reading_device_timed(reading, pair->pinned) ==
-               xb_reading_device_timed(reading, pair->pageable);
-}
-
 /* By the host's clock where both have an interval of that. Long copies have too few samples of it
  * (measurement.md): then by the row's own time, from which what the host does is missing, which is
- * next to nothing of it. */
+ * next to nothing of it, if the samples themselves are one copy each, by one clock. */
 static void judge(const struct xb_reading *reading, struct pair *pair)
 {
     pair->figure = &xb_figure_wall_time;
     pair->order = xb_reading_judge_by(reading, pair->figure, pair->pinned, pair->pageable);
-    if (pair->order != XB_READING_UNKNOWN || !are_single(reading, pair))
+    if (pair->order != XB_READING_UNKNOWN || xb_reading_iterations(reading, pair->pinned) != 1 ||
+        xb_reading_iterations(reading, pair->pageable) != 1 ||
+        xb_reading_device_timed(reading, pair->pinned) !=
+            xb_reading_device_timed(reading, pair->pageable))
         return;
     pair->figure = &xb_figure_bandwidth;
     pair->order = xb_reading_judge(reading, pair->pinned, pair->pageable);
@@ -185,34 +158,17 @@ static void list_pairs(const struct xb_reading *reading, int device, enum xb_dir
     }
 }
 
-/* "2.31 times as fast" */
-static void add_pair(struct xb_reading *reading, const struct pair *pair, const char *size,
-                     const char *ratio)
-{
-    xb_reading_add_factor(reading, ratio_of(reading, pair));
-    xb_reading_add(reading, " as fast");
-    xb_reading_number(reading, size, (double)pair->pinned->bytes, "B");
-    xb_reading_number(reading, ratio, ratio_of(reading, pair), XB_UNIT_RATIO);
-}
-
 /* What it is at the largest size for which it does not pay. */
 static void add_below(struct xb_reading *reading, const struct pair *pair)
 {
     double ratio = ratio_of(reading, pair);
-    xb_reading_add(reading, " At ");
-    xb_reading_add_size(reading, pair->pinned->bytes);
-    if (pair->order == XB_READING_ALIKE) {
+    xb_reading_phrase(reading, " At {size:below}", pair->pinned->bytes);
+    if (pair->order == XB_READING_ALIKE)
         xb_reading_add(reading, " the difference is within the noise.");
-    } else if (ratio > 1) {
-        xb_reading_add(reading, " it is ");
-        xb_reading_add_factor(reading, ratio);
-        xb_reading_add(reading, " as fast.");
-    } else {
-        xb_reading_add(reading, " pageable is ");
-        xb_reading_add_factor(reading, 1 / ratio);
-        xb_reading_add(reading, " as fast.");
-    }
-    xb_reading_number(reading, "below", (double)pair->pinned->bytes, "B");
+    else if (ratio > 1)
+        xb_reading_phrase(reading, " it is {factor} as fast.", ratio);
+    else
+        xb_reading_phrase(reading, " pageable is {factor} as fast.", 1 / ratio);
     xb_reading_number(reading, "ratio_below", ratio, XB_UNIT_RATIO);
 }
 
@@ -220,25 +176,24 @@ static void add_below(struct xb_reading *reading, const struct pair *pair)
 static void add_from(struct xb_reading *reading, const struct pairs *pairs, size_t paying)
 {
     const struct pair *from = &pairs->all[paying - 1];
+    const struct pair *largest = &pairs->all[0];
     bool at_all = paying == pairs->count;
-    if (at_all) {
-        xb_reading_add(reading, "pinning pays at every size %s: at ",
-                       pairs->left_out ? "that can be compared" : "measured");
-        xb_reading_add_size(reading, from->pinned->bytes);
-        xb_reading_add(reading, ", the smallest, it is ");
-    } else {
-        xb_reading_add(reading, "pinning pays from ");
-        xb_reading_add_size(reading, from->pinned->bytes);
-        xb_reading_add(reading, " up: it is ");
-    }
-    add_pair(reading, from, "from", "ratio_from");
-    if (!at_all)
-        xb_reading_add(reading, " there");
+    if (at_all)
+        xb_reading_phrase(reading,
+                          "pinning pays at every size {text}: at {size:from}, the smallest, it is "
+                          "{factor:ratio_from} as fast",
+                          pairs->left_out ? "that can be compared" : "measured",
+                          from->pinned->bytes, ratio_of(reading, from));
+    else
+        xb_reading_phrase(reading,
+                          "pinning pays from {size:from} up: it is {factor:ratio_from} as fast "
+                          "there",
+                          from->pinned->bytes, ratio_of(reading, from));
     if (paying > 1) {
-        xb_reading_add(reading, ", and ");
-        add_pair(reading, &pairs->all[0], "largest", "ratio_largest");
-        xb_reading_add(reading, " at ");
-        xb_reading_add_size(reading, pairs->all[0].pinned->bytes);
+        /* The size goes before its ratio among the numbers, and behind it in the words. */
+        xb_reading_number(reading, "largest", (double)largest->pinned->bytes, XB_UNIT_BYTES);
+        xb_reading_phrase(reading, ", and {factor:ratio_largest} as fast at {size}",
+                          ratio_of(reading, largest), largest->pinned->bytes);
     }
     xb_reading_add(reading, ".");
     if (!at_all)

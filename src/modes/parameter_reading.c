@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "parameter_reading.h"
-
-#include "xferbench/reading.h"
+#include "readings.h"
 #include "xferbench/units.h"
 
 #include <inttypes.h>
@@ -42,19 +40,6 @@ static bool is_size(const struct xb_option *option)
     return option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES;
 }
 
-/* The first by default; 0 where there is none. */
-static uint64_t default_of(const struct xb_option *option)
-{
-    struct xb_error ignored;
-    uint64_t value = 0;
-    char first[32];
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(option->default_text, ","),
-             option->default_text);
-    if (!is_size(option))
-        return strtoull(first, NULL, 10);
-    return xb_size_parse(first, &value, &ignored) == XB_OK ? value : 0;
-}
-
 static double rate_of(const struct family *family, const struct xb_record_case *test)
 {
     return xb_reading_median(family->reading, test, &xb_figure_bandwidth);
@@ -81,47 +66,43 @@ static bool belongs(const struct family *family, const struct xb_record_case *te
            xb_reading_judge(family->reading, test, best) != XB_READING_UNKNOWN;
 }
 
-static void take(struct family *family, const struct xb_record_case *test)
-{
-    size_t place = family->count;
-    if (place == MOST_VALUES)
-        return;
-    for (; place > 0 && value_of(family, family->cases[place - 1]) > value_of(family, test);
-         place--)
-        family->cases[place] = family->cases[place - 1];
-    family->cases[place] = test;
-    family->count++;
-}
-
-/* The most that the intervals leave a case to lose. */
-static double most_lost(const struct family *family, const struct xb_record_case *test)
-{
-    const struct xb_record *record = xb_reading_record(family->reading);
-    struct xb_statistics best, own;
-    bool known = xb_record_describe(record, family->best, xb_figure_bandwidth.name, &best) &&
-                 xb_record_describe(record, test, xb_figure_bandwidth.name, &own);
-    return known ? 1 - own.ci95_low / best.ci95_high : 1;
-}
-
-static enum standing stand(const struct family *family, const struct xb_record_case *test)
-{
-    if (xb_reading_judge(family->reading, test, family->best) == XB_READING_SLOWER)
-        return WORSE;
-    return test == family->best || most_lost(family, test) <= AS_GOOD ? GOOD : OPEN;
-}
-
 static bool is_good(const struct family *family, size_t index)
 {
     return family->standings[index] == GOOD;
+}
+
+/* How a case stands to the best: as good where the intervals leave it next to nothing to lose. */
+static enum standing stand(const struct family *family, const struct xb_record_case *test)
+{
+    const struct xb_record *record = xb_reading_record(family->reading);
+    const char *figure = xb_figure_bandwidth.name;
+    struct xb_statistics best, own;
+    if (xb_reading_judge(family->reading, test, family->best) == XB_READING_SLOWER)
+        return WORSE;
+    if (test == family->best)
+        return GOOD;
+    return xb_record_describe(record, family->best, figure, &best) &&
+                   xb_record_describe(record, test, figure, &own) &&
+                   1 - own.ci95_low / best.ci95_high <= AS_GOOD
+               ? GOOD
+               : OPEN;
 }
 
 static void collect(struct family *family)
 {
     const struct xb_record_cases sized =
         xb_record_of_size(xb_reading_record(family->reading), family->best->bytes);
-    for (size_t i = 0; i < sized.count; i++)
-        if (belongs(family, sized.cases[i]))
-            take(family, sized.cases[i]);
+    for (size_t i = 0; i < sized.count && family->count < MOST_VALUES; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        size_t place = family->count;
+        if (!belongs(family, test))
+            continue;
+        for (; place > 0 && value_of(family, family->cases[place - 1]) > value_of(family, test);
+             place--)
+            family->cases[place] = family->cases[place - 1];
+        family->cases[place] = test;
+        family->count++;
+    }
     for (size_t i = 0; i < family->count; i++) {
         family->standings[i] = stand(family, family->cases[i]);
         family->open += family->standings[i] == OPEN;
@@ -160,61 +141,45 @@ static void add_loss(const struct family *family, const struct xb_record_case *t
     char name[32];
     xb_reading_add(reading, " The %s, ", what);
     add_value(family, value_of(family, test));
-    xb_reading_add(reading, ", loses ");
-    xb_reading_add_share(reading, loss);
-    xb_reading_add(reading, ".");
+    xb_reading_phrase(reading, ", loses {share}.", loss);
     xb_reading_number(reading, what, (double)value_of(family, test), unit_of(family));
     snprintf(name, sizeof name, "%s_loss", what);
     xb_reading_number(reading, name, loss, XB_UNIT_RATIO);
 }
 
-/* That nothing is lost at the default, which is as good as the best. */
-static void add_default(const struct family *family, size_t index)
-{
-    if (index < family->first || index > family->last)
-        return; /* what lies between is worse: nothing to build on */
-    xb_reading_add(family->reading, family->first == family->last ? " It is the default."
-                                                                  : " The default is among them.");
-    xb_reading_number(family->reading, "default", (double)value_of(family, family->cases[index]),
-                      unit_of(family));
-}
-
 /* What is lost: at the default where it was measured, else at the slowest. */
 static void add_losses(const struct family *family)
 {
-    uint64_t usual = default_of(family->option);
+    struct xb_reading *reading = family->reading;
+    const char *text = family->option->default_text; /* the first of it is the default */
+    struct xb_error ignored;
+    uint64_t usual = 0;
+    char first[32];
     size_t slowest = 0;
+    snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ","), text);
+    if (!is_size(family->option))
+        usual = strtoull(first, NULL, 10);
+    else if (xb_size_parse(first, &usual, &ignored) != XB_OK)
+        usual = 0;
     for (size_t i = 0; i < family->count; i++) {
-        if (value_of(family, family->cases[i]) == usual) {
-            if (is_good(family, i))
-                add_default(family, i);
-            else if (family->standings[i] == WORSE)
-                add_loss(family, family->cases[i], "default");
-            return;
-        }
-        if (rate_of(family, family->cases[i]) < rate_of(family, family->cases[slowest]))
+        const struct xb_record_case *test = family->cases[i];
+        if (rate_of(family, test) < rate_of(family, family->cases[slowest]))
             slowest = i;
+        if (value_of(family, test) != usual)
+            continue;
+        if (family->standings[i] == WORSE)
+            add_loss(family, test, "default");
+        /* Nothing is lost; but if what lies between it and the best is worse, that is nothing to
+         * build on. */
+        if (!is_good(family, i) || i < family->first || i > family->last)
+            return;
+        xb_reading_add(reading, family->first == family->last ? " It is the default."
+                                                              : " The default is among them.");
+        xb_reading_number(reading, "default", (double)usual, unit_of(family));
+        return;
     }
     if (family->standings[slowest] == WORSE)
         add_loss(family, family->cases[slowest], "slowest");
-}
-
-/* "any chunk from 1 MiB to 8 MiB is as good", "the fastest chunk is 8 MiB". */
-static void add_which(const struct family *family, const char *noun)
-{
-    struct xb_reading *reading = family->reading;
-    uint64_t from = value_of(family, family->cases[family->first]);
-    uint64_t to = value_of(family, family->cases[family->last]);
-    if (from == to) {
-        xb_reading_add(reading, "the %s %s is ", family->open > 0 ? "fastest" : "best", noun);
-        add_value(family, from);
-        return;
-    }
-    xb_reading_add(reading, "any %s from ", noun);
-    add_value(family, from);
-    xb_reading_add(reading, " to ");
-    add_value(family, to);
-    xb_reading_add(reading, " is as good");
 }
 
 /* " 4 MiB and 16 MiB may be as good: the samples vary too much to tell." */
@@ -234,20 +199,28 @@ static void add_open(const struct family *family)
         xb_reading_add(reading, " may be as good: the samples vary too much to tell.");
 }
 
+/* "any chunk from 1 MiB to 8 MiB is as good", "the fastest chunk is 8 MiB"; and how fast. */
 static void add_best(const struct family *family, const char *noun)
 {
     struct xb_reading *reading = family->reading;
+    uint64_t from = value_of(family, family->cases[family->first]);
+    uint64_t to = value_of(family, family->cases[family->last]);
     double rate = rate_of(family, family->best);
-    add_which(family, noun);
-    xb_reading_add(reading, " (");
-    xb_reading_add_rate(reading, rate);
-    xb_reading_add(reading, " GB/s).");
+    if (from == to) {
+        xb_reading_add(reading, "the %s %s is ", family->open > 0 ? "fastest" : "best", noun);
+        add_value(family, from);
+    } else {
+        xb_reading_add(reading, "any %s from ", noun);
+        add_value(family, from);
+        xb_reading_add(reading, " to ");
+        add_value(family, to);
+        xb_reading_add(reading, " is as good");
+    }
+    xb_reading_phrase(reading, " ({rate} GB/s).", rate);
     add_open(family);
     xb_reading_number(reading, "best", (double)value_of(family, family->best), unit_of(family));
-    xb_reading_number(reading, "as_good_from",
-                      (double)value_of(family, family->cases[family->first]), unit_of(family));
-    xb_reading_number(reading, "as_good_to", (double)value_of(family, family->cases[family->last]),
-                      unit_of(family));
+    xb_reading_number(reading, "as_good_from", (double)from, unit_of(family));
+    xb_reading_number(reading, "as_good_to", (double)to, unit_of(family));
     xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
     if (family->open > 0)
         xb_reading_number(reading, "not_told_apart", (double)family->open, XB_UNIT_RATIO);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between the memories of two devices: directly, or staged through the host. */
 #include "pair.h"
-#include "peer_reading.h"
 #include "proof.h"
+#include "readings.h"
 #include "shared_options.h"
 
 #include "xferbench/result.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Reading says of page-locking. */
 #include "pin.h"
-
-#include "xferbench/reading.h"
+#include "readings.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -32,12 +31,6 @@ static double setup_of(const struct xb_reading *reading, const struct xb_record_
     return xb_reading_median(reading, test, &xb_figure_setup_time);
 }
 
-static bool describe(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const struct xb_figure *figure, struct xb_statistics *statistics)
-{
-    return xb_record_describe(xb_reading_record(reading), test, figure->name, statistics);
-}
-
 /* Whether every process whose row counts has the figure. */
 static bool have_all(const struct xb_reading *reading, const struct xb_record_case *test,
                      const struct xb_figure *figure)
@@ -54,11 +47,11 @@ static void add_outcome(struct xb_reading *reading, const struct xb_record_case 
                         const struct xb_figure *reference, const struct xb_figure *copies,
                         const char *against)
 {
-    struct xb_statistics own;
-    struct xb_statistics other;
+    const struct xb_record *record = xb_reading_record(reading);
+    struct xb_statistics own, other;
     double count = xb_reading_median(reading, test, copies); /* NAN: no process has it */
-    if (!describe(reading, test, &xb_figure_bandwidth, &own) ||
-        !describe(reading, test, reference, &other))
+    if (!xb_record_describe(record, test, xb_figure_bandwidth.name, &own) ||
+        !xb_record_describe(record, test, reference->name, &other))
         return;
     if (count > 0 && have_all(reading, test, copies))
         xb_reading_add(reading, ", paid back after %.0f cop%s against %s", count,
@@ -77,8 +70,8 @@ static void add_way(struct xb_reading *reading, const struct xb_record_case *tes
     const struct xb_figure *const numbers[] = {&xb_figure_setup_time, &xb_figure_break_even_copies,
                                                &xb_figure_break_even_copies_ring};
     char name[64];
-    xb_reading_add(reading, "%s takes%s ", test->variant, takes);
-    xb_reading_add_duration(reading, setup_of(reading, test));
+    xb_reading_phrase(reading, "{text} takes{text} {duration}", test->variant, takes,
+                      setup_of(reading, test));
     add_outcome(reading, test, &xb_figure_pageable_time, &xb_figure_break_even_copies,
                 "the driver's copies");
     add_outcome(reading, test, &xb_figure_ring_time, &xb_figure_break_even_copies_ring, "the ring");
@@ -91,16 +84,6 @@ static void add_way(struct xb_reading *reading, const struct xb_record_case *tes
                           numbers[i]->unit);
     }
     xb_reading_rests_on(reading, test);
-}
-
-/* Whether a backend says that it locks nothing: what that takes is no page lock's time. */
-static bool locks_nothing(const struct xb_reading *reading, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++)
-        for (size_t k = 0; k < test->rows[i].detail_count; k++)
-            if (strcmp(test->rows[i].details[k].name, "pinned_memory") == 0)
-                return true;
-    return false;
 }
 
 /* Ways that do the same work: they find the memory alike. */
@@ -117,7 +100,12 @@ static bool say_of_alike(struct xb_reading *reading, const struct alike *alike,
     for (size_t i = 0; i < 2; i++) {
         const struct xb_record_case *way = ways[alike->ways[i]];
         double setup = setup_of(reading, way);
-        if (!(setup > 0) || locks_nothing(reading, way))
+        bool locks = setup > 0;
+        /* Where a backend says that it locks nothing, what that takes is no page lock's time. */
+        for (size_t r = 0; locks && r < xb_reading_record(reading)->process_count; r++)
+            for (size_t k = 0; k < way->rows[r].detail_count; k++)
+                locks = locks && strcmp(way->rows[r].details[k].name, "pinned_memory") != 0;
+        if (!locks)
             continue;
         best = best == NULL || setup < setup_of(reading, best) ? way : best;
         worst = worst == NULL || setup > setup_of(reading, worst) ? way : worst;

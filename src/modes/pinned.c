@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between page-locked host memory and the device: a single transfer by its copy engine. */
-#include "alignment.h"
+#include "readings.h"
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/reading.h"
 #include "xferbench/workspace.h"
 
 /* Of a copy to the device whose only use is to have been there. Enough that the copy engine makes
@@ -87,18 +86,15 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
         return false;
     bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;
     double share = after.median / alone.median;
-    xb_reading_add(reading, "Device to host, ");
-    xb_reading_add_name(reading, test);
-    xb_reading_add(reading, " is ");
+    xb_reading_phrase(reading, "Device to host, {name} is ", test);
     if (sure)
         xb_reading_add_speed(reading, share);
     else
         xb_reading_add(reading, "as fast, within the noise,");
-    xb_reading_add(reading, " right after a copy to the device on the same queue (");
-    xb_reading_add_rate(reading, after.median);
-    xb_reading_add(reading, ", without it ");
-    xb_reading_add_rate(reading, alone.median);
-    xb_reading_add(reading, " GB/s).");
+    xb_reading_phrase(reading,
+                      " right after a copy to the device on the same queue ({rate}, without it "
+                      "{rate} GB/s).",
+                      after.median, alone.median);
     xb_reading_number(reading, "ratio", share, XB_UNIT_RATIO);
     xb_reading_number(reading, "bandwidth_after_h2d", after.median, XB_UNIT_RATE);
     xb_reading_number(reading, "bandwidth", alone.median, XB_UNIT_RATE);

@@ -3,10 +3,8 @@
 /* From disk to device: files are read, copied, computed on, and the result brought back. */
 #include "pipeline.h"
 #include "kernel_time.h"
-#include "pipeline_options.h"
-#include "pipeline_proof.h"
-#include "pipeline_reading.h"
 #include "proof.h"
+#include "readings.h"
 #include "shared_options.h"
 #include "stage_figures.h"
 

@@ -2,12 +2,136 @@
 #ifndef XFERBENCH_MODES_PIPELINE_H
 #define XFERBENCH_MODES_PIPELINE_H
 
-#include "pipeline_figures.h"
-#include "pipeline_source.h"
 #include "storage/reader.h"
+#include "storage/store.h"
+#include "xferbench/mode.h"
+#include "xferbench/result.h"
 #include "xferbench/stage.h"
 
-/* The private state of the mode `pipeline`, and how a case of it is set up. */
+/* What the files of the mode `pipeline` share. */
+
+/* ---- pipeline_options.c: how it reads, in which order it does what, and its figures ---- */
+
+/* --order: its words are the mode's variants. */
+extern const struct xb_option xb_option_order;
+bool xb_order_is_overlapped(const char *variant);
+bool xb_order_is_pageable(const char *variant);
+
+/* --io */
+extern const struct xb_option xb_option_io;
+/* Whether the device reads the file itself, by a call of its runtime. */
+bool xb_io_is_by_device(const struct xb_case *test);
+/* How the host's threads read where it does not. */
+enum xb_io xb_io_of(const struct xb_case *test);
+/* Whether the page cache is passed by. */
+bool xb_io_is_direct(const struct xb_case *test);
+
+/* --readers */
+extern const struct xb_option xb_option_readers;
+/* How many threads read. */
+unsigned xb_readers_of(const struct xb_case *test);
+/* How much each takes at a time where chunks are read. */
+uint64_t xb_reader_piece_of(const struct xb_case *test);
+
+enum xb_pipeline_stage {
+    XB_PIPELINE_READ,
+    XB_PIPELINE_IN,
+    XB_PIPELINE_COMPUTE,
+    XB_PIPELINE_OUT,
+    XB_PIPELINE_STAGES
+};
+
+/* Of each stage: its rate alone, and the shares of the time that a recorded iteration tells. */
+extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
+extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
+extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
+
+/* All of them; ends with NULL. */
+extern const struct xb_figure *const xb_pipeline_figures[];
+
+/* Computes what follows from the rates and the bandwidth: gpu_busy, share_of_bound, and speed_up
+ * where there is a serial_time. None of them where not all stages were timed. XB_ERR_MEMORY only.
+ */
+XB_MUST_CHECK enum xb_status xb_pipeline_compute(struct xb_result *result, struct xb_error *error);
+
+/* ---- pipeline_source.c ---- */
+
+/*
+ * What the mode `pipeline` reads, and how it comes in items: chunks of one file, or batches of
+ * small files, each file of a batch behind the other. Readers share an item in pieces.
+ */
+
+/* --file, --batch-files */
+extern const struct xb_option xb_option_file;
+extern const struct xb_option xb_option_batch_files;
+
+struct xb_source {
+    const struct xb_files *files;
+    struct xb_files given;     /* where --file names them */
+    bool is_made;              /* by us: `pattern` says what they hold */
+    struct xb_pattern pattern; /* of all files, file behind file */
+    uint64_t bytes;            /* that an iteration reads */
+    uint64_t chunk;            /* of one file; 0: batches */
+    size_t batch;              /* files in an item; 0: chunks */
+    uint64_t items, pieces;    /* pieces of an item, at most */
+    uint64_t piece;            /* bytes, of chunks */
+    uint64_t *positions;       /* of batches: where each file begins in its item */
+    uint64_t item_most;        /* bytes of the longest item, in whole blocks */
+};
+
+/* A piece of an item. */
+struct xb_source_piece {
+    size_t file;
+    uint64_t offset;   /* in the file */
+    uint64_t position; /* in the item */
+    uint64_t bytes;    /* 0: the item has no such piece */
+    uint64_t padding;  /* behind it in the item, up to the next file: to be zeros */
+};
+
+/* How long a mode's cases are where --size is not given: what --file names; 0 where it names
+ * nothing to be read. */
+uint64_t xb_source_bytes(const struct xb_config *config);
+
+/* XB_ERR_USAGE where the options contradict each other. */
+XB_MUST_CHECK enum xb_status
+xb_source_check(const struct xb_case *test, const struct xb_config *config, struct xb_error *error);
+
+/* Opens the files of a case, or has them made. Blocks. Close it also after a failure. */
+XB_MUST_CHECK enum xb_status xb_source_open(const struct xb_mode_context *context,
+                                            struct xb_source *source, struct xb_error *error);
+/* Accepts one that is all zero. */
+void xb_source_close(struct xb_source *source);
+
+uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item);
+struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64_t item,
+                                          uint64_t piece);
+
+/* From byte `from` of a slot to `until` only one of the items that go through it writes. After an
+ * iteration these bytes still hold what the next one is to put there; all others hold what another
+ * item has put over them. Of `slots` that items take in turn. */
+struct xb_source_own {
+    uint64_t from, until;
+};
+struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slots, unsigned slot);
+
+/* Puts to `memory`, which holds item_most, what the item has to be: from the pattern, or where the
+ * file is the user's by reading it again the plain way. Blocks. */
+XB_MUST_CHECK enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item,
+                                              void *memory, struct xb_error *error);
+
+/* ---- pipeline_proof.c ---- */
+
+/* The proof that every byte of the files arrived and was computed on: of each item the device's
+ * digest has come back, and the host calculates what it has to be. */
+
+/* `digests` is what came back, a word an item; `scratch` holds an item. Fills result->row.verified
+ * and the reason. Blocks. */
+XB_MUST_CHECK enum xb_status xb_pipeline_prove(const struct xb_source *source,
+                                               const unsigned long long *digests, uint64_t steps,
+                                               void *scratch, struct xb_result *result,
+                                               struct xb_error *error);
+
+/* ---- pipeline_setup.c: the private state, and how a case is set up ---- */
 
 /* What comes back of each item: the digest of what the kernel made of it. */
 #define XB_PIPELINE_RESULT_BYTES UINT64_C(8)

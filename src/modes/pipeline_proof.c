@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline_proof.h"
+#include "pipeline.h"
 
 #include "xferbench/verify.h"
 

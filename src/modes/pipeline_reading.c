@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "pipeline_reading.h"
-
-#include "parameter_reading.h"
-#include "pipeline_figures.h"
-#include "pipeline_options.h"
-#include "pipeline_source.h"
+#include "pipeline.h"
+#include "readings.h"
 #include "shared_options.h"
 #include "stage_figures.h"
-
-#include "xferbench/reading.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,21 +15,6 @@ static bool is_by(const struct xb_record_case *test, const char *io)
     return strcmp(xb_record_parameter(test, xb_option_io.name), io) == 0;
 }
 
-/* The fastest row of that order that reads that way. */
-static const struct xb_record_case *best_by(const struct xb_reading *reading, int device,
-                                            uint64_t bytes, const char *order, const char *io)
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, order) == 0 &&
-            test->device == device && is_by(test, io) && xb_reading_usable(reading, test))
-            best = xb_reading_faster(reading, best, test);
-    }
-    return best;
-}
-
 static const struct xb_record_detail *find_detail(const struct xb_record_case *test, size_t process,
                                                   const char *name)
 {
@@ -43,21 +22,6 @@ static const struct xb_record_detail *find_detail(const struct xb_record_case *t
         if (strcmp(test->rows[process].details[i].name, name) == 0)
             return &test->rows[process].details[i];
     return NULL;
-}
-
-/* What every process says of the row that has it; NULL where they differ. */
-static const char *common_detail(const struct xb_reading *reading,
-                                 const struct xb_record_case *test, const char *name)
-{
-    const char *common = NULL;
-    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
-        const struct xb_record_detail *detail = find_detail(test, i, name);
-        const char *own = detail != NULL ? detail->text : NULL;
-        if (own != NULL && common != NULL && strcmp(own, common) != 0)
-            return NULL;
-        common = own != NULL ? own : common;
-    }
-    return common;
 }
 
 /* ---- words ---- */
@@ -71,16 +35,19 @@ const char *xb_page_cache_word(double share)
 
 static void add_rate(struct xb_reading *reading, const struct xb_record_case *test)
 {
-    const char *cache = common_detail(reading, test, "page_cache");
     double rate = xb_reading_median(reading, test, &xb_figure_bandwidth);
-    xb_reading_add_name(reading, test);
-    xb_reading_add(reading, ": ");
-    xb_reading_add_rate(reading, rate);
-    xb_reading_add(reading, " GB/s from file to device");
-    if (cache != NULL && (is_by(test, "cached") || is_by(test, "mmap")))
+    const char *cache = NULL; /* what every process says of it that has it */
+    bool differs = false;
+    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
+        const struct xb_record_detail *detail = find_detail(test, i, "page_cache");
+        const char *own = detail != NULL ? detail->text : NULL;
+        differs = differs || (own != NULL && cache != NULL && strcmp(own, cache) != 0);
+        cache = own != NULL ? own : cache;
+    }
+    xb_reading_phrase(reading, "{name}: {rate:bandwidth} GB/s from file to device", test, rate);
+    if (cache != NULL && !differs && (is_by(test, "cached") || is_by(test, "mmap")))
         xb_reading_add(reading, ", page cache %s", cache);
     xb_reading_add(reading, ".");
-    xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
 }
 
 /* From here on the slowest stage is what a case is limited by. */
@@ -111,12 +78,10 @@ static void add_pace(struct xb_reading *reading, const struct xb_record_case *te
     }
     if (slowest == XB_PIPELINE_STAGES || !(share > 0))
         return;
-    xb_reading_add(reading, " %s the pace: ", stages[slowest].words);
-    xb_reading_add_rate(reading, least);
-    xb_reading_add(reading, " GB/s alone. Throughput is ");
-    xb_reading_add_share(reading, share < 1 ? share : 1);
-    xb_reading_add(reading, " of that.");
-    xb_reading_number(reading, "slowest_stage_rate", least, XB_UNIT_RATE);
+    xb_reading_phrase(
+        reading,
+        " {text} the pace: {rate:slowest_stage_rate} GB/s alone. Throughput is {share} of that.",
+        stages[slowest].words, least, share < 1 ? share : 1);
     xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
     if (share >= NEAR_ITS_BOUND)
         xb_reading_add(reading, " %s", stages[slowest].advice);
@@ -131,38 +96,31 @@ static void add_busy(struct xb_reading *reading, const struct xb_record_case *te
     double recorded = xb_reading_median(reading, test, &xb_pipeline_busy[XB_PIPELINE_COMPUTE]);
     if (!(busy > 0))
         return;
-    xb_reading_add(reading, " The device computed ");
-    xb_reading_add_share_of_time(reading, busy);
-    if (recorded > busy + SLOWED) {
-        xb_reading_add(reading, ", and ");
-        xb_reading_add_share(reading, recorded);
-        xb_reading_add(reading, " in the recorded iteration: its kernels are slower beside the "
-                                "other stages than alone");
-        xb_reading_number(reading, "busy_compute", recorded, XB_UNIT_RATIO);
-    }
+    xb_reading_phrase(reading, " The device computed {share-of-time}", busy);
+    if (recorded > busy + SLOWED)
+        xb_reading_phrase(reading,
+                          ", and {share:busy_compute} in the recorded iteration: its kernels are "
+                          "slower beside the other stages than alone",
+                          recorded);
     xb_reading_add(reading, ".");
     xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
 }
 
-/* Whether that process had the same kernel in both. */
-static bool is_same_kernel(const struct xb_record_case *test, const struct xb_record_case *other,
-                           size_t process)
-{
-    const struct xb_record_detail *own = find_detail(test, process, "compute_steps");
-    const struct xb_record_detail *others = find_detail(other, process, "compute_steps");
-    return own != NULL && others != NULL && own->number == others->number;
-}
-
-/* Whether both are the same work: of the same files in the same batches, with the same kernel. */
+/* Whether both are the same work: of the same files in the same batches, and with the same kernel
+ * in every process. */
 static bool is_same_work(const struct xb_reading *reading, const struct xb_record_case *test,
                          const struct xb_record_case *other)
 {
     if (strcmp(xb_record_parameter(test, xb_option_batch_files.name),
                xb_record_parameter(other, xb_option_batch_files.name)) != 0)
         return false;
-    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++)
-        if (test->rows[i].is_there && other->rows[i].is_there && !is_same_kernel(test, other, i))
+    for (size_t i = 0; i < xb_reading_record(reading)->process_count; i++) {
+        const struct xb_record_detail *own = find_detail(test, i, "compute_steps");
+        const struct xb_record_detail *others = find_detail(other, i, "compute_steps");
+        bool is_same = own != NULL && others != NULL && own->number == others->number;
+        if (test->rows[i].is_there && other->rows[i].is_there && !is_same)
             return false;
+    }
     return true;
 }
 
@@ -182,48 +140,51 @@ static void add_other(struct xb_reading *reading, const struct xb_record_case *b
         xb_reading_add(reading, " It and %s differ by no more than the noise.", other->variant);
         return;
     }
-    xb_reading_add(reading, " It is ");
-    xb_reading_add_speed(reading, factor);
-    xb_reading_add(reading, " as %s", other->variant);
-    if (busy > 0) {
-        xb_reading_add(reading, " (device busy ");
-        xb_reading_add_share_of_time(reading, busy);
-        xb_reading_add(reading, ")");
-    }
+    xb_reading_phrase(reading, " It is {speed} as {text}", factor, other->variant);
+    if (busy > 0)
+        xb_reading_phrase(reading, " (device busy {share-of-time})", busy);
     xb_reading_add(reading, ".");
     snprintf(name, sizeof name, "ratio_%s",
              xb_order_is_pageable(other->variant) ? "serial_pageable" : "serial");
     xb_reading_number(reading, name, factor, XB_UNIT_RATIO);
 }
 
-static bool say_of_io(struct xb_reading *reading, int device, uint64_t bytes, const char *io,
-                      bool is_first)
+/* The fastest row of that order that reads that way. */
+static const struct xb_record_case *best_by(const struct xb_reading *reading, int device,
+                                            uint64_t bytes, const char *order, const char *io)
 {
-    static const char *const orders[] = {"overlapped", "serial", "serial-pageable"};
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < 3; i++) {
-        const struct xb_record_case *other = best_by(reading, device, bytes, orders[i], io);
-        if (other == NULL)
-            continue;
-        if (best != NULL) {
-            add_other(reading, best, other);
-            continue;
-        }
-        if (!is_first)
-            xb_reading_next(reading);
-        best = other;
-        add_rate(reading, best);
-        add_pace(reading, best);
-        add_busy(reading, best);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        if (strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, order) == 0 &&
+            test->device == device && is_by(test, io) && xb_reading_usable(reading, test))
+            best = xb_reading_faster(reading, best, test);
     }
-    return best != NULL;
+    return best;
 }
 
 static bool say_disk(struct xb_reading *reading, int device, uint64_t bytes)
 {
+    static const char *const orders[] = {"overlapped", "serial", "serial-pageable"};
     bool said = false;
-    for (const char *const *io = xb_option_io.choices; *io != NULL; io++)
-        said = say_of_io(reading, device, bytes, *io, !said) || said;
+    for (const char *const *io = xb_option_io.choices; *io != NULL; io++) {
+        const struct xb_record_case *best = NULL;
+        for (size_t i = 0; i < 3; i++) {
+            const struct xb_record_case *row = best_by(reading, device, bytes, orders[i], *io);
+            if (row != NULL && best != NULL)
+                add_other(reading, best, row);
+            if (row == NULL || best != NULL)
+                continue;
+            if (said)
+                xb_reading_next(reading);
+            best = row;
+            said = true;
+            add_rate(reading, best);
+            add_pace(reading, best);
+            add_busy(reading, best);
+        }
+    }
     return said;
 }
 

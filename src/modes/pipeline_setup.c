@@ -3,7 +3,6 @@
 /* From the files of a case to a line that is ready to run, and back. */
 #include "kernel_time.h"
 #include "pipeline.h"
-#include "pipeline_options.h"
 #include "proof.h"
 #include "shared_options.h"
 

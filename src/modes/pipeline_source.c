@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "pipeline_source.h"
+#include "pipeline.h"
 
-#include "pipeline_options.h"
 #include "shared_options.h"
 #include "storage/reader.h"
 #include "xferbench/verify.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data that stays on the device from kernel to kernel, beside a trip to the host after each. */
 #include "proof.h"
+#include "readings.h"
 #include "shared_options.h"
 #include "stage_figures.h"
 
-#include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -253,40 +253,33 @@ static const struct xb_record_case *find_most_steps(struct xb_reading *reading, 
     return most;
 }
 
-static void put_numbers(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    static const struct xb_figure *const told[] = {&resident_time, &round_trip_time,
-                                                   &xb_figure_speed_up, &trip_cost};
-    xb_reading_rests_on(reading, test);
-    xb_reading_number(reading, "steps", (double)steps_of(test), XB_UNIT_RATIO);
-    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
-        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
-                          told[i]->unit);
-}
-
 /* Less is noise, and no reason to change a program. */
 #define WORTH_SAYING 1.02
 
 static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
 {
+    static const struct xb_figure *const told[] = {&resident_time, &round_trip_time,
+                                                   &xb_figure_speed_up, &trip_cost};
     const struct xb_record_case *test = find_most_steps(reading, device, bytes);
     double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
     if (!(factor > 0))
         return false;
-    xb_reading_add(reading, "Kept on the device, %llu steps take ", steps_of(test));
-    xb_reading_add_duration(reading, xb_reading_median(reading, test, &resident_time));
-    xb_reading_add(reading, "; with a trip to the host after each ");
-    xb_reading_add_duration(reading, xb_reading_median(reading, test, &round_trip_time));
-    put_numbers(reading, test);
-    if (factor < WORTH_SAYING) {
+    xb_reading_rests_on(reading, test);
+    xb_reading_phrase(reading,
+                      "Kept on the device, {whole:steps} steps take {duration}; with a trip to the "
+                      "host after each {duration}",
+                      (double)steps_of(test), xb_reading_median(reading, test, &resident_time),
+                      xb_reading_median(reading, test, &round_trip_time));
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
+        xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
+                          told[i]->unit);
+    if (factor < WORTH_SAYING)
         xb_reading_add(reading, ": the trips cost next to nothing here.");
-        return true;
-    }
-    xb_reading_add(reading, ": ");
-    xb_reading_add_factor(reading, factor);
-    xb_reading_add(reading, " as long. Each trip costs ");
-    xb_reading_add_duration(reading, xb_reading_median(reading, test, &trip_cost));
-    xb_reading_add(reading, ". Keep the data on the device between kernels.");
+    else
+        xb_reading_phrase(reading,
+                          ": {factor} as long. Each trip costs {duration}. Keep the data on the "
+                          "device between kernels.",
+                          factor, xb_reading_median(reading, test, &trip_cost));
     return true;
 }
 

@@ -110,21 +110,42 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
     return xb_reading_bandwidth(reading, b) > xb_reading_bandwidth(reading, a) ? b : a;
 }
 
-const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
-                                                    uint64_t bytes, enum xb_direction direction,
-                                                    const char *mode, const char *variant)
+const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
+                                                uint64_t bytes, xb_reading_filter *is_one,
+                                                const void *argument)
 {
     const struct xb_record_case *best = NULL;
     const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        if (test->device == device && xb_reading_alone(test) && xb_reading_goes(test, direction) &&
-            strcmp(test->mode, mode) == 0 &&
-            (variant == NULL || strcmp(test->variant, variant) == 0) && !test->latency &&
-            xb_reading_has(reading, test, &xb_figure_bandwidth))
+        if (test->device == device && is_one(reading, test, argument))
             best = xb_reading_faster(reading, best, test);
     }
     return best;
+}
+
+/* A mode, and one of its variants or NULL for any. */
+struct way {
+    enum xb_direction direction;
+    const char *mode, *variant;
+};
+
+static bool is_way(const struct xb_reading *reading, const struct xb_record_case *test,
+                   const void *argument)
+{
+    const struct way *way = argument;
+    return xb_reading_alone(test) && xb_reading_goes(test, way->direction) &&
+           strcmp(test->mode, way->mode) == 0 &&
+           (way->variant == NULL || strcmp(test->variant, way->variant) == 0) && !test->latency &&
+           xb_reading_has(reading, test, &xb_figure_bandwidth);
+}
+
+const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
+                                                    uint64_t bytes, enum xb_direction direction,
+                                                    const char *mode, const char *variant)
+{
+    const struct way way = {direction, mode, variant};
+    return xb_reading_fastest(reading, device, bytes, is_way, &way);
 }
 
 const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
@@ -165,17 +186,6 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
  * one kind were 0.6 % apart so. */
 #define VISIBLE 0.02
 
-/* Whether all of one is above all of the other, and visibly so. */
-static bool is_above(const struct xb_statistics *one, const struct xb_statistics *other)
-{
-    return one->ci95_low > other->ci95_high && one->median >= (1 + VISIBLE) * other->median;
-}
-
-static bool is_below(const struct xb_statistics *one, const struct xb_statistics *other)
-{
-    return one->ci95_high < other->ci95_low && one->median <= (1 - VISIBLE) * other->median;
-}
-
 /* The two figures are one, or two of one unit. */
 static enum xb_reading_order judge(const struct xb_reading *reading,
                                    const struct xb_record_case *test,
@@ -187,9 +197,10 @@ static enum xb_reading_order judge(const struct xb_reading *reading,
     if (!xb_record_describe(reading->record, test, figure->name, &own) || !own.has_interval ||
         !xb_record_describe(reading->record, other, other_figure->name, &its) || !its.has_interval)
         return XB_READING_UNKNOWN;
-    if (is_above(&own, &its))
+    /* Whether all of one is above all of the other, and visibly so. */
+    if (own.ci95_low > its.ci95_high && own.median >= (1 + VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;
-    if (is_below(&own, &its))
+    if (own.ci95_high < its.ci95_low && own.median <= (1 - VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_SLOWER : XB_READING_FASTER;
     return XB_READING_ALIKE;
 }
@@ -214,19 +225,6 @@ enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
                                        const struct xb_record_case *other)
 {
     return xb_reading_judge_by(reading, &xb_figure_bandwidth, test, other);
-}
-
-const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
-                                                uint64_t bytes, xb_reading_choice *is_one)
-{
-    const struct xb_record_case *best = NULL;
-    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (test->device == device && is_one(reading, test))
-            best = xb_reading_faster(reading, best, test);
-    }
-    return best;
 }
 
 void xb_reading_collect(struct xb_reading *reading, double value)

@@ -43,10 +43,7 @@ void xb_reading_fail_memory(struct xb_reading *reading);
 /* Adds the statement that was begun to the list. One without words is none, and neither is one of
  * which a figure is missing. */
 void xb_reading_keep(struct xb_reading *reading);
-/* Releases all but the list; that too where making it failed. */
-void xb_reading_end(struct xb_reading *reading);
-
-/* nodes.c: chooses the NUMA node on which the cases of each device are compared: where nodes were
+/* Chooses the NUMA node on which the cases of each device are compared: where nodes were
  * named, the device's own, else near it, else the first. */
 void xb_reading_choose_nodes(struct xb_reading *reading);
 /* Whether there are cases of that device alone, after that. */
@@ -78,11 +75,10 @@ uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
 /* Of a usable case. */
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 
-typedef bool xb_reading_choice(const struct xb_reading *reading, const struct xb_record_case *test);
-
 /* The fastest of the cases of a device and size that `is_one` chooses; NULL: it chooses none. */
 const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
-                                                uint64_t bytes, xb_reading_choice *is_one);
+                                                uint64_t bytes, xb_reading_filter *is_one,
+                                                const void *argument);
 
 /* ---- what is said of any mode; each list ends with a label of NULL ---- */
 

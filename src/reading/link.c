@@ -2,6 +2,7 @@
 /* What the fastest copies of a device reach of what its link can carry. */
 #include "internal.h"
 #include "machine/pcie.h"
+#include "modes/readings.h"
 #include "record/mode_list.h"
 
 #include <string.h>
@@ -14,48 +15,29 @@
 #define LEFT_AT_MPS_128 0.84
 #define LEFT_AT_MPS_512 0.95
 
-/* The fastest copy of a device and size in one direction that crossed the link, `showing` what the
- * link does, where that is asked; NULL for none. */
-static const struct xb_record_case *fastest_of(const struct xb_reading *reading, int device,
-                                               uint64_t bytes, enum xb_direction direction,
-                                               bool showing)
+/* Which copy is meant: of a direction, and of a mode that shows what the link does, where that is
+ * asked. */
+struct meant {
+    enum xb_direction direction;
+    bool showing;
+};
+
+static bool is_meant(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const void *argument)
 {
-    const struct xb_record_case *best = NULL;
-    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        const struct xb_mode *mode = showing ? xb_mode_find(test->mode) : NULL;
-        if (test->device == device && (!showing || (mode != NULL && mode->shows_link)) &&
-            xb_reading_goes(test, direction) && xb_reading_crosses_link(reading, test))
-            best = xb_reading_faster(reading, best, test);
-    }
-    return best;
+    const struct meant *meant = argument;
+    const struct xb_mode *mode = meant->showing ? xb_mode_find(test->mode) : NULL;
+    return (!meant->showing || (mode != NULL && mode->shows_link)) &&
+           xb_reading_goes(test, meant->direction) && xb_reading_crosses_link(reading, test);
 }
 
+/* The fastest copy of a device and size in one direction that crossed the link; NULL for none. */
 static const struct xb_record_case *fastest(const struct xb_reading *reading, int device,
-                                            uint64_t bytes, enum xb_direction direction)
+                                            uint64_t bytes, enum xb_direction direction,
+                                            bool showing)
 {
-    return fastest_of(reading, device, bytes, direction, false);
-}
-
-static const struct xb_record_device *find_device(const struct xb_reading *reading, int index)
-{
-    size_t count = 0;
-    const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
-    for (size_t i = 0; i < count; i++)
-        if ((int)devices[i].index == index)
-            return &devices[i];
-    return NULL;
-}
-
-/* "Host to device, pinned registered reaches "; what the share is of, only the first of two ways
- * has to say. */
-static void add_way(struct xb_reading *reading, const char *way, bool first,
-                    const struct xb_record_case *best)
-{
-    xb_reading_add(reading, "%s%s, ", first ? "" : " ", way);
-    xb_reading_add_name(reading, best);
-    xb_reading_add(reading, " reaches ");
+    const struct meant meant = {direction, showing};
+    return xb_reading_fastest(reading, device, bytes, is_meant, &meant);
 }
 
 /* A number of the case's way: "bandwidth_h2d". */
@@ -67,19 +49,18 @@ static void put(struct xb_reading *reading, const char *name, const struct xb_re
     xb_reading_number(reading, whole, value, unit);
 }
 
+/* "Host to device, pinned registered reaches 95.0 % of what this link can carry (...)"; what the
+ * share is of, only the first of two ways has to say. */
 static void add_of_ceiling(struct xb_reading *reading, const char *way, bool first,
                            const struct xb_record_case *best, double ceiling)
 {
     if (best == NULL)
         return;
     double rate = xb_reading_bandwidth(reading, best);
-    add_way(reading, way, first, best);
-    xb_reading_add(reading, "%.1f %%%s (", 100 * rate / ceiling,
+    xb_reading_phrase(reading, "{text}{text}, {name} reaches ", first ? "" : " ", way, best);
+    xb_reading_add(reading, "%.1f %%%s", 100 * rate / ceiling,
                    first ? " of what this link can carry" : "");
-    xb_reading_add_rate(reading, rate);
-    xb_reading_add(reading, " of ");
-    xb_reading_add_rate(reading, ceiling);
-    xb_reading_add(reading, " GB/s).");
+    xb_reading_phrase(reading, " ({rate} of {rate} GB/s).", rate, ceiling);
     put(reading, "share_of_ceiling", best, rate / ceiling, XB_UNIT_RATIO);
     put(reading, "bandwidth", best, rate, XB_UNIT_RATE);
     put(reading, "ceiling", best, ceiling, XB_UNIT_RATE);
@@ -90,25 +71,11 @@ static void add_of_raw(struct xb_reading *reading, const char *way, bool first,
 {
     if (best == NULL)
         return;
-    add_way(reading, way, first, best);
-    xb_reading_add_share(reading, xb_reading_bandwidth(reading, best) / raw);
-    xb_reading_add(reading, "%s.", first ? " of the link's raw rate" : "");
-    put(reading, "share_of_raw_rate", best, xb_reading_bandwidth(reading, best) / raw,
-        XB_UNIT_RATIO);
-    put(reading, "bandwidth", best, xb_reading_bandwidth(reading, best), XB_UNIT_RATE);
-}
-
-/* What the ceiling is computed from. */
-static void add_ceiling(struct xb_reading *reading, const struct xb_record_device *device)
-{
-    char lanes[32];
-    const struct xb_record_ceiling *ceiling = device->ceiling;
-    xb_lanes_text(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes);
-    xb_reading_add(reading, " It is %s", lanes);
-    if (device->link_port != NULL && strcmp(ceiling->at, device->link_port) != 0)
-        xb_reading_add(reading, " at %s", ceiling->at);
-    xb_reading_add(reading, " with a payload of %u and read requests of %u bytes.",
-                   ceiling->payload, ceiling->read_request);
+    double rate = xb_reading_bandwidth(reading, best);
+    xb_reading_phrase(reading, "{text}{text}, {name} reaches {share}{text}.", first ? "" : " ", way,
+                      best, rate / raw, first ? " of the link's raw rate" : "");
+    put(reading, "share_of_raw_rate", best, rate / raw, XB_UNIT_RATIO);
+    put(reading, "bandwidth", best, rate, XB_UNIT_RATE);
 }
 
 /* More than there can be: the link was read wrongly, or after it had gone to sleep. Nothing to
@@ -119,21 +86,29 @@ static bool is_above(const struct xb_reading *reading, const struct xb_record_ca
     return best != NULL && xb_reading_bandwidth(reading, best) > most;
 }
 
-static bool say_of_ceiling(struct xb_reading *reading, const struct xb_record_device *device,
-                           const struct xb_record_case *to, const struct xb_record_case *from)
+bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
 {
+    const struct xb_record_device *device = xb_record_device(reading->record, index);
+    const struct xb_record_case *to = fastest(reading, index, bytes, XB_H2D, false);
+    const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H, false);
+    char lanes[32];
+    if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL))
+        return false; /* nothing crossed a link */
     const struct xb_record_ceiling *ceiling = device->ceiling;
-    if (is_above(reading, to, ceiling->h2d) || is_above(reading, from, ceiling->d2h))
-        return false;
-    add_of_ceiling(reading, "Host to device", true, to, ceiling->h2d);
-    add_of_ceiling(reading, "Device to host", to == NULL, from, ceiling->d2h);
-    add_ceiling(reading, device);
-    return true;
-}
-
-static bool say_of_raw_rate(struct xb_reading *reading, const struct xb_record_device *device,
-                            const struct xb_record_case *to, const struct xb_record_case *from)
-{
+    if (ceiling != NULL) {
+        if (is_above(reading, to, ceiling->h2d) || is_above(reading, from, ceiling->d2h))
+            return false;
+        add_of_ceiling(reading, "Host to device", true, to, ceiling->h2d);
+        add_of_ceiling(reading, "Device to host", to == NULL, from, ceiling->d2h);
+        /* What the ceiling is computed from. */
+        xb_lanes_text(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes);
+        xb_reading_add(reading, " It is %s", lanes);
+        if (device->link_port != NULL && strcmp(ceiling->at, device->link_port) != 0)
+            xb_reading_add(reading, " at %s", ceiling->at);
+        xb_reading_add(reading, " with a payload of %u and read requests of %u bytes.",
+                       ceiling->payload, ceiling->read_request);
+        return true;
+    }
     double raw =
         device->link_known ? xb_pcie_raw_rate(device->link_speed_gts, device->link_width) : 0;
     if (!(raw > 0) || is_above(reading, to, raw) || is_above(reading, from, raw))
@@ -145,17 +120,6 @@ static bool say_of_raw_rate(struct xb_reading *reading, const struct xb_record_d
                    " Packet headers leave %.0f to %.0f %% of it, for payloads of 128 to 512 bytes.",
                    100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);
     return true;
-}
-
-bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
-{
-    const struct xb_record_device *device = find_device(reading, index);
-    const struct xb_record_case *to = fastest(reading, index, bytes, XB_H2D);
-    const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H);
-    if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL))
-        return false; /* nothing crossed a link */
-    return device->ceiling != NULL ? say_of_ceiling(reading, device, to, from)
-                                   : say_of_raw_rate(reading, device, to, from);
 }
 
 /* ---- a link below what it should be ---- */
@@ -189,46 +153,36 @@ static bool add_far_below(struct xb_reading *reading, const char *way, const cha
     double share = xb_reading_bandwidth(reading, best) / ceiling;
     if (!(share < FAR_BELOW_CEILING)) /* also where there is no such copy */
         return false;
-    xb_reading_add(reading, "%s%s, ", reading->words.length > 0 ? " " : "", way);
-    xb_reading_add_name(reading, best);
-    xb_reading_add(reading, " reaches only ");
-    xb_reading_add_share(reading, share);
-    xb_reading_add(reading, " of what the link can carry.");
+    xb_reading_phrase(reading,
+                      "{text}{text}, {name} reaches only {share} of what the link can carry.",
+                      reading->words.length > 0 ? " " : "", way, best, share);
     xb_reading_number(reading, number, share, XB_UNIT_RATIO);
-    return true;
-}
-
-/* A smaller size reaches less of any link. */
-static bool is_largest(const struct xb_reading *reading, int device, uint64_t bytes)
-{
-    const struct xb_record *record = reading->record;
-    for (size_t i = 0; i < record->case_count && record->by_size[i]->bytes > bytes; i++)
-        if (record->by_size[i]->device == device &&
-            xb_reading_crosses_link(reading, record->by_size[i]))
-            return false;
     return true;
 }
 
 bool xb_reading_say_slow_link(struct xb_reading *reading, int index, uint64_t bytes)
 {
-    const struct xb_record_device *device = find_device(reading, index);
-    const struct xb_record_case *to = fastest(reading, index, bytes, XB_H2D);
-    const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H);
-    if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL) ||
-        !is_largest(reading, index, bytes))
+    const struct xb_record *record = reading->record;
+    const struct xb_record_device *device = xb_record_device(record, index);
+    const struct xb_record_case *to = fastest(reading, index, bytes, XB_H2D, false);
+    const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H, false);
+    if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL))
         return false;
+    /* Only of the largest size: a smaller one reaches less of any link. */
+    for (size_t i = 0; i < record->case_count && record->by_size[i]->bytes > bytes; i++)
+        if (record->by_size[i]->device == index &&
+            xb_reading_crosses_link(reading, record->by_size[i]))
+            return false;
     bool said = add_below_maximum(reading, device);
     if (said) {
         xb_reading_rests_on(reading, to);
         xb_reading_rests_on(reading, from);
     }
     if (device->ceiling != NULL) {
-        said |=
-            add_far_below(reading, "Host to device", "share_of_ceiling_h2d",
-                          fastest_of(reading, index, bytes, XB_H2D, true), device->ceiling->h2d);
-        said |=
-            add_far_below(reading, "Device to host", "share_of_ceiling_d2h",
-                          fastest_of(reading, index, bytes, XB_D2H, true), device->ceiling->d2h);
+        said |= add_far_below(reading, "Host to device", "share_of_ceiling_h2d",
+                              fastest(reading, index, bytes, XB_H2D, true), device->ceiling->h2d);
+        said |= add_far_below(reading, "Device to host", "share_of_ceiling_d2h",
+                              fastest(reading, index, bytes, XB_D2H, true), device->ceiling->d2h);
     }
     if (said)
         xb_reading_add(reading, " Try first: xferbench link. It says why.");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The Reading as a list: printed, and in a document. */
 #include "list.h"
 
 #include "base/arena.h"
 #include "base/note.h"
+#include "record/write.h"
 #include "xferbench/units.h"
 
 #include <stdlib.h>
@@ -16,23 +18,6 @@ void xb_reading_free(struct xb_reading_list *list)
     *list = (struct xb_reading_list){.entries = NULL};
 }
 
-/* "Device 0, 256 MiB: ": what it is of, where there are several. "" where that goes without saying.
- */
-static const char *place_of(const struct xb_reading_list *list,
-                            const struct xb_reading_entry *entry, char *text, size_t room)
-{
-    char device[32] = "";
-    char size[32] = "";
-    if (list->many_devices && entry->device >= 0)
-        snprintf(device, sizeof device, "Device %d", entry->device);
-    if (list->many_sizes && entry->bytes > 0)
-        xb_size_format(entry->bytes, size, sizeof size);
-    bool any = device[0] != '\0' || size[0] != '\0';
-    bool both = device[0] != '\0' && size[0] != '\0';
-    snprintf(text, room, "%s%s%s%s", device, both ? ", " : "", size, any ? ": " : "");
-    return text;
-}
-
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
 {
     if (list->count > 0) {
@@ -40,9 +25,60 @@ void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
         xb_heading_print(stream, XB_COLOUR_TITLE, "Reading");
     }
     for (size_t i = 0; i < list->count; i++) {
-        char place[80];
         const struct xb_reading_entry *entry = &list->entries[i];
-        xb_note_print(stream, entry->label, LABEL_WIDTH, "%s%s",
-                      place_of(list, entry, place, sizeof place), entry->text);
+        char device[32] = "", size[32] = "";
+        /* "Device 0, 256 MiB: ": what it is of, where there are several. */
+        if (list->many_devices && entry->device >= 0)
+            snprintf(device, sizeof device, "Device %d", entry->device);
+        if (list->many_sizes && entry->bytes > 0)
+            xb_size_format(entry->bytes, size, sizeof size);
+        bool any = device[0] != '\0' || size[0] != '\0';
+        bool both = device[0] != '\0' && size[0] != '\0';
+        xb_note_print(stream, entry->label, LABEL_WIDTH, "%s%s%s%s%s", device, both ? ", " : "",
+                      size, any ? ": " : "", entry->text);
     }
+}
+
+/* ---- in a document: docs/result.schema.json says what the keys mean ---- */
+
+static void put_entry(struct xb_json *json, const struct xb_reading_entry *entry)
+{
+    xb_json_open_object(json, NULL);
+    xb_json_put_text(json, "code", entry->code);
+    xb_json_put_text(json, "label", entry->label);
+    xb_json_put_index(json, "device", entry->device);
+    xb_json_put_known_whole(json, "bytes", entry->bytes > 0, entry->bytes);
+    xb_json_put_text(json, "text", entry->text);
+    xb_json_open_array(json, "numbers");
+    for (size_t i = 0; i < entry->number_count; i++) {
+        xb_json_open_object(json, NULL);
+        xb_json_put_text(json, "name", entry->numbers[i].name);
+        xb_json_put_number(json, "value", entry->numbers[i].value);
+        xb_json_put_text(json, "unit", entry->numbers[i].unit);
+        xb_json_close(json);
+    }
+    xb_json_close(json);
+    xb_json_open_array(json, "cases");
+    for (size_t i = 0; i < entry->case_count; i++) {
+        xb_json_open_object(json, NULL);
+        xb_record_put_case(json, entry->cases[i]);
+        xb_json_close(json);
+    }
+    xb_json_close(json);
+    xb_json_close(json);
+}
+
+void xb_reading_put_of(struct xb_json *json, const struct xb_record *record)
+{
+    struct xb_reading_list list;
+    struct xb_error error;
+    if (xb_reading_make(record, &list, &error) != XB_OK) {
+        xb_json_fail(json, &error);
+        return;
+    }
+    xb_json_open_array(json, "reading");
+    for (size_t i = 0; i < list.count; i++)
+        put_entry(json, &list.entries[i]);
+    xb_json_close(json);
+    xb_reading_free(&list);
 }

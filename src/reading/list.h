@@ -50,9 +50,7 @@ void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
 /* Prints it for a person: nothing where there is nothing to say. */
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list);
 
-/* The member `reading` of the innermost open object. */
-void xb_reading_put(struct xb_json *json, const struct xb_reading_list *list);
-/* The same of a record; where memory is short the document fails. */
+/* The member `reading` of the innermost open object; where memory is short the document fails. */
 void xb_reading_put_of(struct xb_json *json, const struct xb_record *record);
 
 #endif

@@ -7,40 +7,137 @@
 #include "record/mode_list.h"
 #include "record/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- how a statement is made and kept ---- */
+
+void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
+                      uint64_t bytes)
+{
+    reading->entry =
+        (struct xb_reading_entry){.label = label, .code = code, .device = device, .bytes = bytes};
+    reading->statement++;
+    reading->words.length = 0;
+    reading->words.text[0] = '\0';
+    reading->lacks_figure = false;
+    reading->all_nodes = false;
+}
+
+void xb_reading_fail_memory(struct xb_reading *reading)
+{
+    if (reading->status == XB_OK)
+        reading->status =
+            XB_FAIL(reading->error, XB_ERR_MEMORY, "not enough memory for the Reading");
+}
+
+/* Room for one more behind `count` of `size` bytes each. NULL: memory is short. */
+static void *make_room(struct xb_reading *reading, void *array, size_t *room, size_t count,
+                       size_t size)
+{
+    if (count < *room)
+        return array;
+    size_t more = 2 * *room + 16;
+    void *grown = realloc(array, more * size);
+    if (grown == NULL)
+        xb_reading_fail_memory(reading);
+    else
+        *room = more;
+    return grown;
+}
+
+void xb_reading_number(struct xb_reading *reading, const char *name, double value, const char *unit)
+{
+    struct xb_reading_entry *entry = &reading->entry;
+    if (!isfinite(value) || reading->status != XB_OK)
+        return;
+    const char *kept = xb_arena_print(&reading->list->texts, "%s", name);
+    struct xb_reading_number *numbers = make_room(reading, reading->numbers, &reading->number_room,
+                                                  entry->number_count, sizeof *reading->numbers);
+    if (numbers == NULL)
+        return;
+    reading->numbers = numbers;
+    numbers[entry->number_count++] =
+        (struct xb_reading_number){.name = kept, .value = value, .unit = unit};
+    if (kept == NULL)
+        xb_reading_fail_memory(reading);
+}
+
+void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    struct xb_reading_entry *entry = &reading->entry;
+    if (test == NULL || reading->status != XB_OK ||
+        reading->rested[test - reading->record->cases] == reading->statement)
+        return;
+    reading->rested[test - reading->record->cases] = reading->statement;
+    const struct xb_record_case **cases =
+        make_room(reading, reading->cases, &reading->case_room, entry->case_count,
+                  sizeof(struct xb_record_case *));
+    if (cases == NULL)
+        return;
+    reading->cases = cases;
+    cases[entry->case_count++] = test;
+}
+
+/* A copy that lives as long as the list; NULL where memory is short. */
+static void *keep_array(struct xb_reading *reading, const void *array, size_t bytes)
+{
+    void *kept = xb_arena_allocate(&reading->list->texts, bytes);
+    if (kept == NULL)
+        xb_reading_fail_memory(reading);
+    else if (bytes > 0)
+        memcpy(kept, array, bytes);
+    return kept;
+}
+
+void xb_reading_keep(struct xb_reading *reading)
+{
+    struct xb_reading_list *list = reading->list;
+    struct xb_reading_entry entry = reading->entry;
+    if (reading->status != XB_OK || reading->words.length == 0 || reading->lacks_figure)
+        return;
+    entry.text = keep_array(reading, reading->words.text, reading->words.length + 1);
+    entry.numbers =
+        keep_array(reading, reading->numbers, entry.number_count * sizeof *reading->numbers);
+    entry.cases =
+        keep_array(reading, reading->cases, entry.case_count * sizeof(struct xb_record_case *));
+    struct xb_reading_entry *entries =
+        make_room(reading, list->entries, &reading->entry_room, list->count, sizeof *list->entries);
+    if (entries == NULL)
+        return;
+    list->entries = entries;
+    if (reading->status == XB_OK)
+        entries[list->count++] = entry;
+}
+
+void xb_reading_next(struct xb_reading *reading)
+{
+    const struct xb_reading_entry of = reading->entry;
+    xb_reading_keep(reading);
+    xb_reading_begin(reading, of.label, of.code, of.device, of.bytes);
+}
+
+/* ---- who says something of what ---- */
 
 /* More sizes than these come from no sweep: they double. */
 #define MOST_SIZES 64
 
-/* The next of the sizes that a line is asked for, from the largest down: smaller than `bytes`.
- * False after the last. *left counts down from MOST_SIZES. */
-static bool next_size(const struct xb_reading *reading, uint64_t least, uint64_t *bytes,
-                      size_t *left)
-{
-    *bytes = *left > 0 ? xb_rows_size_below(reading->record, *bytes) : 0;
-    *left -= *left > 0;
-    return *bytes >= least;
-}
-
-/* The largest size that there is something to say of, `least` or more. */
-static void say_of_device(struct xb_reading *reading, const struct xb_reading_line *line,
-                          int device, uint64_t least)
+/* The largest size that there is something to say of, `least` or more: of a device, or of pairs in
+ * that direction. */
+static void say_of_largest(struct xb_reading *reading, const struct xb_reading_line *line,
+                           int device, enum xb_direction direction, uint64_t least)
 {
     uint64_t bytes = UINT64_MAX;
     size_t left = MOST_SIZES;
-    while (next_size(reading, least, &bytes, &left)) {
+    bool said = false;
+    while (!said && left > 0 && (bytes = xb_rows_size_below(reading->record, bytes)) >= least) {
+        left--;
         xb_reading_begin(reading, line->label, line->code, device, bytes);
-        if (line->say(reading, device, bytes)) {
-            xb_reading_keep(reading);
-            return;
-        }
+        said = device >= 0 ? line->say(reading, device, bytes)
+                           : line->say_of_pairs(reading, direction, bytes);
     }
-}
-
-static void say_of_sizes(struct xb_reading *reading, const struct xb_reading_line *line, int device)
-{
-    xb_reading_begin(reading, line->label, line->code, device, 0);
-    if (line->say_of_sizes(reading, device))
+    if (said)
         xb_reading_keep(reading);
 }
 
@@ -50,39 +147,16 @@ static void say_of_devices(struct xb_reading *reading, const struct xb_reading_l
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
     for (size_t i = 0; i < count; i++) {
-        if (!xb_reading_has_alone(reading, (int)devices[i].index))
+        int device = (int)devices[i].index;
+        if (!xb_reading_has_alone(reading, device))
             continue; /* of pairs there is nothing to say here, however many there are */
         if (line->say != NULL)
-            say_of_device(reading, line, (int)devices[i].index, least);
-        if (line->say_of_sizes != NULL)
-            say_of_sizes(reading, line, (int)devices[i].index);
-    }
-}
-
-static void say_of_pairs(struct xb_reading *reading, const struct xb_reading_line *line,
-                         enum xb_direction direction)
-{
-    uint64_t bytes = UINT64_MAX;
-    size_t left = MOST_SIZES;
-    while (next_size(reading, XB_LARGE_BYTES, &bytes, &left)) {
-        xb_reading_begin(reading, line->label, line->code, -1, bytes);
-        if (line->say_of_pairs(reading, direction, bytes)) {
-            xb_reading_keep(reading);
-            return;
-        }
-    }
-}
-
-static void say_for_mode(struct xb_reading *reading, const struct xb_mode *mode)
-{
-    uint64_t least = mode->latency != NULL ? 1 : XB_LARGE_BYTES; /* which hides no latency */
-    for (const struct xb_reading_line *line = mode->reading; line != NULL && line->label != NULL;
-         line++) {
-        say_of_devices(reading, line, least);
-        if (line->say_of_pairs == NULL)
+            say_of_largest(reading, line, device, XB_H2D, least);
+        if (line->say_of_sizes == NULL)
             continue;
-        say_of_pairs(reading, line, XB_D2D);
-        say_of_pairs(reading, line, XB_BIDIR);
+        xb_reading_begin(reading, line->label, line->code, device, 0);
+        if (line->say_of_sizes(reading, device))
+            xb_reading_keep(reading);
     }
 }
 
@@ -110,11 +184,20 @@ static void say_all(struct xb_reading *reading)
 {
     for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
         say_of_devices(reading, line, XB_LARGE_BYTES);
-    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
-        say_for_mode(reading, *mode);
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++) {
+        uint64_t least = (*mode)->latency != NULL ? 1 : XB_LARGE_BYTES; /* which hides no latency */
+        const struct xb_reading_line *line = (*mode)->reading;
+        for (; line != NULL && line->label != NULL; line++) {
+            say_of_devices(reading, line, least);
+            if (line->say_of_pairs == NULL)
+                continue;
+            say_of_largest(reading, line, -1, XB_D2D, XB_LARGE_BYTES);
+            say_of_largest(reading, line, -1, XB_BIDIR, XB_LARGE_BYTES);
+        }
+    }
     xb_reading_say_together(reading);
     for (const struct xb_reading_line *line = xb_reading_groups; line->label != NULL; line++)
-        say_of_pairs(reading, line, XB_D2D);
+        say_of_largest(reading, line, -1, XB_D2D, XB_LARGE_BYTES);
     for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
         say_of_devices(reading, line, XB_LARGE_BYTES);
 }
@@ -141,6 +224,12 @@ enum xb_status xb_reading_make(const struct xb_record *record, struct xb_reading
     if (reading.status == XB_OK)
         say_all(&reading);
     xb_plain_locale_leave(previous);
-    xb_reading_end(&reading);
+    xb_samples_free(&reading.collected);
+    free(reading.numbers);
+    free(reading.cases);
+    free(reading.rested);
+    free(reading.grouped);
+    if (reading.status != XB_OK)
+        xb_reading_free(list);
     return reading.status;
 }

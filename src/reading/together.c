@@ -1,93 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Reading says of devices that ran at the same time. */
+/* What the Reading says of devices, and of pairs of them, that ran at the same time. */
 #include "internal.h"
 
+#include "modes/readings.h"
 #include "record/rows.h"
-
-const struct xb_reading_line xb_reading_together = {.label = "all at once",
-                                                    .code = "XB-ALL-AT-ONCE"};
 
 static double share_of_alone(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     return xb_reading_median(reading, test, &xb_figure_share_of_alone);
 }
 
-/* The case with the least share behind (share, place) `last`; NULL: none is left. */
-static const struct xb_record_case *next_worse(const struct xb_reading *reading,
-                                               const struct xb_record_case *cases, size_t count,
-                                               const struct xb_record_case *last)
-{
-    const struct xb_record_case *next = NULL;
-    double before = last != NULL ? share_of_alone(reading, last) : 0;
-    double least = 0;
-    for (const struct xb_record_case *test = cases; test < cases + count; test++) {
-        double share = share_of_alone(reading, test);
-        bool later = share > before || (share > 0 && share == before && test > last);
-        if (later && (next == NULL || share < least)) {
-            next = test;
-            least = share;
-        }
-    }
-    return next;
-}
-
-/* "share_of_alone_2" of device 2. */
-static void add_share_number(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    char name[40];
-    snprintf(name, sizeof name, "share_of_alone_%d", test->device);
-    xb_reading_number(reading, name, share_of_alone(reading, test), XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, test);
-}
-
-static void add_shares(struct xb_reading *reading, const struct xb_record_case *cases, size_t count)
-{
-    size_t known = 0;
-    for (const struct xb_record_case *test = NULL;
-         (test = next_worse(reading, cases, count, test)) != NULL;) {
-        xb_reading_add(reading, known == 0 ? " Each by what it has alone: " : ", ");
-        xb_reading_add(reading, "device %d ", test->device);
-        xb_reading_add_share(reading, share_of_alone(reading, test));
-        add_share_number(reading, test);
-        known++;
-    }
-    if (known > 0 && known < count)
-        xb_reading_add(reading, " (the others were not measured alone)");
-    if (known > 0)
-        xb_reading_add(reading, ".");
-}
-
-static bool all_usable(const struct xb_reading *reading, const struct xb_record_case *cases,
-                       size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!xb_reading_usable(reading, &cases[i]))
-            return false;
-    return true;
-}
-
-static void say_of(struct xb_reading *reading, const struct xb_record_case *sum)
+/* Whether everything in the sum is usable, and the sum itself. */
+static bool is_usable(const struct xb_reading *reading, const struct xb_record_case *sum)
 {
     size_t count = xb_group_size(reading->record, sum);
-    if (count == 0 || !all_usable(reading, sum, count + 1))
-        return;
-    double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
-    xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1, sum->bytes);
-    xb_reading_add_way(reading, sum);
-    xb_reading_add(reading, " moves ");
-    xb_reading_add_rate(reading, xb_reading_bandwidth(reading, sum));
-    xb_reading_add(reading, " GB/s on %zu devices at once.", count);
-    xb_reading_number(reading, "bandwidth", xb_reading_bandwidth(reading, sum), XB_UNIT_RATE);
-    xb_reading_number(reading, "devices", (double)count, XB_UNIT_RATIO);
-    if (overlap > 0) {
-        xb_reading_add(reading, " All moved data ");
-        xb_reading_add_share_of_time(reading, overlap);
-        xb_reading_add(reading, ".");
-        xb_reading_number(reading, "overlap", overlap, XB_UNIT_RATIO);
-    }
-    add_shares(reading, sum + 1, count);
-    xb_reading_keep(reading);
+    for (size_t i = 0; i <= count; i++)
+        if (!xb_reading_usable(reading, &sum[i]))
+            return false;
+    return count > 0;
 }
+
+/* ---- devices, each with the host ---- */
+
+const struct xb_reading_line xb_reading_together = {.label = "all at once",
+                                                    .code = "XB-ALL-AT-ONCE"};
 
 static bool is_usable_sum(const struct xb_reading *reading, const struct xb_record_case *test,
                           const void *argument)
@@ -103,6 +39,52 @@ static int by_kind(const struct xb_record_case *a, const struct xb_record_case *
     return xb_cases_order(a, b, XB_BUT_SIZE);
 }
 
+/* What each of the devices keeps of what it has alone, from the least up. */
+static void add_shares(struct xb_reading *reading, const struct xb_record_case *cases, size_t count)
+{
+    size_t known = 0;
+    for (const struct xb_record_case *last = NULL;;) {
+        const struct xb_record_case *next = NULL; /* with the least share behind (share, place) */
+        double before = last != NULL ? share_of_alone(reading, last) : 0;
+        char name[40];
+        for (const struct xb_record_case *test = cases; test < cases + count; test++) {
+            double share = share_of_alone(reading, test);
+            bool later = share > before || (share > 0 && share == before && test > last);
+            if (later && (next == NULL || share < share_of_alone(reading, next)))
+                next = test;
+        }
+        if (next == NULL)
+            break;
+        xb_reading_add(reading, "%sdevice %d ",
+                       known++ == 0 ? " Each by what it has alone: " : ", ", next->device);
+        xb_reading_add_share(reading, share_of_alone(reading, next));
+        snprintf(name, sizeof name, "share_of_alone_%d", next->device);
+        xb_reading_number(reading, name, share_of_alone(reading, next), XB_UNIT_RATIO);
+        xb_reading_rests_on(reading, next);
+        last = next;
+    }
+    if (known > 0 && known < count)
+        xb_reading_add(reading, " (the others were not measured alone)");
+    if (known > 0)
+        xb_reading_add(reading, ".");
+}
+
+static void say_of(struct xb_reading *reading, const struct xb_record_case *sum)
+{
+    if (!is_usable(reading, sum))
+        return;
+    size_t count = xb_group_size(reading->record, sum);
+    double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
+    xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1, sum->bytes);
+    xb_reading_phrase(reading,
+                      "{way} moves {rate:bandwidth} GB/s on {whole:devices} devices at once.", sum,
+                      xb_reading_bandwidth(reading, sum), (double)count);
+    if (overlap > 0)
+        xb_reading_phrase(reading, " All moved data {share-of-time:overlap}.", overlap);
+    add_shares(reading, sum + 1, count);
+    xb_reading_keep(reading);
+}
+
 void xb_reading_say_together(struct xb_reading *reading)
 {
     const struct xb_record_cases sums = xb_reading_group(reading, 0, is_usable_sum, by_kind, NULL);
@@ -113,4 +95,105 @@ void xb_reading_say_together(struct xb_reading *reading)
             largest = sums.cases[k]->bytes > largest->bytes ? sums.cases[k] : largest;
         say_of(reading, largest);
     }
+}
+
+/* ---- pairs of devices ---- */
+
+/* Those of one way that there is most to say of. */
+struct groups {
+    const struct xb_record_case *const *sums; /* of each of them */
+    size_t count;
+    size_t pairs;               /* of each; 0: not of all the same number */
+    struct xb_statistics rates; /* of all their sums */
+};
+
+/* Whether it is such a sum that can be spoken of, of pairs that end at one device or begin there.
+ */
+static bool is_candidate(const struct xb_reading *reading, const struct xb_record_case *test,
+                         const void *to_one)
+{
+    return xb_record_is_sum(test) && xb_case_is_of_pairs(test) &&
+           (test->device < 0) == *(const bool *)to_one && is_usable(reading, test);
+}
+
+static int by_way(const struct xb_record_case *a, const struct xb_record_case *b,
+                  const void *argument)
+{
+    (void)argument;
+    return xb_cases_order(a, b, XB_BUT_DEVICES);
+}
+
+/* The fastest way, by the median over its groups. None where there is none. */
+static struct groups find_fastest(struct xb_reading *reading, bool to_one, uint64_t bytes)
+{
+    const struct xb_record *record = reading->record;
+    const struct xb_record_cases sums =
+        xb_reading_group(reading, bytes, is_candidate, by_way, &to_one);
+    struct groups best = {.count = 0};
+    for (size_t i = 0, equal = 0; i < sums.count; i += equal) {
+        equal = xb_cases_equal(sums.cases + i, sums.count - i, by_way, NULL);
+        struct groups found = {
+            .sums = sums.cases + i, .count = equal, .pairs = xb_group_size(record, sums.cases[i])};
+        for (size_t k = 0; k < equal; k++) {
+            xb_reading_collect(reading, xb_reading_bandwidth(reading, found.sums[k]));
+            if (xb_group_size(record, found.sums[k]) != found.pairs)
+                found.pairs = 0;
+        }
+        if (xb_reading_spread(reading, &found.rates) &&
+            (best.count == 0 || found.rates.median > best.rates.median))
+            best = found;
+    }
+    return best;
+}
+
+static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
+{
+    const struct groups groups = find_fastest(reading, to_one, bytes);
+    struct xb_statistics shares;
+    char others[32] = "others";
+    if (groups.count == 0)
+        return false;
+    if (groups.pairs > 0)
+        snprintf(others, sizeof others, "%zu others", groups.pairs);
+    xb_reading_phrase(reading, "{name} moves {rate} GB/s from {text} to {text} at once",
+                      groups.sums[0], groups.rates.median, to_one ? others : "one device",
+                      to_one ? "one device" : others);
+    if (groups.rates.n > 1)
+        xb_reading_phrase(reading, " (median of {whole}; from {rate} to {rate})",
+                          (double)groups.rates.n, groups.rates.min, groups.rates.max);
+    xb_reading_add(reading, ".");
+    xb_reading_number(reading, "bandwidth", groups.rates.median, XB_UNIT_RATE);
+    xb_reading_number(reading, "bandwidth_low", groups.rates.min, XB_UNIT_RATE);
+    xb_reading_number(reading, "bandwidth_high", groups.rates.max, XB_UNIT_RATE);
+    xb_reading_number(reading, "groups", (double)groups.rates.n, XB_UNIT_RATIO);
+    for (size_t i = 0; i < groups.count; i++)
+        xb_reading_rests_on(reading, groups.sums[i]);
+    /* What the pairs of all those groups keep of what each has alone: the median. */
+    for (size_t k = 0; k < groups.count; k++)
+        for (size_t i = xb_group_size(reading->record, groups.sums[k]); i > 0; i--) {
+            const struct xb_record_case *pair = &groups.sums[k][i];
+            if (!(share_of_alone(reading, pair) > 0))
+                continue;
+            xb_reading_collect(reading, share_of_alone(reading, pair));
+            xb_reading_rests_on(reading, pair);
+        }
+    if (xb_reading_spread(reading, &shares))
+        xb_reading_phrase(reading,
+                          " A pair keeps {share:share_of_alone} of what it has alone{text}.",
+                          shares.median, shares.n > 1 ? " (median)" : "");
+    return true;
+}
+
+bool xb_reading_say_one_to_all(struct xb_reading *reading, enum xb_direction direction,
+                               uint64_t bytes)
+{
+    (void)direction;
+    return say(reading, false, bytes);
+}
+
+bool xb_reading_say_all_to_one(struct xb_reading *reading, enum xb_direction direction,
+                               uint64_t bytes)
+{
+    (void)direction;
+    return say(reading, true, bytes);
 }

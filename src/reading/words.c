@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include "base/text.h"
+#include "modes/readings.h"
 #include "record/mode_list.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
@@ -149,11 +150,10 @@ static void add_rates(struct xb_reading *reading, const struct xb_record_case *a
 {
     bool by_device = xb_reading_device_timed(reading, a);
     bool differ = clocks_differ(reading, a, b);
-    xb_reading_add(reading, " (%s", differ && !by_device ? "by the host's clock " : "");
-    xb_reading_add_rate(reading, xb_reading_bandwidth(reading, a));
-    xb_reading_add(reading, " and%s ", differ && by_device ? ", by the host's clock," : "");
-    xb_reading_add_rate(reading, xb_reading_bandwidth(reading, b));
-    xb_reading_add(reading, " GB/s).");
+    xb_reading_phrase(
+        reading, " ({text}{rate} and{text} {rate} GB/s).",
+        differ && !by_device ? "by the host's clock " : "", xb_reading_bandwidth(reading, a),
+        differ && by_device ? ", by the host's clock," : "", xb_reading_bandwidth(reading, b));
 }
 
 /* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by its mode or its variant.
@@ -180,19 +180,11 @@ static bool compare_one_way(struct xb_reading *reading, int device, uint64_t byt
     if (a == NULL || b == NULL)
         return false;
     double ratio = xb_reading_bandwidth(reading, a) / xb_reading_bandwidth(reading, b);
-    bool alike = xb_reading_judge(reading, a, b) == XB_READING_ALIKE;
-    xb_reading_add(reading, "%s, ", before);
-    xb_reading_add_name(reading, a);
-    if (alike) {
-        xb_reading_add(reading, " and ");
-    } else {
-        xb_reading_add(reading, " is ");
-        xb_reading_add_speed(reading, ratio);
-        xb_reading_add(reading, " as ");
-    }
-    xb_reading_add_name(reading, b);
-    if (alike)
-        xb_reading_add(reading, " differ by no more than the noise");
+    if (xb_reading_judge(reading, a, b) == XB_READING_ALIKE)
+        xb_reading_phrase(reading, "{text}, {name} and {name} differ by no more than the noise",
+                          before, a, b);
+    else
+        xb_reading_phrase(reading, "{text}, {name} is {speed} as {name}", before, a, ratio, b);
     add_rates(reading, a, b);
     xb_reading_number(reading, direction == XB_H2D ? "ratio_h2d" : "ratio_d2h", ratio,
                       XB_UNIT_RATIO);
@@ -211,22 +203,16 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
     return to || from;
 }
 
-static enum xb_direction direction_of(const struct xb_record_case *test)
-{
-    return xb_reading_goes(test, XB_H2D) ? XB_H2D : XB_D2H;
-}
-
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
                     struct xb_reading_way way, const char *what)
 {
-    const struct xb_record_case *test = xb_reading_best(reading, slow->device, slow->bytes,
-                                                        direction_of(slow), way.mode, way.variant);
+    enum xb_direction direction = xb_reading_goes(slow, XB_H2D) ? XB_H2D : XB_D2H;
+    const struct xb_record_case *test =
+        xb_reading_best(reading, slow->device, slow->bytes, direction, way.mode, way.variant);
     if (test == NULL || xb_reading_judge(reading, test, slow) != XB_READING_FASTER)
         return false;
     double ratio = xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, slow);
-    xb_reading_add(reading, " Try first: %s, ", what);
-    xb_reading_add_factor(reading, ratio);
-    xb_reading_add(reading, " as fast");
+    xb_reading_phrase(reading, " Try first: {text}, {factor} as fast", what, ratio);
     if (clocks_differ(reading, test, slow))
         add_rates(reading, test, slow);
     else

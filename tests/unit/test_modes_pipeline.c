@@ -9,8 +9,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "modes/pipeline_figures.h"
-#include "modes/pipeline_source.h"
+#include "modes/pipeline.h"
 #include "modes_fixture.h"
 #include "sanitized.h"
 

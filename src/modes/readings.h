@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_MODES_READINGS_H
+#define XFERBENCH_MODES_READINGS_H
+
+#include "xferbench/reading.h"
+
+/* What the Reading says of modes, where that stands in a file of its own. Lists of lines end with a
+ * label of NULL. */
+
+/* ---- words ---- */
+
+/*
+ * Adds a whole phrase to a statement of the Reading: "{name} moves {rate:bandwidth} GB/s on
+ * {text}." In braces stands what takes the next argument, and behind a colon the name of a number
+ * that is added with it, in its own unit. The compiler does not check the arguments:
+ *
+ *   {name} {way}                 const struct xb_record_case *
+ *   {text}                       const char *
+ *   {size}                       uint64_t
+ *   {rate} {factor} {speed} {share} {share-of-time} {duration} {whole}      double
+ *
+ * each as xb_reading_add_name() and so on add it. An unknown word ends the program.
+ */
+void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...);
+
+/* ---- for lines of several modes ---- */
+
+/*
+ * For a line of the Reading: what it costs the mode of that name that its data begins off a
+ * boundary, on the host and on the device. Compares cases that differ in --host-offset alone, or in
+ * --device-offset alone, by the intervals of their bandwidths. False where there are none.
+ */
+bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode);
+
+/*
+ * For a line of the Reading: which value of an option is best for the mode of that name, and what
+ * the default loses, each direction a statement. Compares the fastest case with those that differ
+ * in that option alone, by the intervals of their bandwidths. `noun` names it: "chunk". False where
+ * it has one value only.
+ */
+bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
+                      const struct xb_option *option, const char *noun);
+
+/* Figures of a pipeline beside those of stage_figures.h. */
+struct xb_overlap_times {
+    const struct xb_figure *serial; /* the same work, one step after the other */
+    const struct xb_figure *copies; /* both ways at once, without the kernels */
+    const struct xb_figure *busy;   /* the share of the time in which the device computed */
+};
+
+/* For a line of the Reading: what overlap hides in that case, which may be NULL, and which stage
+ * sets the pace. False where the same work was not timed in a row. */
+bool xb_overlap_say(struct xb_reading *reading, const struct xb_record_case *test,
+                    const struct xb_overlap_times *times);
+
+/* Says of every case of a mode, or of one variant of it, whether making data smaller pays here,
+ * with how many threads, and what limits it. Of cases that differ in threads or chunks alone it
+ * says it of the fastest. */
+bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
+                    const char *variant);
+
+/* ---- of one mode ---- */
+
+extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb_pipeline_lines[];
+
+/* For say_first_thing of the mode. */
+bool xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow);
+
+/* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
+ * "unknown" for NAN. */
+const char *xb_page_cache_word(double share);
+
+#endif
