@@ -35,23 +35,17 @@ static void print_commands(FILE *stream, const struct xb_command *const *command
     }
 }
 
-static void print_mode_names(FILE *stream)
+void xb_help_print_program(FILE *stream, const struct xb_command *const *commands)
 {
-    char names[1024];
+    char names[1024] = "";
     size_t used = 0;
-    names[0] = '\0';
+    print_title(stream);
+    print_commands(stream, commands);
     for (size_t m = 0; xb_modes[m] != NULL && used < sizeof names; m++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", m > 0 ? ", " : "",
                                  xb_modes[m]->name);
     fprintf(stream, "\nModes: ");
     xb_help_print_wrapped(stream, names, (int)strlen("Modes: "));
-}
-
-void xb_help_print_program(FILE *stream, const struct xb_command *const *commands)
-{
-    print_title(stream);
-    print_commands(stream, commands);
-    print_mode_names(stream);
     fprintf(stream, "\nOptions used most:\n");
     xb_help_print_brief_options(stream, xb_run_rows());
     fprintf(stream, "\nExample: %s\n\nMore:\n", xb_command_run.example);
@@ -95,58 +89,41 @@ const struct xb_topic xb_topics[] = {
 
 /* ---- on an option ---- */
 
-/* Whether the user means that option: "--size", "-s" or "size". */
-static bool is_meant(const struct xb_option *option, const char *word)
-{
-    if (word[0] == '-' && word[1] != '-')
-        return word[1] == option->short_name && word[1] != '\0' && word[2] == '\0';
-    return strcmp(word[0] == '-' ? word + 2 : word, option->name) == 0;
-}
-
+/* The row that the user means by "--size", "-s" or "size"; NULL if the command has none. */
 static const struct xb_option *find_row(const struct xb_command *command, const char *word)
 {
     const struct xb_option *const *rows = command->rows();
+    bool is_short = word[0] == '-' && word[1] != '-';
+    const char *name = word[0] == '-' && !is_short ? word + 2 : word;
     for (size_t i = 0; rows[i] != NULL; i++)
-        if (is_meant(rows[i], word))
+        if (is_short ? word[1] != '\0' && word[1] == rows[i]->short_name && word[2] == '\0'
+                     : strcmp(name, rows[i]->name) == 0)
             return rows[i];
     return NULL;
-}
-
-/* Whether a command before the one at `index` has the very same row. */
-static bool is_told(const struct xb_command *const *commands, size_t index,
-                    const struct xb_option *row, const char *word)
-{
-    for (size_t i = 0; i < index; i++)
-        if (find_row(commands[i], word) == row)
-            return true;
-    return false;
-}
-
-static void print_takers(FILE *stream, const struct xb_command *const *commands, size_t index,
-                         const struct xb_option *row, const char *word)
-{
-    char modes[512];
-    fprintf(stream, "xferbench %s", commands[index]->name);
-    for (size_t i = index + 1; commands[i] != NULL; i++)
-        if (find_row(commands[i], word) == row)
-            fprintf(stream, ", %s", commands[i]->name);
-    if (xb_run_takers(row, modes, sizeof modes)[0] != '\0') {
-        fprintf(stream, ", modes ");
-        xb_help_print_wrapped(stream, modes, 2);
-    } else {
-        fputc('\n', stream);
-    }
 }
 
 bool xb_help_print_option_named(FILE *stream, const struct xb_command *const *commands,
                                 const char *word)
 {
+    char modes[512];
     bool found = false;
     for (size_t i = 0; commands[i] != NULL; i++) {
         const struct xb_option *row = find_row(commands[i], word);
-        if (row == NULL || is_told(commands, i, row, word))
+        bool is_told = false; /* of a command before that has the very same row */
+        for (size_t k = 0; k < i; k++)
+            is_told = is_told || find_row(commands[k], word) == row;
+        if (row == NULL || is_told)
             continue;
-        print_takers(stream, commands, i, row, word);
+        fprintf(stream, "xferbench %s", commands[i]->name);
+        for (size_t k = i + 1; commands[k] != NULL; k++)
+            if (find_row(commands[k], word) == row)
+                fprintf(stream, ", %s", commands[k]->name);
+        if (xb_run_takers(row, modes, sizeof modes)[0] != '\0') {
+            fprintf(stream, ", modes ");
+            xb_help_print_wrapped(stream, modes, 2);
+        } else {
+            fputc('\n', stream);
+        }
         xb_help_print_option(stream, row);
         found = true;
     }
