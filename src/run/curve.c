@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "curve.h"
+#include "table.h"
 
 #include "base/note.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <math.h>

@@ -106,69 +106,61 @@ static const char *end_text(const struct xb_process *process, char *text, size_t
     return text;
 }
 
-/* Whether this program told it to leave: it passed a signal on, or the deadline came. */
-static bool was_told_to_leave(const struct xb_program_outcome *outcome)
+__attribute__((format(printf, 2, 3))) static void fail(struct xb_process *process,
+                                                       const char *format, ...)
 {
-    return outcome->overdue || xb_interrupt_signal() != 0;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(process->failure, sizeof process->failure, format, arguments);
+    va_end(arguments);
 }
 
-/* Keeps what the process printed as its document, if it is one and was measured under the
- * conditions of the first. */
-static void keep_document(struct side *side, struct xb_process *process,
-                          struct xb_program_outcome *outcome)
+/* Judges what came of a process: keeps what it printed as its document, if it is one and was
+ * measured under the conditions of the first. One that crashed after it printed its results is not
+ * believed. But one that was told to leave is: a shell that started the program may have been ended
+ * by the signal before it. */
+static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
 {
     char end[64], difference[XB_RECORD_DIFFERENCE];
     struct xb_error error;
     const struct xb_process *first = xb_processes_first(&side->set);
+    /* By this program: it passed a signal on, or the deadline came. */
+    bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
+    side->overdue = side->overdue || outcome->overdue;
     end_text(process, end, sizeof end);
-    if (outcome->length == 0) {
-        snprintf(process->failure, sizeof process->failure, "%s and printed no results", end);
+    if (outcome->too_long)
+        fail(process,
+             "it printed too much: all results together may be %zu MiB, so take fewer "
+             "samples",
+             XB_RECORD_LARGEST_BYTES >> 20);
+    else if (outcome->overdue && outcome->length == 0)
+        fail(process, "it did not end within %.0f s of the deadline and printed no results",
+             GRACE_S);
+    else if (outcome->signal != 0 && !was_told_to_leave)
+        fail(process, "%s", end);
+    else if (outcome->length == 0)
+        fail(process, "%s and printed no results", end);
+    else if (xb_record_parse("standard output", outcome->text, outcome->length, &process->record,
+                             &error) != XB_OK)
+        fail(process, "%s and printed no results: %s", end, error.message);
+    if (process->failure[0] != '\0')
         return;
-    }
-    if (xb_record_parse("standard output", outcome->text, outcome->length, &process->record,
-                        &error) != XB_OK) {
-        snprintf(process->failure, sizeof process->failure, "%s and printed no results: %s", end,
-                 error.message);
-        return;
-    }
     const char *other = first != NULL ? xb_record_other_condition(&first->record, &process->record,
                                                                   difference, sizeof difference)
                                       : NULL;
-    if (process->record.is_merged)
-        snprintf(process->failure, sizeof process->failure,
-                 "it printed the results of several processes");
-    else if (other != NULL)
-        snprintf(process->failure, sizeof process->failure, "measured under other conditions: %s",
-                 other);
-    else {
-        if (heeded_signal(process) != 0 && !was_told_to_leave(outcome))
-            snprintf(process->failure, sizeof process->failure,
-                     "%s, and wrote what it had measured", end);
-        process->document = outcome->text;
-        side->bytes += outcome->length;
-        outcome->text = NULL;
+    if (process->record.is_merged || other != NULL) {
+        if (process->record.is_merged)
+            fail(process, "it printed the results of several processes");
+        else
+            fail(process, "measured under other conditions: %s", other);
+        xb_record_free(&process->record);
         return;
     }
-    xb_record_free(&process->record);
-}
-
-/* Judges what came of a process. One that crashed after it printed its results is not believed. But
- * one that was told to leave is: a shell that started the program may have been ended by the signal
- * before it. */
-static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
-{
-    side->overdue = side->overdue || outcome->overdue;
-    if (outcome->too_long)
-        snprintf(process->failure, sizeof process->failure,
-                 "it printed too much: all results together may be %zu MiB, so take fewer samples",
-                 XB_RECORD_LARGEST_BYTES >> 20);
-    else if (outcome->overdue && outcome->length == 0)
-        snprintf(process->failure, sizeof process->failure,
-                 "it did not end within %.0f s of the deadline and printed no results", GRACE_S);
-    else if (outcome->signal != 0 && !was_told_to_leave(outcome))
-        end_text(process, process->failure, sizeof process->failure);
-    else
-        keep_document(side, process, outcome);
+    if (heeded_signal(process) != 0 && !was_told_to_leave)
+        fail(process, "%s, and wrote what it had measured", end);
+    process->document = outcome->text;
+    side->bytes += outcome->length;
+    outcome->text = NULL;
 }
 
 static void show_progress(struct session *session, const struct side *side)
@@ -215,7 +207,7 @@ void xb_processes_run_one(struct session *session, struct side *side)
     if (status == XB_OK)
         judge(side, process, &outcome);
     else
-        snprintf(process->failure, sizeof process->failure, "%s", error.message);
+        fail(process, "%s", error.message);
     session->stuck = outcome.stuck;
     side->set.count++;
     xb_program_free(&outcome);

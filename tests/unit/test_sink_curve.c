@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 /* The curves that a sweep over sizes ends with. */
 #include "checks.h"
-#include "run/curve.h"
+#include "run/table.h"
 #include "sink_fixture.h"
 
 #include <setjmp.h>
