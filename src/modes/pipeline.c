@@ -7,7 +7,6 @@
 #include "readings.h"
 #include "shared_options.h"
 #include "stage_figures.h"
-#include "storage/plain.h"
 
 #include "xferbench/stage.h"
 #include "xferbench/verify.h"

@@ -10,7 +10,7 @@
 
 /* What the files of the mode `pipeline` share. */
 
-/* ---- pipeline_options.c: how it reads, and in which order it does what ---- */
+/* ---- pipeline_options.c: how it reads, in which order it does what, and its figures ---- */
 
 /* --order: its words are the mode's variants. */
 extern const struct xb_option xb_option_order;
@@ -32,8 +32,6 @@ extern const struct xb_option xb_option_readers;
 unsigned xb_readers_of(const struct xb_case *test);
 /* How much each takes at a time where chunks are read. */
 uint64_t xb_reader_piece_of(const struct xb_case *test);
-
-/* ---- pipeline_figures.c ---- */
 
 enum xb_pipeline_stage {
     XB_PIPELINE_READ,

@@ -5,7 +5,6 @@
 #include "pipeline.h"
 #include "proof.h"
 #include "shared_options.h"
-#include "storage/plain.h"
 
 #include "xferbench/stage.h"
 #include "xferbench/verify.h"

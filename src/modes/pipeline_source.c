@@ -3,7 +3,6 @@
 #include "pipeline.h"
 
 #include "shared_options.h"
-#include "storage/plain.h"
 #include "storage/reader.h"
 #include "xferbench/verify.h"
 

@@ -134,16 +134,6 @@ static void fill_random(unsigned long long seed, void *memory, uint64_t bytes)
     xb_host_fill(memory, 0, bytes, (struct xb_pattern){.seed = seed});
 }
 
-static void fill_integers(unsigned long long seed, void *memory, uint64_t bytes)
-{
-    fill_with(make_integers, seed, memory, bytes);
-}
-
-static void fill_floats(unsigned long long seed, void *memory, uint64_t bytes)
-{
-    fill_with(make_floats, seed, memory, bytes);
-}
-
 static void clear(void *argument, uint64_t begin, uint64_t end)
 {
     memset((char *)argument + begin, 0, end - begin);
@@ -155,13 +145,14 @@ static void fill_zeros(unsigned long long seed, void *memory, uint64_t bytes)
     xb_parallel_for(bytes, BLOCK_BYTES, clear, memory);
 }
 
-/* Ends with the word for a file, which has no such function. */
+/* By a function for all of it, or for a block. Ends with the word for a file, which has neither. */
 static const struct {
     const char *word;
     void (*fill)(unsigned long long seed, void *memory, uint64_t bytes);
+    void (*make)(unsigned long long seed, uint64_t block, uint32_t *values);
 } kinds[] = {
-    {"random", fill_random}, {"integers", fill_integers}, {"floats", fill_floats},
-    {"text", xb_text_fill},  {"zeros", fill_zeros},       {FILE_WORD, NULL},
+    {"random", fill_random, NULL}, {"integers", NULL, make_integers}, {"floats", NULL, make_floats},
+    {"text", xb_text_fill, NULL},  {"zeros", fill_zeros, NULL},       {FILE_WORD, NULL, NULL},
 };
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
@@ -183,8 +174,8 @@ enum xb_status xb_data_check(const char *word, struct xb_error *error)
 {
     if (path_of(word) != NULL)
         return xb_sample_file_check(path_of(word), error);
-    for (size_t i = 0; i < KINDS; i++)
-        if (kinds[i].fill != NULL && strcmp(word, kinds[i].word) == 0)
+    for (size_t i = 0; i + 1 < KINDS; i++)
+        if (strcmp(word, kinds[i].word) == 0)
             return XB_OK;
     const char *nearest = xb_nearest(word, list_words());
     return XB_FAIL(error, XB_ERR_USAGE,
@@ -199,10 +190,14 @@ enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *mem
 {
     if (path_of(word) != NULL)
         return xb_sample_file_fill(path_of(word), memory, bytes, error);
-    for (size_t i = 0; i < KINDS; i++)
-        if (kinds[i].fill != NULL && strcmp(word, kinds[i].word) == 0) {
+    for (size_t i = 0; i + 1 < KINDS; i++) {
+        if (strcmp(word, kinds[i].word) != 0)
+            continue;
+        if (kinds[i].make != NULL)
+            fill_with(kinds[i].make, seed, memory, bytes);
+        else
             kinds[i].fill(seed, memory, bytes);
-            return XB_OK;
-        }
+        return XB_OK;
+    }
     return xb_data_check(word, error);
 }

@@ -11,28 +11,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static enum xb_status check_kind(int descriptor, const char *path, uint64_t *length,
-                                 struct xb_error *error)
-{
-    struct stat status;
-    if (fstat(descriptor, &status) != 0)
-        return XB_FAIL_ERRNO(error, "fstat", errno, "--data file:%.300s: cannot be read", path);
-    if (!S_ISREG(status.st_mode))
-        return XB_FAIL(error, XB_ERR_USAGE, "--data file:%.300s: is no regular file", path);
-    if (status.st_size == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "--data file:%.300s: is empty", path);
-    *length = (uint64_t)status.st_size;
-    return XB_OK;
-}
-
 static enum xb_status open_file(const char *path, int *descriptor, uint64_t *length,
                                 struct xb_error *error)
 {
+    struct stat file;
+    enum xb_status status = XB_OK;
     /* A pipe without a writer would not open otherwise. */
     *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*descriptor < 0)
         return XB_FAIL_ERRNO(error, "open", errno, "--data file:%.300s: cannot be read", path);
-    enum xb_status status = check_kind(*descriptor, path, length, error);
+    if (fstat(*descriptor, &file) != 0)
+        status = XB_FAIL_ERRNO(error, "fstat", errno, "--data file:%.300s: cannot be read", path);
+    else if (!S_ISREG(file.st_mode))
+        status = XB_FAIL(error, XB_ERR_USAGE, "--data file:%.300s: is no regular file", path);
+    else if (file.st_size == 0)
+        status = XB_FAIL(error, XB_ERR_USAGE, "--data file:%.300s: is empty", path);
+    else
+        *length = (uint64_t)file.st_size;
     if (status != XB_OK)
         close(*descriptor);
     return status;

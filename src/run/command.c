@@ -23,12 +23,13 @@
 
 #include <string.h>
 
-/* The files of a run, and whether one of them is standard output. */
+/* The files of a run, whether one of them is standard output, and what is shown meanwhile. */
 struct outputs {
     struct xb_output json, csv, trace;
     struct xb_json_place json_place;
     bool on_stdout;
     struct xb_timelines timelines;
+    struct xb_progress progress;
 };
 
 /* Refuses what is wrong on any machine, before a backend is looked for. */
@@ -174,32 +175,26 @@ static enum xb_status adapt_defaults(struct xb_config *config, struct xb_error *
     return status;
 }
 
-/* What the observer's callbacks work on. */
-struct watched {
-    struct xb_progress progress;
-    struct outputs *outputs;
-};
-
 /* Not before: waiting for other nodes tells nothing of how long a case takes. */
 static void plan_progress(void *argument, const struct xb_run *run)
 {
-    struct watched *watched = argument;
-    xb_progress_plan(&watched->progress, run);
+    struct outputs *outputs = argument;
+    xb_progress_plan(&outputs->progress, run);
 }
 
 static void show_progress(void *argument, const struct xb_run *run, size_t samples,
                           double bandwidth)
 {
-    struct watched *watched = argument;
-    xb_progress_show(&watched->progress, run, samples, bandwidth);
+    struct outputs *outputs = argument;
+    xb_progress_show(&outputs->progress, run, samples, bandwidth);
 }
 
 /* Before the results are final for those who read them, their timelines are taken from them. */
 static void note_finished(void *argument, const struct xb_run *run)
 {
-    struct watched *watched = argument;
-    xb_timelines_take(&watched->outputs->timelines, run);
-    xb_progress_finished(&watched->progress, run);
+    struct outputs *outputs = argument;
+    xb_timelines_take(&outputs->timelines, run);
+    xb_progress_finished(&outputs->progress, run);
     xb_deadline_finished(run);
 }
 
@@ -222,11 +217,10 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 static int run_with_backend(struct xb_run *run)
 {
     struct outputs outputs = {0};
-    struct watched watched = {.outputs = &outputs};
     struct xb_run_observer observer = {.begun = plan_progress,
                                        .progress = show_progress,
                                        .finished = note_finished,
-                                       .argument = &watched};
+                                       .argument = &outputs};
     struct xb_error error;
     enum xb_status status = xb_plan(run, &error);
     xb_deadline_doing(NULL);
@@ -239,10 +233,10 @@ static int run_with_backend(struct xb_run *run)
     if (status == XB_OK)
         status = xb_deadline_measuring(run, write_overdue, &outputs, &error);
     if (status == XB_OK) {
-        xb_progress_start(&watched.progress, !xb_config_get(run->config, "quiet")->flag);
+        xb_progress_start(&outputs.progress, !xb_config_get(run->config, "quiet")->flag);
         status = xb_run_execute(run, &observer, &error);
         xb_deadline_doing(NULL);
-        xb_progress_clear(&watched.progress);
+        xb_progress_clear(&outputs.progress);
     }
     int code =
         status == XB_OK ? exit_code(run, &outputs, write_all(&outputs, run)) : xb_cli_fail(&error);

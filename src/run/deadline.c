@@ -38,36 +38,34 @@ static struct {
 
 /* ---- at the end of the time; the lock is held and never given back ---- */
 
-static bool write_rest(char *what, size_t size, char *written, size_t written_size)
+/* Ends the process without exit handlers and without closing libraries: those could hang as well.
+ * Writes what is measured, and says what does not end, and where to look. */
+_Noreturn static void end_process(void)
 {
     struct xb_run *run = &watch.run;
     struct xb_error error;
-    size_t done = run->done_count;
-    if (done < run->case_count)
-        (void)xb_case_text(&run->results[done].test, what, size);
-    else
-        snprintf(what, size, "closing the devices");
-    snprintf(written, written_size, "The %zu of %zu rows before it are written.", done,
-             run->case_count);
-    (void)XB_FAIL(&error, XB_ERR_RUNTIME,
-                  "it had not ended %.0f s after the deadline: a driver call hangs, or takes that "
-                  "long",
-                  XB_DEADLINE_GRACE_S);
-    xb_run_abandon(run, &error);
-    return watch.write(watch.argument, run);
-}
-
-/* Ends the process without exit handlers and without closing libraries: those could hang as well.
- */
-_Noreturn static void end_process(void)
-{
     char what[160];
     char written[96] = "";
+    size_t done = run->done_count;
     snprintf(what, sizeof what, "%s", watch.doing);
     if (xb_terminal_has_cursor(stderr))
         fputs("\r\033[K", stderr); /* the line of progress: the table comes next */
-    if (watch.write != NULL && !write_rest(what, sizeof what, written, sizeof written))
-        snprintf(written, sizeof written, "Not all of what was measured could be written.");
+    if (watch.write != NULL) {
+        if (done < run->case_count)
+            (void)xb_case_text(&run->results[done].test, what, sizeof what);
+        else
+            snprintf(what, sizeof what, "closing the devices");
+        (void)XB_FAIL(&error, XB_ERR_RUNTIME,
+                      "it had not ended %.0f s after the deadline: a driver call hangs, or takes "
+                      "that long",
+                      XB_DEADLINE_GRACE_S);
+        xb_run_abandon(run, &error);
+        if (watch.write(watch.argument, run))
+            snprintf(written, sizeof written, "The %zu of %zu rows before it are written.", done,
+                     run->case_count);
+        else
+            snprintf(written, sizeof written, "Not all of what was measured could be written.");
+    }
     xb_say("the deadline was %.0f s ago, and %s has not ended: a driver call hangs, or takes that "
            "long. %s%sLook for a hung GPU in the kernel's log (dmesg), take another --backend or "
            "--device, or give it more time with --deadline.",
@@ -78,24 +76,19 @@ _Noreturn static void end_process(void)
 
 /* ---- the thread ---- */
 
-static void wait_until(double end)
-{
-    double now = xb_clock_now();
-    double until = end - now < LONGEST_WAIT_S ? end : now + LONGEST_WAIT_S;
-    struct timespec time = {.tv_sec = (time_t)until};
-    time.tv_nsec = (long)((until - (double)time.tv_sec) * 1e9);
-    (void)pthread_cond_timedwait(&watch.changed, &watch.lock, &time);
-}
-
 static void *watch_clock(void *unused)
 {
     (void)unused;
     pthread_mutex_lock(&watch.lock);
     for (;;) {
+        double now = xb_clock_now();
+        double until = watch.end - now < LONGEST_WAIT_S ? watch.end : now + LONGEST_WAIT_S;
+        struct timespec time = {.tv_sec = (time_t)until};
+        time.tv_nsec = (long)((until - (double)time.tv_sec) * 1e9);
         if (watch.doing == NULL)
             pthread_cond_wait(&watch.changed, &watch.lock);
-        else if (xb_clock_now() < watch.end)
-            wait_until(watch.end);
+        else if (now < watch.end)
+            (void)pthread_cond_timedwait(&watch.changed, &watch.lock, &time);
         else
             end_process();
     }

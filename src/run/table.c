@@ -81,7 +81,7 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
 
 static void print_program(FILE *stream, const struct xb_record *record)
 {
-    struct xb_words words = {.length = 0};
+    struct xb_words words = {.length = 0}, role = {.length = 0};
     char node[XB_NODE_TEXT];
     xb_words_add(&words, "xferbench %s", record->version != NULL ? record->version : "?");
     if (record->backend != NULL)
@@ -98,34 +98,29 @@ static void print_program(FILE *stream, const struct xb_record *record)
         xb_note_print(stream, "library", XB_TABLE_LABEL, "%s%s%s", record->library,
                       record->library_named_by != NULL ? ", NAMED BY " : "",
                       record->library_named_by != NULL ? record->library_named_by : "");
-}
-
-/* Of several processes: whose they are, and how many count. */
-static void print_processes(FILE *stream, const struct xb_record *record)
-{
-    struct xb_words words = {.length = 0};
-    size_t count = 0;
-    if (record->role != NULL) {
-        xb_words_add(&words, "%s", record->role);
+    /* Of several processes: whose they are. */
+    if (record->is_merged && record->role != NULL) {
+        xb_words_add(&role, "%s", record->role);
         if (record->program != NULL)
-            xb_words_add(&words, ": %s", record->program);
+            xb_words_add(&role, ": %s", record->program);
         if (record->counterpart != NULL)
-            xb_words_add(&words, ", in turn with %s", record->counterpart);
-        xb_note_print(stream, "role", XB_TABLE_LABEL, "%s", words.text);
+            xb_words_add(&role, ", in turn with %s", record->counterpart);
+        xb_note_print(stream, "role", XB_TABLE_LABEL, "%s", role.text);
     }
-    for (size_t i = 0; i < record->process_count; i++)
-        count += record->processes[i].has_results;
-    fprintf(stream, "%zu of %zu processes have results\n", count, record->asked_processes);
 }
 
 /* Who measured, and on what devices. */
 static void print_header(FILE *stream, const struct xb_record *record)
 {
     size_t count = 0;
+    size_t with_results = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
+    for (size_t i = 0; i < record->process_count; i++)
+        with_results += record->processes[i].has_results;
     print_program(stream, record);
     if (record->is_merged)
-        print_processes(stream, record);
+        fprintf(stream, "%zu of %zu processes have results\n", with_results,
+                record->asked_processes);
     if (count == 0)
         return;
     fputc('\n', stream);

@@ -148,43 +148,34 @@ static void print(struct printer *printer, enum xb_colour colour, const char *la
     xb_note_print_in(printer->stream, colour, label, XB_TABLE_LABEL, "%s", words->text);
 }
 
-/* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed" */
-static void print_trouble(struct printer *printer, const struct xb_record_case *test, size_t others)
-{
-    struct xb_words words = {.length = 0};
-    struct xb_record_summary summary;
-    char text[XB_RECORD_REASON];
-    const char *reason = trouble_of(printer->record, test, &summary, text, sizeof text);
-    size_t processes = summary.processes - summary.ok;
-    bool is_skipped = summary.status == XB_RESULT_SKIPPED;
-    add_name(&words, &printer->names, test);
-    if (others > 0)
-        xb_words_add(&words, " and %zu more row%s", others, others > 1 ? "s" : "");
-    if (processes < summary.processes)
-        xb_words_add(&words, " in %zu of %zu processes%s", processes, summary.processes,
-                     processes > 1 ? ", at the worst" : "");
-    xb_words_add(&words, ": %s", reason);
-    print(printer, is_skipped ? XB_COLOUR_WARNING : XB_COLOUR_BAD, is_skipped ? "skipped" : "ERROR",
-          &words);
-}
-
-/* False where memory is short. */
+/* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed". False where memory is short. */
 static bool print_troubles(struct printer *printer)
 {
     const struct xb_record *record = printer->record;
+    struct xb_record_summary summary;
+    char text[XB_RECORD_REASON];
     size_t count = 0;
     const struct xb_record_case **cases =
         calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
-    for (size_t i = 0; cases != NULL && i < record->case_count; i++) {
-        struct xb_record_summary summary;
-        char text[XB_RECORD_REASON];
+    for (size_t i = 0; cases != NULL && i < record->case_count; i++)
         if (trouble_of(record, &record->cases[i], &summary, text, sizeof text) != NULL)
             cases[count++] = &record->cases[i];
-    }
     bool ok = cases != NULL && xb_cases_group(cases, count, by_trouble, record);
     for (size_t i = 0, equal = 0; ok && i < count; i += equal) {
+        struct xb_words words = {.length = 0};
+        const char *reason = trouble_of(record, cases[i], &summary, text, sizeof text);
+        size_t processes = summary.processes - summary.ok;
+        bool is_skipped = summary.status == XB_RESULT_SKIPPED;
         equal = xb_cases_equal(cases + i, count - i, by_trouble, record);
-        print_trouble(printer, cases[i], equal - 1);
+        add_name(&words, &printer->names, cases[i]);
+        if (equal > 1)
+            xb_words_add(&words, " and %zu more row%s", equal - 1, equal > 2 ? "s" : "");
+        if (processes < summary.processes)
+            xb_words_add(&words, " in %zu of %zu processes%s", processes, summary.processes,
+                         processes > 1 ? ", at the worst" : "");
+        xb_words_add(&words, ": %s", reason);
+        print(printer, is_skipped ? XB_COLOUR_WARNING : XB_COLOUR_BAD,
+              is_skipped ? "skipped" : "ERROR", &words);
     }
     free(cases);
     return ok;

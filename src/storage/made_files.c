@@ -47,31 +47,9 @@ struct making {
 
 /* ---- what was made before ---- */
 
-/* Whether it is a name that name_of() writes, and so none of a file of the user's. */
-static bool is_our_name(const char *name)
-{
-    size_t digits = strspn(name, "0123456789");
-    return digits > 0 && strcmp(name + digits, NAME_SUFFIX) == 0;
-}
-
 static void name_of(size_t index, char name[32])
 {
     snprintf(name, 32, "%08zu" NAME_SUFFIX, index);
-}
-
-/* Takes a descriptor of the folder. */
-static void empty_folder(int fd)
-{
-    DIR *folder = fdopendir(fd);
-    if (folder == NULL) {
-        close(fd);
-        return;
-    }
-    const struct dirent *entry;
-    while ((entry = readdir(folder)) != NULL)
-        if (is_our_name(entry->d_name))
-            (void)unlinkat(dirfd(folder), entry->d_name, 0);
-    closedir(folder);
 }
 
 static void remove_left_over(int where, const char *name)
@@ -83,8 +61,18 @@ static void remove_left_over(int where, const char *name)
     if (fstat(fd, &status) == 0 && status.st_uid == geteuid() &&
         flock(fd, LOCK_EX | LOCK_NB) == 0) {
         int list = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        if (list >= 0)
-            empty_folder(list);
+        DIR *folder = list >= 0 ? fdopendir(list) : NULL;
+        const struct dirent *entry;
+        while (folder != NULL && (entry = readdir(folder)) != NULL) {
+            /* Only names that name_of() writes: others are of files of the user's. */
+            size_t digits = strspn(entry->d_name, "0123456789");
+            if (digits > 0 && strcmp(entry->d_name + digits, NAME_SUFFIX) == 0)
+                (void)unlinkat(list, entry->d_name, 0);
+        }
+        if (folder != NULL)
+            closedir(folder);
+        else if (list >= 0)
+            close(list);
         (void)unlinkat(where, name, AT_REMOVEDIR);
     }
     close(fd);
@@ -180,16 +168,6 @@ static enum xb_status check_space(const struct making *making, struct xb_error *
 
 /* ---- contents ---- */
 
-/* Has the file system keep the space, so that a full disk shows before the writing. Not all can. */
-static bool reserve(int fd, uint64_t bytes)
-{
-    int outcome;
-    do
-        outcome = fallocate(fd, 0, 0, (off_t)bytes);
-    while (outcome != 0 && errno == EINTR && xb_interrupt_signal() == 0);
-    return outcome == 0 || errno == EOPNOTSUPP || errno == ENOSYS || errno == EINTR;
-}
-
 static bool write_piece(int fd, const char *piece, uint64_t bytes, uint64_t offset)
 {
     for (uint64_t done = 0; done < bytes;) {
@@ -204,19 +182,20 @@ static bool write_piece(int fd, const char *piece, uint64_t bytes, uint64_t offs
     return true;
 }
 
-static bool should_stop(const struct making *making)
-{
-    return xb_interrupt_signal() != 0 || (making->end_at > 0 && xb_clock_now() >= making->end_at);
-}
-
 static enum xb_status fill(const struct making *making, size_t index, int fd,
                            struct xb_error *error)
 {
     uint64_t begin = (uint64_t)index * making->bytes_each;
-    if (!reserve(fd, making->bytes_each))
+    int outcome;
+    /* Has the file system keep the space, so that a full disk shows before the writing. Not all
+     * can. */
+    do
+        outcome = fallocate(fd, 0, 0, (off_t)making->bytes_each);
+    while (outcome != 0 && errno == EINTR && xb_interrupt_signal() == 0);
+    if (outcome != 0 && errno != EOPNOTSUPP && errno != ENOSYS && errno != EINTR)
         return failed(making, "fallocate", errno, error);
     for (uint64_t done = 0; done < making->bytes_each;) {
-        if (should_stop(making))
+        if (xb_interrupt_signal() != 0 || (making->end_at > 0 && xb_clock_now() >= making->end_at))
             return XB_FAIL(error, XB_ERR_STOPPED, "files were not made to the end");
         uint64_t left = making->bytes_each - done;
         uint64_t bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
@@ -289,21 +268,10 @@ static bool can_open_again(const char *where)
 
 /* ---- many ---- */
 
-/* Whether the folder is locked now and is still where it was made. A file system without locks has
- * nobody who could lock it to remove it. */
-static bool hold(const char *path, int fd)
-{
-    struct stat own;
-    struct stat there;
-    if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return false;
-    return fstat(fd, &own) == 0 && stat(path, &there) == 0 && own.st_ino == there.st_ino &&
-           own.st_dev == there.st_dev;
-}
-
 static enum xb_status make_folder(const struct making *making, struct xb_files *files,
                                   struct xb_error *error)
 {
+    struct stat own, there;
     for (int i = 0; i < TRIES; i++) {
         free(files->path);
         if (asprintf(&files->path, "%s/" FOLDER_PREFIX FOLDER_RANDOM "/", making->where) < 0) {
@@ -315,7 +283,12 @@ static enum xb_status make_folder(const struct making *making, struct xb_files *
         if (mkdtemp(files->path) == NULL)
             return failed(making, "mkdtemp", errno, error);
         files->folder = open(files->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        bool held = files->folder >= 0 && hold(files->path, files->folder);
+        /* Whether it is locked now and is still where it was made. A file system without locks has
+         * nobody who could lock it to remove it. */
+        bool held = files->folder >= 0 &&
+                    (flock(files->folder, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) &&
+                    fstat(files->folder, &own) == 0 && stat(files->path, &there) == 0 &&
+                    own.st_ino == there.st_ino && own.st_dev == there.st_dev;
         *slash = '/';
         if (held)
             return XB_OK;

@@ -59,12 +59,12 @@ enum xb_status xb_files_add(struct xb_files *files, const char *name, uint64_t b
 /* ---- opening ---- */
 
 static enum xb_status unreadable(struct xb_error *error, const char *call, int code,
-                                 const char *path, const char *slash, const char *name)
+                                 const char *path, const char *name)
 {
     bool is_none = code == ENOENT || code == ENOTDIR;
     return XB_FAIL_NATIVE(error, is_none ? XB_ERR_USAGE : XB_ERR_RUNTIME, call, code,
-                          xb_errno_name(code), "%.300s%s%.100s: cannot be read, %s", path, slash,
-                          name, strerror(code));
+                          xb_errno_name(code), "%.300s%.100s: cannot be read, %s", path, name,
+                          strerror(code));
 }
 
 /* Adds a file if it is one to read. It is opened once, so that one that may not be read shows now.
@@ -76,14 +76,14 @@ static enum xb_status add_readable(struct xb_files *files, const char *name, con
     if (fstatat(files->folder, name, &status, 0) != 0) {
         if (errno == ENOENT && *shown != '\0') /* a link to nothing, or it has just gone */
             return XB_OK;
-        return unreadable(error, "fstatat", errno, files->path, "", shown);
+        return unreadable(error, "fstatat", errno, files->path, shown);
     }
     /* A pipe without a writer would not open. */
     if (!S_ISREG(status.st_mode) || status.st_size == 0)
         return XB_OK;
     int fd = openat(files->folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
-        return unreadable(error, "openat", errno, files->path, "", shown);
+        return unreadable(error, "openat", errno, files->path, shown);
     if (files->count == 0)
         xb_file_system_name(fd, files->file_system, sizeof files->file_system);
     close(fd);
@@ -97,28 +97,6 @@ static int by_name(const void *a, const void *b)
     return strcmp(left->name, right->name);
 }
 
-static enum xb_status add_all(struct xb_files *files, struct xb_error *error)
-{
-    int fd = openat(files->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
-    if (folder == NULL) {
-        int code = errno;
-        if (fd >= 0)
-            close(fd);
-        return unreadable(error, "opendir", code, files->path, "", "");
-    }
-    enum xb_status status = XB_OK;
-    const struct dirent *entry;
-    while (errno = 0, status == XB_OK && (entry = readdir(folder)) != NULL)
-        status = add_readable(files, entry->d_name, entry->d_name, error);
-    if (status == XB_OK && errno != 0)
-        status = unreadable(error, "readdir", errno, files->path, "", "");
-    closedir(folder);
-    if (status == XB_OK && files->count > 1)
-        qsort(files->entries, files->count, sizeof files->entries[0], by_name);
-    return status;
-}
-
 static enum xb_status open_folder(const char *path, struct xb_files *files, struct xb_error *error)
 {
     size_t length = strlen(path);
@@ -129,11 +107,27 @@ static enum xb_status open_folder(const char *path, struct xb_files *files, stru
     }
     files->folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (files->folder < 0)
-        return unreadable(error, "open", errno, path, "", "");
-    enum xb_status status = add_all(files, error);
+        return unreadable(error, "open", errno, path, "");
+    int fd = openat(files->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
+    if (folder == NULL) {
+        int code = errno;
+        if (fd >= 0)
+            close(fd);
+        return unreadable(error, "opendir", code, files->path, "");
+    }
+    enum xb_status status = XB_OK;
+    const struct dirent *entry;
+    while (errno = 0, status == XB_OK && (entry = readdir(folder)) != NULL)
+        status = add_readable(files, entry->d_name, entry->d_name, error);
+    if (status == XB_OK && errno != 0)
+        status = unreadable(error, "readdir", errno, files->path, "");
+    closedir(folder);
     if (status == XB_OK && files->count == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "%.300s: no regular file in it has a byte to read",
                        path);
+    if (status == XB_OK)
+        qsort(files->entries, files->count, sizeof files->entries[0], by_name);
     return status;
 }
 
@@ -153,29 +147,25 @@ static enum xb_status open_file(const char *path, struct xb_files *files, struct
     int code = errno;
     free(parent);
     if (files->folder < 0)
-        return unreadable(error, "open", code, path, "", "");
+        return unreadable(error, "open", code, path, "");
     return add_readable(files, name, "", error);
-}
-
-static enum xb_status open_any(const char *path, struct xb_files *files, struct xb_error *error)
-{
-    struct stat status;
-    if (stat(path, &status) != 0)
-        return unreadable(error, "stat", errno, path, "", "");
-    if (S_ISDIR(status.st_mode))
-        return open_folder(path, files, error);
-    if (!S_ISREG(status.st_mode))
-        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no regular file and no folder", path);
-    enum xb_status outcome = open_file(path, files, error);
-    if (outcome == XB_OK && files->count == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is empty", path);
-    return outcome;
 }
 
 enum xb_status xb_files_open(const char *path, struct xb_files *files, struct xb_error *error)
 {
+    struct stat kind;
+    enum xb_status status;
     *files = (struct xb_files){.folder = -1};
-    enum xb_status status = open_any(path, files, error);
+    if (stat(path, &kind) != 0)
+        return unreadable(error, "stat", errno, path, "");
+    if (S_ISDIR(kind.st_mode))
+        status = open_folder(path, files, error);
+    else if (!S_ISREG(kind.st_mode))
+        return XB_FAIL(error, XB_ERR_USAGE, "%.300s: is no regular file and no folder", path);
+    else
+        status = open_file(path, files, error);
+    if (status == XB_OK && files->count == 0)
+        status = XB_FAIL(error, XB_ERR_USAGE, "%.300s: is empty", path);
     if (status != XB_OK)
         xb_files_close(files);
     return status;
@@ -217,4 +207,49 @@ enum xb_status xb_files_check_lengths(const struct xb_files *files, struct xb_er
                            (unsigned long long)entry->bytes);
     }
     return XB_OK;
+}
+
+/* ---- read to check ---- */
+
+static enum xb_status not_to_check(const struct xb_files *files, size_t file, uint64_t offset,
+                                   int code, struct xb_error *error)
+{
+    char label[XB_STORAGE_LABEL];
+    return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, "pread", code, xb_errno_name(code),
+                          "%.300s: cannot be read at %llu to check what was measured, %s",
+                          xb_files_label(files, file, label), (unsigned long long)offset,
+                          strerror(code));
+}
+
+enum xb_status xb_files_read(const struct xb_files *files, size_t file, uint64_t offset,
+                             void *target, uint64_t bytes, struct xb_error *error)
+{
+    char label[XB_STORAGE_LABEL];
+    int descriptor = xb_files_open_one(files, file, 0);
+    if (descriptor < 0)
+        return not_to_check(files, file, offset, errno, error);
+    enum xb_status status = XB_OK;
+    for (uint64_t done = 0; status == XB_OK && done < bytes;) {
+        ssize_t count =
+            pread(descriptor, (char *)target + done, bytes - done, (off_t)(offset + done));
+        if (count < 0 && errno != EINTR)
+            status = not_to_check(files, file, offset + done, errno, error);
+        else if (count == 0)
+            status =
+                XB_FAIL(error, XB_ERR_RUNTIME,
+                        "%.300s: ends at %llu, before what was measured: leave the files "
+                        "alone while they are measured",
+                        xb_files_label(files, file, label), (unsigned long long)(offset + done));
+        else if (count > 0)
+            done += (uint64_t)count;
+    }
+    close(descriptor);
+    return status;
+}
+
+enum xb_status xb_files_open_direct(const struct xb_files *files, size_t file, int *descriptor,
+                                    struct xb_error *error)
+{
+    *descriptor = xb_files_open_one(files, file, O_DIRECT);
+    return *descriptor < 0 ? xb_direct_refused(files, file, errno, error) : XB_OK;
 }
