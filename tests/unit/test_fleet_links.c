@@ -98,9 +98,9 @@ static void test_narrower_pairs(void **state)
     }
 }
 
-/* Nodes of four GPUs in a ring: each has links to its neighbours only. Of the last node two
- * neighbours have lost theirs if `broken`. */
-static void judge_rings(unsigned nodes, bool broken)
+/* Nodes of four GPUs in a ring: each has links to its neighbours only. Of the last `broken`
+ * nodes two neighbours have lost theirs. */
+static void judge_rings(unsigned nodes, unsigned broken)
 {
     begin();
     for (unsigned node = 0; node < nodes; node++) {
@@ -110,7 +110,7 @@ static void judge_rings(unsigned nodes, bool broken)
         for (unsigned i = 0; i < 16; i++) {
             unsigned from = i / 4;
             unsigned to = i % 4;
-            bool lost = broken && node == nodes - 1 && from + to == 1;
+            bool lost = node + broken >= nodes && from + to == 1;
             bool linked = (from + to) % 2 == 1 && !lost;
             if (from == to)
                 continue;
@@ -129,16 +129,22 @@ static void test_rings(void **state)
 {
     (void)state;
     for (unsigned nodes = 2; nodes < 8; nodes++) {
-        judge_rings(nodes, false);
+        judge_rings(nodes, 0);
         assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
         assert_note("pairs of GPUs have fewer links than most pairs of their model");
-        judge_rings(nodes, true);
+        judge_rings(nodes, 1);
         assert_int_equal(count_of(XB_FLEET_NARROWER), 2);
         for (size_t i = 0; i < judged.finding_count; i++) {
             assert_int_equal(judged.findings[i].node[1], '0' + (int)nodes - 1);
             assert_false(judged.findings[i].together);
             assert_has(judged.findings[i].text, "fewer links to 1 of 3 GPUs: to GPU");
         }
+    }
+    for (unsigned broken = 4; broken < 6; broken++) {
+        judge_rings(12, broken);
+        assert_int_equal(count_of(XB_FLEET_NARROWER), 2 * broken);
+        for (size_t i = 0; i < judged.finding_count; i++)
+            assert_int_equal(judged.findings[i].together, broken == 5);
     }
 }
 
