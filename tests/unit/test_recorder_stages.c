@@ -147,7 +147,7 @@ static void test_a_recorded_iteration_that_took_longer(void **state)
     char expected[64];
     snprintf(expected, sizeof expected, "took %.2f times as long as the samples", times);
     size_t found = 0;
-    for (size_t i = 0; i < result->row.row.warning_count; i++)
+    for (size_t i = 0; i < result->row.warning_count; i++)
         found += strstr(result->warnings[i], expected) != NULL;
     assert_int_equal(found, 1);
     finish(&f);
