@@ -100,7 +100,7 @@ exceptions=(
     # Kinds of memory and capabilities, which modes are named after.
     src/backends/registry.c: src/backends/gpu/batch.c: src/backends/hip/library.h: src/backends/hip/device.c:
     # A case's other device.
-    'src/(record/fields|record/read_rows|run/csv|link/prometheus|fleet/csv|fleet/json|fleet/prometheus)\.c:[0-9]+:.*"peer"'
+    'src/(record/fields|record/read|run/csv|link/prometheus|fleet/csv|fleet/json|fleet/prometheus)\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.
     'src/link/session_(device|peers)\.c:[0-9]+:.*"--mode", +"(pinned|peer)",'
     # The rows that advice rests on. And what is asked of it is a job.

@@ -241,8 +241,10 @@ static void takes_links_in_any_order(void **state)
 /* A setting of the firmware, whose effect somebody may want to see. */
 static void takes_other_packets_as_context(void **state)
 {
-    static const struct xb_record_ceiling small = {.known = true, .payload = 128, .read_request = 512};
-    static const struct xb_record_ceiling large = {.known = true, .payload = 256, .read_request = 4096};
+    static const struct xb_record_ceiling small = {
+        .known = true, .payload = 128, .read_request = 512};
+    static const struct xb_record_ceiling large = {
+        .known = true, .payload = 256, .read_request = 4096};
     (void)state;
     begin();
     add_both("pinned");
