@@ -3,6 +3,7 @@
 #include "reading_fixture.h"
 
 #include "base/file_text.h"
+#include "modes/readings.h"
 #include "reading/internal.h"
 #include "record/mode_list.h"
 #include "run/formats.h"
@@ -15,6 +16,40 @@
 #include <string.h>
 
 #include <cmocka.h>
+
+/* ---- phrases ---- */
+
+static void a_phrase_is_words_with_their_numbers(void **state)
+{
+    struct xb_error error;
+    struct xb_reading_list list = {.count = 0};
+    struct xb_reading reading = {.list = &list, .error = &error};
+    (void)state;
+    xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
+    xb_reading_phrase(&reading,
+                      "{text} has {rate:bandwidth} GB/s of {size:most}; {factor}, {speed}, ", "it",
+                      54e9, (uint64_t)8 << 20, 2.0, 2.0);
+    xb_reading_phrase(&reading, "{share:share}, {share-of-time}, {duration:time}, {whole}.", 0.25,
+                      1.5, 0.001, 3.0);
+    xb_reading_keep(&reading);
+    assert_int_equal(reading.status, XB_OK);
+    assert_int_equal(list.count, 1);
+    const struct xb_reading_entry *entry = &list.entries[0];
+    assert_string_equal(entry->text, "it has 54.00 GB/s of 8 MiB; 2.00 times, 2.00 times as fast, "
+                                     "25 %, 100 % of the time, 1.00 ms, 3.");
+    assert_int_equal(entry->number_count, 4);
+    static const struct xb_reading_number expected[] = {{"bandwidth", 54e9, XB_UNIT_RATE},
+                                                        {"most", 8 << 20, XB_UNIT_BYTES},
+                                                        {"share", 0.25, XB_UNIT_RATIO},
+                                                        {"time", 0.001, XB_UNIT_SECONDS}};
+    for (size_t i = 0; i < 4; i++) {
+        assert_string_equal(entry->numbers[i].name, expected[i].name);
+        assert_string_equal(entry->numbers[i].unit, expected[i].unit);
+        assert_true(entry->numbers[i].value == expected[i].value);
+    }
+    free(reading.numbers);
+    xb_reading_free(&list);
+}
 
 /* ---- codes ---- */
 
@@ -258,6 +293,7 @@ static void json_without_a_statement_has_an_empty_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_phrase_is_words_with_their_numbers),
         cmocka_unit_test(every_line_has_a_code),
         cmocka_unit_test(a_code_is_of_one_kind_of_statement),
         cmocka_unit_test(the_document_lists_every_code),
