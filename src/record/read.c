@@ -5,8 +5,8 @@
 #include "base/file_text.h"
 #include "fields.h"
 #include "internal.h"
-#include "making.h"
 #include "machine/topology.h"
+#include "making.h"
 #include "record/mode_list.h"
 
 #include <stdlib.h>
