@@ -136,6 +136,20 @@ void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case 
 void xb_reading_number(struct xb_reading *reading, const char *name, double value,
                        const char *unit);
 
+/*
+ * Adds a whole phrase to a statement of the Reading: "{name} moves {rate:bandwidth} GB/s on
+ * {text}." In braces stands what takes the next argument, and behind a colon the name of a number
+ * that is added with it, in its own unit. The compiler does not check the arguments:
+ *
+ *   {name} {way}                 const struct xb_record_case *
+ *   {text}                       const char *
+ *   {size}                       uint64_t
+ *   {rate} {factor} {speed} {share} {share-of-time} {duration} {whole}      double
+ *
+ * each as xb_reading_add_name() and so on add it. An unknown word ends the program.
+ */
+void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...);
+
 /* Notes that the line rests on that case, once; to add its name does so too. NULL is no case. */
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test);
 

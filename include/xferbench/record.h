@@ -16,7 +16,8 @@ struct cJSON;
  * A record: results with the conditions under which they were taken, of one process or of several,
  * from this process (src/measure/record_of_run.h) or from a file. Measuring fills its rows, and it
  * is what everything downstream reads: tables, Reading, CSV, JSON, compare. Every text belongs to
- * the record. In a text that may be unknown NULL stands for that.
+ * the record, but that of a run has the rows of the run's results. In a text that may be unknown
+ * NULL stands for that.
  */
 
 #define XB_RECORD_VERSION 2                        /* of the files that are written and read */

@@ -229,9 +229,9 @@ static void get_address(struct xb_json_reader *reader, const cJSON *item,
 
 static int get_word(struct xb_json_reader *reader, const cJSON *item, const struct xb_field *field)
 {
-    const char *text = get_text(reader, item, field);
+    const char *text = cJSON_GetStringValue(item);
     char words[200] = "";
-    for (int i = 0; i <= (int)field->most; i++)
+    for (int i = 0; text != NULL && i <= (int)field->most; i++)
         if (strcmp(text, field->word(i)) == 0)
             return i;
     for (int i = 0; i <= (int)field->most; i++)

@@ -366,18 +366,19 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
 {
     struct batch batch;
     struct stat file;
-    FILE *stream = strcmp(path, "-") == 0 ? open_input(STDIN_FILENO, false) : NULL;
-    if (stream == NULL && strcmp(path, "-") == 0)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read standard input");
+    if (strcmp(path, "-") == 0) {
+        FILE *stream = open_input(STDIN_FILENO, false);
+        if (stream == NULL)
+            return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read standard input");
+        enum xb_status status = xb_fleet_read_stream(fleet, path, stream, error);
+        fclose(stream);
+        return status;
+    }
     enum xb_status status = begin(&batch, fleet, error);
-    if (status == XB_OK && stream != NULL)
-        status = read_stream(&batch, path, stream, error);
-    else if (status == XB_OK && stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+    if (status == XB_OK && stat(path, &file) == 0 && S_ISDIR(file.st_mode))
         status = read_folder(&batch, path, error);
     else if (status == XB_OK)
         status = read_file(&batch, path, true, error);
-    if (stream != NULL)
-        fclose(stream);
     return finish(&batch, status, error);
 }
 

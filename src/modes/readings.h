@@ -7,22 +7,6 @@
 /* What the Reading says of modes, where that stands in a file of its own. Lists of lines end with a
  * label of NULL. */
 
-/* ---- words ---- */
-
-/*
- * Adds a whole phrase to a statement of the Reading: "{name} moves {rate:bandwidth} GB/s on
- * {text}." In braces stands what takes the next argument, and behind a colon the name of a number
- * that is added with it, in its own unit. The compiler does not check the arguments:
- *
- *   {name} {way}                 const struct xb_record_case *
- *   {text}                       const char *
- *   {size}                       uint64_t
- *   {rate} {factor} {speed} {share} {share-of-time} {duration} {whole}      double
- *
- * each as xb_reading_add_name() and so on add it. An unknown word ends the program.
- */
-void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...);
-
 /* ---- for lines of several modes ---- */
 
 /*

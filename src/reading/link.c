@@ -2,7 +2,6 @@
 /* What the fastest copies of a device reach of what its link can carry. */
 #include "internal.h"
 #include "machine/pcie.h"
-#include "modes/readings.h"
 #include "record/mode_list.h"
 
 #include <string.h>

@@ -2,7 +2,6 @@
 /* NUMA nodes: which of them the Reading compares cases of, and what it says of the others. */
 #include "internal.h"
 
-#include "modes/readings.h"
 #include "record/rows.h"
 
 /*

@@ -2,7 +2,6 @@
 /* What the Reading says of devices, and of pairs of them, that ran at the same time. */
 #include "internal.h"
 
-#include "modes/readings.h"
 #include "record/rows.h"
 
 static double share_of_alone(const struct xb_reading *reading, const struct xb_record_case *test)

@@ -3,7 +3,6 @@
  */
 #include "internal.h"
 
-#include "modes/readings.h"
 #include "record/mode_list.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
 #include "internal.h"
 
 #include "base/text.h"
-#include "modes/readings.h"
 #include "record/mode_list.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"

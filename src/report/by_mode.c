@@ -82,7 +82,7 @@ static void write_group(struct xb_page *page, const struct xb_ways *ways,
     xb_page_column(page, "95 % interval", true);
     xb_page_column(page, "Of the best", true);
     for (size_t i = 0; i < count; i++) {
-        xb_page_cells(page, strips[i].name, strips[i].note, NULL);
+        XB_PAGE_CELLS(page, strips[i].name, strips[i].note);
         xb_way_put_interval(page, strips[i].low, strips[i].high);
         xb_page_cell(page, "%.1f %%", 100 * strips[i].middle / best->middle);
     }

@@ -210,11 +210,11 @@ static void write_differing(struct xb_page *page, const struct state *state)
         for (size_t k = 0; !is_common(state, condition) && k < condition->count; k++) {
             struct xb_words files = {.length = 0};
             add_files(&files, &condition->values[k]);
-            xb_page_cells(page, condition->name, condition->values[k].text, files.text, NULL);
+            XB_PAGE_CELLS(page, condition->name, condition->values[k].text, files.text);
         }
         if (condition->left_out == 0)
             continue;
-        xb_page_cells(page, condition->name, "others", NULL);
+        XB_PAGE_CELLS(page, condition->name, "others");
         xb_page_cell(page, "%zu files", condition->left_out);
     }
     xb_page_table_end(page);
@@ -231,7 +231,7 @@ static void write(struct xb_page *page, void *own)
         const struct condition *condition = &state->conditions[i];
         if (!is_common(state, condition))
             continue;
-        xb_page_cells(page, condition->name, condition->values[0].text, NULL);
+        XB_PAGE_CELLS(page, condition->name, condition->values[0].text);
         common++;
     }
     xb_page_table_end(page);

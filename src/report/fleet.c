@@ -205,7 +205,7 @@ static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *
 {
     const struct xb_fleet_figure *figure = &judgement->fleet->figures[siblings->figure];
     char kind[XB_SIBLINGS_KIND];
-    xb_page_cells(page, figure->name, xb_siblings_kind_text(figure, kind, sizeof kind), NULL);
+    XB_PAGE_CELLS(page, figure->name, xb_siblings_kind_text(figure, kind, sizeof kind));
     xb_page_cell(page, "%zu %s", siblings->values, xb_siblings_counted(judgement, siblings));
     xb_page_cell(page, "%zu", siblings->nodes);
     xb_page_cell(page, "%s", xb_siblings_unit(figure));
@@ -218,7 +218,7 @@ static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *
         xb_page_cell(page, "%zu", siblings->slow);
         xb_page_cell(page, "%zu", siblings->fast);
     } else {
-        xb_page_cells(page, "too few", "too few", NULL);
+        XB_PAGE_CELLS(page, "too few", "too few");
     }
 }
 

@@ -28,7 +28,7 @@ static void put_reasons(struct xb_page *page, const struct xb_findings *found, c
 {
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_reason *reason = &found->reasons[i];
-        xb_page_cells(page, of, xb_level_name(reason->level), reason->code, reason->text, NULL);
+        XB_PAGE_CELLS(page, of, xb_level_name(reason->level), reason->code, reason->text);
     }
 }
 
@@ -44,8 +44,8 @@ static void write_verdicts(struct xb_page *page, const struct xb_report_document
         const struct xb_device_info *info = &report->devices[i].info;
         const struct xb_verdict *verdict = &report->verdicts[i];
         xb_page_cell(page, "%u", info->index);
-        xb_page_cells(page, info->name, info->pci_bdf[0] != '\0' ? info->pci_bdf : "-",
-                      xb_level_name(verdict->found.level), NULL);
+        XB_PAGE_CELLS(page, info->name, info->pci_bdf[0] != '\0' ? info->pci_bdf : "-",
+                      xb_level_name(verdict->found.level));
         put_rate(page, verdict->h2d.measured);
         put_rate(page, verdict->ceiling.h2d);
         put_rate(page, verdict->d2h.measured);

@@ -102,7 +102,7 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
         xb_page_cell(page, "%s %s, %s", xb_way_name(page, &ways, note->test), note->test->direction,
                      xb_size_format(note->test->bytes, size, sizeof size));
         xb_page_cell_if(page, note->others > 0, "%zu", note->others);
-        xb_page_cells(page, note->label, note->text, NULL);
+        XB_PAGE_CELLS(page, note->label, note->text);
     }
     xb_page_table_end(page);
     if (notes.left_out > 0)

@@ -332,14 +332,10 @@ void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ..
     va_end(arguments);
 }
 
-void xb_page_cells(struct xb_page *page, ...)
+void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count)
 {
-    va_list texts;
-    va_start(texts, page);
-    for (const char *text = va_arg(texts, const char *); text != NULL;
-         text = va_arg(texts, const char *))
-        xb_page_cell(page, "%s", text);
-    va_end(texts);
+    for (size_t i = 0; i < count; i++)
+        xb_page_cell_if(page, texts[i] != NULL, "%s", texts[i]);
 }
 
 void xb_page_table_end(struct xb_page *page)

@@ -117,7 +117,10 @@ void xb_page_cell(struct xb_page *page, const char *format, ...)
 void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Cells of texts, to NULL. */
-void xb_page_cells(struct xb_page *page, ...) __attribute__((sentinel));
+#define XB_PAGE_CELLS(page, ...)                                                                   \
+    xb_page_cells((page), (const char *const[]){__VA_ARGS__},                                      \
+                  sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count);
 void xb_page_table_end(struct xb_page *page);
 
 /* ---- pictures ---- */

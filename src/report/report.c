@@ -216,8 +216,8 @@ static void write_files(struct xb_page *page, const struct report *report)
         if (file->problem != NULL)
             continue;
         xb_page_cell(page, "%zu. %.200s", i + 1, xb_report_file_name(file->path));
-        xb_page_cells(page, xb_document_kind_name(file->kind),
-                      xb_report_date(file->date, date, sizeof date), file->answer.subject, NULL);
+        XB_PAGE_CELLS(page, xb_document_kind_name(file->kind),
+                      xb_report_date(file->date, date, sizeof date), file->answer.subject);
         if (more)
             xb_page_cell(page, "%s", file->answer.count > 0 ? file->answer.lines[0] : "");
     }
@@ -343,7 +343,7 @@ static void write_stream(struct xb_page *page, struct report *report)
         write_page(page, report);
     page->stream = stream;
     if (xb_memory_text_end(&whole, "a report", &error) != XB_OK) {
-        page->error = error;
+        page->error = page->error.status == XB_OK ? error : page->error;
         return;
     }
     if (!has_failed(report))

@@ -93,8 +93,8 @@ static void write_differences(struct xb_page *page, const struct xb_report_docum
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
         xb_compare_sides(difference, baseline, candidate);
-        xb_page_cells(page, difference->name, baseline, candidate,
-                      difference->forbids ? "no" : "yes", NULL);
+        XB_PAGE_CELLS(page, difference->name, baseline, candidate,
+                      difference->forbids ? "no" : "yes");
     }
     xb_page_table_end(page);
 }
@@ -169,13 +169,12 @@ static void write_devices(struct xb_page *page, const struct xb_report_document 
         const char *name = xb_report_text(backend, "name");
         if (cJSON_GetArraySize(checks) == 0) {
             xb_page_cell(page, "%.100s", name);
-            xb_page_cells(page, "-", xb_report_text(backend, "absent_reason"), NULL);
+            XB_PAGE_CELLS(page, "-", xb_report_text(backend, "absent_reason"));
         }
         cJSON_ArrayForEach(check, checks)
         {
             xb_page_cell(page, "%.100s", name);
-            xb_page_cells(page, xb_report_text(check, "what"), xb_report_text(check, "found"),
-                          NULL);
+            XB_PAGE_CELLS(page, xb_report_text(check, "what"), xb_report_text(check, "found"));
         }
     }
     xb_page_table_end(page);

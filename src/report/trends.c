@@ -333,7 +333,7 @@ static void write_overview(struct xb_page *page, struct trend *const *list, size
     for (size_t i = 0; i < count; i++) {
         const struct trend *trend = list[i];
         const struct xb_change *change = &trend->change;
-        xb_page_cells(page, trend->place, trend->name, NULL);
+        XB_PAGE_CELLS(page, trend->place, trend->name);
         xb_page_cell(page, "%zu", trend->count);
         if (change->is_there)
             xb_page_cell(page, "before %s",

@@ -152,6 +152,15 @@ class Report(Case):
                       "Predicted times of the job", "What differs", "INCONCLUSIVE", "Medians of the processes around their median",
                       "Link of device 0, NVIDIA H200: OK")
 
+    def test_a_row_without_a_name_is_shown(self):
+        self.run_program("compare", os.path.join(H200, "all-cuda-11.8.json"),
+                         os.path.join(H200, "all-cuda-12.4.json"), "--format", "json", "-o", "compare.json")
+        cells = self.report("compare.json").elements.count("td")
+        document = harness.read_json(self.path("compare.json"))
+        document["differences"][0]["name"] = None
+        self.write_json("compare.json", document)
+        self.assertEqual(self.report("compare.json").elements.count("td"), cells)
+
     def test_of_all_measurements(self):
         """Also of files that versions before this one wrote."""
         for folder in ("h200", "h200-x2", "h200-x4"):

@@ -209,6 +209,7 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         {"text", "5", "text: must be a text"},
         {"address", "\"a card\"", "address: must be a PCI address"},
         {"word", "\"few\"", "word: must be \"none\", \"some\" or \"all\""},
+        {"word", "{}", "word: must be \"none\", \"some\" or \"all\""},
         {"part", "7", "part: must be an object"},
         {"part", "{}", "part.number: is missing"},
         {"numbers", "5", "numbers: must be an array"},

@@ -3,10 +3,10 @@
 #include "reading_fixture.h"
 
 #include "base/file_text.h"
-#include "modes/readings.h"
 #include "reading/internal.h"
 #include "record/mode_list.h"
 #include "run/formats.h"
+#include "xferbench/reading.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -160,7 +160,7 @@ static void what_one_process_says_is_not_told(void **state)
     for (size_t i = 0; i < PROCESSES; i++) {
         if (i == PROCESSES - 1)
             set_computed(row, xb_figure_find("break_even_copies_ring"), 1000);
-        record_of(&n->run, &records[i]);
+        record_copy_of(&n->run, &records[i]);
     }
     char *text = read_merged(records);
     assert_has(text, "alloc takes 130 ms, paid back after 5 copies against the driver's copies, "

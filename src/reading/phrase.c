@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readings.h"
+#include "xferbench/reading.h"
 
 #include <stdarg.h>
 #include <stdio.h>
