@@ -23,7 +23,7 @@ struct xb_figure {
 #define XB_UNIT_PER_SECOND "1/s"
 #define XB_UNIT_RATIO "1" /* shares from 0 to 1, factors, counts */
 
-/* ---- the runner's own; definitions in src/measure/figures.c ---- */
+/* ---- the runner's own; definitions in src/record/known_figures.c ---- */
 
 /* Every case has it but those of single operations. */
 extern const struct xb_figure xb_figure_bandwidth;
