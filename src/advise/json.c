@@ -2,23 +2,78 @@
 /* The advice as JSON: docs/advise.schema.json. */
 #include "report.h"
 
-#include "base/json_write.h"
 #include "xferbench/version.h"
 
 #include <math.h>
 
-static void put_job(struct xb_json *json, const struct xb_job *job)
+/* ---- tables of what is asked, and of what follows ---- */
+
+static void put_memory(struct xb_json *json, const struct xb_field *field, const void *from)
 {
-    xb_json_open_object(json, "job");
-    xb_json_put_whole(json, "in_bytes", job->in);
-    xb_json_put_whole(json, "out_bytes", job->out);
-    xb_json_put_number(json, "gpu_time_s", job->gpu_time);
-    xb_json_put_known_number(json, "cpu_time_s", job->cpu_time > 0, job->cpu_time);
-    xb_json_put_whole(json, "times", job->times);
-    xb_json_put_text(json, "memory",
+    const struct xb_job *job = from;
+    xb_json_put_text(json, field->key,
                      xb_memory_words[job->is_in_pinned ? XB_MEMORY_WORD_PINNED : 0]);
-    xb_json_close(json);
 }
+
+typedef struct xb_job job;
+const struct xb_field xb_advice_job_fields[] = {
+    XB_FIELD("in_bytes", UINT64, job, in),
+    XB_FIELD("out_bytes", UINT64, job, out),
+    XB_FIELD("gpu_time_s", DOUBLE, job, gpu_time),
+    XB_FIELD("cpu_time_s", DOUBLE, job, cpu_time, XB_RATE),
+    XB_FIELD("times", UINT64, job, times),
+    XB_CUSTOM("memory", put_memory, NULL),
+    XB_FIELDS_END};
+
+/* A size that was looked at, where there is no end that way: `count` is where that stands. */
+static void put_looked_at(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    const char *base = from;
+    xb_json_put_known_number(json, field->key, !*(const bool *)(base + field->count),
+                             *(const double *)(base + field->offset));
+}
+
+typedef struct xb_break_even found;
+const struct xb_field xb_advice_break_even_fields[] = {
+    XB_FIELD("gpu_wins_somewhere", FLAG, found, wins),
+    XB_FIELD("from_in_bytes", DOUBLE, found, from, XB_KNOWN(found, has_from)),
+    XB_FIELD("to_in_bytes", DOUBLE, found, to, XB_KNOWN(found, has_to)),
+    XB_CUSTOM("least_looked_at_bytes", put_looked_at, NULL, .offset = offsetof(found, least),
+              .count = offsetof(found, has_from)),
+    XB_CUSTOM("most_looked_at_bytes", put_looked_at, NULL, .offset = offsetof(found, most),
+              .count = offsetof(found, has_to)),
+    XB_FIELDS_END};
+
+/* An end of the range, which is known where there is one. */
+static void put_end(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    xb_json_put_known_number(json, field->key, xb_prediction_has_ends(from),
+                             *(const double *)((const char *)from + field->offset));
+}
+
+static void put_copied(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    const struct xb_prediction *one = from;
+    xb_json_put_known_flag(json, field->key, one->pinning[XB_MIDDLE] > 0, one->is_copied);
+}
+
+typedef struct xb_prediction answer;
+static const struct xb_field known_fields[] = {
+    XB_FIELD("seconds", DOUBLE, answer, total[XB_MIDDLE]),
+    XB_CUSTOM("seconds_low", put_end, NULL, .offset = offsetof(answer, total[XB_LOW])),
+    XB_CUSTOM("seconds_high", put_end, NULL, .offset = offsetof(answer, total[XB_HIGH])),
+    XB_FIELD("running_s", DOUBLE, answer, running[XB_MIDDLE]),
+    XB_FIELD("copy_in_s", DOUBLE, answer, in),
+    XB_FIELD("kernel_s", DOUBLE, answer, kernel),
+    XB_FIELD("copy_out_s", DOUBLE, answer, out),
+    XB_FIELD("pinning_s", DOUBLE, answer, pinning[XB_MIDDLE]),
+    XB_CUSTOM("copied_into_pinned", put_copied, NULL),
+    XB_FIELD("chunk_bytes", UINT64, answer, chunk, XB_NULL_IF_EMPTY),
+    XB_FIELD("limit", WORD, answer, limit, .word = xb_limit_name, .most = XB_LIMIT_PINNING),
+    XB_FIELD("limit_s", DOUBLE, answer, limit_seconds),
+    XB_FIELDS_END};
+
+/* ---- whose rows they are ---- */
 
 static void put_source(struct xb_json *json, const struct xb_advice_report *report)
 {
@@ -38,19 +93,7 @@ static void put_source(struct xb_json *json, const struct xb_advice_report *repo
 static void put_known(struct xb_json *json, const struct xb_advice_report *report,
                       const struct xb_prediction *one)
 {
-    xb_json_put_number(json, "seconds", one->total[XB_MIDDLE]);
-    xb_json_put_known_number(json, "seconds_low", xb_prediction_has_ends(one), one->total[XB_LOW]);
-    xb_json_put_known_number(json, "seconds_high", xb_prediction_has_ends(one),
-                             one->total[XB_HIGH]);
-    xb_json_put_number(json, "running_s", one->running[XB_MIDDLE]);
-    xb_json_put_number(json, "copy_in_s", one->in);
-    xb_json_put_number(json, "kernel_s", one->kernel);
-    xb_json_put_number(json, "copy_out_s", one->out);
-    xb_json_put_number(json, "pinning_s", one->pinning[XB_MIDDLE]);
-    xb_json_put_known_flag(json, "copied_into_pinned", one->pinning[XB_MIDDLE] > 0, one->is_copied);
-    xb_json_put_known_whole(json, "chunk_bytes", one->chunk > 0, one->chunk);
-    xb_json_put_text(json, "limit", xb_limit_name(one->limit));
-    xb_json_put_number(json, "limit_s", one->limit_seconds);
+    xb_fields_put(json, known_fields, one);
     xb_json_open_array(json, "rests_on");
     for (size_t i = 0; i < one->use_count; i++) {
         struct xb_words words = {.length = 0};
@@ -105,21 +148,6 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
 
 /* ---- the whole ---- */
 
-static void put_break_even(struct xb_json *json, const struct xb_break_even *found)
-{
-    if (!found->is_known) {
-        xb_json_put_null(json, "break_even");
-        return;
-    }
-    xb_json_open_object(json, "break_even");
-    xb_json_put_flag(json, "gpu_wins_somewhere", found->wins);
-    xb_json_put_known_number(json, "from_in_bytes", found->has_from, found->from);
-    xb_json_put_known_number(json, "to_in_bytes", found->has_to, found->to);
-    xb_json_put_known_number(json, "least_looked_at_bytes", !found->has_from, found->least);
-    xb_json_put_known_number(json, "most_looked_at_bytes", !found->has_to, found->most);
-    xb_json_close(json);
-}
-
 enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report *report,
                                     struct xb_error *error)
 {
@@ -134,7 +162,7 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
     xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
     put_source(&json, report);
-    put_job(&json, &all->job);
+    xb_fields_put_object(&json, "job", xb_advice_job_fields, &all->job);
     xb_json_put_text(&json, "gpu_is_worth_it",
                      worth == XB_WORTH_UNKNOWN || !(all->job.cpu_time > 0) ? NULL
                      : worth == XB_WORTH_YES                               ? "yes"
@@ -142,7 +170,10 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
     xb_json_put_text(&json, "advice", advice.text);
     xb_json_put_text(&json, "best",
                      all->best != NULL ? xb_strategy_words[all->best->strategy].name : NULL);
-    put_break_even(&json, &report->break_even);
+    if (report->break_even.is_known)
+        xb_fields_put_object(&json, "break_even", xb_advice_break_even_fields, &report->break_even);
+    else
+        xb_json_put_null(&json, "break_even");
     xb_json_open_array(&json, "strategies");
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_strategy_is_asked(&all->job, (enum xb_strategy)i))

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_ADVISE_REPORT_H
 #define XFERBENCH_ADVISE_REPORT_H
 
+#include "base/json_fields.h"
 #include "base/note.h"
 #include "predict.h"
 
@@ -29,7 +30,7 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 /* "1.5 ms", "0"; "-" for what is not known. */
 const char *xb_advice_time_text(double seconds, char *text, size_t size);
 /* "copy in", "kernel" */
-const char *xb_limit_name(enum xb_limit_by limit);
+const char *xb_limit_name(int limit); /* of enum xb_limit_by */
 /* Why there is no prediction. */
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words);
 /* The command that measures all that predictions of the job need, into one file. */
@@ -48,6 +49,8 @@ double xb_advice_measured(const struct xb_advice_report *report, enum xb_strateg
 
 XB_MUST_CHECK enum xb_status
 xb_advice_table_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
+/* docs/advise.schema.json: what was asked (struct xb_job), and struct xb_break_even. */
+extern const struct xb_field xb_advice_job_fields[], xb_advice_break_even_fields[];
 XB_MUST_CHECK enum xb_status
 xb_advice_json_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
 

@@ -63,7 +63,7 @@ static const struct {
     [XB_LIMIT_PINNING] = {"pinning", "Getting the data into pinned memory limits it"},
 };
 
-const char *xb_limit_name(enum xb_limit_by limit)
+const char *xb_limit_name(int limit)
 {
     return limits[limit].name;
 }

@@ -9,6 +9,7 @@
 
 #include "advise/report.h"
 #include "advise_fixture.h"
+#include "schema_check.h"
 
 static struct rows made;
 
@@ -639,6 +640,14 @@ static void test_a_kernel_of_another_length_is_told(void **state)
                                     "DIFF");
 }
 
+static void the_schema_has_what_the_tables_have(void **state)
+{
+    (void)state;
+    assert_schema_describes("advise.schema.json", "properties/job", xb_advice_job_fields);
+    assert_schema_describes("advise.schema.json", "properties/break_even",
+                            xb_advice_break_even_fields);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -670,6 +679,7 @@ int main(void)
         cmocka_unit_test(test_a_job_grows_as_a_whole),
         cmocka_unit_test(test_what_is_missing_is_told),
         cmocka_unit_test(test_a_kernel_of_another_length_is_told),
+        cmocka_unit_test(the_schema_has_what_the_tables_have),
     };
     return cmocka_run_group_tests_name("advise_predict", tests, NULL, NULL);
 }
