@@ -157,6 +157,39 @@ void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case
  * statement under the same label; there need be none. */
 void xb_reading_next(struct xb_reading *reading);
 
+/* ---- what follows from a statement ---- */
+
+/* How much of a program a remedy changes. */
+enum xb_effort { XB_EFFORT_CALL, XB_EFFORT_LINES, XB_EFFORT_DESIGN };
+
+/* Says what the reader's program should change, in whole sentences that name the calls
+ * (xb_reading_call), the gain with the condition that it was measured under, and what the change
+ * costs once. `gain`: how many times as fast, where that is certain; NAN if it was not measured:
+ * then the words have no number. A statement has one remedy; one without says what is so. */
+void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
+                       const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* Notes that the statement tells of something that is as it should be. */
+void xb_reading_is_fine(struct xb_reading *reading);
+
+/* Notes that the statement says only that the samples cannot decide. */
+void xb_reading_is_untold(struct xb_reading *reading);
+
+/* The call of a program by the record's runtime: of cudaMallocHost "cudaMallocHost()" or
+ * "hipHostMalloc()", of a backend that is neither "cudaMallocHost() or hipHostMalloc()". */
+enum xb_call {
+    XB_CALL_ALLOCATE_PINNED,
+    XB_CALL_PIN,
+    XB_CALL_COPY_ASYNC,
+    XB_CALL_PREFETCH,
+    XB_CALL_COPY_BATCH,
+    XB_CALL_ALLOCATE_MAPPED,
+    XB_CALL_COPY_PEER,
+    XB_CALL_ENABLE_PEER,
+    XB_CALLS
+};
+const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call);
+
 /* ---- one way to move data against another ---- */
 
 /* A way to move data: a mode, and one of its variants or NULL for the fastest. */

@@ -3,6 +3,7 @@
 #define XFERBENCH_READING_LIST_H
 
 #include "base/json_write.h"
+#include "xferbench/reading.h"
 #include "xferbench/record.h"
 
 #include <stdio.h>
@@ -29,6 +30,10 @@ struct xb_reading_entry {
     size_t number_count;
     const struct xb_record_case *const *cases; /* the record's, one or more */
     size_t case_count;
+    const char *remedy;    /* what the reader's program should change; NULL: nothing */
+    enum xb_effort effort; /* that this takes */
+    double gain;           /* how many times as fast that is; NAN: not measured */
+    bool is_fine, is_untold;
 };
 
 struct xb_reading_list {

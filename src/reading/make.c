@@ -8,6 +8,7 @@
 #include "record/rows.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -78,6 +79,31 @@ void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case
         return;
     reading->cases = cases;
     cases[entry->case_count++] = test;
+}
+
+void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
+                       const char *format, ...)
+{
+    struct xb_words words = {.length = 0};
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(words.text, sizeof words.text, format, arguments);
+    va_end(arguments);
+    reading->entry.remedy = xb_arena_print(&reading->list->texts, "%s", words.text);
+    reading->entry.effort = effort;
+    reading->entry.gain = gain;
+    if (reading->entry.remedy == NULL)
+        xb_reading_fail_memory(reading);
+}
+
+void xb_reading_is_fine(struct xb_reading *reading)
+{
+    reading->entry.is_fine = true;
+}
+
+void xb_reading_is_untold(struct xb_reading *reading)
+{
+    reading->entry.is_untold = true;
 }
 
 /* A copy that lives as long as the list; NULL where memory is short. */

@@ -135,6 +135,29 @@ void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case 
     add_parameters(reading, test, NULL);
 }
 
+/* ---- what a program calls ---- */
+
+const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
+{
+    enum { CUDA, HIP, ANY };
+    static const char *const calls[XB_CALLS][ANY + 1] = {
+#define CALL(cuda, hip) {cuda "()", hip "()", cuda "() or " hip "()"}
+        [XB_CALL_ALLOCATE_PINNED] = CALL("cudaMallocHost", "hipHostMalloc"),
+        [XB_CALL_PIN] = CALL("cudaHostRegister", "hipHostRegister"),
+        [XB_CALL_COPY_ASYNC] = CALL("cudaMemcpyAsync", "hipMemcpyAsync"),
+        [XB_CALL_PREFETCH] = CALL("cudaMemPrefetchAsync", "hipMemPrefetchAsync"),
+        [XB_CALL_COPY_BATCH] = CALL("cudaMemcpyBatchAsync", "hipMemcpyBatchAsync"),
+        [XB_CALL_ALLOCATE_MAPPED] = CALL("cudaHostAlloc", "hipHostMalloc"),
+        [XB_CALL_COPY_PEER] = CALL("cudaMemcpyPeerAsync", "hipMemcpyPeerAsync"),
+        [XB_CALL_ENABLE_PEER] = CALL("cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"),
+#undef CALL
+    };
+    const char *backend = reading->record->backend != NULL ? reading->record->backend : "";
+    return calls[call][strcmp(backend, "cuda") == 0  ? CUDA
+                       : strcmp(backend, "hip") == 0 ? HIP
+                                                     : ANY];
+}
+
 /* ---- one way to move data against another ---- */
 
 static bool clocks_differ(const struct xb_reading *reading, const struct xb_record_case *a,
