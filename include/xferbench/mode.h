@@ -219,6 +219,10 @@ struct xb_reading_line {
     bool (*say_of_pairs)(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes);
 };
 
+struct xb_variant_name {
+    const char *variant, *name; /* "ring", "pageable, by a ring" */
+};
+
 /*
  * A transfer strategy. The runner owns loops, warm-up, clocks, statistics and stopping; a mode says
  * what one iteration is. Before anything is measured, check_options is called for every case. For
@@ -241,6 +245,9 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
+    /* What people call its variants, where mode and word together do not say it; ends with a
+     * variant of NULL; NULL: none (record/case_name.h). */
+    const struct xb_variant_name *names;
     const struct xb_option *const *options; /* rows of its own, ends with NULL; NULL: none */
     const struct xb_parameter *parameters;  /* those of them that make a case; the last one's option
                                                is NULL; NULL: none */

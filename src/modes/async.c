@@ -115,6 +115,12 @@ static const struct xb_reading_line reading_lines[] = {
     {.label = NULL},
 };
 
+static const struct xb_variant_name names[] = {{"registered", "async"},
+                                               {"pageable", "async, pageable"},
+                                               {"alloc", "async, allocated"},
+                                               {"write-combined", "async, write-combined"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_async = {
     .name = "async",
     .summary = "host memory in chunks over several streams, one way or both ways at once",
@@ -130,6 +136,7 @@ const struct xb_mode xb_mode_async = {
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .reading = reading_lines,

@@ -462,6 +462,14 @@ static const struct xb_parameter parameters[] = {
     {&xb_option_device_offset, NULL}, {NULL, NULL},
 };
 
+static const struct xb_variant_name names[] = {{"each", "batch, a copy a piece"},
+                                               {"call", "batch, one call"},
+                                               {"graph", "batch, a graph"},
+                                               {"kernel", "batch, by a kernel"},
+                                               {"packed", "batch, packed"},
+                                               {"pitched", "batch, 2D copy"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_batch = {
     .name = "batch",
     .summary = "many small pieces, in each way that a program can move them",
@@ -476,6 +484,7 @@ const struct xb_mode xb_mode_batch = {
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,
     .variant_option = &xb_option_batch,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = xb_batch_figures,

@@ -115,6 +115,9 @@ static const struct xb_reading_line reading_lines[] = {
     {.label = NULL},
 };
 
+static const struct xb_variant_name names[] = {
+    {"sent", "compressed before"}, {"made-and-sent", "compress and send"}, {NULL, NULL}};
+
 const struct xb_mode xb_mode_compress = {
     .name = "compress",
     .summary = "data compressed on the host, sent, and restored on the device",
@@ -130,6 +133,7 @@ const struct xb_mode xb_mode_compress = {
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .variant_option = &option_timed,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,

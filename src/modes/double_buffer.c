@@ -293,6 +293,11 @@ static const struct xb_parameter parameters[] = {{&xb_option_chunk, NULL},
                                                  {&xb_option_kernel_time, NULL},
                                                  {NULL, NULL}};
 
+static const struct xb_variant_name names[] = {{"registered", "double-buffer"},
+                                               {"alloc", "double-buffer, allocated"},
+                                               {"write-combined", "double-buffer, write-combined"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_double_buffer = {
     .name = "double-buffer",
     .summary = "a pipeline: copy in, compute, copy out, overlapped over several buffers",
@@ -309,6 +314,7 @@ const struct xb_mode xb_mode_double_buffer = {
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .variant_option = &xb_option_host_memory,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,

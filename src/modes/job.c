@@ -403,6 +403,12 @@ static const struct xb_parameter parameters[] = {{&option_gpu_time, NULL},
                                                  {&xb_option_chunk, "overlapped"},
                                                  {NULL, NULL}};
 
+static const struct xb_variant_name names[] = {{"pageable", "job, pageable"},
+                                               {"pinned", "job, pinned"},
+                                               {"ring", "job, by a ring"},
+                                               {"overlapped", "job, overlapped"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_job = {
     .name = "job",
     .summary = "a whole job: data in, a kernel, the result back, until the host has it",
@@ -420,6 +426,7 @@ const struct xb_mode xb_mode_job = {
     .by_default = XB_BIDIR,
     .only_named = true,
     .variant_option = &option_way,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,

@@ -127,6 +127,9 @@ static const struct xb_reading_line reading_lines[] = {
 
 static const struct xb_option *const options[] = {&xb_option_access, NULL};
 
+static const struct xb_variant_name names[] = {
+    {"random", "loads, random"}, {"sequential", "loads in order"}, {NULL, NULL}};
+
 const struct xb_mode xb_mode_loads = {
     .name = "loads",
     .summary = "the latency of a load from the host's memory and from the device's own",
@@ -142,6 +145,7 @@ const struct xb_mode xb_mode_loads = {
     .directions = XB_H2D | XB_D2D,
     .by_default = XB_H2D | XB_D2D,
     .variant_option = &xb_option_access,
+    .names = names,
     .options = options,
     .figures = xb_chase_figures,
     .latency = &xb_figure_load_latency,

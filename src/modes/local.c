@@ -137,6 +137,9 @@ static const struct xb_reading_line reading_lines[] = {
 
 static const struct xb_option *const options[] = {&xb_option_by, NULL};
 
+static const struct xb_variant_name names[] = {
+    {"engine", "local copy"}, {"kernel", "local, by a kernel"}, {NULL, NULL}};
+
 const struct xb_mode xb_mode_local = {
     .name = "local",
     .summary = "one copy within a device's own memory",
@@ -149,6 +152,7 @@ const struct xb_mode xb_mode_local = {
     .directions = XB_D2D,
     .by_default = XB_D2D,
     .variant_option = &xb_option_by,
+    .names = names,
     .options = options,
     .reading = reading_lines,
     .state_bytes = sizeof(struct state),

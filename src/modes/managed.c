@@ -259,6 +259,11 @@ static const struct xb_reading_line reading_lines[] = {
 
 static const struct xb_option *const options[] = {&option_managed, NULL};
 
+static const struct xb_variant_name names[] = {{"fault", "managed, on faults"},
+                                               {"prefetch", "managed, prefetch"},
+                                               {"advise", "managed, advise"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_managed = {
     .name = "managed",
     .summary = "memory with one address for both sides, moved by faults, on request or not at all",
@@ -272,6 +277,7 @@ const struct xb_mode xb_mode_managed = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_managed,
+    .names = names,
     .options = options,
     .reading = reading_lines,
     .say_first_thing = say_first_thing,

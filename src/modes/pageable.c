@@ -174,6 +174,9 @@ static const struct xb_parameter parameters[] = {
     {&xb_option_ring_slots, "ring"},  {&xb_option_host_offset, NULL},
     {&xb_option_device_offset, NULL}, {NULL, NULL}};
 
+static const struct xb_variant_name names[] = {
+    {"driver", "pageable"}, {"ring", "pageable, by a ring"}, {NULL, NULL}};
+
 const struct xb_mode xb_mode_pageable = {
     .name = "pageable",
     .summary =
@@ -192,6 +195,7 @@ const struct xb_mode xb_mode_pageable = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_staging,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,

@@ -452,6 +452,11 @@ static const struct xb_option *const options[] = {&option_path, &xb_option_by, &
 static const struct xb_parameter parameters[] = {
     {&xb_option_by, NULL}, {&xb_option_chunk, "staged"}, {NULL, NULL}};
 
+static const struct xb_variant_name names[] = {{"direct-read", "peer, direct read"},
+                                               {"direct-write", "peer, direct write"},
+                                               {"staged", "peer, through the host"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_peer = {
     .name = "peer",
     .summary = "one copy between the memories of two devices, direct or staged through the host",
@@ -471,6 +476,7 @@ const struct xb_mode xb_mode_peer = {
     .simultaneous = true,
     .only_alone = "staged",
     .variant_option = &option_path,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,

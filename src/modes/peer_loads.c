@@ -61,6 +61,9 @@ static void teardown(struct xb_mode_context *context)
 
 static const struct xb_option *const options[] = {&xb_option_access, &xb_option_pairs, NULL};
 
+static const struct xb_variant_name names[] = {
+    {"random", "peer loads, random"}, {"sequential", "peer loads in order"}, {NULL, NULL}};
+
 const struct xb_mode xb_mode_peer_loads = {
     .name = "peer-loads",
     .summary = "the latency of a load from another device's memory",
@@ -75,6 +78,7 @@ const struct xb_mode xb_mode_peer_loads = {
     .by_default = XB_D2D,
     .pairs = true,
     .variant_option = &xb_option_access,
+    .names = names,
     .options = options,
     .figures = xb_chase_figures,
     .latency = &xb_figure_load_latency,

@@ -338,6 +338,11 @@ static const struct xb_figure *const figures[] = {&xb_figure_setup_time,
 
 static const struct xb_option *const options[] = {&option_pin_by, NULL};
 
+static const struct xb_variant_name names[] = {
+    {"alloc", "pin: allocate"},   {"register", "pin: register"},
+    {"used", "pin: used memory"}, {"used-huge", "pin: used, huge pages"},
+    {"copy", "pin: copy once"},   {NULL, NULL}};
+
 const struct xb_mode xb_mode_pin = {
     .name = "pin",
     .summary = "what page-locking memory costs, and after how many copies it has paid",
@@ -354,6 +359,7 @@ const struct xb_mode xb_mode_pin = {
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,
     .variant_option = &option_pin_by,
+    .names = names,
     .options = options,
     .figures = figures,
     .reading = xb_pin_reading,

@@ -122,6 +122,11 @@ static const struct xb_reading_line reading_lines[] = {
     {.label = NULL},
 };
 
+static const struct xb_variant_name names[] = {{"registered", "pinned"},
+                                               {"alloc", "pinned, allocated"},
+                                               {"write-combined", "pinned, write-combined"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
     .summary = "one copy of page-locked host memory: the best that the link gives",
@@ -137,6 +142,7 @@ const struct xb_mode xb_mode_pinned = {
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,

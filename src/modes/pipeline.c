@@ -260,6 +260,11 @@ static const struct xb_parameter parameters[] = {{&xb_option_io, NULL},
                                                  {&xb_option_kernel_time, NULL},
                                                  {NULL, NULL}};
 
+static const struct xb_variant_name names[] = {{"serial", "pipeline, serial"},
+                                               {"serial-pageable", "pipeline, serial pageable"},
+                                               {"overlapped", "pipeline, overlapped"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
     .summary = "from disk to device: read, copy, compute, bring the result back",
@@ -285,6 +290,7 @@ const struct xb_mode xb_mode_pipeline = {
     .bytes_of_options = xb_source_bytes,
     .crosses_otherwise = true,
     .variant_option = &xb_option_order,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = xb_pipeline_figures,

@@ -102,6 +102,12 @@ static const struct xb_reading_line reading_lines[] = {
     {.label = NULL},
 };
 
+static const struct xb_variant_name names[] = {{"fp16", "quantize to fp16"},
+                                               {"bf16", "quantize to bf16"},
+                                               {"int8", "quantize to int8"},
+                                               {"fp8", "quantize to fp8"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_quantize = {
     .name = "quantize",
     .summary = "float32 values narrowed on the host, sent, and widened again on the device",
@@ -118,6 +124,7 @@ const struct xb_mode xb_mode_quantize = {
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .variant_option = &option_to,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,

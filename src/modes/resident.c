@@ -292,6 +292,11 @@ static const struct xb_option *const options[] = {&xb_option_host_memory, &optio
 
 static const struct xb_parameter parameters[] = {{&option_steps, NULL}, {NULL, NULL}};
 
+static const struct xb_variant_name names[] = {{"registered", "resident"},
+                                               {"alloc", "resident, allocated"},
+                                               {"write-combined", "resident, write-combined"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_resident = {
     .name = "resident",
     .summary =
@@ -310,6 +315,7 @@ const struct xb_mode xb_mode_resident = {
     .by_default = XB_BIDIR,
     .only_named = true,
     .variant_option = &xb_option_host_memory,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,

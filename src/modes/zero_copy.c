@@ -247,6 +247,11 @@ static const struct xb_option *const options[] = {&xb_option_access, &option_pas
 
 static const struct xb_parameter parameters[] = {{&option_passes, NULL}, {NULL, NULL}};
 
+static const struct xb_variant_name names[] = {{"sequential", "zero-copy"},
+                                               {"strided", "zero-copy, strided"},
+                                               {"random", "zero-copy, random"},
+                                               {NULL, NULL}};
+
 const struct xb_mode xb_mode_zero_copy = {
     .name = "zero-copy",
     .summary = "kernels that read or write mapped host memory in place",
@@ -262,6 +267,7 @@ const struct xb_mode xb_mode_zero_copy = {
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_access,
+    .names = names,
     .options = options,
     .parameters = parameters,
     .figures = figures,
