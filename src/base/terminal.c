@@ -79,11 +79,9 @@ bool xb_terminal_has_colours(FILE *stream)
     return xb_is_terminal(stream) && !is_dumb() && !is_given(getenv("NO_COLOR"));
 }
 
-bool xb_terminal_has_utf8(FILE *stream)
+bool xb_locale_has_utf8(void)
 {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    if (!xb_is_terminal(stream))
-        return false;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *value = getenv(names[i]);
         const char *charset = is_given(value) ? strchr(value, '.') : NULL;

@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 /*
- * What the place that a stream writes to can show: how wide it is, and whether it has colours and
- * more than ASCII. Everything but a terminal (a pipe, a file, a text in memory) has one width, no
- * colours and ASCII, so that what is kept does not depend on the window it was made in.
+ * What the place that a stream writes to can show: how wide it is, and whether it has colours.
+ * Everything but a terminal (a pipe, a file, a text in memory) has one width and no colours, so
+ * that what is kept does not depend on the window it was made in.
  */
 
 /* Columns of what is no terminal. Sentences are not made wider than this on a terminal either,
@@ -39,8 +39,9 @@ bool xb_terminal_has_cursor(FILE *stream);
  * (https://no-color.org). */
 bool xb_terminal_has_colours(FILE *stream);
 
-/* Whether it shows UTF-8: on a terminal, by LC_ALL, LC_CTYPE or LANG, the first that is set. */
-bool xb_terminal_has_utf8(FILE *stream);
+/* Whether texts may have UTF-8 in them: by LC_ALL, LC_CTYPE or LANG, the first that is set. The
+ * same for a pipe and a terminal. */
+bool xb_locale_has_utf8(void);
 
 enum xb_colour {
     XB_COLOUR_NONE,

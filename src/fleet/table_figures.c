@@ -107,7 +107,7 @@ static void merge(const struct xb_fleet_siblings *siblings, size_t step, struct 
 static void put_histogram(const struct xb_fleet_view *view,
                           const struct xb_fleet_siblings *siblings, const char *unit)
 {
-    bool with_blocks = xb_terminal_has_utf8(view->stream);
+    bool with_blocks = xb_locale_has_utf8();
     struct drawn drawn;
     char least[48], most[48], median[48];
     xb_fleet_table_value(unit, siblings->least, least, sizeof least);

@@ -237,6 +237,6 @@ void xb_curve_draw(FILE *stream, const struct xb_record *record, size_t columns)
 
 void xb_curve_print(FILE *stream, const struct xb_record *record)
 {
-    if (xb_terminal_has_utf8(stream))
+    if (xb_locale_has_utf8())
         xb_curve_draw(stream, record, xb_terminal_columns(stream));
 }

@@ -133,7 +133,6 @@ static void all_else_has_one_width_and_no_colours(void **state)
         assert_int_equal(xb_terminal_rows(streams[i]), 0);
         assert_false(xb_terminal_has_cursor(streams[i]));
         assert_false(xb_terminal_has_colours(streams[i]));
-        assert_false(xb_terminal_has_utf8(streams[i]));
         assert_string_equal(xb_colour_begin(streams[i], XB_COLOUR_BAD), "");
         assert_string_equal(xb_colour_end(streams[i], XB_COLOUR_BAD), "");
     }
@@ -161,16 +160,16 @@ static void colours_can_be_refused(void **state)
 
 static void first_locale_that_is_set_tells_of_utf8(void **state)
 {
-    struct terminal *terminal = *state;
-    assert_false(xb_terminal_has_utf8(terminal->stream));
+    (void)state;
+    assert_false(xb_locale_has_utf8());
     setenv("LANG", "de_DE.utf8", 1);
-    assert_true(xb_terminal_has_utf8(terminal->stream));
+    assert_true(xb_locale_has_utf8());
     setenv("LC_CTYPE", "C", 1);
-    assert_false(xb_terminal_has_utf8(terminal->stream));
+    assert_false(xb_locale_has_utf8());
     setenv("LC_ALL", "en_US.UTF-8@euro", 1);
-    assert_true(xb_terminal_has_utf8(terminal->stream));
+    assert_true(xb_locale_has_utf8());
     setenv("LC_ALL", "", 1);
-    assert_false(xb_terminal_has_utf8(terminal->stream));
+    assert_false(xb_locale_has_utf8());
 }
 
 int main(void)
