@@ -255,6 +255,9 @@ struct xb_mode {
      * included; ends with NULL; NULL: none. A mode that is about what preparing takes declares
      * xb_figure_setup_time too, and verify adds its samples: the runner then takes none. */
     const struct xb_figure *const *figures;
+    /* The figure that people ask the mode for, if that is not the bandwidth or the latency: a time
+     * or a rate that every case has; NULL: those. */
+    const struct xb_figure *headline;
     /*
      * Of a mode that is about a latency and moves no data worth a rate: that latency, one of
      * `figures`, in seconds. verify adds its samples. Its cases are latency cases without

@@ -330,12 +330,11 @@ const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count)
     if (results->test.mode->pairs && run->backend->peer_info == NULL)
         return "this backend has no copies between devices";
     if (results->test.group != XB_GROUP_NONE && count < 3)
-        return "one to all and all to one need three devices: with two they are the pair alone";
+        return "one to all and all to one: needs three GPUs; with two it is the pair alone";
     if (results->test.mode->pairs && results->test.peer == XB_NO_PEER && !results->test.sum)
-        return "it needs two devices, and only one is chosen or present: none of its variants is "
-               "tested";
+        return "needs two GPUs; only one is here or selected";
     if (results->test.sum && count < 3)
-        return "devices at the same time: it needs two, and only one is chosen or present";
+        return "at the same time: needs two GPUs; only one is here or selected";
     return NULL;
 }
 

@@ -360,6 +360,7 @@ const struct xb_mode xb_mode_pin = {
     .only_named = true,
     .variant_option = &option_pin_by,
     .names = names,
+    .headline = &xb_figure_setup_time,
     .options = options,
     .figures = figures,
     .reading = xb_pin_reading,

@@ -288,7 +288,10 @@ static void print_padded(FILE *stream, const struct column *column, const char *
                          const char *begin, const char *end, bool is_last)
 {
     int pad = (int)(column->width - width_of(text));
-    fprintf(stream, "%*s%s%s%s%*s", column->of.is_right ? pad : 0, "", begin, text, end,
+    int length = (int)strlen(text);
+    while (is_last && length > 0 && text[length - 1] == ' ')
+        length--;
+    fprintf(stream, "%*s%s%.*s%s%*s", column->of.is_right ? pad : 0, "", begin, length, text, end,
             column->of.is_right || is_last ? 0 : pad, "");
 }
 

@@ -122,6 +122,7 @@ static bool has_table(const struct outputs *outputs, const struct xb_run *run)
 /* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
 static bool write_all(struct outputs *outputs, const struct xb_run *run)
 {
+    const struct xb_table_view view = xb_table_view_of(run->config);
     struct xb_record record;
     struct xb_error error;
     if (xb_record_of_run(run, &record, &error) != XB_OK) {
@@ -134,7 +135,7 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
     written = write_output(&outputs->csv, &record, xb_csv_write) && written;
     if (!has_table(outputs, run)) {
         xb_failures_say(&record);
-    } else if (xb_table_write(stdout, &record, &error) != XB_OK) {
+    } else if (xb_table_write(stdout, &record, &view, &error) != XB_OK) {
         xb_cli_fail(&error);
         written = false;
     }

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_RUN_FORMATS_H
 #define XFERBENCH_RUN_FORMATS_H
 
+#include "xferbench/options.h"
 #include "xferbench/record.h"
 
 #include <stdio.h>
@@ -9,9 +10,22 @@
 /* Where results go. Each format is written from a record: of this process, of several, or of a
  * file; of a finished run or of an interrupted one. */
 
-/* The table for people: what was measured and on what, the rows, what they mean, and notes.
+/* What the text for people shows beside the answer, its picture and what to do. */
+struct xb_table_view {
+    bool all_columns; /* every row with every column, in place of bars */
+    bool all_reading; /* every statement, in place of what to do */
+    bool all_notes;   /* devices with all that is known, each warning */
+};
+
+/* The rows of --columns, --reading and --verbose, and what a configuration that has them asks for.
+ */
+extern const struct xb_option xb_option_columns, xb_option_reading, xb_option_verbose;
+struct xb_table_view xb_table_view_of(const struct xb_config *config);
+
+/* The text for people: on what, the answer, results, what to do, and what to beware of.
  * Flushes; reports a failed write. */
 XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
+                                            const struct xb_table_view *view,
                                             struct xb_error *error);
 /* Says on stderr what failed and why, for where no table does: a line for each case, or of several
  * processes for each that failed as a whole (what failed in the others they said themselves). */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows that declare the options of `run`; modes declare theirs. */
 #include "command.h"
+#include "formats.h"
 
 #include "cli/file_name.h"
 #include "cli/json_place.h"
@@ -225,6 +226,45 @@ static const struct xb_option option_quiet = {
     .brief = "print no table and no progress",
     .selects = true,
 };
+static const char *const amounts[] = {"short", "all", NULL};
+
+const struct xb_option xb_option_columns = {
+    .name = "columns",
+    .type = XB_OPTION_CHOICES,
+    .argument = "short|all",
+    .default_text = "short",
+    .help = "'all' prints every result with every column in place of bars (help columns).",
+    .choices = amounts,
+    .selects = true,
+};
+const struct xb_option xb_option_reading = {
+    .name = "reading",
+    .type = XB_OPTION_CHOICES,
+    .argument = "short|all",
+    .default_text = "short",
+    .help = "'all' prints every sentence of the Reading (docs/reading.md) in place of what to do.",
+    .choices = amounts,
+    .selects = true,
+};
+const struct xb_option xb_option_verbose = {
+    .name = "verbose",
+    .short_name = 'v',
+    .type = XB_OPTION_FLAG,
+    .help = "Print all that is known: --columns all, --reading all, each warning, and all of the "
+            "devices.",
+    .brief = "print all columns, sentences and warnings",
+    .selects = true,
+};
+
+struct xb_table_view xb_table_view_of(const struct xb_config *config)
+{
+    bool all = xb_config_get(config, "verbose")->flag;
+    return (struct xb_table_view){
+        .all_columns = all || strcmp(xb_config_get(config, "columns")->text, "all") == 0,
+        .all_reading = all || strcmp(xb_config_get(config, "reading")->text, "all") == 0,
+        .all_notes = all};
+}
+
 static const struct xb_option *const own_rows[] = {
     &option_mode,       &option_size,       &option_direction,     &option_device,
     &option_numa,       &xb_option_backend, &option_latency,       &option_simultaneous,
@@ -232,7 +272,8 @@ static const struct xb_option *const own_rows[] = {
     &option_interleave, &option_quick,      &xb_option_deadline,   &xb_option_start_at,
     &option_dry_run,    &option_json,       &xb_option_json_lines, &option_baseline_json,
     &option_csv,        &option_trace,      &option_timeline,      &option_quiet,
-    &xb_option_help,    &xb_option_version,
+    &xb_option_columns, &xb_option_reading, &xb_option_verbose,    &xb_option_help,
+    &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

@@ -208,7 +208,8 @@ static enum xb_status outline(const struct xb_processes *set, struct xb_record *
 
 /* Prints the table of what was written, read back: a file that cannot be read is then told now, and
  * not when it is needed. */
-static bool print_table(const struct side *side, const char *text, size_t length)
+static bool print_table(const struct side *side, const char *text, size_t length,
+                        const struct xb_table_view *view)
 {
     struct xb_record merged = {0};
     struct xb_error error;
@@ -216,7 +217,7 @@ static bool print_table(const struct side *side, const char *text, size_t length
                                 ? xb_record_parse("the results", text, length, &merged, &error)
                                 : outline(&side->set, &merged, &error);
     if (status == XB_OK)
-        status = xb_table_write(stdout, &merged, &error);
+        status = xb_table_write(stdout, &merged, view, &error);
     xb_record_free(&merged);
     return status == XB_OK || say(&error);
 }
@@ -237,6 +238,7 @@ static bool say_failures(const struct xb_processes *set)
  * false in the end. */
 static bool write_outputs(struct session *session)
 {
+    const struct xb_table_view view = xb_table_view_of(session->config);
     bool quiet = xb_config_get(session->config, "quiet")->flag;
     bool written = true;
     for (size_t i = 0; i < session->side_count; i++)
@@ -249,7 +251,7 @@ static bool write_outputs(struct session *session)
         if (quiet)
             written = say_failures(&side->set) && written;
         else if (is_there)
-            written = print_table(side, document.text, document.length) && written;
+            written = print_table(side, document.text, document.length, &view) && written;
         if (!quiet && i > 0)
             fputc('\n', stdout);
         free(document.text);

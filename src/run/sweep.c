@@ -270,8 +270,10 @@ static void print_table(FILE *stream, const struct sweep *sweep)
     }
 }
 
-/* Prints the tables of the mode's cases; `cases` has room for all. False where memory is short. */
-static bool print_mode(FILE *stream, const struct sweep *mode, const struct xb_record_case **cases)
+/* Prints the tables of the mode's cases, or only marks them as told; `cases` has room for all.
+ * False where memory is short. */
+static bool print_mode(FILE *stream, const struct sweep *mode, const struct xb_record_case **cases,
+                       bool *told)
 {
     size_t count = 0;
     for (size_t i = 0; i < mode->record->case_count; i++) {
@@ -287,6 +289,10 @@ static bool print_mode(FILE *stream, const struct sweep *mode, const struct xb_r
         sweep.of = cases[i];
         if (!find_axes(&sweep))
             continue;
+        for (size_t k = 0; told != NULL && k < equal; k++)
+            told[cases[i + k] - mode->record->cases] = true;
+        if (stream == NULL)
+            continue;
         fputc('\n', stream);
         print_title(stream, &sweep);
         print_table(stream, &sweep);
@@ -294,7 +300,8 @@ static bool print_mode(FILE *stream, const struct sweep *mode, const struct xb_r
     return ok;
 }
 
-enum xb_status xb_sweep_print(FILE *stream, const struct xb_record *record, struct xb_error *error)
+enum xb_status xb_sweep_print(FILE *stream, const struct xb_record *record, bool *told,
+                              struct xb_error *error)
 {
     const struct xb_parameters shown = xb_parameters_that_differ(record);
     const struct xb_record_case **cases =
@@ -311,7 +318,7 @@ enum xb_status xb_sweep_print(FILE *stream, const struct xb_record *record, stru
                            : find_parameter(&sweep, LEAST_WAYS);
         if (sweep.across.by == BY_PARAMETER && sweep.across.option == NULL)
             sweep.across = (struct axis){.by = BY_DIRECTION};
-        ok = print_mode(stream, &sweep, cases);
+        ok = print_mode(stream, &sweep, cases, told);
     }
     free(cases);
     return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");

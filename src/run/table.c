@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "base/columns.h"
 #include "base/note.h"
 #include "base/stream.h"
 #include "base/terminal.h"
@@ -12,10 +11,11 @@
 #include "machine/node.h"
 #include "machine/pcie.h"
 #include "matrix.h"
+#include "overview.h"
+#include "present/table.h"
 #include "reading/list.h"
 #include "record/rows.h"
 
-#include <libsmartcols/libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
         xb_words_add(&name, ", %.1f GiB", (double)device->memory_bytes / (double)(1ULL << 30));
     if (device->architecture != NULL)
         xb_words_add(&name, ", %s", device->architecture);
-    xb_heading_print(stream, XB_COLOUR_NONE, "Device %u: %s", device->index, name.text);
+    xb_heading_print(stream, XB_COLOUR_NONE, "GPU %u: %s", device->index, name.text);
     if (device->pci_bdf == NULL)
         xb_words_add(&link, "none: not a PCI device");
     else if (!device->link_known)
@@ -71,7 +71,7 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
         xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "%s", note);
     if (device->shares_host_memory)
         xb_note_print(stream, "memory", XB_TABLE_LABEL,
-                      "the host's own: no copy crosses a link, whatever the table calls it");
+                      "host memory only: both directions are copies by the CPU; no link is used");
     for (size_t i = 0; i < device->fact_count; i++)
         xb_words_add(&facts, "%s%s %s", i > 0 ? "; " : "", device->facts[i].name,
                      device->facts[i].value != NULL ? device->facts[i].value : "not known");
@@ -113,20 +113,23 @@ static void print_program(FILE *stream, const struct xb_record *record)
 static void print_header(FILE *stream, const struct xb_record *record)
 {
     size_t count = 0;
-    size_t with_results = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
+    print_program(stream, record);
+    if (count > 0)
+        fputc('\n', stream);
+    for (size_t i = 0; i < count; i++)
+        print_device(stream, &devices[i]);
+    fputs(count > 0 ? "\n" : "", stream);
+}
+
+static void print_processes(FILE *stream, const struct xb_record *record)
+{
+    size_t with_results = 0;
     for (size_t i = 0; i < record->process_count; i++)
         with_results += record->processes[i].has_results;
-    print_program(stream, record);
     if (record->is_merged)
         fprintf(stream, "%zu of %zu processes have results\n", with_results,
                 record->asked_processes);
-    if (count == 0)
-        return;
-    fputc('\n', stream);
-    for (size_t i = 0; i < count; i++)
-        print_device(stream, &devices[i]);
-    fputc('\n', stream);
 }
 
 /* ---- a table ---- */
@@ -147,133 +150,184 @@ static enum xb_colour colour_of(const char *cell)
                                                                           : XB_COLOUR_NONE;
 }
 
-/* The table of those devices that ran alone, or of those that ran together; NULL: no memory. */
-static char *table_text(FILE *stream, const struct xb_table_layout *layout, bool together)
-{
-    const struct xb_record *record = layout->record;
-    unsigned char turns[XB_TABLE_COLUMNS];
-    const struct xb_columns columns = {.width = xb_terminal_columns(stream),
-                                       .with_colours = xb_terminal_has_colours(stream),
-                                       .wordy = layout->shown_count - 1,
-                                       .brief = "OK",
-                                       .turns = turns,
-                                       .elsewhere = "JSON and CSV have all"};
-    char cell[XB_TABLE_CELL];
-    struct libscols_table *table = scols_new_table();
-    bool ok = table != NULL;
-    for (size_t i = 0; ok && i < layout->shown_count; i++) {
-        int flags = xb_table_column_is_right(layout, i) ? SCOLS_FL_RIGHT : 0;
-        struct libscols_column *column =
-            scols_table_new_column(table, xb_table_column_name(layout, i, cell), 0, flags);
-        turns[i] = xb_table_column_turn(layout, i);
-        ok = column != NULL &&
-             xb_columns_paint(scols_column_get_header(column), stream, XB_COLOUR_TITLE);
-    }
-    for (size_t i = 0; ok && i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (!has_row(record, test) || test->simultaneous != together)
-            continue;
-        struct libscols_line *line = scols_table_new_line(table, NULL);
-        ok = line != NULL;
-        for (size_t k = 0; ok && k < layout->shown_count; k++) {
-            xb_table_fill_cell(layout, k, test, cell);
-            ok = scols_line_set_data(line, k, cell) == 0 &&
-                 xb_columns_paint(scols_line_get_cell(line, k), stream, colour_of(cell));
-        }
-    }
-    char *text = ok ? xb_columns_fit(table, &columns) : NULL;
-    scols_unref_table(table);
-    return text;
-}
-
-/* On a terminal the last table says where its columns are explained. */
-static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout, bool together,
-                                  bool says_columns, struct xb_error *error)
-{
-    char *text = table_text(stream, layout, together);
-    if (text == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-    fputs(text, stream);
-    if (says_columns && xb_is_terminal(stream)) {
-        bool is_whole = strstr(text, "\n\n") == NULL; /* else an empty line is there */
-        fprintf(stream, "%sColumns: xferbench help columns\n", is_whole ? "\n" : "");
-    }
-    free(text);
-    return XB_OK;
-}
-
 /* ---- which tables there are ---- */
 
-static enum xb_status print_results(FILE *stream, const struct xb_record *record,
-                                    struct xb_error *error)
+/* What stands in one table of rows: what ran alone, or what ran at the same time. */
+typedef bool row_filter(const struct xb_record_case *test);
+
+static bool is_alone(const struct xb_record_case *test)
 {
-    struct xb_table_layout layout = xb_table_layout_of(record);
-    enum xb_status status = XB_OK;
-    size_t not_run = 0;
-    size_t most = 0; /* devices that ran at the same time, all between themselves and the host */
-    bool alone = false;
-    bool together = false;
+    return !test->simultaneous;
+}
+
+static bool is_together(const struct xb_record_case *test)
+{
+    return test->simultaneous;
+}
+
+static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout,
+                                  row_filter *is_in, struct xb_error *error)
+{
+    const struct xb_record *record = layout->record;
+    const struct xb_table_look look = {.elsewhere = "JSON and CSV have all"};
+    char cell[XB_TABLE_CELL];
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < layout->shown_count; i++)
+        xb_table_add_column(
+            table, &(struct xb_table_column){.title = xb_table_column_name(layout, i, cell),
+                                             .brief = i + 1 == layout->shown_count ? "OK" : NULL,
+                                             .is_right = xb_table_column_is_right(layout, i),
+                                             .turn = xb_table_column_turn(layout, i)});
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        if (!has_row(record, test) || !is_in(test))
+            continue;
+        xb_table_row(table);
+        for (size_t k = 0; k < layout->shown_count; k++) {
+            xb_table_fill_cell(layout, k, test, cell);
+            xb_table_cell(table, colour_of(cell), "%s", cell);
+        }
+    }
+    enum xb_status status = xb_table_print(stream, table, &look, error);
+    xb_table_free(table);
+    return status;
+}
+
+/* Which kinds of rows there are. */
+struct kinds {
+    bool alone, together;
+    size_t most; /* devices that ran at the same time, all between themselves and the host */
+};
+
+static struct kinds kinds_of(const struct xb_record *record)
+{
+    struct kinds kinds = {.most = 0};
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         size_t devices = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
         bool has = has_row(record, test);
-        alone = alone || (has && !test->simultaneous);
-        together = together || (has && test->simultaneous);
-        most = devices > most ? devices : most;
-        not_run += xb_case_was_not_run(record, test);
+        kinds.alone = kinds.alone || (has && is_alone(test));
+        kinds.together = kinds.together || (has && is_together(test));
+        kinds.most = devices > kinds.most ? devices : kinds.most;
     }
-    if (not_run > 0 && not_run == record->case_count) {
-        fputs("No case was run.\n", stream);
-        return XB_OK;
+    return kinds;
+}
+
+static enum xb_status print_together(FILE *stream, const struct xb_table_layout *layout,
+                                     size_t most, struct xb_error *error)
+{
+    if (most > 1)
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
+    else
+        xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
+    return print_table(stream, layout, is_together, error);
+}
+
+/* Every row with every column. On a terminal it says where the columns are explained. */
+static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
+                                 struct xb_error *error)
+{
+    const struct xb_table_layout layout = xb_table_layout_of(record);
+    const struct kinds kinds = kinds_of(record);
+    enum xb_status status = XB_OK;
+    if (kinds.alone || record->case_count == 0)
+        status = print_table(stream, &layout, is_alone, error);
+    if (status == XB_OK && kinds.together) {
+        fputs(kinds.alone ? "\n" : "", stream);
+        status = print_together(stream, &layout, kinds.most, error);
     }
-    if (alone || record->case_count == 0)
-        status = print_table(stream, &layout, false, !together, error);
-    if (status == XB_OK && together) {
-        if (alone)
-            fputc('\n', stream);
-        if (most > 1)
-            xb_heading_print(stream, XB_COLOUR_TITLE, "%zu devices at the same time", most);
-        else
-            xb_heading_print(stream, XB_COLOUR_TITLE, "Devices at the same time");
-        status = print_table(stream, &layout, true, true, error);
-    }
+    if (status == XB_OK && xb_is_terminal(stream))
+        fputs("\nColumns: xferbench help columns\n", stream);
     if (status == XB_OK)
         status = xb_matrix_print_nodes(stream, record, false, error);
     if (status == XB_OK)
-        status = xb_matrix_print(stream, record, !alone && !together, error);
+        status = xb_matrix_print(stream, record, !kinds.alone && !kinds.together, error);
     if (status == XB_OK)
-        status = xb_sweep_print(stream, record, error);
+        status = xb_sweep_print(stream, record, NULL, error);
     if (status == XB_OK)
         xb_curve_print(stream, record);
     return status;
 }
 
+/* Bars; what they cannot show stands in tables. */
+static enum xb_status print_overview(FILE *stream, const struct xb_record *record,
+                                     struct xb_error *error)
+{
+    const struct xb_table_layout layout = xb_table_layout_of(record);
+    const struct kinds kinds = kinds_of(record);
+    bool *told = calloc(record->case_count + 1, sizeof *told);
+    if (told == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    for (size_t i = 0; i < record->case_count; i++)
+        told[i] = !has_row(record, &record->cases[i]) || is_together(&record->cases[i]);
+    enum xb_status status = xb_sweep_print(NULL, record, told, error);
+    if (status == XB_OK)
+        status = xb_overview_bars(stream, record, told, error);
+    free(told);
+    if (status == XB_OK && kinds.together) {
+        fputc('\n', stream);
+        status = print_together(stream, &layout, kinds.most, error);
+    }
+    if (status == XB_OK)
+        status = xb_matrix_print_nodes(stream, record, false, error);
+    if (status == XB_OK)
+        status = xb_matrix_print(stream, record, false, error);
+    return status == XB_OK ? xb_sweep_print(stream, record, NULL, error) : status;
+}
+
+static enum xb_status print_results(FILE *stream, const struct xb_record *record, bool all,
+                                    struct xb_error *error)
+{
+    size_t not_run = 0;
+    for (size_t i = 0; i < record->case_count; i++)
+        not_run += xb_case_was_not_run(record, &record->cases[i]);
+    if (not_run > 0 && not_run == record->case_count) {
+        fputs("Nothing was measured.\n", stream);
+        return XB_OK;
+    }
+    return all ? print_rows(stream, record, error) : print_overview(stream, record, error);
+}
+
 static enum xb_status print_all(FILE *stream, const struct xb_record *record,
-                                struct xb_error *error)
+                                const struct xb_table_view *view, struct xb_error *error)
 {
     struct xb_reading_list reading = {.count = 0};
     enum xb_status status = XB_OK;
     bool has_results = false; /* of any process: one that failed alone has no table, only notes */
     for (size_t i = 0; i < record->process_count; i++)
         has_results = has_results || record->processes[i].has_results;
-    print_header(stream, record);
     if (has_results)
-        status = print_results(stream, record, error);
-    if (status == XB_OK)
-        status = xb_table_notes(stream, record, error);
-    if (status == XB_OK && has_results)
         status = xb_reading_make(record, &reading, error);
     if (status != XB_OK)
         return status;
-    xb_reading_print(stream, &reading);
+    if (view->all_notes)
+        print_header(stream, record);
+    else
+        xb_overview_header(stream, record);
+    print_processes(stream, record);
+    if (has_results)
+        status = print_results(stream, record, view->all_columns, error);
+    if (status == XB_OK && view->all_notes)
+        status = xb_table_notes(stream, record, false, error);
+    if (view->all_reading)
+        xb_reading_print(stream, &reading);
+    else
+        xb_overview_advice(stream, &reading);
+    if (status == XB_OK && !view->all_notes)
+        status = xb_table_notes(stream, record, true, error);
+    if (has_results && !view->all_columns)
+        xb_heading_print(
+            stream, XB_COLOUR_NONE,
+            "All numbers: --json FILE, --columns all. The words: xferbench help words");
     xb_reading_free(&reading);
-    return xb_stream_finish(stream, "the table", error);
+    return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
 }
 
-enum xb_status xb_table_write(FILE *stream, const struct xb_record *record, struct xb_error *error)
+enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
+                              const struct xb_table_view *view, struct xb_error *error)
 {
     locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = print_all(stream, record, error);
+    enum xb_status status = print_all(stream, record, view, error);
     xb_plain_locale_leave(previous);
     return status;
 }

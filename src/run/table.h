@@ -40,10 +40,11 @@ void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
 
 /* ---- table_notes.c ---- */
 
-/* Why rows have no figure, what to beware of, and what kept the run from its end. Prints nothing
- * where there is nothing to say. XB_ERR_MEMORY only. */
+/* Why rows have no figure, what to beware of, and what kept the run from its end: what is skipped,
+ * noisy or warned of in a line each if `brief`. Prints nothing where there is nothing to say.
+ * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record,
-                                            struct xb_error *error);
+                                            bool brief, struct xb_error *error);
 
 /* ---- sweep.c ---- */
 
@@ -51,10 +52,11 @@ XB_MUST_CHECK enum xb_status xb_table_notes(FILE *stream, const struct xb_record
  * What sweeps over a parameter gave that is a list of numbers: small tables with the values of a
  * mode's first such parameter that has three or more down, and across the mode's variants; of one
  * variant another such parameter's values, or the directions. Prints nothing where there are fewer
- * than three values down or two ways across. XB_ERR_MEMORY only.
+ * than three values down or two ways across. `told`, if it is not NULL, learns of each case
+ * that stands in such a table; without a stream nothing else happens. XB_ERR_MEMORY only.
  */
 XB_MUST_CHECK enum xb_status xb_sweep_print(FILE *stream, const struct xb_record *record,
-                                            struct xb_error *error);
+                                            bool *told, struct xb_error *error);
 
 /* ---- curve.c ---- */
 

@@ -8,12 +8,15 @@
 #include "base/plain_text.h"
 #include "formats.h"
 #include "machine/start.h"
+#include "record/case_name.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static const char noisy[] = "noisy: ";
 
 #define MOST_WARNINGS 32 /* kinds of them; the rest stands in the JSON */
 
@@ -34,7 +37,7 @@ static struct names names_of(const struct xb_record *record)
 }
 
 /* "pinned alloc h2d 1 GiB", with what else tells the row from others; where there are several
- * devices " sum of 4", " 0>1", " device 0 (with 3 others)". */
+ * devices " sum of 4", " 0>1", " GPU 0 (with 3 others)". */
 static void add_name(struct xb_words *name, const struct names *names,
                      const struct xb_record_case *test)
 {
@@ -49,7 +52,7 @@ static void add_name(struct xb_words *name, const struct names *names,
     }
     if (names->with_devices)
         xb_words_add(name, "%s%s",
-                     xb_case_is_of_pairs(test) || xb_record_is_sum(test) ? " " : " device ",
+                     xb_case_is_of_pairs(test) || xb_record_is_sum(test) ? " " : " GPU ",
                      xb_device_text(names->record, test, text, sizeof text));
 }
 
@@ -134,6 +137,7 @@ struct printer {
     FILE *stream;
     const struct xb_record *record;
     struct names names;
+    bool brief; /* no heading, and one line of what was not run, and of what is noisy */
     bool begun;
 };
 
@@ -142,16 +146,31 @@ static void print(struct printer *printer, enum xb_colour colour, const char *la
 {
     if (!printer->begun) {
         fputc('\n', printer->stream);
-        xb_heading_print(printer->stream, XB_COLOUR_TITLE, "Notes");
+        if (!printer->brief)
+            xb_heading_print(printer->stream, XB_COLOUR_TITLE, "Notes");
     }
     printer->begun = true;
-    xb_note_print_in(printer->stream, colour, label, XB_TABLE_LABEL, "%s", words->text);
+    int width = printer->brief && label[0] == '\0' ? 0 : XB_TABLE_LABEL;
+    xb_note_print_in(printer->stream, colour, label, width, "%s", words->text);
+}
+
+/* "Not run: peer, direct read (needs two GPUs)": it adds one to those that were not run. */
+static void add_not_run(struct xb_words *words, const struct xb_record_case *test, size_t rows,
+                        const char *reason)
+{
+    char text[64];
+    xb_words_add(words, "%s%s", words->length > 0 ? "; " : "",
+                 xb_method_name(test, text, sizeof text));
+    if (rows > 1)
+        xb_words_add(words, " and %zu more", rows - 1);
+    xb_words_add(words, " (%s)", reason);
 }
 
 /* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed". False where memory is short. */
 static bool print_troubles(struct printer *printer)
 {
     const struct xb_record *record = printer->record;
+    struct xb_words not_run = {.length = 0};
     struct xb_record_summary summary;
     char text[XB_RECORD_REASON];
     size_t count = 0;
@@ -167,6 +186,10 @@ static bool print_troubles(struct printer *printer)
         size_t processes = summary.processes - summary.ok;
         bool is_skipped = summary.status == XB_RESULT_SKIPPED;
         equal = xb_cases_equal(cases + i, count - i, by_trouble, record);
+        if (printer->brief && is_skipped) {
+            add_not_run(&not_run, cases[i], equal, reason);
+            continue;
+        }
         add_name(&words, &printer->names, cases[i]);
         if (equal > 1)
             xb_words_add(&words, " and %zu more row%s", equal - 1, equal > 2 ? "s" : "");
@@ -178,6 +201,8 @@ static bool print_troubles(struct printer *printer)
               is_skipped ? "skipped" : "ERROR", &words);
     }
     free(cases);
+    if (not_run.length > 0)
+        print(printer, XB_COLOUR_WARNING, "Not run: ", &not_run);
     return ok;
 }
 
@@ -214,8 +239,6 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
     xb_alike_say(&warning->alike, from, &text);
     xb_words_add(words, printer->record->is_merged ? ": %.400s" : ": %s", text.text);
 }
-
-static const char noisy[] = "noisy: ";
 
 static bool is_noisy(const struct warning *warning)
 {
@@ -277,6 +300,35 @@ static void print_cut(struct printer *printer)
     }
 }
 
+/* "Noisy: 4 results. Other warnings: 2. Details: --verbose" */
+static void count_warnings(struct printer *printer)
+{
+    const struct xb_record *record = printer->record;
+    struct xb_words words = {.length = 0};
+    size_t noise = 0;
+    size_t others = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        bool is_noise = false, is_other = false;
+        for (size_t p = 0; p < record->process_count; p++) {
+            const struct xb_record_row *row = &record->cases[i].rows[p];
+            for (size_t k = 0; k < row->warning_count; k++) {
+                bool is = strncmp(row->warning_texts[k], noisy, strlen(noisy)) == 0;
+                is_noise = is_noise || is;
+                is_other = is_other || !is;
+            }
+        }
+        noise += is_noise;
+        others += is_other;
+    }
+    if (noise > 0)
+        xb_words_add(&words, "Noisy: %zu result%s. ", noise, noise > 1 ? "s" : "");
+    if (others > 0)
+        xb_words_add(&words, "With a warning: %zu result%s. ", others, others > 1 ? "s" : "");
+    xb_words_add(&words, "Details: --verbose");
+    if (noise + others > 0)
+        print(printer, XB_COLOUR_WARNING, "", &words);
+}
+
 /* All kinds of noise are one note. */
 static void print_warnings(struct printer *printer, struct warnings *warnings)
 {
@@ -302,9 +354,11 @@ static void print_warnings(struct printer *printer, struct warnings *warnings)
         print(printer, XB_COLOUR_WARNING, "warning", &more);
 }
 
-enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, struct xb_error *error)
+enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
+                              struct xb_error *error)
 {
-    struct printer printer = {.stream = stream, .record = record, .names = names_of(record)};
+    struct printer printer = {
+        .stream = stream, .record = record, .names = names_of(record), .brief = brief};
     struct warnings warnings = {.count = 0};
     const struct xb_record_start *start = &record->start;
     const struct xb_clock_state clock = {.is_known = start->clock_known,
@@ -331,7 +385,10 @@ enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, stru
     if (!print_troubles(&printer))
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the notes");
     print_cut(&printer);
-    print_warnings(&printer, &warnings);
+    if (brief)
+        count_warnings(&printer);
+    else
+        print_warnings(&printer, &warnings);
     return XB_OK;
 }
 

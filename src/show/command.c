@@ -43,6 +43,7 @@ static const struct xb_option option_csv = {
 /* What one file goes through. */
 struct show {
     struct xb_gates gates; /* of --case; none without it */
+    struct xb_table_view view;
     struct xb_csv csv;
     struct xb_output output; /* of the CSV */
     bool finds_columns;      /* the first time through the files: nothing is written yet */
@@ -171,7 +172,7 @@ static enum xb_status show_record(struct show *show, const char *path, cJSON *tr
         status = write_lines(show, &record, error);
     if (status == XB_OK && prints(show)) {
         say_kept(record.case_count, all);
-        status = xb_table_write(stdout, &record, error);
+        status = xb_table_write(stdout, &record, &show->view, error);
     }
     xb_record_free(&record);
     return status;
@@ -366,6 +367,7 @@ static int show_all(struct show *show, const struct xb_config *config)
 {
     struct xb_error error;
     enum xb_status status = read_cases(&show->gates, config, &error);
+    show->view = xb_table_view_of(config);
     if (status == XB_OK)
         status = begin_csv(show, config, &error);
     if (status != XB_OK)
@@ -398,8 +400,9 @@ static int run(struct xb_config *config, char *const *words)
 
 static const struct xb_option *const *rows(void)
 {
-    static const struct xb_option *const all[] = {&option_case, &option_csv, &xb_option_plain_help,
-                                                  &xb_option_version, NULL};
+    static const struct xb_option *const all[] = {
+        &option_case,       &option_csv,           &xb_option_columns, &xb_option_reading,
+        &xb_option_verbose, &xb_option_plain_help, &xb_option_version, NULL};
     return all;
 }
 

@@ -333,7 +333,7 @@ static void test_one_device_has_one_row_to_say_so(void **state)
         xb_fake.device_count = i == 2 ? 3 : 1; /* of three, one was named */
         execute(&f, ways[i], NULL);
         assert_int_equal(f.run.case_count, 1);
-        expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "it needs two devices");
+        expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "needs two GPUs");
         finish(&f);
     }
 }

@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a run prints unasked: who measured, the answer, bars, what to do, and what to beware of. */
+#define _GNU_SOURCE /* locale_t, in base/text.h */
+#include "overview.h"
+
+#include "base/note.h"
+#include "base/text.h"
+#include "machine/node.h"
+#include "machine/pcie.h"
+#include "present/table.h"
+#include "record/case_name.h"
+#include "record/mode_list.h"
+#include "record/rows.h"
+#include "table.h"
+#include "xferbench/units.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROWS 12  /* of a group of bars */
+#define MOST_ACROSS 7 /* sizes or devices beside each other */
+#define MOST_ADVICE 3
+#define MOST_AXIS 64
+
+/* ---- who measured, and on what ---- */
+
+static void add_lanes(struct xb_words *words, const struct xb_record_device *device)
+{
+    char lanes[32];
+    if (device->pci_bdf == NULL || !device->link_known)
+        return;
+    xb_words_add(words, ", PCIe %s",
+                 xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes));
+    if (device->link_max_width > 0 && (device->link_speed_gts < device->link_max_speed_gts ||
+                                       device->link_width < device->link_max_width))
+        xb_words_add(
+            words, " (BELOW its %s)",
+            xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
+}
+
+/* "2 x NVIDIA H200, PCIe Gen5 x16, driver 580.1, CUDA 13.0            node gpu07" */
+void xb_overview_header(FILE *stream, const struct xb_record *record)
+{
+    struct xb_words words = {.length = 0};
+    char node[XB_NODE_TEXT];
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    const char *backend = record->backend != NULL ? record->backend : "";
+    for (size_t i = 0, alike = 0; i < count; i += alike) {
+        alike = 1;
+        while (i + alike < count && strcmp(devices[i].name, devices[i + alike].name) == 0)
+            alike++;
+        xb_words_add(&words, "%s", i > 0 ? "; " : "");
+        if (alike > 1)
+            xb_words_add(&words, "%zu x ", alike);
+        xb_words_add(&words, "%s", devices[i].name);
+        add_lanes(&words, &devices[i]);
+    }
+    if (record->driver != NULL)
+        xb_words_add(&words, "%sdriver %s", words.length > 0 ? ", " : "", record->driver);
+    if (record->runtime != NULL && strcmp(backend, "host") != 0)
+        xb_words_add(&words, ", %s %s",
+                     strcmp(backend, "cuda") == 0  ? "CUDA"
+                     : strcmp(backend, "hip") == 0 ? "HIP"
+                                                   : backend,
+                     record->runtime);
+    xb_node_text(record->host.node, record->host.hostname, node);
+    size_t used = words.length + 2 + strlen("node ") + strlen(node);
+    if (node[0] != '\0' && used <= xb_terminal_prose_columns(stream))
+        xb_words_add(&words, "%*snode %s", (int)(xb_terminal_prose_columns(stream) - used + 2), "",
+                     node);
+    else if (node[0] != '\0')
+        xb_words_add(&words, ", node %s", node);
+    fprintf(stream, "%s", xb_colour_begin(stream, XB_COLOUR_TITLE));
+    if (words.length <= xb_terminal_prose_columns(stream))
+        fprintf(stream, "%s%s\n", words.text, xb_colour_end(stream, XB_COLOUR_TITLE));
+    else
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
+    if (record->library_named_by != NULL)
+        xb_note_print(stream, "library", XB_TABLE_LABEL, "%s, NAMED BY %s", record->library,
+                      record->library_named_by);
+    for (size_t i = 0; i < count; i++)
+        if (!devices[i].bound && !devices[i].numa_is_normal)
+            xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "GPU %u is NOT bound to its node%s%s",
+                          devices[i].index, devices[i].numa_note != NULL ? ": " : "",
+                          devices[i].numa_note != NULL ? devices[i].numa_note : "");
+}
+
+/* ---- bars ---- */
+
+/* What a group of rows has in common, in the order in which groups are printed. */
+enum kind { TO, BACK, OTHER, KINDS };
+
+static enum kind kind_of(const struct xb_record_case *test)
+{
+    return strcmp(test->direction, "h2d") == 0   ? TO
+           : strcmp(test->direction, "d2h") == 0 ? BACK
+                                                 : OTHER;
+}
+
+/* A row: a case and what is known of it. */
+struct bar {
+    const struct xb_record_case *test;
+    struct xb_statistics s; /* of its main figure, in GB/s or in seconds */
+    int decimals;           /* of its rate */
+    char name[96];
+};
+
+struct overview {
+    FILE *stream;
+    const struct xb_record *record;
+    struct xb_parameters parameters;
+    const bool *told; /* for each case: it stands elsewhere */
+    struct bar *bars;
+    size_t count;
+    size_t
+        name_width; /* of the longest, so that columns of several tables stand below each other */
+    struct xb_error *error;
+};
+
+/* The figure that people ask the method for. */
+static const struct xb_figure *figure_of(const struct xb_record_case *test)
+{
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    return mode != NULL && mode->headline != NULL && !test->latency
+               ? mode->headline
+               : xb_mode_main_figure(test->mode, test->latency);
+}
+
+static bool is_time(const struct xb_record_case *test)
+{
+    return strcmp(figure_of(test)->unit, XB_UNIT_SECONDS) == 0;
+}
+
+/* "async, chunk 8 MiB": what tells it from the others. */
+static void name_bar(const struct overview *view, struct bar *bar)
+{
+    char text[64];
+    xb_method_name(bar->test, bar->name, sizeof bar->name);
+    for (size_t i = 0; i < view->parameters.count; i++) {
+        const char *name = view->parameters.names[i];
+        const char *value = xb_parameter_text(bar->test, name, text, sizeof text);
+        size_t used = strlen(bar->name);
+        if (value != NULL && xb_parameter_differs(&view->parameters, bar->test, name))
+            snprintf(bar->name + used, sizeof bar->name - used, ", %s %s", name, value);
+    }
+}
+
+/* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
+static int decimals_of(const struct xb_statistics *s)
+{
+    double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
+    int decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
+    return decimals > 0 ? decimals : 0;
+}
+
+/* Takes the cases that have a figure and stand nowhere else. */
+static void take_bars(struct overview *view)
+{
+    for (size_t i = 0; i < view->record->case_count; i++) {
+        const struct xb_record_case *test = &view->record->cases[i];
+        struct bar bar = {.test = test};
+        if (view->told[i] || !xb_record_describe(view->record, test, figure_of(test)->name, &bar.s))
+            continue;
+        double unit = is_time(test) ? 1 : 1e9;
+        bar.s.median /= unit;
+        bar.s.p99 /= unit;
+        bar.s.ci95_low /= unit;
+        bar.s.ci95_high /= unit;
+        bar.decimals = decimals_of(&bar.s);
+        name_bar(view, &bar);
+        size_t width = strlen(bar.name) + 2;
+        view->name_width = width > view->name_width ? width : view->name_width;
+        view->bars[view->count++] = bar;
+    }
+}
+
+/* By device, kind and size; then the fastest first. */
+static int by_group(const struct bar *a, const struct bar *b)
+{
+    if (a->test->device != b->test->device)
+        return a->test->device - b->test->device;
+    if (is_time(a->test) != is_time(b->test))
+        return is_time(a->test) - is_time(b->test);
+    if (kind_of(a->test) != kind_of(b->test))
+        return (int)kind_of(a->test) - (int)kind_of(b->test);
+    return (a->test->bytes > b->test->bytes) - (a->test->bytes < b->test->bytes);
+}
+
+static int by_rate(const void *a, const void *b)
+{
+    const struct bar *left = a, *right = b;
+    int order = by_group(left, right);
+    double faster = right->s.median - left->s.median;
+    faster = is_time(left->test) ? -faster : faster;
+    if (order == 0)
+        order = (faster > 0) - (faster < 0);
+    return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
+}
+
+/* What the link carries that way, in GB/s; 0 where that is not known. */
+static double ceiling_of(const struct overview *view, const struct xb_record_case *test)
+{
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(view->record, &count);
+    for (size_t i = 0; i < count; i++)
+        if ((int)devices[i].index == test->device && devices[i].ceiling.known &&
+            kind_of(test) != OTHER)
+            return (kind_of(test) == TO ? devices[i].ceiling.h2d : devices[i].ceiling.d2h) / 1e9;
+    return 0;
+}
+
+/* "To the GPU", "Within GPU 1" */
+static void title_of(const struct bar *bars, size_t count, bool names_devices, char *title,
+                     size_t size)
+{
+    char gpu[24] = "the GPU";
+    bool both = false, within = false;
+    if (names_devices)
+        snprintf(gpu, sizeof gpu, "GPU %d", bars[0].test->device);
+    for (size_t i = 0; i < count; i++) {
+        both = both || strcmp(bars[i].test->direction, "bidir") == 0;
+        within = within || strcmp(bars[i].test->direction, "d2d") == 0;
+    }
+    if (is_time(bars[0].test) && !bars[0].test->latency)
+        snprintf(title, size, "Time%s%s", names_devices ? ", " : "", names_devices ? gpu : "");
+    else if (kind_of(bars[0].test) == TO)
+        snprintf(title, size, "To %s", gpu);
+    else if (kind_of(bars[0].test) == BACK)
+        snprintf(title, size, names_devices ? "Back from %s" : "Back to the host", gpu);
+    else if (both)
+        snprintf(title, size, "Both ways%s%s",
+                 within          ? ", and within "
+                 : names_devices ? ", "
+                                 : "",
+                 within || names_devices ? gpu : "");
+    else
+        snprintf(title, size, "Within %s", gpu);
+}
+
+static void add_column(struct xb_table *table, const char *title, bool is_right, unsigned char turn)
+{
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = title, .is_right = is_right, .turn = turn});
+}
+
+/* A rate whose decimal point stands below those of its column. */
+static void rate_cell(struct xb_table *table, double rate, int decimals, int most)
+{
+    int behind = most - decimals + (decimals == 0 && most > 0);
+    xb_table_cell(table, XB_COLOUR_NONE, "%.*f%*s", decimals, rate, behind, "");
+}
+
+static void duration_cell(struct xb_table *table, double seconds)
+{
+    char text[32];
+    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_duration_format(seconds, text, sizeof text));
+}
+
+/* "55.31-55.38", "1.20 ms-1.31 ms"; of latencies their 99th percentile. */
+static void interval_cell(struct xb_table *table, const struct bar *bar)
+{
+    char low[32], high[32];
+    const struct xb_statistics *s = &bar->s;
+    if (bar->test->latency)
+        duration_cell(table, s->p99);
+    else if (!s->has_interval)
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    else if (is_time(bar->test))
+        xb_table_cell(table, XB_COLOUR_NONE, "%s-%s",
+                      xb_duration_format(s->ci95_low, low, sizeof low),
+                      xb_duration_format(s->ci95_high, high, sizeof high));
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%.*f-%.*f", bar->decimals, s->ci95_low, bar->decimals,
+                      s->ci95_high);
+}
+
+/* Why a row counts for less: it has wrong data, or was cut short. */
+static const char *flaw_of(const struct overview *view, const struct xb_record_case *test)
+{
+    struct xb_record_summary summary = xb_record_summarize(view->record, test);
+    return summary.verified == XB_VERIFIED_FALSE ? "WRONG DATA"
+           : summary.status != XB_RESULT_OK      ? "FAILED"
+           : summary.cut > 0                     ? "cut short"
+                                                 : "";
+}
+
+/* One table: rows of one device, kind and size, with a bar each. */
+static enum xb_status print_bars(struct overview *view, const struct bar *bars, size_t count,
+                                 bool names_devices)
+{
+    char title[64], size[32], beside[64];
+    bool is_times = is_time(bars[0].test);
+    /* Rates of copies within a GPU and over its link are not held against each other. */
+    bool has_bars = count > 1 || kind_of(bars[0].test) != OTHER;
+    double ceiling = ceiling_of(view, bars[0].test);
+    double whole = ceiling;
+    int decimals = 0;
+    size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
+    struct xb_table *table = xb_table_new();
+    struct xb_words first = {.length = 0};
+    for (size_t i = 0; i < count; i++) {
+        decimals = bars[i].decimals > decimals ? bars[i].decimals : decimals;
+        whole = ceiling > 0 ? whole : fmax(whole, bars[i].s.median);
+        has_bars = has_bars && strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
+    }
+    title_of(bars, count, names_devices, title, sizeof title);
+    xb_words_add(&first, "%s, %s", title, xb_size_format(bars[0].test->bytes, size, sizeof size));
+    if (first.length < view->name_width)
+        xb_words_add(&first, "%*s", (int)(view->name_width - first.length), "");
+    snprintf(beside, sizeof beside, "%s", is_times ? "of the longest" : "of the fastest");
+    if (ceiling > 0)
+        snprintf(beside, sizeof beside, "of %.1f that the link carries", ceiling);
+    xb_table_add_column(table, &(struct xb_table_column){.title = first.text, .least = 16});
+    add_column(table, is_times ? "TIME" : "GB/s", true, 0);
+    add_column(table, bars[0].test->latency ? "p99" : "95 % interval", true, 1);
+    if (has_bars) {
+        add_column(table, beside, false, 2);
+        add_column(table, "", true, 3);
+    }
+    add_column(table, "", false, 0);
+    for (size_t i = 0; i < shown; i++) {
+        double bound = xb_record_median(view->record, bars[i].test, "share_of_bound");
+        double share = bars[i].s.median / whole;
+        xb_table_row(table);
+        xb_table_cell(table, XB_COLOUR_NONE, "  %s", bars[i].name);
+        if (is_times)
+            duration_cell(table, bars[i].s.median);
+        else
+            rate_cell(table, bars[i].s.median, bars[i].decimals, decimals);
+        interval_cell(table, &bars[i]);
+        if (has_bars) {
+            xb_table_bar(table, share);
+            xb_table_cell(table, XB_COLOUR_NONE, "%.0f %%", 100 * share);
+        }
+        if (isfinite(bound) && kind_of(bars[i].test) == OTHER &&
+            flaw_of(view, bars[i].test)[0] == '\0')
+            xb_table_cell(table, XB_COLOUR_NONE, "%.0f %% of the best possible here", 100 * bound);
+        else
+            xb_table_cell(table, XB_COLOUR_BAD, "%s", flaw_of(view, bars[i].test));
+    }
+    fputc('\n', view->stream);
+    enum xb_status status =
+        xb_table_print(view->stream, table, &(struct xb_table_look){.width = 0}, view->error);
+    xb_table_free(table);
+    if (status == XB_OK && shown < count)
+        fprintf(view->stream, "  and %zu slower: --columns all\n", count - shown);
+    return status;
+}
+
+/* ---- several sizes or devices beside each other ---- */
+
+/* What stands across: each a value of its own, from the least up. */
+struct axis {
+    uint64_t values[MOST_AXIS];
+    size_t count;
+    bool is_devices;
+};
+
+static uint64_t value_of(const struct axis *axis, const struct xb_record_case *test)
+{
+    return axis->is_devices ? (uint64_t)test->device : test->bytes;
+}
+
+static struct axis axis_of(const struct bar *bars, size_t count, bool is_devices)
+{
+    struct axis axis = {.is_devices = is_devices};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = value_of(&axis, bars[i].test);
+        size_t at = 0;
+        while (at < axis.count && axis.values[at] < value)
+            at++;
+        if ((at < axis.count && axis.values[at] == value) || axis.count == MOST_AXIS)
+            continue;
+        memmove(&axis.values[at + 1], &axis.values[at], (axis.count - at) * sizeof axis.values[0]);
+        axis.values[at] = value;
+        axis.count++;
+    }
+    return axis;
+}
+
+/* "64 KiB", "GPU 1" */
+static const char *value_text(const struct axis *axis, size_t index, char *text, size_t size)
+{
+    if (axis->is_devices)
+        snprintf(text, size, "GPU %u", (unsigned)axis->values[index]);
+    else
+        xb_size_format(axis->values[index], text, size);
+    return text;
+}
+
+/* The row of that method, kind and value; NULL for none. */
+static const struct bar *find_bar(const struct bar *bars, size_t count, const struct axis *axis,
+                                  uint64_t value, const struct bar *like)
+{
+    for (size_t i = 0; i < count; i++)
+        if (value_of(axis, bars[i].test) == value && kind_of(bars[i].test) == kind_of(like->test) &&
+            is_time(bars[i].test) == is_time(like->test) && strcmp(bars[i].name, like->name) == 0 &&
+            strcmp(bars[i].test->direction, like->test->direction) == 0)
+            return &bars[i];
+    return NULL;
+}
+
+/* `most`: the decimals of its column. */
+static void value_cell(struct xb_table *table, const struct bar *bar, int most)
+{
+    if (bar == NULL)
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    else if (is_time(bar->test))
+        duration_cell(table, bar->s.median);
+    else
+        rate_cell(table, bar->s.median, bar->decimals, most > bar->decimals ? most : bar->decimals);
+}
+
+/* One method in every size: sizes go down, its directions stand beside each other with bars. */
+static enum xb_status print_sweep(struct overview *view, const struct bar *bars, size_t count,
+                                  const struct axis *axis)
+{
+    const struct bar *first[KINDS] = {NULL};
+    double whole[KINDS] = {0};
+    int decimals[KINDS] = {0};
+    char title[KINDS][64], text[32];
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < count; i++) {
+        enum kind kind = kind_of(bars[i].test);
+        first[kind] = first[kind] == NULL ? &bars[i] : first[kind];
+        whole[kind] = fmax(whole[kind], bars[i].s.median);
+        decimals[kind] = bars[i].decimals > decimals[kind] ? bars[i].decimals : decimals[kind];
+    }
+    add_column(table, bars[0].name, true, 0);
+    for (enum kind kind = TO; kind < KINDS; kind++) {
+        if (first[kind] == NULL)
+            continue;
+        size_t used;
+        title_of(first[kind], 1, false, title[kind], sizeof title[kind]);
+        used = strlen(title[kind]);
+        if (!is_time(first[kind]->test))
+            snprintf(title[kind] + used, sizeof title[kind] - used, ", GB/s");
+        add_column(table, title[kind], true, 0);
+        add_column(table, "", false, 1);
+    }
+    for (size_t v = 0; v < axis->count; v++) {
+        xb_table_row(table);
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", value_text(axis, v, text, sizeof text));
+        for (enum kind kind = TO; kind < KINDS; kind++) {
+            if (first[kind] == NULL)
+                continue;
+            const struct bar *bar = find_bar(bars, count, axis, axis->values[v], first[kind]);
+            value_cell(table, bar, decimals[kind]);
+            xb_table_bar(table, bar != NULL ? bar->s.median / whole[kind] : 0);
+        }
+    }
+    fputc('\n', view->stream);
+    enum xb_status status =
+        xb_table_print(view->stream, table, &(struct xb_table_look){.width = 0}, view->error);
+    xb_table_free(table);
+    return status;
+}
+
+/* Which of the values stand across: as many as have room, evenly, with the first and the last. */
+static uint64_t value_across(const struct axis *axis, size_t index, size_t across)
+{
+    return axis->values[across > 1 ? index * (axis->count - 1) / (across - 1) : 0];
+}
+
+/* "To the GPU, GB/s"; of devices beside each other "To the GPU, 1 GiB, GB/s" */
+static void matrix_title(const struct bar *bars, size_t count, const struct axis *axis,
+                         bool names_devices, struct xb_words *words)
+{
+    char title[64], size[32];
+    title_of(bars, count, names_devices && !axis->is_devices, title, sizeof title);
+    xb_words_add(words, "%s", title);
+    if (axis->is_devices)
+        xb_words_add(words, ", %s", xb_size_format(bars[0].test->bytes, size, sizeof size));
+    if (!is_time(bars[0].test))
+        xb_words_add(words, ", GB/s");
+}
+
+/* Methods go down, by their rate at the last value; some of the values stand across. */
+static enum xb_status print_matrix(struct overview *view, const struct bar *bars, size_t count,
+                                   const struct axis *axis, bool names_devices)
+{
+    char text[32];
+    int decimals[MOST_ACROSS] = {0};
+    size_t across = axis->count < MOST_ACROSS ? axis->count : MOST_ACROSS;
+    size_t rows = 0;
+    struct xb_table *table = xb_table_new();
+    struct xb_words title = {.length = 0};
+    matrix_title(bars, count, axis, names_devices, &title);
+    xb_table_add_column(table, &(struct xb_table_column){.title = title.text, .least = 16});
+    for (size_t a = 0; a < across; a++) {
+        const struct axis one = {{value_across(axis, a, across)}, 1, axis->is_devices};
+        add_column(table, value_text(&one, 0, text, sizeof text), true, 0);
+        for (size_t i = 0; i < count; i++)
+            if (value_of(axis, bars[i].test) == one.values[0] && bars[i].decimals > decimals[a])
+                decimals[a] = bars[i].decimals;
+    }
+    for (size_t v = axis->count; v-- > 0;)
+        for (size_t i = 0; i < count; i++) {
+            bool is_new = value_of(axis, bars[i].test) == axis->values[v];
+            for (size_t later = v + 1; is_new && later < axis->count; later++)
+                is_new = find_bar(bars, count, axis, axis->values[later], &bars[i]) == NULL;
+            if (!is_new || ++rows > MOST_ROWS)
+                continue;
+            xb_table_row(table);
+            xb_table_cell(table, XB_COLOUR_NONE, "  %s", bars[i].name);
+            for (size_t a = 0; a < across; a++) {
+                uint64_t value = value_across(axis, a, across);
+                value_cell(table, find_bar(bars, count, axis, value, &bars[i]), decimals[a]);
+            }
+        }
+    fputc('\n', view->stream);
+    enum xb_status status =
+        xb_table_print(view->stream, table, &(struct xb_table_look){.width = 0}, view->error);
+    xb_table_free(table);
+    if (status == XB_OK && rows > MOST_ROWS)
+        fprintf(view->stream, "  and %zu more: --columns all\n", rows - MOST_ROWS);
+    return status;
+}
+
+static bool is_one_method(const struct bar *bars, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(bars[i].name, bars[0].name) != 0 ||
+            is_time(bars[i].test) != is_time(bars[0].test))
+            return false;
+    return true;
+}
+
+/* Of one device, or of all beside each other. */
+static enum xb_status print_device(struct overview *view, const struct bar *bars, size_t count,
+                                   bool names_devices, bool beside)
+{
+    const struct axis axis = axis_of(bars, count, beside);
+    enum xb_status status = XB_OK;
+    if (!beside && axis.count > 2 && is_one_method(bars, count))
+        return print_sweep(view, bars, count, &axis);
+    for (size_t i = 0, equal = 0; status == XB_OK && i < count; i += equal) {
+        equal = 1;
+        while (i + equal < count && kind_of(bars[i].test) == kind_of(bars[i + equal].test) &&
+               is_time(bars[i].test) == is_time(bars[i + equal].test))
+            equal++;
+        status = axis.count > 1 ? print_matrix(view, bars + i, equal, &axis, names_devices)
+                                : print_bars(view, bars + i, equal, names_devices);
+    }
+    return status;
+}
+
+/* By kind, for devices beside each other. */
+static int by_kind(const void *a, const void *b)
+{
+    const struct bar *left = a, *right = b;
+    int kind = is_time(left->test) - is_time(right->test);
+    kind = kind != 0 ? kind : (int)kind_of(left->test) - (int)kind_of(right->test);
+    return kind != 0 ? kind : by_rate(a, b);
+}
+
+enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *told,
+                                struct xb_error *error)
+{
+    struct overview view = {.stream = stream,
+                            .record = record,
+                            .parameters = xb_parameters_that_differ(record),
+                            .told = told,
+                            .bars = calloc(record->case_count + 1, sizeof(struct bar)),
+                            .error = error};
+    enum xb_status status = XB_OK;
+    if (view.bars == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    take_bars(&view);
+    size_t devices = axis_of(view.bars, view.count, true).count;
+    bool beside = devices > 1 && axis_of(view.bars, view.count, false).count == 1;
+    if (view.count > 0)
+        qsort(view.bars, view.count, sizeof *view.bars, beside ? by_kind : by_rate);
+    for (size_t i = 0, equal = 0; status == XB_OK && i < view.count; i += equal) {
+        equal = 1;
+        while (i + equal < view.count &&
+               (beside || view.bars[i].test->device == view.bars[i + equal].test->device))
+            equal++;
+        status = print_device(&view, view.bars + i, equal, devices > 1, beside);
+    }
+    free(view.bars);
+    return status;
+}
+
+/* ---- what to do, and what is fine ---- */
+
+/* Large gains for little work come first; a gain that was not measured comes last. */
+static double weight_of(const struct xb_reading_entry *entry)
+{
+    double gain = isfinite(entry->gain) && entry->gain > 1 ? log(entry->gain) : 0;
+    return gain / (1 + (double)entry->effort);
+}
+
+void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
+{
+    const struct xb_reading_entry *advice[MOST_ADVICE];
+    size_t count = 0, fine = 0, untold = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct xb_reading_entry *entry = &list->entries[i];
+        size_t at = 0;
+        bool is_known = entry->remedy == NULL;
+        for (size_t k = 0; k < i && !is_known; k++) /* another device or size may say the same */
+            is_known =
+                list->entries[k].remedy != NULL && strcmp(list->entries[k].code, entry->code) == 0;
+        fine += entry->is_fine;
+        untold += entry->is_untold;
+        while (at < count && weight_of(advice[at]) >= weight_of(entry))
+            at++;
+        if (is_known || at == MOST_ADVICE)
+            continue;
+        count += count < MOST_ADVICE;
+        memmove(&advice[at + 1], &advice[at], (count - at - 1) * sizeof advice[0]);
+        advice[at] = entry;
+    }
+    fputs(count + fine + untold > 0 ? "\n" : "", stream);
+    if (count > 0)
+        xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
+    for (size_t i = 0; i < count; i++) {
+        char number[8];
+        snprintf(number, sizeof number, "%zu", i + 1);
+        xb_note_print(stream, number, 2, "%s", advice[i]->remedy);
+    }
+    if (fine > 0)
+        xb_heading_print(stream, XB_COLOUR_TITLE, "Fine");
+    for (size_t i = 0; i < list->count; i++)
+        if (list->entries[i].is_fine)
+            xb_note_print(stream, "", 0, "%s", list->entries[i].text);
+    if (untold > 0)
+        xb_heading_print(stream, XB_COLOUR_NONE,
+                         "Too noisy to tell: %zu comparison%s (--reading all).", untold,
+                         untold > 1 ? "s" : "");
+}
