@@ -275,6 +275,13 @@ struct xb_mode {
     uint64_t (*bytes_of_options)(const struct xb_config *config);
     /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
     const struct xb_reading_line *reading;
+    /*
+     * What a run of this mode alone comes to: adds one or two sentences of 160 characters at most,
+     * which name device and size only where they are the answer, and returns true; or adds nothing
+     * and returns false: then the fastest of its cases are the answer. Asked as `say` is; the
+     * device of a mode of pairs is -1. NULL: false.
+     */
+    bool (*answer)(struct xb_reading *reading, int device, uint64_t bytes);
     /* What to try first if a case of the mode is far below the best way: adds it to the statement
      * that says so (xb_reading_try in reading.h) and returns true, if rows of the record show that
      * it helps. NULL: nothing. */

@@ -80,6 +80,9 @@ const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading
                                                 uint64_t bytes, xb_reading_filter *is_one,
                                                 const void *argument);
 
+/* Sets the list's answer. */
+void xb_reading_make_answer(struct xb_reading *reading);
+
 /* ---- what is said of any mode; each list ends with a label of NULL ---- */
 
 extern const struct xb_reading_line xb_reading_first[];  /* before the modes' lines */

@@ -39,6 +39,7 @@ struct xb_reading_entry {
 struct xb_reading_list {
     struct xb_reading_entry *entries; /* in the order in which they are printed */
     size_t count;
+    const char *answer; /* what the whole comes to, in 160 characters at most; NULL: nothing */
     bool many_sizes, many_devices; /* of the record: then a line says what it is of */
     struct xb_arena *texts;        /* where all that the entries have lies */
 };

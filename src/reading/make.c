@@ -249,6 +249,8 @@ enum xb_status xb_reading_make(const struct xb_record *record, struct xb_reading
     xb_reading_choose_nodes(&reading);
     if (reading.status == XB_OK)
         say_all(&reading);
+    if (reading.status == XB_OK)
+        xb_reading_make_answer(&reading);
     xb_plain_locale_leave(previous);
     xb_samples_free(&reading.collected);
     free(reading.numbers);
