@@ -11,13 +11,15 @@
 #include "record/case_name.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "table.h"
+#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define LABEL 9       /* the width of a word before its text */
 #define MOST_ROWS 12  /* of a group of bars */
 #define MOST_ACROSS 7 /* sizes or devices beside each other */
 #define MOST_ADVICE 3
@@ -46,7 +48,6 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
     char node[XB_NODE_TEXT];
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
-    const char *backend = record->backend != NULL ? record->backend : "";
     for (size_t i = 0, alike = 0; i < count; i += alike) {
         alike = 1;
         while (i + alike < count && strcmp(devices[i].name, devices[i + alike].name) == 0)
@@ -59,12 +60,12 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
     }
     if (record->driver != NULL)
         xb_words_add(&words, "%sdriver %s", words.length > 0 ? ", " : "", record->driver);
-    if (record->runtime != NULL && strcmp(backend, "host") != 0)
-        xb_words_add(&words, ", %s %s",
-                     strcmp(backend, "cuda") == 0  ? "CUDA"
-                     : strcmp(backend, "hip") == 0 ? "HIP"
-                                                   : backend,
-                     record->runtime);
+    if (record->runtime != NULL) /* "CUDA 13.0" */
+        xb_words_add(&words, ", ");
+    for (const char *c = record->backend; record->runtime != NULL && c != NULL && *c != '\0'; c++)
+        xb_words_add(&words, "%c", toupper((unsigned char)*c));
+    if (record->runtime != NULL)
+        xb_words_add(&words, " %s", record->runtime);
     xb_node_text(record->host.node, record->host.hostname, node);
     size_t used = words.length + 2 + strlen("node ") + strlen(node);
     if (node[0] != '\0' && used <= xb_terminal_prose_columns(stream))
@@ -72,17 +73,17 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
                      node);
     else if (node[0] != '\0')
         xb_words_add(&words, ", node %s", node);
-    fprintf(stream, "%s", xb_colour_begin(stream, XB_COLOUR_TITLE));
-    if (words.length <= xb_terminal_prose_columns(stream))
-        fprintf(stream, "%s%s\n", words.text, xb_colour_end(stream, XB_COLOUR_TITLE));
+    if (words.length <= xb_terminal_prose_columns(stream)) /* as it is: with its blanks */
+        fprintf(stream, "%s%s%s\n", xb_colour_begin(stream, XB_COLOUR_TITLE), words.text,
+                xb_colour_end(stream, XB_COLOUR_TITLE));
     else
         xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
     if (record->library_named_by != NULL)
-        xb_note_print(stream, "library", XB_TABLE_LABEL, "%s, NAMED BY %s", record->library,
+        xb_note_print(stream, "library", LABEL, "%s, NAMED BY %s", record->library,
                       record->library_named_by);
     for (size_t i = 0; i < count; i++)
         if (!devices[i].bound && !devices[i].numa_is_normal)
-            xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "GPU %u is NOT bound to its node%s%s",
+            xb_note_print(stream, "NUMA", LABEL, "GPU %u is NOT bound to its node%s%s",
                           devices[i].index, devices[i].numa_note != NULL ? ": " : "",
                           devices[i].numa_note != NULL ? devices[i].numa_note : "");
 }

@@ -305,6 +305,8 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
     else
         xb_overview_header(stream, record);
     print_processes(stream, record);
+    if (reading.answer != NULL)
+        xb_heading_print(stream, XB_COLOUR_NONE, "%s", reading.answer);
     if (has_results)
         status = print_results(stream, record, view->all_columns, error);
     if (status == XB_OK && view->all_notes)
