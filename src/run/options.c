@@ -200,7 +200,6 @@ static const struct xb_option option_csv = {
     .argument = "FILE",
     .help = "Write one line per case as CSV, of one process only; - for standard output, in place "
             "of the table.",
-    .brief = "write one line per case as CSV",
     .selects = true,
 };
 static const struct xb_option option_trace = {
