@@ -49,13 +49,18 @@ void xb_plain_locale_leave(locale_t previous)
 
 const char *xb_size_format(uint64_t bytes, char *text, size_t size)
 {
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t unit = 0;
-    while (bytes != 0 && bytes % 1024 == 0) {
+    static const char *const binary[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    static const char *const decimal[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    uint64_t thousands = bytes;
+    size_t unit = 0, decimal_unit = 0;
+    for (; bytes != 0 && bytes % 1024 == 0; unit++)
         bytes /= 1024;
-        unit++;
-    }
-    snprintf(text, size, "%" PRIu64 " %s", bytes, units[unit]);
+    for (; thousands != 0 && thousands % 1000 == 0; decimal_unit++)
+        thousands /= 1000;
+    if (thousands < bytes)
+        snprintf(text, size, "%" PRIu64 " %s", thousands, decimal[decimal_unit]);
+    else
+        snprintf(text, size, "%" PRIu64 " %s", bytes, binary[unit]);
     return text;
 }
 

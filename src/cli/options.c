@@ -3,6 +3,7 @@
 
 #include "backends/choice.h"
 #include "backends/registry.h"
+#include "base/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,26 @@ const struct xb_option xb_option_version = {
     .help = "Print the version and what is built in.",
     .selects = true,
 };
+static const char *const colours[] = {"auto", "always", "never", NULL};
+
+const struct xb_option xb_option_color = {
+    .name = "color",
+    .type = XB_OPTION_CHOICES,
+    .argument = "WHEN",
+    .default_text = "auto",
+    .help =
+        "Whether to colour the text: auto (on a terminal, unless NO_COLOR is set), always, never.",
+    .choices = colours,
+    .selects = true,
+};
+
+void xb_option_color_apply(const struct xb_config *config)
+{
+    const char *when = xb_config_get(config, "color")->text;
+    if (strcmp(when, "auto") != 0)
+        xb_terminal_colours(strcmp(when, "never") == 0 ? XB_COLOURS_NEVER : XB_COLOURS_ALWAYS);
+}
+
 const struct xb_option xb_option_output = {
     .name = "output",
     .short_name = 'o',

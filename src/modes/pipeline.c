@@ -265,6 +265,12 @@ static const struct xb_variant_name names[] = {{"serial", "pipeline, serial"},
                                                {"overlapped", "pipeline, overlapped"},
                                                {NULL, NULL}};
 
+static const struct xb_mode_part parts[] = {{"READ", &xb_pipeline_rates[XB_PIPELINE_READ]},
+                                            {"IN", &xb_pipeline_rates[XB_PIPELINE_IN]},
+                                            {"KERNEL", &xb_pipeline_rates[XB_PIPELINE_COMPUTE]},
+                                            {"OUT", &xb_pipeline_rates[XB_PIPELINE_OUT]},
+                                            {NULL, NULL}};
+
 const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
     .summary = "from disk to device: read, copy, compute, bring the result back",
@@ -291,6 +297,7 @@ const struct xb_mode xb_mode_pipeline = {
     .crosses_otherwise = true,
     .variant_option = &xb_option_order,
     .names = names,
+    .parts = parts,
     .options = options,
     .parameters = parameters,
     .figures = xb_pipeline_figures,

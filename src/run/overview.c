@@ -225,7 +225,10 @@ static void title_of(const struct bar *bars, size_t count, bool names_devices, c
         within = within || strcmp(bars[i].test->direction, "d2d") == 0;
     }
     if (is_time(bars[0].test) && !bars[0].test->latency)
-        snprintf(title, size, "Time%s%s", names_devices ? ", " : "", names_devices ? gpu : "");
+        snprintf(title, size, "Time%s%s%s", names_devices ? ", " : "", names_devices ? gpu : "",
+                 kind_of(bars[0].test) == TO     ? ", to the GPU"
+                 : kind_of(bars[0].test) == BACK ? ", back to the host"
+                                                 : "");
     else if (kind_of(bars[0].test) == TO)
         snprintf(title, size, "To %s", gpu);
     else if (kind_of(bars[0].test) == BACK)
@@ -277,6 +280,29 @@ static void interval_cell(struct xb_table *table, const struct bar *bar)
                       s->ci95_high);
 }
 
+/* Columns of what the mode's figure is made of, alone; none for rows of several modes. */
+static const struct xb_mode_part *parts_of(const struct bar *bars, size_t count)
+{
+    const struct xb_mode *mode = xb_mode_find(bars[0].test->mode);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(bars[i].test->mode, bars[0].test->mode) != 0)
+            return NULL;
+    return mode != NULL ? mode->parts : NULL;
+}
+
+static void part_cell(const struct overview *view, struct xb_table *table, const struct bar *bar,
+                      const struct xb_figure *figure)
+{
+    char text[32];
+    double value = xb_record_median(view->record, bar->test, figure->name);
+    if (!isfinite(value))
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    else if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        duration_cell(table, value);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_rate_text(value, text, sizeof text));
+}
+
 /* Why a row counts for less: it has wrong data, or was cut short. */
 static const char *flaw_of(const struct overview *view, const struct xb_record_case *test)
 {
@@ -299,11 +325,14 @@ static enum xb_status print_bars(struct overview *view, const struct bar *bars, 
     double whole = ceiling;
     int decimals = 0;
     size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
+    const struct xb_mode_part *parts = parts_of(bars, count);
+    bool has_intervals = false;
     struct xb_table *table = xb_table_new();
     struct xb_words first = {.length = 0};
     for (size_t i = 0; i < count; i++) {
         decimals = bars[i].decimals > decimals ? bars[i].decimals : decimals;
         whole = ceiling > 0 ? whole : fmax(whole, bars[i].s.median);
+        has_intervals = has_intervals || bars[i].s.has_interval || bars[i].test->latency;
         has_bars = has_bars && strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
     }
     title_of(bars, count, names_devices, title, sizeof title);
@@ -315,7 +344,10 @@ static enum xb_status print_bars(struct overview *view, const struct bar *bars, 
         snprintf(beside, sizeof beside, "of %.1f that the link carries", ceiling);
     xb_table_add_column(table, &(struct xb_table_column){.title = first.text, .least = 16});
     add_column(table, is_times ? "TIME" : "GB/s", true, 0);
-    add_column(table, bars[0].test->latency ? "p99" : "95 % interval", true, 1);
+    if (has_intervals)
+        add_column(table, bars[0].test->latency ? "p99" : "95 % interval", true, 1);
+    for (const struct xb_mode_part *part = parts; part != NULL && part->title != NULL; part++)
+        add_column(table, part->title, true, 0);
     if (has_bars) {
         add_column(table, beside, false, 2);
         add_column(table, "", true, 3);
@@ -330,7 +362,10 @@ static enum xb_status print_bars(struct overview *view, const struct bar *bars, 
             duration_cell(table, bars[i].s.median);
         else
             rate_cell(table, bars[i].s.median, bars[i].decimals, decimals);
-        interval_cell(table, &bars[i]);
+        if (has_intervals)
+            interval_cell(table, &bars[i]);
+        for (const struct xb_mode_part *part = parts; part != NULL && part->title != NULL; part++)
+            part_cell(view, table, &bars[i], part->figure);
         if (has_bars) {
             xb_table_bar(table, share);
             xb_table_cell(table, XB_COLOUR_NONE, "%.0f %%", 100 * share);

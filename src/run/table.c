@@ -241,7 +241,7 @@ static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
     if (status == XB_OK)
         status = xb_matrix_print_nodes(stream, record, false, error);
     if (status == XB_OK)
-        status = xb_matrix_print(stream, record, !kinds.alone && !kinds.together, error);
+        status = xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false, error);
     if (status == XB_OK)
         status = xb_sweep_print(stream, record, NULL, error);
     if (status == XB_OK)
@@ -271,7 +271,7 @@ static enum xb_status print_overview(FILE *stream, const struct xb_record *recor
     if (status == XB_OK)
         status = xb_matrix_print_nodes(stream, record, false, error);
     if (status == XB_OK)
-        status = xb_matrix_print(stream, record, false, error);
+        status = xb_matrix_print(stream, record, false, true, error);
     return status == XB_OK ? xb_sweep_print(stream, record, NULL, error) : status;
 }
 
