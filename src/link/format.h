@@ -10,6 +10,26 @@
 /* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
 
+/* What a verdict is on: a GPU, or a pair, whose source is the GPU. */
+struct xb_link_subject {
+    const struct xb_device_info *gpu, *peer; /* `peer` is NULL of a GPU */
+    const struct xb_findings *found;
+    const struct xb_verdict *verdict;   /* NULL of a pair */
+    const struct xb_pair_verdict *pair; /* NULL of a GPU */
+    struct xb_link_way {
+        const char *direction; /* "h2d", "d2h"; NULL of a pair */
+        const struct xb_link_direction *copies;
+        double ceiling; /* 0 where not known */
+    } ways[2];          /* a pair has one: `copies` of the other is NULL */
+};
+
+/* All GPUs of a report, then all pairs. */
+size_t xb_link_subjects(const struct xb_link_report *report);
+struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, size_t index);
+
+/* How many GPUs are not OK, and how many pairs. */
+size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
+
 #define XB_LINK_LABEL 9 /* how wide the table's labels are */
 
 /* Of a verdict on a terminal. */

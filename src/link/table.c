@@ -325,13 +325,9 @@ static void add_gpus(struct xb_words *words, const struct xb_link_report *report
 /* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
 static void print_verdict(FILE *stream, const struct xb_link_report *report)
 {
-    size_t bad = 0, bad_pairs = 0, pairs = report->pair_count;
+    size_t pairs = report->pair_count, bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     struct xb_words words = {.length = 0};
     char node[XB_NODE_TEXT];
-    for (size_t i = 0; i < report->device_count; i++)
-        bad += report->verdicts[i].found.level != XB_LEVEL_OK;
-    for (size_t i = 0; i < pairs; i++)
-        bad_pairs += report->pair_verdicts[i].found.level != XB_LEVEL_OK;
     xb_node_text(report->node, report->hostname, node);
     xb_words_add(&words, "Node%s%s: %s: %s", node[0] != '\0' ? " " : "", node,
                  xb_level_name(report->level), report->nothing);
@@ -428,12 +424,10 @@ static enum xb_status print_gpus(FILE *stream, const struct xb_link_report *repo
                                  struct xb_error *error)
 {
     struct xb_table *table = xb_table_new();
-    bool all_good = true;
+    size_t pairs = 0, bad = xb_link_count_bad(report, &pairs);
     if (report->device_count == 0)
         return XB_OK;
-    for (size_t i = 0; i < report->device_count; i++)
-        all_good = all_good && report->verdicts[i].found.level == XB_LEVEL_OK;
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0] - all_good; i++)
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] - (bad == 0); i++)
         xb_table_add_column(table, &columns[i]);
     for (size_t i = 0; i < report->device_count; i++)
         add_gpu(table, &report->devices[i], &report->verdicts[i]);

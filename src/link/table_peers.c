@@ -190,9 +190,8 @@ enum xb_status xb_link_table_each_pair(FILE *stream, const struct xb_link_report
                                        struct xb_error *error)
 {
     enum xb_status status = XB_OK;
-    bool is_bad = false;
-    for (size_t i = 0; i < report->pair_count; i++)
-        is_bad = is_bad || report->pair_verdicts[i].found.level != XB_LEVEL_OK;
+    size_t bad = 0;
+    (void)xb_link_count_bad(report, &bad);
     if (report->pair_count > 0 && report->verbose) {
         struct xb_table *table = xb_table_new();
         fputc('\n', stream);
@@ -206,7 +205,7 @@ enum xb_status xb_link_table_each_pair(FILE *stream, const struct xb_link_report
             stream, table, &(struct xb_table_look){.indent = "  ", .elsewhere = "The JSON has all"},
             error);
         xb_table_free(table);
-    } else if (is_bad) {
+    } else if (bad > 0) {
         fputc('\n', stream);
     }
     for (size_t i = 0; i < report->pair_count; i++) {
