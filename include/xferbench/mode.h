@@ -250,6 +250,7 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
+    const char *calls; /* what a program calls for it, in words; NULL: nothing of its own */
     /* What people call its variants, where mode and word together do not say it; ends with a
      * variant of NULL; NULL: none (record/case_name.h). */
     const struct xb_variant_name *names;

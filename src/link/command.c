@@ -132,14 +132,23 @@ static const struct xb_option option_json = {
     .help = "Write all that was observed, with every attempt, as JSON (docs/link.schema.json); "
             "'-' is standard output, in place of the table." XB_FILE_NAME_HELP,
 };
-static const struct xb_option *const link_rows[] = {
-    &xb_option_backend, &option_device,        &option_no_peers,
-    &option_count,      &option_size,          &option_attempts,
-    &option_deadline,   &xb_option_start_at,   &option_expect,
-    &option_min_h2d,    &option_min_d2h,       &option_min_peer,
-    &option_limits,     &option_format,        &xb_option_output,
-    &option_json,       &xb_option_json_lines, &xb_option_plain_help,
-    &xb_option_color,   &xb_option_version,    NULL};
+static const struct xb_option option_verbose = {
+    .name = "verbose",
+    .short_name = 'v',
+    .type = XB_OPTION_FLAG,
+    .help = "Print the details of every GPU and pair. Without it only of those that are not OK.",
+};
+static const struct xb_option *const link_rows[] = {&xb_option_backend,    &option_device,
+                                                    &option_no_peers,      &option_count,
+                                                    &option_size,          &option_attempts,
+                                                    &option_deadline,      &xb_option_start_at,
+                                                    &option_expect,        &option_min_h2d,
+                                                    &option_min_d2h,       &option_min_peer,
+                                                    &option_limits,        &option_format,
+                                                    &xb_option_output,     &option_json,
+                                                    &xb_option_json_lines, &option_verbose,
+                                                    &xb_option_plain_help, &xb_option_color,
+                                                    &xb_option_version,    NULL};
 
 const struct xb_option *const *xb_link_rows(void)
 {
@@ -158,6 +167,7 @@ struct command {
     struct xb_node node;
     struct xb_host_facts host;
     bool only_json; /* both are standard output */
+    double began;   /* looking for devices is part of the time */
 };
 
 typedef enum xb_status write_report(FILE *stream, const struct xb_link_report *report,
@@ -319,7 +329,9 @@ static int report(struct command *command, bool done)
         .level = judge(session, verdicts, pair_verdicts),
         .attempts_allowed = session->attempts,
         .deadline = xb_config_get(command->config, "deadline")->seconds,
+        .elapsed = xb_clock_now() - command->began,
         .cut = !done,
+        .verbose = xb_config_get(command->config, "verbose")->flag,
         .config = command->config,
         .start = &session->start,
         .node = command->node.name,
@@ -378,16 +390,15 @@ static void add_missing(struct command *command, bool done)
 
 static int run(struct xb_config *config, char *const *words)
 {
-    struct command command = {.config = config};
+    struct command command = {.config = config, .began = xb_clock_now()};
     struct xb_error error;
-    double begin = xb_clock_now(); /* Looking for devices is part of the time. */
     size_t length = (size_t)snprintf(command.line, sizeof command.line, "xferbench");
     for (; *words != NULL && length < sizeof command.line; words++)
         length +=
             (size_t)snprintf(command.line + length, sizeof command.line - length, " %s", *words);
     enum xb_status status = xb_link_session_open(&command.session, &error);
     if (status == XB_OK) {
-        command.session->deadline = begin + xb_config_get(config, "deadline")->seconds;
+        command.session->deadline = command.began + xb_config_get(config, "deadline")->seconds;
         status = prepare(&command, &error);
     }
     if (status == XB_OK)

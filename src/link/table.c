@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "machine/node.h"
+#include "present/table.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,6 +19,15 @@ enum xb_colour xb_link_colour(enum xb_level level)
     if (level == XB_LEVEL_OK)
         return XB_COLOUR_GOOD;
     return level == XB_LEVEL_CRITICAL ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
+}
+
+void xb_link_table_reasons(FILE *stream, const struct xb_findings *found, const char *of)
+{
+    for (size_t i = 0; i < found->reason_count; i++) {
+        const struct xb_reason *reason = &found->reasons[i];
+        xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
+                         LABEL_WIDTH, "%s%s: %s", of, reason->code, reason->text);
+    }
 }
 
 static void print_words(FILE *stream, const char *label, const struct xb_words *words)
@@ -62,10 +72,10 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
                       facts->errors.known ? " (AER)" : "");
     else
         xb_note_print(stream, "errors", LABEL_WIDTH,
-                      "not known: neither a port nor the device tells its counters");
+                      "not known: neither a port nor the GPU shows counters");
     words = (struct xb_words){.length = 0};
     if (add_counts(&words, facts->counted, facts->since_boot))
-        xb_note_print(stream, "", LABEL_WIDTH, "since boot, by the device: %s",
+        xb_note_print(stream, "", LABEL_WIDTH, "since boot, by the GPU: %s",
                       words.length > 0 ? words.text : "none");
 }
 
@@ -82,7 +92,7 @@ static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
                       ceiling->read_request_assumed ? "assumed" : "read");
     if (ceiling->known)
         xb_note_print(stream, "ceiling", LABEL_WIDTH,
-                      "H2D %s, D2H %s GB/s; raw %s GB/s each way (%s)", RATE(ceiling->h2d),
+                      "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)", RATE(ceiling->h2d),
                       RATE(ceiling->d2h), RATE(ceiling->raw),
                       xb_link_lanes_text(lanes, link, sizeof link));
     else
@@ -112,7 +122,7 @@ static void print_limits(FILE *stream, const struct xb_verdict *verdict)
     const struct xb_limit *generation = &verdict->limits.generation;
     const struct xb_limit *width = &verdict->limits.width;
     struct xb_words words = {.length = 0};
-    xb_words_add(&words, "H2D: %s; D2H: %s", xb_limit_source_name(verdict->h2d.source),
+    xb_words_add(&words, "to the GPU: %s; back: %s", xb_limit_source_name(verdict->h2d.source),
                  xb_limit_source_name(verdict->d2h.source));
     if (generation->is_set)
         xb_words_add(&words, "; Gen%.0f: %s", generation->value,
@@ -155,7 +165,7 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
     if (path->numa_node >= 0)
         xb_words_add(&words, "node %d", path->numa_node);
     else
-        xb_words_add(&words, "no node is named");
+        xb_words_add(&words, "node not known");
     if (path->local_cpus[0] != '\0')
         xb_words_add(&words, ", CPUs ");
     /* A blank behind each comma lets a long list be broken into lines. */
@@ -222,12 +232,12 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
     xb_words_add(&words, "%zu%s: %s", index + 1, index == verdict->best ? " (judged)" : "",
                  seen.readings > 0 ? xb_link_lanes_text(lanes, link, sizeof link)
                                    : "link not known");
-    add_rate(&words, "H2D", attempt->h2d);
-    add_rate(&words, "D2H", attempt->d2h);
+    add_rate(&words, "to the GPU", attempt->h2d);
+    add_rate(&words, "back", attempt->d2h);
     if (attempt->data_wrong)
         xb_words_add(&words, ", DATA WRONG");
     if (xb_attempt_gone(attempt))
-        xb_words_add(&words, ", THE DEVICE VANISHED");
+        xb_words_add(&words, ", THE GPU VANISHED");
     if (attempt->failure[0] != '\0')
         xb_words_add(&words, "; %s", attempt->failure);
     print_words(stream, "attempt", &words);
@@ -235,34 +245,27 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
 
 /* ---- the whole ---- */
 
-/* False: no memory. */
-static bool print_device(FILE *stream, const struct xb_link_device *device,
-                         const struct xb_verdict *verdict)
+/* All that is known of a GPU. */
+static enum xb_status print_device(FILE *stream, const struct xb_link_device *device,
+                                   const struct xb_verdict *verdict, struct xb_error *error)
 {
     const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
-    struct xb_words words = {.length = 0};
-    xb_words_add(&words, "Device %u: %s%s%s", device->info.index, device->info.name,
-                 device->info.pci_bdf[0] != '\0' ? ", " : "", device->info.pci_bdf);
+    const struct xb_device_info *info = &device->info;
     fputc('\n', stream);
-    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
-    enum xb_colour colour = xb_link_colour(verdict->found.level);
-    fprintf(stream, "  %-*s%s%s%s\n", LABEL_WIDTH, "verdict", xb_colour_begin(stream, colour),
-            xb_level_name(verdict->found.level), xb_colour_end(stream, colour));
-    for (size_t i = 0; i < verdict->found.reason_count; i++) {
-        const struct xb_reason *reason = &verdict->found.reasons[i];
-        xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
-                         LABEL_WIDTH, "%s: %s", reason->code, reason->text);
-    }
+    xb_heading_print(stream, xb_link_colour(verdict->found.level), "GPU %u: %s%s%s: %s",
+                     info->index, info->name, info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf,
+                     xb_level_name(verdict->found.level));
+    xb_link_table_reasons(stream, &verdict->found, "");
     if (device->cut)
         xb_note_print(stream, "cut", LABEL_WIDTH,
                       "the deadline came before all attempts were made");
     if (attempt == NULL)
-        return true;
-    bool ok = xb_link_table_path(stream, verdict);
+        return XB_OK;
+    enum xb_status status = xb_link_table_path(stream, verdict, error);
     print_errors(stream, &verdict->facts);
     print_ceiling(stream, &verdict->ceiling);
-    print_bandwidth(stream, "H2D", &verdict->h2d);
-    print_bandwidth(stream, "D2H", &verdict->d2h);
+    print_bandwidth(stream, "to GPU", &verdict->h2d);
+    print_bandwidth(stream, "back", &verdict->d2h);
     if (attempt->data_wrong)
         xb_note_print_in(stream, XB_COLOUR_BAD, "data", LABEL_WIDTH,
                          "WRONG: a copy arrived changed");
@@ -273,80 +276,230 @@ static bool print_device(FILE *stream, const struct xb_link_device *device,
     print_health(stream, device, attempt, &verdict->facts);
     for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
         print_attempt(stream, &device->attempts[i], i, verdict);
-    return ok;
+    return status;
 }
 
-static void print_header(FILE *stream, const struct xb_link_report *report)
+/* What measured: of which version, by which backend and driver. */
+static void print_tool(FILE *stream, const struct xb_link_report *report)
 {
-    struct xb_words words = {.length = 0};
-    char node[XB_NODE_TEXT];
     const struct xb_probe *probe = &report->probe;
-    xb_words_add(&words, "xferbench %s link", report->version);
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "xferbench %s", report->version);
     if (report->backend != NULL)
         xb_words_add(&words, ", backend %s", report->backend);
     if (probe->runtime_version[0] != '\0')
         xb_words_add(&words, ", runtime %s", probe->runtime_version);
     if (probe->driver_version[0] != '\0')
         xb_words_add(&words, ", driver %s", probe->driver_version);
-    xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
-    xb_node_text(report->node, report->hostname, node);
-    if (node[0] != '\0')
-        xb_note_print(stream, "node", LABEL_WIDTH, "%s", node);
     if (probe->runtime_library[0] != '\0')
-        xb_note_print(stream, "library", LABEL_WIDTH, "%s%s%s", probe->runtime_library,
-                      probe->runtime_override[0] != '\0' ? ", NAMED BY " : "",
-                      probe->runtime_override);
+        xb_words_add(&words, ", library %s", probe->runtime_library);
+    if (probe->runtime_override[0] != '\0')
+        xb_words_add(&words, ", NAMED BY %s", probe->runtime_override);
+    fputc('\n', stream);
+    xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
 }
 
 static const char *advice_for(const struct xb_link_report *report)
 {
     if (report->device_count == 0)
-        return "run 'xferbench list', fix what it finds, then run this again:";
+        return "run 'xferbench list', fix what it finds, then run this again";
     if (report->cut)
-        return "give it more time (--deadline) on an idle node:";
+        return "give it more time (--deadline) on an idle node";
     if (report->level == XB_LEVEL_UNKNOWN)
-        return "fix what the codes name, or wait until the node is idle, then run this again:";
-    return "do what each code says (more in docs/link.md), then run this again on an idle node:";
+        return "fix what the codes name, or wait until the node is idle, then run this again";
+    return "do what each code says (more in docs/link.md), then run this again on an idle node";
 }
 
-static void print_node(FILE *stream, const struct xb_link_report *report)
+/* "8 GPUs (NVIDIA H200)": the name where all have one. */
+static void add_gpus(struct xb_words *words, const struct xb_link_report *report)
 {
-    size_t good = 0;
+    size_t same = 0;
+    while (same < report->device_count &&
+           strcmp(report->devices[same].info.name, report->devices[0].info.name) == 0)
+        same++;
+    xb_words_add(words, "%zu GPU%s", report->device_count, report->device_count == 1 ? "" : "s");
+    if (same == report->device_count)
+        xb_words_add(words, " (%s)", report->devices[0].info.name);
+}
+
+/* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
+static void print_verdict(FILE *stream, const struct xb_link_report *report)
+{
+    size_t pairs = report->pair_count, bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
+    struct xb_words words = {.length = 0};
+    char node[XB_NODE_TEXT];
+    xb_node_text(report->node, report->hostname, node);
+    xb_words_add(&words, "Node%s%s: %s: %s", node[0] != '\0' ? " " : "", node,
+                 xb_level_name(report->level), report->nothing);
+    if (report->device_count > 0) {
+        xb_words_add(&words, bad > 0 ? "%s%zu of " : "%s", report->nothing[0] != '\0' ? "; " : "",
+                     bad);
+        add_gpus(&words, report);
+    }
+    if (bad == 0 && bad_pairs == 0 && pairs > 0)
+        xb_words_add(&words, ", %zu pair%s", pairs, pairs == 1 ? "" : "s");
+    else if (bad_pairs > 0)
+        xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs, pairs);
+    if (bad + bad_pairs > 0)
+        xb_words_add(&words, " %s not OK", bad + bad_pairs == 1 ? "is" : "are");
+    if (report->elapsed > 0)
+        xb_words_add(&words, ", %.1f s", report->elapsed);
+    xb_heading_print(stream, xb_link_colour(report->level), "%s", words.text);
+}
+
+/* ---- a row a GPU ---- */
+
+static const struct xb_table_column columns[] = {
+    {.title = "GPU", .is_right = true},
+    {.title = "PCI", .turn = 1},
+    {.title = "LINK UNDER LOAD", .brief = "LINK", .turn = 3},
+    {.title = "TO GPU, GB/s", .brief = "TO GPU", .is_right = true},
+    {.title = "BACK, GB/s", .brief = "BACK", .is_right = true},
+    {.title = "NVLINK", .is_right = true, .turn = 2},
+    {.title = "ERRORS", .is_right = true},
+    {.title = "VERDICT"}, /* only where one is not OK */
+};
+
+/* "55.42  95 %" */
+static void put_rate(struct xb_table *table, const struct xb_link_direction *direction)
+{
+    enum xb_colour colour = direction->is_slow ? XB_COLOUR_WARNING : XB_COLOUR_NONE;
+    if (direction->measured > 0 && direction->share > 0)
+        xb_table_cell(table, colour, "%.2f %3.0f %%", direction->measured / 1e9,
+                      100 * direction->share);
+    else if (direction->measured > 0)
+        xb_table_cell(table, colour, "%.2f", direction->measured / 1e9);
+    else
+        xb_table_cell(table, colour, "-");
+}
+
+/* What ports, device and NVLinks counted during the test; links that were trained again, and what
+ * no GPU is asked to support, are no errors. */
+static void put_error_count(struct xb_table *table, const struct xb_link_facts *facts)
+{
+    uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
+    bool known = facts->errors.known;
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
+        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
+            known = known || facts->counted[i];
+            count += facts->rises[i];
+        }
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
+        count += facts->nvlinks.rises[i];
+    if (known || count > 0)
+        xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%" PRIu64, count);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+}
+
+static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
+                    const struct xb_verdict *verdict)
+{
+    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
+    const struct xb_device_health none = {.nvlinks_known = false};
+    const struct xb_device_health *health = attempt == NULL ? &none
+                                            : device->peers.after.nvlinks_known
+                                                ? &device->peers.after
+                                                : &attempt->health_after;
+    char link[64];
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "%u", device->info.index);
+    xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                  device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
+    xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                  xb_link_lanes_text(xb_verdict_lanes(verdict), link, sizeof link));
+    put_rate(table, &verdict->h2d);
+    put_rate(table, &verdict->d2h);
+    if (health->nvlinks_known)
+        xb_table_cell(table, XB_COLOUR_NONE, "%u/%u", health->nvlinks_active,
+                      health->nvlinks_active + health->nvlinks_inactive);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    put_error_count(table, &verdict->facts);
+    xb_table_cell(table, xb_link_colour(verdict->found.level), "%s",
+                  xb_level_name(verdict->found.level));
+}
+
+static enum xb_status print_gpus(FILE *stream, const struct xb_link_report *report,
+                                 struct xb_error *error)
+{
+    struct xb_table *table = xb_table_new();
+    size_t pairs = 0, bad = xb_link_count_bad(report, &pairs);
+    if (report->device_count == 0)
+        return XB_OK;
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] - (bad == 0); i++)
+        xb_table_add_column(table, &columns[i]);
     for (size_t i = 0; i < report->device_count; i++)
-        good += report->verdicts[i].found.level == XB_LEVEL_OK;
-    enum xb_colour colour = xb_link_colour(report->level);
-    fprintf(stream, "\nNode: %s%s%s\n", xb_colour_begin(stream, colour),
-            xb_level_name(report->level), xb_colour_end(stream, colour));
-    if (report->nothing[0] != '\0')
-        xb_note_print(stream, "reason", LABEL_WIDTH, "%s", report->nothing);
-    if (report->level == XB_LEVEL_OK)
-        return;
-    if (report->device_count > 0)
-        xb_note_print(stream, "devices", LABEL_WIDTH, "%zu of %zu OK", good, report->device_count);
-    xb_link_table_count_pairs(stream, report);
-    xb_note_print(stream, "next", LABEL_WIDTH, "%s %s", advice_for(report),
-                  report->command != NULL ? report->command : "xferbench link");
+        add_gpu(table, &report->devices[i], &report->verdicts[i]);
+    enum xb_status status = xb_table_print(stream, table, &(struct xb_table_look){0}, error);
+    xb_table_free(table);
+    return status;
+}
+
+/* What a reader must know besides, where it is so. */
+static void print_remarks(FILE *stream, const struct xb_link_report *report)
+{
+    const struct xb_start *start = report->start;
+    char late[XB_START_WARNING];
+    bool is_assumed = false;
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_ceiling *ceiling = &report->verdicts[i].ceiling;
+        is_assumed = is_assumed || (ceiling->known && ceiling->payload_assumed);
+    }
+    /* Where nodes were to begin at once: whether this one did. */
+    if (start != NULL && start->asked > 0 && start->began > 0 &&
+        xb_start_warning(start->began - start->asked, &start->clock, late) != NULL)
+        xb_heading_print(stream, XB_COLOUR_WARNING, "Warning: %s", late);
+    if (is_assumed)
+        xb_heading_print(stream, XB_COLOUR_NONE,
+                         "Packet sizes are assumed. As root, link reads them, and ACS.");
+}
+
+/* What to do next. */
+static void print_end(FILE *stream, const struct xb_link_report *report)
+{
+    const size_t count = report->device_count, width = xb_terminal_prose_columns(stream);
+    if (report->level != XB_LEVEL_OK) {
+        fputs(count > 0 ? "\n" : "", stream);
+        xb_lines_print(stream, width, "Next: %s: %s", advice_for(report),
+                       report->command != NULL ? report->command : "xferbench link");
+    } else if (!report->verbose && count > 1) {
+        xb_lines_print(stream, width, "Details of a GPU: xferbench link --device %u --verbose",
+                       report->devices[count - 1].info.index);
+    } else if (!report->verbose) {
+        fputs("Details: xferbench link --verbose\n", stream);
+    }
+}
+
+static enum xb_status write_table(FILE *stream, const struct xb_link_report *report,
+                                  struct xb_error *error)
+{
+    print_verdict(stream, report);
+    enum xb_status status = print_gpus(stream, report, error);
+    if (status == XB_OK)
+        status = xb_link_table_pairs(stream, report, error);
+    if (status != XB_OK)
+        return status;
+    print_remarks(stream, report);
+    if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK))
+        print_tool(stream, report);
+    for (size_t i = 0; i < report->device_count && status == XB_OK; i++)
+        if (report->verbose || report->verdicts[i].found.level != XB_LEVEL_OK)
+            status = print_device(stream, &report->devices[i], &report->verdicts[i], error);
+    if (status == XB_OK)
+        status = xb_link_table_each_pair(stream, report, error);
+    if (status == XB_OK)
+        print_end(stream, report);
+    return status;
 }
 
 enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
                                    struct xb_error *error)
 {
-    const struct xb_start *start = report->start;
-    char late[XB_START_WARNING];
     locale_t previous = xb_plain_locale_enter();
-    bool ok = true;
-    print_header(stream, report);
-    /* Where nodes were to begin at once: whether this one did. */
-    if (start != NULL && start->asked > 0 && start->began > 0 &&
-        xb_start_warning(start->began - start->asked, &start->clock, late) != NULL)
-        xb_note_print_in(stream, XB_COLOUR_WARNING, "warning", LABEL_WIDTH, "%s", late);
-    for (size_t i = 0; ok && i < report->device_count; i++)
-        ok = print_device(stream, &report->devices[i], &report->verdicts[i]);
-    ok = ok && xb_link_table_pairs(stream, report);
-    if (ok)
-        print_node(stream, report);
-    enum xb_status status = ok ? xb_stream_finish(stream, "the table", error)
-                               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the table");
+    enum xb_status status = write_table(stream, report, error);
+    if (status == XB_OK)
+        status = xb_stream_finish(stream, "the table", error);
     xb_plain_locale_leave(previous);
     return status;
 }

@@ -416,6 +416,8 @@ static const struct xb_mode_part parts[] = {{"IN", &xb_figure_in_time},
 
 const struct xb_mode xb_mode_job = {
     .name = "job",
+    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() to the GPU, the kernel, and the copy back: one "
+             "after the other in one stream, or in chunks on two.",
     .summary = "a whole job: data in, a kernel, the result back, until the host has it",
     .description =
         "Brings --size bytes to the device, computes on them for --gpu-time and brings --job-out "

@@ -273,7 +273,9 @@ static const struct xb_mode_part parts[] = {{"READ", &xb_pipeline_rates[XB_PIPEL
 
 const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
-    .summary = "from disk to device: read, copy, compute, bring the result back",
+    .calls = "threads that read() into pinned buffers, cudaMemcpyAsync() or hipMemcpyAsync() from "
+             "there. In PyTorch DataLoader(num_workers=N, pin_memory=True).",
+    .summary = "from disk to GPU: read, copy, compute, bring the result back",
     .description =
         "Reads a file (--file, or one of --size that it makes and removes), copies it to the "
         "device in chunks of --chunk, has a kernel compute on every word, and brings the result "

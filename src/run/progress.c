@@ -165,7 +165,8 @@ static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t 
     char name[NAME_SIZE];
     struct xb_words words = {.length = 0};
     xb_live_name(run, index, name, sizeof name);
-    xb_words_add(&words, "%-*.*s  ", (int)live->name_width, (int)live->name_width, name);
+    xb_words_add(&words, "%-*.*s  ", (int)live->name_width,
+                 (int)xb_whole_words(name, live->name_width), name);
     if (result->row.status != XB_RESULT_OK)
         xb_words_add(&words, "%s: %s",
                      result->row.status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", result->reason);
@@ -179,7 +180,8 @@ static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t 
     }
     /* A line that reached the last column would take two on some terminals. */
     size_t room = live->columns - 1 < XB_LIVE_ROW - 1 ? live->columns - 1 : XB_LIVE_ROW - 1;
-    snprintf(live->rows[live->count].text, XB_LIVE_ROW, "%.*s", (int)room, words.text);
+    snprintf(live->rows[live->count].text, XB_LIVE_ROW, "%.*s",
+             (int)xb_whole_words(words.text, room), words.text);
     live->rows[live->count].colour =
         result->row.status == XB_RESULT_ERROR ? XB_COLOUR_BAD : XB_COLOUR_NONE;
     live->count++;
@@ -282,8 +284,9 @@ const char *xb_progress_text(const struct xb_progress_text *text, size_t columns
     }
     size_t taken = begin_length + strlen(end);
     size_t room = taken < most ? most - taken : 0;
-    snprintf(line, most + 1, "%s%.*s%s", begin, (int)(room < name_length ? room : name_length),
-             text->test, end);
+    struct xb_words whole = {.length = 0};
+    xb_words_add(&whole, "%s%.*s%s", begin, (int)xb_whole_words(text->test, room), text->test, end);
+    snprintf(line, most + 1, "%.*s", (int)xb_whole_words(whole.text, most), whole.text);
     return line;
 }
 
