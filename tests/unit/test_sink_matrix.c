@@ -77,7 +77,7 @@ static void table_of_devices_together(void **state)
                      "yes");
     assert_true(strstr(text, "55.00") < strstr(text, "4 GPUs at the same time"));
     assert_has(text, "  ERROR    pinned alloc h2d 256 MiB sum of 4: the sum is wrong\n");
-    assert_has(text, "  skipped  pinned alloc d2h 256 MiB device 0 (with 3 others): no memory\n");
+    assert_has(text, "  skipped  pinned alloc d2h 256 MiB GPU 0 (with 3 others): no memory\n");
     assert_narrow(text);
     free(text);
 }
