@@ -22,6 +22,8 @@
 #define LABEL 9       /* the width of a word before its text */
 #define MOST_ROWS 12  /* of a group of bars */
 #define MOST_ACROSS 7 /* sizes or devices beside each other */
+#define LEAST_CURVE 3 /* sizes */
+#define MOST_BESIDE_CURVE 5
 #define MOST_ADVICE 3
 #define MOST_AXIS 64
 
@@ -518,13 +520,30 @@ static void matrix_title(const struct bar *bars, size_t count, const struct axis
         xb_words_add(words, ", GB/s");
 }
 
+/* All values of a method, against the largest of any method. */
+static void curve_cell(struct xb_table *table, const struct bar *bars, size_t count,
+                       const struct axis *axis, const struct bar *like)
+{
+    double shares[MOST_AXIS];
+    double whole = 0;
+    for (size_t i = 0; i < count; i++)
+        whole = fmax(whole, bars[i].s.median);
+    for (size_t v = 0; v < axis->count; v++) {
+        const struct bar *bar = find_bar(bars, count, axis, axis->values[v], like);
+        shares[v] = bar != NULL ? bar->s.median / whole : 0;
+    }
+    xb_table_curve(table, shares, axis->count);
+}
+
 /* Methods go down, by their rate at the last value; some of the values stand across. */
 static enum xb_status print_matrix(struct overview *view, const struct bar *bars, size_t count,
                                    const struct axis *axis, bool names_devices)
 {
     char text[32];
     int decimals[MOST_ACROSS] = {0};
-    size_t across = axis->count < MOST_ACROSS ? axis->count : MOST_ACROSS;
+    bool has_curve = !axis->is_devices && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
+    size_t most = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
+    size_t across = axis->count < most ? axis->count : most;
     size_t rows = 0;
     struct xb_table *table = xb_table_new();
     struct xb_words title = {.length = 0};
@@ -541,6 +560,8 @@ static enum xb_status print_matrix(struct overview *view, const struct bar *bars
             if (value_of(axis, bars[i].test) == one.values[0] && bars[i].decimals > decimals[a])
                 decimals[a] = bars[i].decimals;
     }
+    if (has_curve)
+        add_column(table, "", false, 3);
     for (size_t v = axis->count; v-- > 0;)
         for (size_t i = 0; i < count; i++) {
             bool is_new = value_of(axis, bars[i].test) == axis->values[v];
@@ -554,6 +575,8 @@ static enum xb_status print_matrix(struct overview *view, const struct bar *bars
                 uint64_t value = value_across(axis, a, across);
                 value_cell(table, find_bar(bars, count, axis, value, &bars[i]), decimals[a]);
             }
+            if (has_curve)
+                curve_cell(table, bars, count, axis, &bars[i]);
         }
     fputc('\n', view->stream);
     enum xb_status status =
