@@ -129,6 +129,9 @@ class Width(Case):
         coloured = self.on_terminal(80, "list")
         self.assert_words(coloured, ("\x1b[1mBackends\x1b[0m\n", "\x1b[1mModes\x1b[0m\n", "\x1b[32mhost:\x1b[0m "))
         self.assertEqual(self.on_terminal(80, "list", NO_COLOR="1"), COLOUR.sub("", coloured))
+        self.assertEqual(self.on_terminal(80, "list", "--color", "always", NO_COLOR="1"), coloured)
+        self.assertEqual(self.on_terminal(80, "list", "--color", "never"), COLOUR.sub("", coloured))
+        self.assertIn("\x1b[1mModes\x1b[0m\n", self.piped("list", "--color", "always"))
 
     def test_run(self):
         """Every run has other figures: only the lines are looked at."""
