@@ -87,15 +87,17 @@ const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
     const char *debug = getenv("XFERBENCH_DEBUG");
     struct xb_words words = {.length = 0};
     int code = (int)error->native_code;
-    xb_words_add(&words, "%s", error->message);
-    /* Vendors' error names need no words: they explain themselves. */
-    if (error->call[0] != '\0' && strcmp(error->native_name, xb_errno_name(code)) == 0)
-        add_libc(error, strerror(code), &words);
-    else if (error->call[0] != '\0')
-        xb_words_add(&words, " [%s: %s (%lld)]", error->call, error->native_name,
-                     (long long)error->native_code);
-    if (debug != NULL && debug[0] != '\0' && error->file != NULL)
-        xb_words_add(&words, " [%s at %s:%d]", error->call, error->file, error->line);
-    snprintf(text, size, "%s", words.text);
+    /* An error of libc gets its words, unless the message has them. Vendors' error names need no
+     * such words: they explain themselves. */
+    bool is_libc = strcmp(error->native_name, xb_errno_name(code)) == 0 &&
+                   strstr(error->message, strerror(code)) == NULL;
+    const char *debug = getenv("XFERBENCH_DEBUG");
+    char native[192] = "", place[160] = "";
+    if (error->call[0] != '\0')
+        snprintf(native, sizeof native, " [%s: %s (%lld)%s%s]", error->call, error->native_name,
+                 (long long)error->native_code, is_libc ? ", " : "", is_libc ? strerror(code) : "");
+    if (debug != NULL && debug[0] != '\0')
+        snprintf(place, sizeof place, ", at %s:%d", error->file, error->line);
+    snprintf(text, size, "%s%s%s", error->message, native, place);
     return text;
 }
