@@ -180,23 +180,6 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
 
 /* ---- the command line ---- */
 
-/* The option that people mean who type what other programs call it; NULL for none that is there. */
-static const char *usual_name(const char *word, const char *const *names)
-{
-    static const char *const usual[][2] = {
-        {"gpu", "device"},    {"gpus", "device"},         {"devices", "device"},
-        {"runs", "samples"},  {"iterations", "samples"},  {"repeat", "samples"},
-        {"iters", "samples"}, {"repetitions", "samples"}, {"output", "json"},
-        {"out-file", "json"}, {"colour", "color"},        {"bytes", "size"},
-        {"sizes", "size"},    {"details", "verbose"},
-    };
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
-        for (size_t k = 0; strcmp(word, usual[i][0]) == 0 && names[k] != NULL; k++)
-            if (strcmp(names[k], usual[i][1]) == 0)
-                return names[k];
-    return NULL;
-}
-
 /* Refuses a long option that no row has. getopt_long would take the beginning of a name for it, and
  * --gpu for --gpu-time. */
 static enum xb_status check_name(const struct tables *tables, const char *argument,

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* strerrorname_np */
 #include "xferbench/error.h"
 
-#include "note.h"
 #include "plain_text.h"
 
 #include <stdarg.h>
@@ -70,22 +69,8 @@ enum xb_status xb_error_set_native(struct xb_error *error, enum xb_status status
     return status;
 }
 
-/* "'x' cannot be read: No such file or directory (ENOENT)". A message that goes on after what
- * failed, or has these words, gets them in brackets, or the name alone. */
-static void add_libc(const struct xb_error *error, const char *words, struct xb_words *text)
-{
-    if (strstr(error->message, words) != NULL)
-        xb_words_add(text, " (%s)", error->native_name);
-    else if (strpbrk(error->message, ";(") != NULL)
-        xb_words_add(text, " (%s, %s)", words, error->native_name);
-    else
-        xb_words_add(text, ": %s (%s)", words, error->native_name);
-}
-
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
 {
-    const char *debug = getenv("XFERBENCH_DEBUG");
-    struct xb_words words = {.length = 0};
     int code = (int)error->native_code;
     /* An error of libc gets its words, unless the message has them. Vendors' error names need no
      * such words: they explain themselves. */

@@ -147,20 +147,6 @@ size_t xb_whole_words(const char *text, size_t room)
     return room;
 }
 
-void xb_say(const char *format, ...)
-{
-    char text[2048], plain[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    xb_plain_text(text, plain, sizeof plain);
-    if (xb_is_terminal(stderr))
-        xb_lines_print(stderr, xb_terminal_prose_columns(stderr), "xferbench: %s", plain);
-    else
-        fprintf(stderr, "xferbench: %s\n", plain);
-}
-
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
 {
     va_list arguments;
