@@ -85,7 +85,7 @@ class Results(Measuring):
         rows = [row for row in self.rows(outcome.out) if row.split()[0] in KNOWN_MODES]
         self.assertEqual(len(rows), len(cases))
         for row, result, (mode, variant, size, direction) in zip(rows, results, cases):
-            text = "4 KiB" if size == 4096 else "1000 B"
+            text = "4 KiB" if size == 4096 else "1 KB"
             begin = rf"^{mode} +{variant} +{direction} +{text} +"
             if mode in ("managed", "peer"):
                 self.assertRegex(row, begin + r"skipped( +-)+$")
