@@ -31,8 +31,8 @@ static bool is_digit(char c)
 
 static bool is_unit(const char *word)
 {
-    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB",
-                                        "ns", "us",   "ms", "s",   "min", "h"};
+    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB", "KB", "MB",
+                                        "GB", "ns",   "us", "ms",  "s",   "min", "h"};
     size_t length = strcspn(word, " ,;:.)");
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
@@ -61,6 +61,18 @@ static int length_together(const char *word)
         end = last + strcspn(last, " ");
     }
     return (int)(end - word);
+}
+
+size_t xb_whole_words(const char *text, size_t room)
+{
+    size_t end = 0, begin = strspn(text, " ");
+    while (text[begin] != '\0' && begin + (size_t)length_together(text + begin) <= room) {
+        end = begin + (size_t)length_together(text + begin);
+        begin = end + strspn(text + end, " ");
+    }
+    while (text[begin] != '\0' && end > 0 && strchr(",;:", text[end - 1]) != NULL)
+        end--;
+    return end;
 }
 
 /* Where words are printed, line by line. */
