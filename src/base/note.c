@@ -3,7 +3,6 @@
 #include "note.h"
 #include "text.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <string.h>
@@ -146,17 +145,6 @@ static void print_note(FILE *stream, enum xb_colour colour, const char *label, i
             xb_colour_end(stream, colour), lines.indent - 2 - length, "");
     put_words(&lines, text);
     fputc('\n', stream);
-}
-
-size_t xb_whole_words(const char *text, size_t room)
-{
-    size_t length = strlen(text);
-    if (length <= room)
-        return length;
-    for (size_t end = room; end > 0; end--)
-        if (text[end] == ' ' && !isdigit((unsigned char)text[end - 1])) /* "1 GiB" is one word */
-            return text[end - 1] == ',' || text[end - 1] == ':' ? end - 1 : end;
-    return room;
 }
 
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
