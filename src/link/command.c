@@ -136,7 +136,8 @@ static const struct xb_option option_verbose = {
     .name = "verbose",
     .short_name = 'v',
     .type = XB_OPTION_FLAG,
-    .help = "Print the details of every GPU and pair. Without it only of those that are not OK.",
+    .help =
+        "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK.",
 };
 static const struct xb_option *const link_rows[] = {
     &xb_option_backend,    &option_device,        &option_no_peers,

@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LABEL_WIDTH XB_LINK_LABEL
 /* A rate as text, in memory of the block that it stands in. */
 #define RATE(rate) xb_rate_text((rate), (char[32]){0}, 32)
 
@@ -21,19 +20,20 @@ enum xb_colour xb_link_colour(enum xb_level level)
     return level == XB_LEVEL_CRITICAL ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
 }
 
-void xb_link_table_reasons(FILE *stream, const struct xb_findings *found, const char *of)
+/* Why a verdict is not OK, a line a reason; `of` begins each. */
+static void print_reasons(FILE *stream, const struct xb_findings *found, const char *of)
 {
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_reason *reason = &found->reasons[i];
         xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
-                         LABEL_WIDTH, "%s%s: %s", of, reason->code, reason->text);
+                         XB_LINK_LABEL, "%s%s: %s", of, reason->code, reason->text);
     }
 }
 
 static void print_words(FILE *stream, const char *label, const struct xb_words *words)
 {
     if (words->length > 0)
-        xb_note_print(stream, label, LABEL_WIDTH, "%s", words->text);
+        NOTE(label, "%s", words->text);
 }
 
 /* ---- errors ---- */
@@ -66,17 +66,14 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
                          errors->nonfatal, errors->fatal);
     }
     if (words.length > 0)
-        xb_note_print(stream, "errors", LABEL_WIDTH, "%s", words.text);
+        NOTE("errors", "%s", words.text);
     else if (facts->errors.known || counted)
-        xb_note_print(stream, "errors", LABEL_WIDTH, "none counted during the test%s",
-                      facts->errors.known ? " (AER)" : "");
+        NOTE("errors", "none counted during the test%s", facts->errors.known ? " (AER)" : "");
     else
-        xb_note_print(stream, "errors", LABEL_WIDTH,
-                      "not known: neither a port nor the GPU shows counters");
+        NOTE("errors", "not known: neither a port nor the GPU shows counters");
     words = (struct xb_words){.length = 0};
     if (add_counts(&words, facts->counted, facts->since_boot))
-        xb_note_print(stream, "", LABEL_WIDTH, "since boot, by the GPU: %s",
-                      words.length > 0 ? words.text : "none");
+        NOTE("", "since boot, by the GPU: %s", words.length > 0 ? words.text : "none");
 }
 
 /* ---- ceiling, bandwidth, limits ---- */
@@ -86,17 +83,15 @@ static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
     const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
     char link[64];
     if (ceiling->payload > 0 && ceiling->read_request > 0)
-        xb_note_print(stream, "packets", LABEL_WIDTH,
-                      "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
-                      ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
-                      ceiling->read_request_assumed ? "assumed" : "read");
+        NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
+             ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
+             ceiling->read_request_assumed ? "assumed" : "read");
     if (ceiling->known)
-        xb_note_print(stream, "ceiling", LABEL_WIDTH,
-                      "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)", RATE(ceiling->h2d),
-                      RATE(ceiling->d2h), RATE(ceiling->raw),
-                      xb_link_lanes_text(lanes, link, sizeof link));
+        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
+             RATE(ceiling->h2d), RATE(ceiling->d2h), RATE(ceiling->raw),
+             xb_link_lanes_text(lanes, link, sizeof link));
     else
-        xb_note_print(stream, "ceiling", LABEL_WIDTH, "not known for this link");
+        NOTE("ceiling", "not known for this link");
 }
 
 static void print_bandwidth(FILE *stream, const char *label,
@@ -151,10 +146,9 @@ static void print_acs(FILE *stream, const struct xb_pcie_path *path)
         }
     }
     if (words.length > 0)
-        xb_note_print(stream, "ACS", LABEL_WIDTH, "peers' transfers go up to the root at %s",
-                      words.text);
+        NOTE("ACS", "peers' transfers go up to the root at %s", words.text);
     else if (known)
-        xb_note_print(stream, "ACS", LABEL_WIDTH, "peers' transfers are not redirected");
+        NOTE("ACS", "peers' transfers are not redirected");
 }
 
 static void print_location(FILE *stream, const struct xb_pcie_path *path)
@@ -173,9 +167,9 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
         xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
     print_words(stream, "NUMA", &words);
     if (path->iommu_group >= 0)
-        xb_note_print(stream, "IOMMU", LABEL_WIDTH, "group %d", path->iommu_group);
+        NOTE("IOMMU", "group %d", path->iommu_group);
     else
-        xb_note_print(stream, "IOMMU", LABEL_WIDTH, "no group");
+        NOTE("IOMMU", "no group");
     print_acs(stream, path);
 }
 
@@ -196,16 +190,13 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
                      after->memory_clock_mhz);
     print_words(stream, "clocks", &words);
     if (after->throttle_known)
-        xb_note_print(stream, "slowed", LABEL_WIDTH, "%s%s",
-                      after->throttle[0] != '\0' ? after->throttle : "no",
-                      after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
+        NOTE("slowed", "%s%s", after->throttle[0] != '\0' ? after->throttle : "no",
+             after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
     if (before->replays_known && after->replays_known)
-        xb_note_print(stream, "replays", LABEL_WIDTH,
-                      "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
-                      before->replays, after->replays, facts->replays);
+        NOTE("replays", "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
+             before->replays, after->replays, facts->replays);
     else if (facts->replays_known)
-        xb_note_print(stream, "replays", LABEL_WIDTH, "%" PRIu64 " in all attempts",
-                      facts->replays);
+        NOTE("replays", "%" PRIu64 " in all attempts", facts->replays);
     /* Pairs are tested last, and what their copies did is part of the facts. */
     xb_link_table_nvlinks(stream, device->peers.after.nvlinks_known ? &device->peers.after : after,
                           &facts->nvlinks);
@@ -255,10 +246,9 @@ static enum xb_status print_device(FILE *stream, const struct xb_link_device *de
     xb_heading_print(stream, xb_link_colour(verdict->found.level), "GPU %u: %s%s%s: %s",
                      info->index, info->name, info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf,
                      xb_level_name(verdict->found.level));
-    xb_link_table_reasons(stream, &verdict->found, "");
+    print_reasons(stream, &verdict->found, "");
     if (device->cut)
-        xb_note_print(stream, "cut", LABEL_WIDTH,
-                      "the deadline came before all attempts were made");
+        NOTE("cut", "the deadline came before all attempts were made");
     if (attempt == NULL)
         return XB_OK;
     enum xb_status status = xb_link_table_path(stream, verdict, error);
@@ -267,10 +257,10 @@ static enum xb_status print_device(FILE *stream, const struct xb_link_device *de
     print_bandwidth(stream, "to GPU", &verdict->h2d);
     print_bandwidth(stream, "back", &verdict->d2h);
     if (attempt->data_wrong)
-        xb_note_print_in(stream, XB_COLOUR_BAD, "data", LABEL_WIDTH,
+        xb_note_print_in(stream, XB_COLOUR_BAD, "data", XB_LINK_LABEL,
                          "WRONG: a copy arrived changed");
     if (attempt->failure[0] != '\0')
-        xb_note_print(stream, "failure", LABEL_WIDTH, "%s", attempt->failure);
+        NOTE("failure", "%s", attempt->failure);
     print_limits(stream, verdict);
     print_location(stream, &attempt->at_rest);
     print_health(stream, device, attempt, &verdict->facts);
@@ -455,6 +445,20 @@ static void print_remarks(FILE *stream, const struct xb_link_report *report)
                          "Packet sizes are assumed. As root, link reads them, and ACS.");
 }
 
+/* Why pairs are not OK. */
+static void print_pairs(FILE *stream, const struct xb_link_report *report)
+{
+    size_t bad = 0;
+    (void)xb_link_count_bad(report, &bad);
+    fputs(bad > 0 ? "\n" : "", stream);
+    for (size_t i = report->device_count; i < xb_link_subjects(report); i++) {
+        const struct xb_link_subject of = xb_link_subject_at(report, i);
+        char name[48];
+        snprintf(name, sizeof name, "GPU %u to %u: ", of.gpu->index, of.peer->index);
+        print_reasons(stream, of.found, name);
+    }
+}
+
 /* What to do next. */
 static void print_end(FILE *stream, const struct xb_link_report *report)
 {
@@ -486,11 +490,11 @@ static enum xb_status write_table(FILE *stream, const struct xb_link_report *rep
     for (size_t i = 0; i < report->device_count && status == XB_OK; i++)
         if (report->verbose || report->verdicts[i].found.level != XB_LEVEL_OK)
             status = print_device(stream, &report->devices[i], &report->verdicts[i], error);
-    if (status == XB_OK)
-        status = xb_link_table_each_pair(stream, report, error);
-    if (status == XB_OK)
-        print_end(stream, report);
-    return status;
+    if (status != XB_OK)
+        return status;
+    print_pairs(stream, report);
+    print_end(stream, report);
+    return XB_OK;
 }
 
 enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,

@@ -57,7 +57,7 @@ enum xb_status xb_link_table_path(FILE *stream, const struct xb_verdict *verdict
     size_t count = verdict->facts.hop_count;
     char label[32], indent[32];
     if (count == 0) {
-        xb_note_print(stream, "path", XB_LINK_LABEL, "sysfs does not show the GPU");
+        NOTE("path", "sysfs does not show the GPU");
         return XB_OK;
     }
     struct xb_table *table = xb_table_new();
@@ -139,12 +139,12 @@ void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
         return;
     xb_words_add(&words, "%u active, %u inactive", after->nvlinks_active, after->nvlinks_inactive);
     add_rates(&words, after);
-    xb_note_print(stream, "NVLink", XB_LINK_LABEL, "%s", words.text);
+    NOTE("NVLink", "%s", words.text);
     if (xb_nvlink_facts_known(facts)) {
         words = (struct xb_words){.length = 0};
         add_counts(&words, facts->counted, facts->rises);
         add_links(&words, facts);
-        xb_note_print(stream, "", XB_LINK_LABEL, "during the test: %s", words.text);
+        NOTE("", "during the test: %s", words.text);
     }
     for (size_t i = 0; i < XB_NVLINKS; i++)
         for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++)
@@ -155,5 +155,5 @@ void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
     words = (struct xb_words){.length = 0};
     add_counts(&words, counted, since_boot);
     if (words.length > 0)
-        xb_note_print(stream, "", XB_LINK_LABEL, "since boot: %s", words.text);
+        NOTE("", "since boot: %s", words.text);
 }
