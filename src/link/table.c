@@ -30,12 +30,6 @@ static void print_reasons(FILE *stream, const struct xb_findings *found, const c
     }
 }
 
-static void print_words(FILE *stream, const char *label, const struct xb_words *words)
-{
-    if (words->length > 0)
-        NOTE(label, "%s", words->text);
-}
-
 /* ---- errors ---- */
 
 /* "NAKs received 2, bad TLPs 1"; nothing where all are 0. Returns whether any counter is known. */
@@ -108,25 +102,20 @@ static void print_bandwidth(FILE *stream, const char *label,
         xb_words_add(&words, "; warning below %s", RATE(direction->warning));
     if (direction->measured > 0 && direction->critical > 0)
         xb_words_add(&words, "; critical below %s", RATE(direction->critical));
-    print_words(stream, label, &words);
+    if (direction->source != XB_LIMIT_DEFAULT)
+        xb_words_add(&words, " (%s)", xb_limit_source_name(direction->source));
+    NOTE(label, "%s", words.text);
 }
 
-/* Tells who set each limit: of both directions and of the link. */
-static void print_limits(FILE *stream, const struct xb_verdict *verdict)
+/* What is expected of the slot's link, and who said so. */
+static void print_expected(FILE *stream, const struct xb_link_limits *limits)
 {
-    const struct xb_limit *generation = &verdict->limits.generation;
-    const struct xb_limit *width = &verdict->limits.width;
-    struct xb_words words = {.length = 0};
-    xb_words_add(&words, "to the GPU: %s; back: %s", xb_limit_source_name(verdict->h2d.source),
-                 xb_limit_source_name(verdict->d2h.source));
+    const struct xb_limit *generation = &limits->generation, *width = &limits->width;
     if (generation->is_set)
-        xb_words_add(&words, "; Gen%.0f: %s", generation->value,
-                     xb_limit_source_name(generation->source));
+        NOTE("expected", "Gen%.0f (%s)", generation->value,
+             xb_limit_source_name(generation->source));
     if (width->is_set)
-        xb_words_add(&words, "; x%.0f: %s", width->value, xb_limit_source_name(width->source));
-    if (!generation->is_set && !width->is_set)
-        xb_words_add(&words, "; link: what both its ends can do");
-    print_words(stream, "limits", &words);
+        NOTE("expected", "x%.0f (%s)", width->value, xb_limit_source_name(width->source));
 }
 
 /* ---- where it is plugged in ---- */
@@ -156,20 +145,14 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
     struct xb_words words = {.length = 0};
     if (xb_link_hops(path) == 0)
         return;
-    if (path->numa_node >= 0)
-        xb_words_add(&words, "node %d", path->numa_node);
-    else
-        xb_words_add(&words, "node not known");
+    xb_words_add(&words, path->numa_node >= 0 ? "node %d" : "node not known", path->numa_node);
     if (path->local_cpus[0] != '\0')
         xb_words_add(&words, ", CPUs ");
     /* A blank behind each comma lets a long list be broken into lines. */
     for (const char *c = path->local_cpus; *c != '\0'; c++)
         xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
-    print_words(stream, "NUMA", &words);
-    if (path->iommu_group >= 0)
-        NOTE("IOMMU", "group %d", path->iommu_group);
-    else
-        NOTE("IOMMU", "no group");
+    NOTE("NUMA", "%s", words.text);
+    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
     print_acs(stream, path);
 }
 
@@ -180,15 +163,12 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
-    struct xb_words words = {.length = 0};
     if (before->clocks_known && after->clocks_known)
-        xb_words_add(&words, "SM %u before, %u MHz after; memory %u before, %u MHz after",
-                     before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
-                     after->memory_clock_mhz);
+        NOTE("clocks", "SM %u before, %u MHz after; memory %u before, %u MHz after",
+             before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
+             after->memory_clock_mhz);
     else if (after->clocks_known)
-        xb_words_add(&words, "SM %u, memory %u MHz after", after->sm_clock_mhz,
-                     after->memory_clock_mhz);
-    print_words(stream, "clocks", &words);
+        NOTE("clocks", "SM %u, memory %u MHz after", after->sm_clock_mhz, after->memory_clock_mhz);
     if (after->throttle_known)
         NOTE("slowed", "%s%s", after->throttle[0] != '\0' ? after->throttle : "no",
              after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
@@ -231,7 +211,7 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
         xb_words_add(&words, ", THE GPU VANISHED");
     if (attempt->failure[0] != '\0')
         xb_words_add(&words, "; %s", attempt->failure);
-    print_words(stream, "attempt", &words);
+    NOTE("attempt", "%s", words.text);
 }
 
 /* ---- the whole ---- */
@@ -256,12 +236,7 @@ static enum xb_status print_device(FILE *stream, const struct xb_link_device *de
     print_ceiling(stream, &verdict->ceiling);
     print_bandwidth(stream, "to GPU", &verdict->h2d);
     print_bandwidth(stream, "back", &verdict->d2h);
-    if (attempt->data_wrong)
-        xb_note_print_in(stream, XB_COLOUR_BAD, "data", XB_LINK_LABEL,
-                         "WRONG: a copy arrived changed");
-    if (attempt->failure[0] != '\0')
-        NOTE("failure", "%s", attempt->failure);
-    print_limits(stream, verdict);
+    print_expected(stream, &verdict->limits);
     print_location(stream, &attempt->at_rest);
     print_health(stream, device, attempt, &verdict->facts);
     for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
@@ -273,20 +248,19 @@ static enum xb_status print_device(FILE *stream, const struct xb_link_device *de
 static void print_tool(FILE *stream, const struct xb_link_report *report)
 {
     const struct xb_probe *probe = &report->probe;
+    const struct {
+        const char *before, *text;
+    } parts[] = {{", backend ", report->backend},
+                 {", runtime ", probe->runtime_version},
+                 {", driver ", probe->driver_version},
+                 {", library ", probe->runtime_library},
+                 {", NAMED BY ", probe->runtime_override}};
     struct xb_words words = {.length = 0};
-    xb_words_add(&words, "xferbench %s", report->version);
-    if (report->backend != NULL)
-        xb_words_add(&words, ", backend %s", report->backend);
-    if (probe->runtime_version[0] != '\0')
-        xb_words_add(&words, ", runtime %s", probe->runtime_version);
-    if (probe->driver_version[0] != '\0')
-        xb_words_add(&words, ", driver %s", probe->driver_version);
-    if (probe->runtime_library[0] != '\0')
-        xb_words_add(&words, ", library %s", probe->runtime_library);
-    if (probe->runtime_override[0] != '\0')
-        xb_words_add(&words, ", NAMED BY %s", probe->runtime_override);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].text != NULL && parts[i].text[0] != '\0')
+            xb_words_add(&words, "%s%s", parts[i].before, parts[i].text);
     fputc('\n', stream);
-    xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
+    xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
 }
 
 static const char *advice_for(const struct xb_link_report *report)
