@@ -42,8 +42,9 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
             "folder right?",
             unsure);
     else if (unsure > 0)
-        xb_say("missing nodes are not listed: %zu, but %zu documents could not be read, and may be "
-               "theirs; see --format table",
+        xb_say("missing nodes are not listed: %zu, but %zu files could not be read, and may be "
+               "theirs; "
+               "see --format table",
                unsure, judgement->fleet->unread_count);
     if (doubtful > 0)
         xb_say("findings of cut-short and link-warning list no node: %zu; measure those nodes "
