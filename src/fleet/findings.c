@@ -59,7 +59,7 @@ int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
         return 1;
     if (judgement->tests == 0)
         return 3;
-    /* Of what could not be read nobody knows that it is good. */
+    /* Nobody knows whether what could not be read is good. */
     return judgement->fleet->unread_count > 0 ? 1 : 0;
 }
 
@@ -241,7 +241,7 @@ static int compare_ranked(const void *left, const void *right)
         XB_ORDER(a->finding.figure, b->finding.figure), XB_ORDER(a->finding.peer, b->finding.peer));
 }
 
-/* Of slow and of fast GPUs. `worst` has two places a GPU. */
+/* The GPU's place in `worst`, which has two for each: slow and fast. */
 static double *worst_of(double *worst, const struct xb_fleet_finding *finding)
 {
     return &worst[2 * finding->gpu + (finding->code == XB_FLEET_FAST)];

@@ -168,7 +168,7 @@ enum xb_status xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_n
     return XB_OK;
 }
 
-/* Of two GPUs of a node. */
+/* Whether two GPUs of a node are at different places. */
 static bool is_elsewhere(const struct xb_fleet_gpu *left, const struct xb_fleet_gpu *right)
 {
     if (left->pci_bdf == NULL && right->pci_bdf == NULL)

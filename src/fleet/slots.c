@@ -91,7 +91,7 @@ static double median_of(const struct seat *seats, size_t count, double *scratch)
     return xb_median_of(scratch, count);
 }
 
-/* Of offsets from the median of their slot, where that is known. */
+/* The spread of offsets from the median of their slot, where that is known. */
 static double spread_within(const struct seat *seats, size_t count, double *scratch)
 {
     size_t values = 0;
