@@ -168,7 +168,7 @@ enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *er
     const char *kept = keep(judgement, format, arguments);
     va_end(arguments);
     const char **grown =
-        realloc(judgement->notes, (judgement->note_count + 1) * sizeof(const char *));
+        xb_array_grow(judgement->notes, judgement->note_count, sizeof(const char *));
     if (grown != NULL)
         judgement->notes = grown;
     if (grown == NULL || kept == NULL)
@@ -203,15 +203,11 @@ enum xb_status xb_fleet_add_finding(struct xb_judging *judging,
     va_start(arguments, format);
     const char *kept = keep(judgement, format, arguments);
     va_end(arguments);
-    if (judgement->finding_count == judging->finding_capacity) {
-        size_t capacity = judging->finding_capacity == 0 ? 16 : 2 * judging->finding_capacity;
-        struct xb_fleet_finding *grown = realloc(judgement->findings, capacity * sizeof *grown);
-        if (grown == NULL)
-            return xb_fleet_no_memory(error);
+    struct xb_fleet_finding *grown =
+        xb_array_grow(judgement->findings, judgement->finding_count, sizeof *grown);
+    if (grown != NULL)
         judgement->findings = grown;
-        judging->finding_capacity = capacity;
-    }
-    if (kept == NULL)
+    if (grown == NULL || kept == NULL)
         return xb_fleet_no_memory(error);
     struct xb_fleet_finding *added = &judgement->findings[judgement->finding_count++];
     *added = *finding;
