@@ -43,10 +43,10 @@ static void what_trips_cost_is_said(void **state)
 {
     struct node *n = *state;
     add_times(n, "alloc", 8, 47.6, 0.0451, 0.321);
-    assert_said(n, "resident",
-                "Kept on the device, 8 steps take 45.1 ms; with a trip to the "
-                "host after each 321 ms: 7.12 times as long. Each trip costs 39.4 ms. Keep the "
-                "data on the device between kernels.");
+    assert_said(
+        n, "resident",
+        "Kept on the device, 8 steps take 45.1 ms; with a trip to the host after each 321 ms: 7.1 "
+        "times as long. Each trip costs 39.4 ms. Keep the data on the device between kernels.");
 }
 
 static void the_most_steps_stand_for_all(void **state)
@@ -55,16 +55,16 @@ static void the_most_steps_stand_for_all(void **state)
     add_times(n, "alloc", 2, 60, 0.040, 0.080);
     add_times(n, "alloc", 16, 40, 0.050, 0.650);
     add_times(n, "alloc", 8, 50, 0.045, 0.325);
-    assert_said(n, "resident",
-                "Kept on the device, 16 steps take 50.0 ms; with a trip to the "
-                "host after each 650 ms: 13.0 times as long. Each trip costs 40.0 ms. Keep the "
-                "data on the device between kernels.");
+    assert_said(
+        n, "resident",
+        "Kept on the device, 16 steps take 50.0 ms; with a trip to the host after each 650 ms: 13 "
+        "times as long. Each trip costs 40.0 ms. Keep the data on the device between kernels.");
     /* Of several kinds of memory the fastest. */
     add_times(n, "registered", 16, 80, 0.025, 0.325);
-    assert_said(n, "resident",
-                "Kept on the device, 16 steps take 25.0 ms; with a trip to the "
-                "host after each 325 ms: 13.0 times as long. Each trip costs 20.0 ms. Keep the "
-                "data on the device between kernels.");
+    assert_said(
+        n, "resident",
+        "Kept on the device, 16 steps take 25.0 ms; with a trip to the host after each 325 ms: 13 "
+        "times as long. Each trip costs 20.0 ms. Keep the data on the device between kernels.");
 }
 
 static void trips_that_cost_nothing_change_no_program(void **state)
