@@ -34,10 +34,28 @@ static bool ask_mode(struct xb_reading *reading)
     return said;
 }
 
+/* " (GPU 0, 1 GiB)." in place of the last dot: what it is of, where there are several. */
+static void name_subject(struct xb_reading *reading)
+{
+    const struct xb_reading_entry *entry = &reading->entry;
+    struct xb_words *words = &reading->words;
+    bool many_devices = reading->list->many_devices && entry->device >= 0;
+    if (words->length == 0 || (!many_devices && !reading->list->many_sizes))
+        return;
+    words->length--;
+    xb_reading_add(reading, " (");
+    if (many_devices)
+        xb_reading_add(reading, "GPU %d%s", entry->device, reading->list->many_sizes ? ", " : "");
+    if (reading->list->many_sizes)
+        xb_reading_add_size(reading, entry->bytes);
+    xb_reading_add(reading, ").");
+}
+
 void xb_reading_make_answer(struct xb_reading *reading)
 {
     if (!ask_mode(reading))
         return;
+    name_subject(reading);
     reading->list->answer = xb_arena_print(&reading->list->texts, "%s", reading->words.text);
     if (reading->list->answer == NULL)
         xb_reading_fail_memory(reading);

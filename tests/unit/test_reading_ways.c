@@ -276,21 +276,24 @@ static void reading_of_local_copies(void **state)
     static const struct xb_mode local = {.name = "local"};
     struct node *n = *state;
     struct xb_result *engine = add(n, &local, "engine", XB_D2D, 1800);
-    assert_not_read(n, "local");
-    add(n, &pinned, "alloc", XB_H2D, 50);
-    assert_read(n,
-                "  local        local engine copies 1800 GB/s within the device, 36.0 times what "
-                "pinned alloc brings from the host.\n");
+    assert_said(n, "local", "");
+    struct xb_result *host = add(n, &pinned, "alloc", XB_H2D, 50);
+    assert_said(n, "local",
+                "A GPU copies 1800 GB/s within its memory, 36.0 times what pinned alloc brings "
+                "from the host.");
     add(n, &local, "kernel", XB_D2D, 2000);
-    assert_read(n,
-                "  local        local kernel copies 2000 GB/s within the device, 40.0 times what "
-                "pinned alloc brings from the host. By kernel it is 1.11 times as fast as by "
-                "engine.\n");
+    assert_said(n, "local",
+                "A GPU copies 2000 GB/s within its memory, 40.0 times what pinned alloc brings "
+                "from the host; a kernel is 1.11 times as fast as the copy engine.");
     n->devices[0].info.shares_host_memory = true; /* which has no host beside it */
-    assert_read(n, "  local        local kernel copies 2000 GB/s within the device. By kernel it "
-                   "is 1.11 times as fast as by engine.\n");
+    host->test.mode = &local;
+    assert_said(n, "local",
+                "A GPU copies 2000 GB/s within its memory; a kernel is 1.11 times as fast as the "
+                "copy engine.");
+    assert_answered(n, "A GPU copies 2000 GB/s within its memory; a kernel is 1.11 times as fast "
+                       "as the copy engine.");
     spoil(engine, XB_RESULT_ERROR, "wrong");
-    assert_not_read(n, "  local  ");
+    assert_said(n, "local", "");
 }
 
 static void reading_of_slow_ways(void **state)
