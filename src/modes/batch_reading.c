@@ -200,9 +200,10 @@ static double sure_gain(const struct group *group, uint64_t piece, const char *v
 {
     const struct xb_record_case *test = best_of(group, piece, variant);
     const struct xb_record_case *each = best_of(group, piece, "each");
-    return test != NULL && each != NULL &&
+    double gain = rate_of(group, test) / rate_of(group, each);
+    return gain >= XB_WORTH_SAYING &&
                    xb_reading_judge(group->reading, test, each) == XB_READING_FASTER
-               ? rate_of(group, test) / rate_of(group, each)
+               ? gain
                : 0;
 }
 

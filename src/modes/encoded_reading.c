@@ -167,17 +167,19 @@ static void advise(struct xb_reading *reading, const struct seen *seen)
     char threads[32] = "";
     if (seen->is_made && seen->threads > 0)
         snprintf(threads, sizeof threads, " with %.0f host threads", seen->threads);
-    if (seen->order == XB_READING_FASTER && data[0] != '\0')
+    if (seen->order == XB_READING_UNKNOWN)
+        xb_reading_is_untold(reading);
+    if (seen->order != XB_READING_FASTER || seen->speed_up < XB_WORTH_SAYING)
+        return;
+    if (data[0] != '\0')
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen->speed_up,
                           "Send data like these %s packed with %s: %.3g times as fast%s.", data,
                           xb_record_parameter(seen->test, "codec"), seen->speed_up, threads);
-    else if (seen->order == XB_READING_FASTER)
+    else
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen->speed_up,
                           "Send %s in place of float32, if its errors do not matter: %.3g times as "
                           "fast%s.",
                           seen->test->variant, seen->speed_up, threads);
-    if (seen->order == XB_READING_UNKNOWN)
-        xb_reading_is_untold(reading);
 }
 
 static struct seen look_at(const struct xb_reading *reading, const struct xb_record_case *test)

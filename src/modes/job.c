@@ -444,9 +444,9 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
             xb_duration_format(xb_reading_median(reading, chunks, &job_time), time, sizeof time));
         best = chunks;
     }
-    if (best != NULL)
-        xb_reading_remedy(reading, XB_EFFORT_LINES,
-                          most / xb_reading_median(reading, best, &job_time), "%s", words.text);
+    double gain = most / xb_reading_median(reading, best, &job_time);
+    if (gain >= XB_WORTH_SAYING)
+        xb_reading_remedy(reading, XB_EFFORT_LINES, gain, "%s", words.text);
 }
 
 /* "Overlapped, this job takes 1.42 ms. From pageable memory it takes 11.1 ms, and copies are 89 %

@@ -101,7 +101,7 @@ static bool say_direct(struct xb_reading *reading, enum xb_direction direction, 
     double gain;
     if (!compare(reading, direction, bytes, DIRECT, STAGED, &gain))
         return false;
-    if (gain > 1)
+    if (gain >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_CALL, gain,
                           "Copy from GPU to GPU directly, %.3g times as fast as through the host "
                           "%s: %s once a pair, then %s.",

@@ -174,7 +174,8 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
                   xb_reading_median(reading, test, &xb_figure_bandwidth) / (double)test->bytes;
     bool is_of_any = strcmp(test->variant, xb_pin_words[XB_PIN_USED]) == 0 ||
                      strcmp(test->variant, xb_pin_words[XB_PIN_REGISTER]) == 0;
-    if (is_of_any && have_all(reading, test, &xb_figure_break_even_copies) && copies > 0 &&
+    if (is_of_any && gain >= XB_WORTH_SAYING && copies > 0 &&
+        have_all(reading, test, &xb_figure_break_even_copies) &&
         xb_record_describe(xb_reading_record(reading), test, xb_figure_bandwidth.name, &own) &&
         xb_record_describe(xb_reading_record(reading), test, xb_figure_pageable_time.name,
                            &pageable) &&

@@ -159,7 +159,7 @@ static void add_other(struct xb_reading *reading, const struct xb_record_case *b
         return;
     xb_reading_number(reading, is_pageable ? "ratio_serial_pageable" : "ratio_serial", factor,
                       XB_UNIT_RATIO);
-    if (xb_order_is_overlapped(best->variant) && !is_pageable && order == XB_READING_FASTER)
+    if (xb_order_is_overlapped(best->variant) && !is_pageable && factor >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
                           "Read, copy and compute at the same time: %.3g times as fast as one step "
                           "after the other here. Threads read into pinned buffers (PyTorch: "

@@ -253,8 +253,8 @@ static const struct xb_record_case *find_most_steps(struct xb_reading *reading, 
     return most;
 }
 
-/* Less is noise, and no reason to change a program. */
-#define WORTH_SAYING 1.02
+/* Less is noise. */
+#define VISIBLE 1.02
 
 /* Whether the trips cost more for certain: in the fastest sample with them, against the slowest
  * without. */
@@ -283,11 +283,11 @@ static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
                       "trip to the host after each kernel they take {duration}{text}.",
                       (double)steps_of(test), resident,
                       xb_reading_median(reading, test, &round_trip_time),
-                      factor < WORTH_SAYING ? ", hardly more" : "");
+                      factor < VISIBLE ? ", hardly more" : "");
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
                           told[i]->unit);
-    if (factor >= WORTH_SAYING && is_sure(reading, test, resident))
+    if (factor >= XB_WORTH_SAYING && is_sure(reading, test, resident))
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
                           "Keep the data on the GPU from kernel to kernel: %.3g times as fast with "
                           "%llu kernels that only read and write it.",
