@@ -33,6 +33,9 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
  * bandwidths. */
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
 
+/* The same of any length. */
+bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test);
+
 /* The fastest usable case of that device alone, of a mode and one of its variants (NULL: any). NULL
  * if there is none. */
 const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,

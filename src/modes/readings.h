@@ -39,12 +39,17 @@ bool xb_overlap_answer(struct xb_reading *reading, const struct xb_record_case *
 bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                     const char *variant);
 
+bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode);
 /* For say_first_thing: to pin memory that is copied, with what that gains where it was measured. */
 void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *slow);
 
 /* ---- of one mode ---- */
 
 extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb_pipeline_lines[];
+
+/* The answers of modes. */
+bool xb_peer_answer(struct xb_reading *reading, int device, uint64_t bytes);
+bool xb_pipeline_answer(struct xb_reading *reading, int device, uint64_t bytes);
 
 /* For say_first_thing of the mode. */
 void xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow);

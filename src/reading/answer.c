@@ -207,14 +207,34 @@ static void keep(struct xb_reading *reading, const char *text)
         xb_reading_fail_memory(reading);
 }
 
+/* " (GPU 0, 1 GiB)." in place of the last dot: what it is of, where there are several. */
+static void name_subject(struct xb_reading *reading)
+{
+    const struct xb_reading_entry *entry = &reading->entry;
+    struct xb_words *words = &reading->words;
+    bool many_devices = reading->list->many_devices && entry->device >= 0;
+    if (words->length == 0 || (!many_devices && !reading->list->many_sizes))
+        return;
+    words->length--;
+    xb_reading_add(reading, " (");
+    if (many_devices)
+        xb_reading_add(reading, "GPU %d%s", entry->device, reading->list->many_sizes ? ", " : "");
+    if (reading->list->many_sizes)
+        xb_reading_add_size(reading, entry->bytes);
+    xb_reading_add(reading, ").");
+}
+
 void xb_reading_make_answer(struct xb_reading *reading)
 {
     const struct xb_mode *mode = only_mode(reading->record);
     const char *all = text_of_all(reading->list);
-    bool said = mode != NULL && mode->answer != NULL && ask(reading, mode->answer, mode->pairs);
-    if (said || (all == NULL && (ask(reading, say_fastest, false) ||
-                                 ask(reading, say_largest, false) || say_nothing(reading))))
+    if (mode != NULL && mode->answer != NULL && ask(reading, mode->answer, mode->pairs)) {
+        name_subject(reading);
         keep(reading, reading->words.text);
-    else if (all != NULL)
+    } else if (all != NULL) {
         keep(reading, all);
+    } else if (ask(reading, say_fastest, false) || ask(reading, say_largest, false) ||
+               say_nothing(reading)) {
+        keep(reading, reading->words.text);
+    }
 }

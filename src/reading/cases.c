@@ -35,8 +35,12 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
 
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    return !test->latency && test->bytes >= XB_LARGE_BYTES &&
-           xb_reading_has(reading, test, &xb_figure_bandwidth);
+    return test->bytes >= XB_LARGE_BYTES && xb_reading_measured(reading, test);
+}
+
+bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return !test->latency && xb_reading_has(reading, test, &xb_figure_bandwidth);
 }
 
 /* The first process's row that counts; a usable case has one. */

@@ -11,9 +11,10 @@
 
 #include <cmocka.h>
 
+/* Both names: a unit test has no backend. */
 #define CALLS                                                                                      \
-    "cudaHostRegister() for memory that you have, cudaMallocHost() for new; in PyTorch "           \
-    "pin_memory=True and non_blocking=True. "
+    "cudaHostRegister() or hipHostRegister() for memory that you have, cudaMallocHost() or "       \
+    "hipHostMalloc() for new; in PyTorch pin_memory=True and non_blocking=True. "
 
 static void what_helped_is_said(void **state)
 {
@@ -25,7 +26,7 @@ static void what_helped_is_said(void **state)
     assert_advised(n, "XB-SLOW-H2D", ""); /* another statement does */
     assert_advised(n, "XB-PREFETCH",
                    "Prefetch managed memory before it is used: 4.0 times as fast to the GPU. "
-                   "cudaMemPrefetchAsync() does that.");
+                   "cudaMemPrefetchAsync() or hipMemPrefetchAsync() does that.");
     assert_number(n, "XB-SLOW-H2D", "first_thing_ratio", 4);
     assert_rests_on(n, "XB-SLOW-H2D", 3);
     fault->times.values[0] /= 5; /* of too few samples all must be beyond the others */

@@ -122,8 +122,8 @@ static void table_reads_the_link(void **state)
     struct fixture *f = *state;
     f->devices[1].link = f->devices[0].link;
     char *text = written(write_all, &f->run);
-    assert_has(text, "  link         GPU 0, 1 GiB: The link gives 87.");
-    assert_null(strstr(text, "back"));
+    assert_has(text, "  link         GPU 0, 1 GiB: The link gives 86.9 % of the raw rate");
+    assert_null(strstr(text, "% back"));
     assert_null(strstr(text, "GPU 1, 1 GiB: The"));
     free(text);
     f->results[ROW_FEW].test.bytes = GIB; /* its 3 samples are of a larger copy now */
@@ -385,13 +385,13 @@ static void matrices_differ_in_parameters(void **state)
     set_parameters(&record.cases[0], small, 1);
     set_parameters(&record.cases[1], large, 1);
     char *text = body_of(written_record(write_all, &record));
-    assert_has(text, "peer staged, d2d, 256 MiB, chunk 1 MiB, GB/s (rows: from, columns: to)\n"
+    assert_has(text, "peer, through the host, one way, 256 MiB, chunk 1 MiB, GB/s (rows: from, columns: to)\n"
                      "            0      1\n"
                      "     0      -  37.00\n");
-    assert_has(text, "peer staged, d2d, 256 MiB, chunk 8 MiB, GB/s (rows: from, columns: to)\n"
+    assert_has(text, "peer, through the host, one way, 256 MiB, chunk 8 MiB, GB/s (rows: from, columns: to)\n"
                      "            0      1\n"
                      "     0      -  39.00\n");
-    assert_has(text, "peer direct-read, d2d, 256 MiB, GB/s (rows: from, columns: to)\n");
+    assert_has(text, "peer, direct read, one way, 256 MiB, GB/s (rows: from, columns: to)\n");
     free(text);
     xb_record_free(&record);
 }
@@ -410,7 +410,7 @@ static void table_of_a_record_that_says_little(void **state)
     record.processes[0].devices[0].numa_note = NULL;
     char *text = written_record(write_all, &record);
     assert_has(text, "xferbench 9.8.7, backend cuda\n\nGPU 0: H200\n  link     none: not a PCI "
-                     "device\n\nMODE ");
+                     "device\n\nPinned allocated: 55.0 GB/s to the GPU.\nMODE ");
     free(text);
     xb_record_free(&record);
 }
