@@ -84,62 +84,23 @@ struct view {
     char level_title[48]; /* "98% INTERVAL" */
 };
 
-typedef void fill(const struct view *view, const struct xb_compared *compared, char *text,
-                  size_t size);
+enum column { METHOD, DIRECTION, SIZE, DEVICE, FIGURE, BASELINE, CANDIDATE, CHANGE, SURE, RATIO };
+enum { INTERVAL = RATIO + 1, P, VERDICT, COLUMNS };
 
-static void fill_method(const struct view *view, const struct xb_compared *compared, char *text,
-                        size_t size)
+/* What a result is called. */
+static void fill_name(const struct view *view, size_t column, const struct xb_compared *compared,
+                      char *text, size_t size)
 {
-    xb_compare_method(view->comparison, compared, text, size);
-}
-
-static void fill_direction(const struct view *view, const struct xb_compared *compared, char *text,
-                           size_t size)
-{
-    (void)view;
-    (void)size;
-    xb_compare_plain(compared->test->direction, text, 16);
-}
-
-static void fill_size(const struct view *view, const struct xb_compared *compared, char *text,
-                      size_t size)
-{
-    (void)view;
-    xb_size_format(compared->test->bytes, text, size);
-}
-
-static void fill_device(const struct view *view, const struct xb_compared *compared, char *text,
-                        size_t size)
-{
-    (void)view;
-    xb_compare_device(compared, text, size);
-}
-
-static void fill_figure(const struct view *view, const struct xb_compared *compared, char *text,
-                        size_t size)
-{
-    (void)view;
-    (void)size;
-    xb_compare_plain(compared->figure.name, text, XB_COMPARE_WORD);
-}
-
-static void fill_baseline(const struct view *view, const struct xb_compared *compared, char *text,
-                          size_t size)
-{
-    xb_compare_baseline(compared, !view->is_one_rate, text, size);
-}
-
-static void fill_candidate(const struct view *view, const struct xb_compared *compared, char *text,
-                           size_t size)
-{
-    xb_compare_candidate(compared, !view->is_one_rate, text, size);
-}
-
-static void fill_change(const struct view *view, const struct xb_compared *compared, char *text,
-                        size_t size)
-{
-    (void)view;
-    xb_compare_change(compared, text, size);
+    if (column == METHOD)
+        xb_compare_method(view->comparison, compared, text, size);
+    else if (column == DIRECTION)
+        xb_compare_plain(compared->test->direction, text, 16);
+    else if (column == SIZE)
+        xb_size_format(compared->test->bytes, text, size);
+    else if (column == DEVICE)
+        xb_compare_device(compared, text, size);
+    else
+        xb_compare_plain(compared->figure.name, text, XB_COMPARE_WORD);
 }
 
 /* "95 %: at least 50 %" where the heading cannot say how sure that is. */
@@ -154,13 +115,6 @@ static void fill_sure(const struct view *view, const struct xb_compared *compare
              sure);
 }
 
-static void fill_ratio(const struct view *view, const struct xb_compared *compared, char *text,
-                       size_t size)
-{
-    (void)view;
-    xb_compare_ratio(compared, text, size);
-}
-
 static void fill_interval(const struct view *view, const struct xb_compared *compared, char *text,
                           size_t size)
 {
@@ -172,49 +126,51 @@ static void fill_interval(const struct view *view, const struct xb_compared *com
         snprintf(text + used, size - used, " (%s)", level);
 }
 
-static void fill_p(const struct view *view, const struct xb_compared *compared, char *text,
-                   size_t size)
-{
-    xb_compare_p(view->comparison, compared, text, size);
-}
-
-static void fill_verdict(const struct view *view, const struct xb_compared *compared, char *text,
-                         size_t size)
+/* What became of it. */
+static void fill(const struct view *view, size_t column, const struct xb_compared *compared,
+                 char *text, size_t size)
 {
     struct xb_compared bare = *compared;
     if (view->is_indicative && bare.basis == XB_BASIS_INDICATIVE)
-        bare.basis = XB_BASIS_TEST;
-    xb_compare_verdict(view->comparison, &bare, text, size);
+        bare.basis = XB_BASIS_TEST; /* the heading says it */
+    if (column <= FIGURE)
+        fill_name(view, column, compared, text, size);
+    else if (column == BASELINE)
+        xb_compare_baseline(compared, !view->is_one_rate, text, size);
+    else if (column == CANDIDATE)
+        xb_compare_candidate(compared, !view->is_one_rate, text, size);
+    else if (column == CHANGE)
+        xb_compare_change(compared, text, size);
+    else if (column == SURE)
+        fill_sure(view, compared, text, size);
+    else if (column == RATIO)
+        xb_compare_ratio(compared, text, size);
+    else if (column == INTERVAL)
+        fill_interval(view, compared, text, size);
+    else if (column == P)
+        xb_compare_p(view->comparison, compared, text, size);
+    else
+        xb_compare_verdict(view->comparison, &bare, text, size);
 }
 
 /* ---- columns ---- */
 
-enum column { METHOD, DIRECTION, SIZE, DEVICE, FIGURE, BASELINE, CANDIDATE, CHANGE, SURE, RATIO };
-enum { INTERVAL = RATIO + 1, P, VERDICT, COLUMNS };
-
-/* What says what a result is stands above the table where it is the same in all rows. Statistics
- * go first from lines that are too long, last what the percentage tells too. */
-static const struct {
-    struct xb_table_column of;
-    fill *fill;
-    bool is_name, is_detail;
-} columns[COLUMNS] = {
-    [METHOD] = {{.title = "METHOD", .least = 24}, fill_method, true, false},
-    [DIRECTION] = {{.title = "DIR"}, fill_direction, true, false},
-    [SIZE] = {{.title = "SIZE", .is_right = true}, fill_size, true, false},
-    [DEVICE] = {{.title = "GPU"}, fill_device, true, false},
-    [FIGURE] = {{.title = "FIGURE"}, fill_figure, true, false},
-    [BASELINE] = {{.title = "BASELINE", .is_right = true, .turn = 5}, fill_baseline, false, false},
-    [CANDIDATE] = {{.title = "CANDIDATE", .is_right = true, .turn = 5},
-                   fill_candidate,
-                   false,
-                   false},
-    [CHANGE] = {{.title = "CHANGE", .is_right = true}, fill_change, false, false},
-    [SURE] = {{.title = "SURE OF", .turn = 4}, fill_sure, false, true},
-    [RATIO] = {{.title = "RATIO", .is_right = true, .turn = 3}, fill_ratio, false, true},
-    [INTERVAL] = {{.title = "INTERVAL", .is_right = true, .turn = 2}, fill_interval, false, true},
-    [P] = {{.title = "P", .is_right = true, .turn = 1}, fill_p, false, true},
-    [VERDICT] = {{.title = "VERDICT"}, fill_verdict, false, false},
+/* What says what a result is stands above the table where it is the same in all rows. Statistics,
+ * which are details, go first from lines that are too long, last what the percentage tells too. */
+static const struct xb_table_column columns[COLUMNS] = {
+    [METHOD] = {.title = "METHOD", .least = 24},
+    [DIRECTION] = {.title = "DIR"},
+    [SIZE] = {.title = "SIZE", .is_right = true},
+    [DEVICE] = {.title = "GPU"},
+    [FIGURE] = {.title = "FIGURE"},
+    [BASELINE] = {.title = "BASELINE", .is_right = true, .turn = 5},
+    [CANDIDATE] = {.title = "CANDIDATE", .is_right = true, .turn = 5},
+    [CHANGE] = {.title = "CHANGE", .is_right = true},
+    [SURE] = {.title = "SURE OF", .turn = 4},
+    [RATIO] = {.title = "RATIO", .is_right = true, .turn = 3},
+    [INTERVAL] = {.title = "INTERVAL", .is_right = true, .turn = 2},
+    [P] = {.title = "P", .is_right = true, .turn = 1},
+    [VERDICT] = {.title = "VERDICT"},
 };
 
 /* Whether all rows have the same in a column, which is `text` then. */
@@ -222,7 +178,7 @@ static bool is_shared(const struct view *view, size_t column, char *text, size_t
 {
     char other[XB_COMPARE_TEXT];
     for (size_t i = 0; i < view->comparison->case_count; i++) {
-        columns[column].fill(view, &view->comparison->cases[i], i == 0 ? text : other, size);
+        fill(view, column, &view->comparison->cases[i], i == 0 ? text : other, size);
         if (i > 0 && strcmp(text, other) != 0)
             return false;
     }
@@ -291,9 +247,9 @@ static bool is_column(const struct view *view, const struct xb_compare_look *loo
 {
     char text[XB_COMPARE_TEXT], other[XB_COMPARE_TEXT];
     bool shared_by_all = is_shared(view, column, text, sizeof text);
-    if (!columns[column].is_name)
-        return !columns[column].is_detail ||
-               (look->is_whole && !(shared_by_all && strcmp(text, "-") == 0));
+    bool is_detail = column >= SURE && column <= P;
+    if (column > FIGURE)
+        return !is_detail || (look->is_whole && !(shared_by_all && strcmp(text, "-") == 0));
     if (!shared_by_all)
         return true;
     if (column == METHOD && is_shared(view, DIRECTION, other, sizeof other) &&
@@ -306,7 +262,7 @@ static bool is_column(const struct view *view, const struct xb_compare_look *loo
 static void add_columns(struct xb_table *table, const struct view *view, const bool *has)
 {
     for (size_t i = 0; i < COLUMNS; i++) {
-        struct xb_table_column column = columns[i].of;
+        struct xb_table_column column = columns[i];
         if (i == SURE) {
             column.title = view->sure_title;
         } else if (i == INTERVAL) {
@@ -349,7 +305,7 @@ struct xb_table *xb_compare_cases_table(const struct xb_comparison *comparison,
             char text[XB_COMPARE_TEXT];
             if (!has[k])
                 continue;
-            columns[k].fill(&view, compared, text, sizeof text);
+            fill(&view, k, compared, text, sizeof text);
             add_cell(table, look->quote, k == VERDICT ? colour : XB_COLOUR_NONE, text);
         }
     }
