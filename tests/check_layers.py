@@ -53,6 +53,7 @@ CONTRACTS = {
     "options": "base",
     "statistics": "base",
     "version": "base",  # made by CMake
+    "words": "commands",  # the same, from docs/words.md
     "format": "codecs",
     "kernel_text": "codecs",
     "access": "backends",
