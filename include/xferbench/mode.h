@@ -235,9 +235,12 @@ struct xb_mode {
     const char *name;        /* "pinned" */
     const char *summary;     /* one line */
     const char *description; /* what is measured and what is left out, for --help MODE */
-    unsigned directions;     /* bits of enum xb_direction that it knows */
-    unsigned by_default;     /* those that are run when no --direction is given */
-    bool pairs;              /* its cases are of ordered pairs of devices */
+    /* What a program calls to move data like this: CUDA's names, HIP's where they are others, and
+     * PyTorch's; for help and documents. NULL: nothing. */
+    const char *calls;
+    unsigned directions; /* bits of enum xb_direction that it knows */
+    unsigned by_default; /* those that are run when no --direction is given */
+    bool pairs;          /* its cases are of ordered pairs of devices */
     /* Several devices, or pairs of them one way, can start together, because submit never blocks;
      * except in the variant `only_alone` (NULL: no exception). */
     bool simultaneous;

@@ -117,6 +117,10 @@ void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
     xb_help_print_wrapped(stream, mode->summary, (int)strlen(mode->name) + 2);
     fputc('\n', stream);
     xb_help_print_wrapped(stream, mode->description, 0);
+    if (mode->calls != NULL) {
+        fprintf(stream, "\nCalls: ");
+        xb_help_print_wrapped(stream, mode->calls, (int)strlen("Calls: "));
+    }
     fprintf(stream, "\nDirections:");
     xb_help_print_directions(stream, mode);
     fprintf(stream, "\n");

@@ -39,15 +39,9 @@ static void print_commands(FILE *stream, const struct xb_command *const *command
 
 void xb_help_print_program(FILE *stream, const struct xb_command *const *commands)
 {
-    char names[1024] = "";
-    size_t used = 0;
     print_title(stream);
     print_commands(stream, commands);
-    for (size_t m = 0; xb_modes[m] != NULL && used < sizeof names; m++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", m > 0 ? ", " : "",
-                                 xb_modes[m]->name);
-    fprintf(stream, "\nModes: ");
-    xb_help_print_wrapped(stream, names, (int)strlen("Modes: "));
+    xb_run_print_modes(stream);
     fprintf(stream, "\nOptions used most:\n");
     xb_help_print_brief_options(stream, xb_run_rows());
     fprintf(stream, "\nExample: %s\n\nMore:\n", xb_command_run.example);

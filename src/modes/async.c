@@ -132,6 +132,9 @@ const struct xb_mode xb_mode_async = {
         "the sum, each direction, and the share of the time in which both ways moved data. With "
         "--host-memory pageable the calls block until the data is moved: compare the times under "
         "SUBMIT and DONE.",
+    .calls = "cudaMemcpyAsync() (hipMemcpyAsync) of a chunk, in turn on two streams of "
+             "cudaStreamCreate(), from pinned memory. PyTorch: tensor.to(device, "
+             "non_blocking=True) within torch.cuda.stream(...).",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

@@ -422,6 +422,8 @@ const struct xb_mode xb_mode_job = {
         "by the time of the job. Checks every byte that came back; if less came back than went "
         "in, it fetches and checks the rest too. `xferbench advise --check` prints this mode's "
         "times beside its prediction. --mode all leaves this mode out.",
+    .calls = "those of pinned (`xferbench help pinned`); overlapped: those of double-buffer, on "
+             "several streams.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,

@@ -274,6 +274,9 @@ const struct xb_mode xb_mode_managed = {
         "moves the pages on request. advise: the pages are told to stay on the host, and a kernel "
         "reads or writes them there across the link. Putting the pages back between iterations is "
         "not timed. Never asks for more than half of the device's free memory.",
+    .calls = "cudaMallocManaged() (hipMallocManaged). prefetch: cudaMemPrefetchAsync() "
+             "(hipMemPrefetchAsync) before the kernel. advise: cudaMemAdvise() (hipMemAdvise), "
+             "with the host as the preferred location and accessed by the GPU.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_managed,

@@ -470,6 +470,9 @@ const struct xb_mode xb_mode_peer = {
         "pair without direct access. The device that makes the first copy has the clock. With "
         "--simultaneous all pairs that begin at one device copy at the same time (one-to-all), "
         "then all that end there (all-to-one), each between its own buffers; staged ones do not.",
+    .calls = "cudaDeviceEnablePeerAccess() and cudaMemcpyPeerAsync() (hipDeviceEnablePeerAccess, "
+             "hipMemcpyPeerAsync), or a kernel that uses the other GPU's pointer. PyTorch: "
+             "tensor.to('cuda:1').",
     .directions = XB_D2D | XB_BIDIR,
     .by_default = XB_D2D | XB_BIDIR,
     .pairs = true,

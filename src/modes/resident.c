@@ -311,6 +311,8 @@ const struct xb_mode xb_mode_resident = {
         "each trip between two kernels adds, and predicted_speed_up what the times of the copies "
         "and kernels alone predict. Checks every word that the kernels made. --mode all leaves "
         "this mode out.",
+    .calls = "no cudaMemcpyAsync() (hipMemcpyAsync) between kernels. PyTorch: no tensor.cpu(), "
+             "tensor.item() or print(tensor) between steps.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,

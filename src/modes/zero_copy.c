@@ -263,6 +263,9 @@ const struct xb_mode xb_mode_zero_copy = {
         "the cores and buffers of its own. Beside it the explicit way is timed: one copy, then "
         "the same kernels on the device's own memory. Both tell from how many passes copying is "
         "faster. The word of --access is the variant.",
+    .calls = "cudaHostAlloc() with cudaHostAllocMapped (hipHostMalloc, hipHostMallocMapped) or "
+             "cudaHostRegister() with cudaHostRegisterMapped; the kernel takes the pointer of "
+             "cudaHostGetDevicePointer().",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

@@ -95,6 +95,19 @@ class HelpCommand(Case):
             with self.subTest(mode=mode):
                 out = self.assert_same(("help", mode), ("--help", mode))
                 self.assertTrue(out.startswith(f"{mode}: "), out)
+                self.assertEqual("\nCalls: " in out, mode not in ("loads", "peer-loads", "compress"), out)
+                self.assertRegex(self.assert_succeeds("--help").out, rf"(?m)^  {mode} +\w")
+
+    def test_calls(self):
+        """What a program has to change: the words that people search for, where they are looked for."""
+        for mode, words in (
+            ("pinned", ("cudaMallocHost", "hipHostMalloc", "cudaHostRegister", "cudaMemcpyAsync", "pin_memory=True", "non_blocking=True")),
+            ("pageable", ("cudaMemcpyAsync", "xferbench help pinned", "HMM or ATS")),
+            ("managed", ("cudaMemPrefetchAsync", "hipMemPrefetchAsync")),
+            ("batch", ("cudaMemcpyBatchAsync",)),
+            ("pipeline", ("num_workers", "cuFileRead")),
+        ):
+            self.assert_words(" ".join(self.assert_succeeds("help", mode).out.split()), words)
 
     def test_no_such_word(self):
         for word, nearest in (("lnik", "link"), ("compar", "compare"), ("pined", "pinned"), ("Help", "help")):
