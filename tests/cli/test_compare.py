@@ -255,7 +255,12 @@ class Compare(Case):
         for arguments in (files[:2], [files[0], files[2]], [files[0], files[2], "--force"]):
             with self.subTest(arguments=arguments):
                 table = self.run_compare(*arguments).out
-                self.run_compare(*arguments, "--format", "json", "--output", "compared.json")
+                self.assertEqual(self.run_compare(*arguments, "--json", "compared.json").out, table)
+                document = self.read("compared.json")
+                self.assertEqual(self.run_compare(*arguments, "--json", "-").out, document)
+                self.assertEqual(self.run_compare(*arguments, "--format", "json").out, document)
+                self.assertEqual(self.run_compare(*arguments, "--json", "-", "--output", "table").out, document)
+                self.assertEqual(self.read("table"), table)
                 self.assertEqual(self.run_program("show", "compared.json").out, table)
 
     # ---- formats ----
