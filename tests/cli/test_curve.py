@@ -4,46 +4,36 @@
 usage: test_curve.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
-import fcntl
-import struct
-import termios
-
 import harness
-from harness import FEW, ONE, Case, Terminal
+from harness import FEW, ONE, Case
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 class Curve(Case):
-    def on_terminal(self, *arguments, columns=80, locale="C.UTF-8"):
-        """What a terminal shows of standard output."""
-        terminal = Terminal()
-        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        environment = {"LC_ALL": locale, "TERM": "xterm"}
-        outcome = self.finish(self.start(*arguments, terminal=terminal, stdout=terminal.slave, environment=environment))
-        self.assertEqual(outcome.code, 0, outcome)
-        return outcome.err.replace("\r\n", "\n")
+    def show(self, columns=80, **environment):
+        return self.on_terminal(columns, "show", "--columns", "all", "out.json", **environment).out
 
     def test_run_and_show(self):
         """The same of a run and of its file; one line a series."""
-        run = self.on_terminal(*ONE, "--size", "4K..32K", *FEW, "--columns", "all", "--json", "out.json")
+        run = self.on_terminal(80, *ONE, "--size", "4K..32K", *FEW, "--columns", "all", "--json", "out.json").out
         curve = run[run.index("  GB/s by size (log), 4 KiB to 32 KiB; full block "):]
         line = curve.split("\n")[1]
         self.assertRegex(line, rf"^  pinned registered h2d  [{BLOCKS}]{{16}}  [0-9.]+ to [0-9.]+ GB/s")
-        self.assertIn(f"\n{line}\n", self.on_terminal("show", "--columns", "all", "out.json"))
+        self.assertIn(f"\n{line}\n", self.show())
         piped = self.assert_succeeds("show", "--columns", "all", "out.json", environment={"LC_ALL": "C.UTF-8"}).out
         self.assertRegex(piped, rf"\n  pinned registered h2d  [{BLOCKS}]")
         for columns in (40, 60, 120):
-            narrow = self.on_terminal("show", "--columns", "all", "out.json", columns=columns)
+            narrow = self.show(columns)
             drawn = [one for one in narrow.split("\n") if any(block in one for block in BLOCKS)]
             self.assertEqual(len(drawn), 1)
             self.assertLessEqual(len(drawn[0]), columns)
 
     def test_where_there_is_none(self):
         self.assert_succeeds(*ONE, "--size", "4K..32K", *FEW, "--json", "out.json")
-        self.assertNotIn("by size (log)", self.on_terminal("show", "--columns", "all", "out.json", locale="C"))
-        self.assert_succeeds(*ONE, "--size", "4K,8K", *FEW, "--json", "two.json")
-        self.assertNotIn("by size (log)", self.on_terminal("show", "--columns", "all", "two.json"))
+        self.assertNotIn("by size (log)", self.show(LC_ALL="C"))
+        self.assert_succeeds(*ONE, "--size", "4K,8K", *FEW, "--json", "out.json")
+        self.assertNotIn("by size (log)", self.show())
 
 
 if __name__ == "__main__":
