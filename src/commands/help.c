@@ -56,6 +56,7 @@ void xb_help_print_program(FILE *stream, const struct xb_command *const *command
         xb_help_print_entry(stream, name, topic->summary, 26);
     }
     xb_help_print_entry(stream, "  man xferbench", "the manual, where it is installed", 26);
+    xb_help_print_entry(stream, "  XFERBENCH_DEBUG=1", "errors name their line of the source", 26);
 }
 
 static void print_all(FILE *stream, const struct xb_command *const *commands)

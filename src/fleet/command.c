@@ -175,7 +175,7 @@ static enum xb_status write_judgement(struct command *command, struct xb_error *
         return writers[i].write(stream, &command->judgement, error);
     }
     return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
-                                xb_terminal_has_colours(stream), error);
+                                xb_config_get(command->config, "verbose")->flag, error);
 }
 
 static enum xb_status write_output(struct command *command, struct xb_error *error)
@@ -254,9 +254,16 @@ static const struct xb_option option_format = {
     .choices = formats,
 };
 
+static const struct xb_option option_verbose = {
+    .name = "verbose",
+    .short_name = 'v',
+    .type = XB_OPTION_FLAG,
+    .help = "In the table: every row and column, and for each figure how its values are spread.",
+};
+
 static const struct xb_option *const all_rows[] = {
-    &option_expect_hosts,  &xb_option_alpha, &option_format,     &xb_option_output,
-    &xb_option_plain_help, &xb_option_color, &xb_option_version, NULL,
+    &option_expect_hosts, &xb_option_alpha,      &option_format,    &xb_option_output,
+    &option_verbose,      &xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL,
 };
 
 static const struct xb_option *const *rows(void)
@@ -267,16 +274,16 @@ static const struct xb_option *const *rows(void)
 /* docs/fleet-output.md says the same. */
 const struct xb_column_help xb_fleet_column_helps[] = {
     {"NODE", "The node's name. A long one may have \"...\" in its middle."},
-    {"GPU", "Its number. 0>4: a copy from GPU 0 to GPU 4. -: the finding is about the whole node."},
+    {"GPU", "Its number; 0>4: a copy from GPU 0 to GPU 4; all 8, 2 of 8: GPUs of the node that are "
+            "off alike; -: the node."},
     {"PCI", "The GPU's PCI address."},
     {"UUID", "The GPU's UUID."},
     {"FIGURE", "What was measured: link h2d, link d2h, link peer, or a row of run."},
     {"VALUE", "What this GPU reached."},
-    {"SIBLINGS' MEDIAN, MEDIAN",
-     "The median of its siblings: GPUs of the same model on the same kind of link."},
+    {"MEDIAN", "The median of its siblings: GPUs of the same model on the same kind of link."},
     {"DEVIATION", "How far the value is from that median."},
     {"SPREADS", "The same distance, in spreads of the siblings. The spread is below the table."},
-    {"MORE", "How many other figures of this GPU are named. The row shows the worst."},
+    {"MORE", "How many other figures of these GPUs are named. The row shows the worst."},
     {"REASON", "Why it is named. Lines below the table say what to do."},
     {NULL, NULL},
 };

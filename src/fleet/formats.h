@@ -15,11 +15,11 @@
  * writing failed; XB_ERR_MEMORY. Texts from documents cannot break any of the formats.
  */
 
-/* For people, `columns` wide: the answer, the findings (worst first), a histogram for each figure,
- * and the documents that were left out. */
+/* For people, `columns` wide: the answer, the findings (worst first) and the files that were left
+ * out; if it is verbose, all columns of the findings and a histogram for each figure. */
 XB_MUST_CHECK enum xb_status xb_fleet_table_write(FILE *stream,
                                                   const struct xb_fleet_judgement *judgement,
-                                                  size_t columns, bool colours,
+                                                  size_t columns, bool verbose,
                                                   struct xb_error *error);
 /* docs/fleet.schema.json, by tables; those of findings and figures are put behind members that the
  * table's struct does not have. */

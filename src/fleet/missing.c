@@ -164,8 +164,7 @@ static enum xb_status name_missing(struct xb_judging *judging, const char *const
         finding.together = together;
         status =
             xb_fleet_add_finding(judging, &finding, error,
-                                 unread ? "expected, but no document that could be read is of it"
-                                        : "expected, but there is no document of it");
+                                 unread ? "no result file that could be read" : "no result file");
     }
     return status;
 }

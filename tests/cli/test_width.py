@@ -115,6 +115,23 @@ class Width(Case):
         coloured = self.on_terminal(80, "list")
         self.assert_words(coloured, ("\x1b[1mBackends\x1b[0m\n", "\x1b[1mModes\x1b[0m\n", "\x1b[32mhost:\x1b[0m "))
         self.assertEqual(self.on_terminal(80, "list", NO_COLOR="1"), COLOUR.sub("", coloured))
+        self.assertEqual(self.on_terminal(80, "list", "--color", "always", NO_COLOR="1"), coloured)
+        self.assertEqual(self.on_terminal(80, "list", "--color", "never"), COLOUR.sub("", coloured))
+        self.assertIn("\x1b[1mModes\x1b[0m\n", self.piped("list", "--color", "always"))
+
+    def test_errors(self):
+        """They fit a terminal; a pipe gets one line. The line of the source is for who asks for it."""
+        shown = []
+        for arguments in (("run",), ("run", "frobnicate")):
+            terminal = Terminal()
+            fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 60, 0, 0))
+            outcome = self.run_program(*arguments, terminal=terminal, environment=harness.absent_environment())
+            shown.append(outcome.err.replace("\r\n", "\n"))
+            self.check_lines(shown[-1], 60)
+        self.assertEqual(self.run_program("run", "frobnicate").err, shown[1].replace("\n  ", " "))
+        for debug, end in ((None, ""), ("1", r", at .*/file_text\.c:\d+")):
+            said = self.run_program("show", "none", environment={"XFERBENCH_DEBUG": debug}).err
+            self.assertRegex(said, rf"^xferbench: none: cannot be read: No such file or directory \[stat: ENOENT \(2\)\]{end}\n$")
 
     def test_run(self):
         """Every run has other figures: only the lines are looked at."""
