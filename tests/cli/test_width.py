@@ -4,12 +4,15 @@
 usage: test_width.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
+import fcntl
 import os
 import re
 import shutil
+import struct
+import termios
 
 import harness
-from harness import COLOUR, FEW, HOST, SOURCE, Case
+from harness import COLOUR, FEW, HOST, SOURCE, Case, Terminal
 
 NARROW = (40, 60, 80, 120)
 WIDE = 400  # where nothing is left out
