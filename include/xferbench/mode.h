@@ -292,10 +292,12 @@ struct xb_mode {
      * device of a mode of pairs is -1. NULL: false.
      */
     bool (*answer)(struct xb_reading *reading, int device, uint64_t bytes);
-    /* What to try first if a case of the mode is far below the best way: adds it to the statement
-     * that says so (xb_reading_try in reading.h) and returns true, if rows of the record show that
-     * it helps. NULL: nothing. */
-    bool (*say_first_thing)(struct xb_reading *reading, const struct xb_record_case *slow);
+    /* What to try first if a case of the mode is far below the best way: gives the statement that
+     * says so a remedy, if no other statement has it, and the number of xb_reading_try (reading.h).
+     * NULL: nothing. */
+    void (*say_first_thing)(struct xb_reading *reading, const struct xb_record_case *slow);
+    /* The variant that is how a program copies that did nothing for its copies; NULL: none. */
+    const char *ordinary;
     /* Only the link limits its copies one way: if they are far below what it can carry, something
      * is wrong with the link. */
     bool shows_link;

@@ -66,9 +66,18 @@ static const struct xb_option option_format = {
     .choices = formats,
 };
 
+static const struct xb_option option_verbose = {
+    .name = "verbose",
+    .short_name = 'v',
+    .type = XB_OPTION_FLAG,
+    .help = "Print all columns, the rule, and both sides of every condition that differs.",
+    .selects = true,
+};
+
 static const struct xb_option *const compare_rows[] = {
-    &option_threshold, &xb_option_alpha,  &option_gate,          &option_force,     &option_strict,
-    &option_format,    &xb_option_output, &xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL,
+    &option_threshold,     &xb_option_alpha, &option_gate,      &option_force,
+    &option_strict,        &option_format,   &option_verbose,   &xb_option_output,
+    &xb_option_plain_help, &xb_option_color, XB_OPTIONS_OF_ALL, NULL,
 };
 
 static const struct xb_option *const *rows(void)
@@ -157,7 +166,7 @@ static enum xb_status write_comparison(struct command *command, struct xb_error 
         if (strcmp(format, writers[i].format) == 0)
             return writers[i].write(stream, &command->comparison, error);
     return xb_compare_table_write(stream, &command->comparison, xb_terminal_columns(stream),
-                                  xb_terminal_has_colours(stream), error);
+                                  xb_config_get(command->config, "verbose")->flag, error);
 }
 
 /* Reads what is asked, compares and writes. */

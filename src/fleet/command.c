@@ -170,8 +170,8 @@ static enum xb_status write_judgement(struct command *command, struct xb_error *
             continue;
         if (!writers[i].tells_all && fleet->left_out_count > 0)
             xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
-                   fleet->left_out_count == 1 ? "document was" : "documents were",
-                   fleet->left_out[0].what, fleet->left_out[0].why);
+                   fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
+                   fleet->left_out[0].why);
         return writers[i].write(stream, &command->judgement, error);
     }
     return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
@@ -238,9 +238,10 @@ static const struct xb_option option_expect_hosts = {
     .name = "expect-hosts",
     .type = XB_OPTION_FILE,
     .argument = "FILE|NAMES",
-    .help = "The nodes you expect: fleet names those without a document. Give a file that exists, "
-            "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
-            "it is always a file, with a comma at the end (hosts,) always names.",
+    .help =
+        "The nodes you expect: fleet names those without a result file. Give a file that exists, "
+        "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
+        "it is always a file, with a comma at the end (hosts,) always names.",
 };
 static const struct xb_option option_format = {
     .name = "format",
@@ -298,7 +299,7 @@ const struct xb_command xb_command_fleet = {
         "data and missing nodes, and lists the nodes to drain. A file may hold several documents; "
         "in a folder it reads all files that end with .json, .jsonl or .ndjson; '-' is standard "
         "input.",
-    .exits = "0 no findings; 1 findings, or a document could not be read; 2 none could be read, or "
+    .exits = "0 no findings; 1 findings, or a file could not be read; 2 none could be read, or "
              "the command line is wrong; 3 too few siblings to judge. docs/fleet.md tells how it "
              "judges.",
     .example = "xferbench fleet results/ --format nodelist",

@@ -101,11 +101,10 @@ static bool say_streams(struct xb_reading *reading, int device, uint64_t bytes)
     return xb_parameter_say(reading, device, bytes, "async", &option_streams, "number of streams");
 }
 
-static bool say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
+static void say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
 {
-    return xb_host_memory_of(slow->variant) == XB_MEMORY_PAGEABLE &&
-           xb_reading_try(reading, slow, (struct xb_reading_way){"pinned", NULL},
-                          "page-locked memory");
+    if (xb_host_memory_of(slow->variant) == XB_MEMORY_PAGEABLE)
+        xb_pinning_advise(reading, slow);
 }
 
 static const struct xb_reading_line reading_lines[] = {

@@ -493,6 +493,7 @@ const struct xb_mode xb_mode_batch = {
     .figures = xb_batch_figures,
     .bytes_by_default = UINT64_C(32) << 20,
     .reading = xb_batch_reading,
+    .answer = xb_batch_answer,
     .state_bytes = sizeof(struct xb_batch),
     .capabilities = capabilities,
     .needs = needs,

@@ -204,6 +204,7 @@ const struct xb_mode xb_mode_pageable = {
     .figures = figures,
     .reading = xb_pageable_reading,
     .say_first_thing = xb_pageable_say_first_thing,
+    .ordinary = "driver",
     .state_bytes = sizeof(struct state),
     .needs = needs,
     .check_options = check_options,

@@ -483,6 +483,7 @@ const struct xb_mode xb_mode_peer = {
     .parameters = parameters,
     .figures = figures,
     .reading = xb_peer_reading,
+    .answer = xb_peer_answer,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

@@ -366,6 +366,7 @@ const struct xb_mode xb_mode_pin = {
     .options = options,
     .figures = figures,
     .reading = xb_pin_reading,
+    .answer = xb_pin_answer,
     .state_bytes = sizeof(struct xb_pin),
     .capabilities = capabilities,
     .needs = needs,

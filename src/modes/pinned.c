@@ -86,22 +86,24 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
         return false;
     bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;
     double share = after.median / alone.median;
-    xb_reading_phrase(reading, "Device to host, {name} is ", test);
+    xb_reading_phrase(reading,
+                      "Right after a copy to the GPU on the same queue, {name} back to the "
+                      "host is ",
+                      test);
     if (sure)
         xb_reading_add_speed(reading, share);
     else
-        xb_reading_add(reading, "as fast, within the noise,");
-    xb_reading_phrase(reading,
-                      " right after a copy to the device on the same queue ({rate}, without it "
-                      "{rate} GB/s).",
-                      after.median, alone.median);
+        xb_reading_add(reading, "as fast, within the noise");
+    xb_reading_phrase(reading, " ({rate}, alone {rate} GB/s).", after.median, alone.median);
     xb_reading_number(reading, "ratio", share, XB_UNIT_RATIO);
     xb_reading_number(reading, "bandwidth_after_h2d", after.median, XB_UNIT_RATE);
     xb_reading_number(reading, "bandwidth", alone.median, XB_UNIT_RATE);
     if (sure && share < 1 - LEAST_LOSS)
-        xb_reading_add(reading, " Give each direction a queue of its own: one that copies only to "
-                                "the host keeps the faster rate. Or try HSA_ENABLE_SDMA=0: "
-                                "shaders then copy instead of the engines.");
+        xb_reading_remedy(
+            reading, XB_EFFORT_LINES, 1 / share,
+            "Give each direction a stream of its own: one that copies only to the host "
+            "keeps the faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy "
+            "instead of the engines.");
     return true;
 }
 

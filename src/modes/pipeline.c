@@ -304,6 +304,7 @@ const struct xb_mode xb_mode_pipeline = {
     .parameters = parameters,
     .figures = xb_pipeline_figures,
     .reading = xb_pipeline_lines,
+    .answer = xb_pipeline_answer,
     .state_bytes = sizeof(struct xb_pipeline),
     .capabilities = capabilities,
     .needs = needs,

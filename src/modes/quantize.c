@@ -94,6 +94,11 @@ SAY(bf16)
 SAY(int8)
 SAY(fp8)
 
+static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_encoded_answer(reading, device, bytes, "quantize");
+}
+
 static const struct xb_reading_line reading_lines[] = {
     {.label = "fp16", .code = "XB-QUANTIZE", .say = say_fp16},
     {.label = "bf16", .code = "XB-QUANTIZE", .say = say_bf16},
@@ -132,6 +137,7 @@ const struct xb_mode xb_mode_quantize = {
     .only_named = true,
     .crosses_otherwise = true,
     .reading = reading_lines,
+    .answer = answer,
     .state_bytes = sizeof(struct xb_encoded),
     .capabilities = capabilities,
     .needs = needs,
