@@ -116,7 +116,7 @@ static enum xb_status refuse_operands(const struct xb_command *command,
 
 static const struct xb_option *const *help_rows(void)
 {
-    static const struct xb_option *const rows[] = {&xb_option_plain_help, &xb_option_version, NULL};
+    static const struct xb_option *const rows[] = {&xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL};
     return rows;
 }
 
@@ -189,7 +189,9 @@ static int run(const struct xb_command *command, bool is_named, int argc, char *
     memcpy(words, argv, (size_t)argc * sizeof *words);
     int code = XB_EXIT_OK;
     if (xb_config_parse(command->rows(), argc, argv, &config, &error) == XB_OK) {
-        code = answer(command, is_named, &config, words);
+        code = xb_option_color_apply(&config, &error) == XB_OK
+                   ? answer(command, is_named, &config, words)
+                   : command->fail(&error);
         xb_config_free(&config);
     } else {
         code = command->fail(&error);

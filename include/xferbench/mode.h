@@ -219,6 +219,11 @@ struct xb_reading_line {
     bool (*say_of_pairs)(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes);
 };
 
+struct xb_mode_part {
+    const char *title; /* "IN" */
+    const struct xb_figure *figure;
+};
+
 struct xb_variant_name {
     const char *variant, *name; /* "ring", "pageable, by a ring" */
 };
@@ -245,6 +250,7 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
+    const char *calls; /* what a program calls for it, in words; NULL: nothing of its own */
     /* What people call its variants, where mode and word together do not say it; ends with a
      * variant of NULL; NULL: none (record/case_name.h). */
     const struct xb_variant_name *names;
@@ -258,6 +264,10 @@ struct xb_mode {
     /* The figure that people ask the mode for, if that is not the bandwidth or the latency: a time
      * or a rate that every case has; NULL: those. */
     const struct xb_figure *headline;
+    /* What the headline is made of, each a column of its own; ends with a title of NULL; NULL:
+     * none.
+     */
+    const struct xb_mode_part *parts;
     /*
      * Of a mode that is about a latency and moves no data worth a rate: that latency, one of
      * `figures`, in seconds. verify adds its samples. Its cases are latency cases without

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_READING_H
 #define XFERBENCH_READING_H
 
+#include "xferbench/backend.h"
 #include "xferbench/mode.h"
 #include "xferbench/record.h"
 
@@ -175,19 +176,8 @@ void xb_reading_is_fine(struct xb_reading *reading);
 /* Notes that the statement says only that the samples cannot decide. */
 void xb_reading_is_untold(struct xb_reading *reading);
 
-/* The call of a program by the record's runtime: of cudaMallocHost "cudaMallocHost()" or
- * "hipHostMalloc()", of a backend that is neither "cudaMallocHost() or hipHostMalloc()". */
-enum xb_call {
-    XB_CALL_ALLOCATE_PINNED,
-    XB_CALL_PIN,
-    XB_CALL_COPY_ASYNC,
-    XB_CALL_PREFETCH,
-    XB_CALL_COPY_BATCH,
-    XB_CALL_ALLOCATE_MAPPED,
-    XB_CALL_COPY_PEER,
-    XB_CALL_ENABLE_PEER,
-    XB_CALLS
-};
+/* The call of a program by the record's backend: of XB_CALL_PIN "cudaHostRegister()"; of a backend
+ * that has no names for them "cudaHostRegister() or hipHostRegister()". */
 const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call);
 
 /* ---- one way to move data against another ---- */

@@ -62,7 +62,8 @@ void xb_counts_free(struct xb_counts *counts);
 XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,
                                                struct xb_error *error);
 
-/* "1 GiB", "1536 KiB", "1000 B": exact, with the largest power of 1024 that divides. */
+/* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in the unit that takes fewest digits; of two that
+ * take as many, in that of 1024. */
 const char *xb_size_format(uint64_t bytes, char *text, size_t size);
 
 /* Three significant digits with a fitting unit: "3.31 us", "19.4 ms", "1.20 s". */

@@ -342,7 +342,7 @@ static const struct xb_option *const all_rows[] = {&option_in,          &option_
                                                    &option_check,       &xb_option_backend,
                                                    &xb_option_deadline, &option_device,
                                                    &option_json,        &xb_option_plain_help,
-                                                   &xb_option_version,  NULL};
+                                                   XB_OPTIONS_OF_ALL,   NULL};
 
 static const struct xb_option *const *rows(void)
 {

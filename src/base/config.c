@@ -192,9 +192,11 @@ static enum xb_status check_name(const struct tables *tables, const char *argume
             strncmp(tables->names[i], argument + 2, length) == 0)
             return XB_OK;
     snprintf(word, sizeof word, "%.*s", (int)length, argument + 2);
-    const char *nearest = xb_nearest(word, tables->names);
-    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s", word,
+    const char *other = NULL;
+    const char *nearest = xb_nearest_option(word, tables->names, &other);
+    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s%s%s", word,
                    nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
+                   other != NULL ? " or --" : "", other != NULL ? other : "",
                    nearest != NULL ? "?" : "");
 }
 

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *xb_status_name(enum xb_status status)
@@ -75,11 +76,13 @@ const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
      * such words: they explain themselves. */
     bool is_libc = strcmp(error->native_name, xb_errno_name(code)) == 0 &&
                    strstr(error->message, strerror(code)) == NULL;
+    const char *debug = getenv("XFERBENCH_DEBUG");
+    char native[192] = "", place[160] = "";
     if (error->call[0] != '\0')
-        snprintf(text, size, "%s [%s: %s (%lld)%s%s, at %s:%d]", error->message, error->call,
-                 error->native_name, (long long)error->native_code, is_libc ? ", " : "",
-                 is_libc ? strerror(code) : "", error->file, error->line);
-    else
-        snprintf(text, size, "%s", error->message);
+        snprintf(native, sizeof native, " [%s: %s (%lld)%s%s]", error->call, error->native_name,
+                 (long long)error->native_code, is_libc ? ", " : "", is_libc ? strerror(code) : "");
+    if (debug != NULL && debug[0] != '\0')
+        snprintf(place, sizeof place, ", at %s:%d", error->file, error->line);
+    snprintf(text, size, "%s%s%s", error->message, native, place);
     return text;
 }

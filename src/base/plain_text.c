@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plain_text.h"
 
+#include "note.h"
+
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -119,5 +121,11 @@ void xb_say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "xferbench: %s\n", xb_plain_text(text, plain, sizeof plain));
+    xb_plain_text(text, plain, sizeof plain);
+    if (!xb_is_terminal(stderr)) { /* one line, for grep, in one write: others write there too */
+        fprintf(stderr, "xferbench: %s\n", plain);
+        return;
+    }
+    fputs("xferbench: ", stderr);
+    xb_wrapped_print(stderr, plain, 2, (int)strlen("xferbench: "));
 }

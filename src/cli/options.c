@@ -3,6 +3,7 @@
 
 #include "backends/choice.h"
 #include "backends/registry.h"
+#include "base/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,31 @@ const struct xb_option xb_option_version = {
     .help = "Print the version and what is built in.",
     .selects = true,
 };
+
+/* In the order of enum xb_colours. */
+static const char *const colour_words[] = {"auto", "always", "never", NULL};
+const struct xb_option xb_option_color = {
+    .name = "color",
+    .type = XB_OPTION_CHOICES,
+    .argument = "WHEN",
+    .default_text = "auto",
+    .help = "Colours: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or "
+            "never.",
+    .choices = colour_words,
+    .selects = true,
+};
+
+enum xb_status xb_option_color_apply(const struct xb_config *config, struct xb_error *error)
+{
+    const struct xb_value *value = xb_config_get(config, xb_option_color.name);
+    if (value->word_count != 1)
+        return XB_FAIL(error, XB_ERR_USAGE, "--color: one at a time");
+    for (int i = 0; colour_words[i] != NULL; i++)
+        if (strcmp(colour_words[i], value->words[0]) == 0)
+            xb_terminal_want_colours((enum xb_colours)i);
+    return XB_OK;
+}
+
 const struct xb_option xb_option_output = {
     .name = "output",
     .short_name = 'o',

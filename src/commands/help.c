@@ -37,25 +37,26 @@ static void print_commands(FILE *stream, const struct xb_command *const *command
 
 void xb_help_print_program(FILE *stream, const struct xb_command *const *commands)
 {
-    char names[1024] = "";
-    size_t used = 0;
     print_title(stream);
     print_commands(stream, commands);
-    for (size_t m = 0; xb_modes[m] != NULL && used < sizeof names; m++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", m > 0 ? ", " : "",
-                                 xb_modes[m]->name);
-    fprintf(stream, "\nModes: ");
-    xb_help_print_wrapped(stream, names, (int)strlen("Modes: "));
+    fprintf(stream, "\nModes:\n");
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        char name[64];
+        snprintf(name, sizeof name, "  %s", xb_modes[m]->name);
+        xb_help_print_entry(stream, name, xb_modes[m]->summary, 16);
+    }
     fprintf(stream, "\nOptions used most:\n");
     xb_help_print_brief_options(stream, xb_run_rows());
     fprintf(stream, "\nExample: %s\n\nMore:\n", xb_command_run.example);
-    xb_help_print_entry(stream, "  xferbench help WORD", "on a command, a mode, or an option", 26);
+    xb_help_print_entry(stream, "  xferbench help WORD",
+                        "on a command, a mode, an option or a word", 26);
     for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++) {
         char name[64];
         snprintf(name, sizeof name, "  xferbench help %s", topic->name);
         xb_help_print_entry(stream, name, topic->summary, 26);
     }
     xb_help_print_entry(stream, "  man xferbench", "the manual, where it is installed", 26);
+    xb_help_print_entry(stream, "  XFERBENCH_DEBUG=1", "errors name their line of the source", 26);
 }
 
 static void print_all(FILE *stream, const struct xb_command *const *commands)
@@ -83,6 +84,7 @@ static void print_columns(FILE *stream, const struct xb_command *const *commands
 
 const struct xb_topic xb_topics[] = {
     {"columns", "what the columns of the tables are", print_columns},
+    {"words", "what the words mean: pinned, ring, noisy ...", xb_help_print_words},
     {"all", "every command and every option", print_all},
     {NULL, NULL, NULL},
 };
@@ -172,7 +174,8 @@ static bool print_on(FILE *stream, const struct xb_command *const *commands, con
             topic->print(stream, commands);
             return true;
         }
-    return xb_help_print_option_named(stream, commands, word);
+    bool is_word = xb_help_print_word(stream, word);
+    return xb_help_print_option_named(stream, commands, word) || is_word;
 }
 
 int xb_help_answer(const char *asked, const struct xb_config *config,

@@ -146,7 +146,7 @@ static const struct xb_option *const link_rows[] = {
     &option_min_h2d,       &option_min_d2h,       &option_min_peer,
     &option_limits,        &option_format,        &xb_option_output,
     &option_json,          &xb_option_json_lines, &option_verbose,
-    &xb_option_plain_help, &xb_option_version,    NULL};
+    &xb_option_plain_help, XB_OPTIONS_OF_ALL,     NULL};
 
 const struct xb_option *const *xb_link_rows(void)
 {

@@ -384,7 +384,7 @@ static const struct xb_option option_json = {
 };
 static const struct xb_option *const *rows(void)
 {
-    static const struct xb_option *const all[] = {&option_json, &xb_option_help, &xb_option_version,
+    static const struct xb_option *const all[] = {&option_json, &xb_option_help, XB_OPTIONS_OF_ALL,
                                                   NULL};
     return all;
 }
@@ -392,7 +392,7 @@ static const struct xb_option *const *rows(void)
 const struct xb_command xb_command_list = {
     .name = "list",
     .synopsis = "list",
-    .summary = "show backends, devices and modes",
+    .summary = "show backends, GPUs and modes",
     .description = "Shows the backends with what each looked for, the devices with their "
                    "capabilities, and what each mode can measure.",
     .exits = "0 all was shown; 1 it could not be written; 2 the command line is wrong, or FILE "

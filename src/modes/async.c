@@ -123,6 +123,8 @@ static const struct xb_variant_name names[] = {{"registered", "async"},
 
 const struct xb_mode xb_mode_async = {
     .name = "async",
+    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() of chunks of pinned memory on several streams "
+             "(cudaStreamCreate(), hipStreamCreate()).",
     .summary = "host memory in chunks over several streams, one way or both ways at once",
     .description =
         "Copies one buffer in chunks of --chunk, dealt in turn to --streams queues. The time runs "

@@ -472,6 +472,9 @@ static const struct xb_variant_name names[] = {{"each", "batch, a copy a piece"}
 
 const struct xb_mode xb_mode_batch = {
     .name = "batch",
+    .calls = "cudaMemcpyBatchAsync() (CUDA 12.8) or hipMemcpyBatchAsync() for many pieces in one "
+             "call; cudaMemcpy2DAsync() or hipMemcpy2DAsync() for rows; cudaGraphLaunch() or "
+             "hipGraphLaunch() for copies that repeat.",
     .summary = "many small pieces, in each way that a program can move them",
     .description =
         "Moves --size bytes as pieces of --piece between page-locked host memory and the device. "

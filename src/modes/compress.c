@@ -120,7 +120,7 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_compress = {
     .name = "compress",
-    .summary = "data compressed on the host, sent, and restored on the device",
+    .summary = "data compressed on the host, sent, and restored on the GPU",
     .description =
         "'made-and-sent': host threads (--threads) compress data chunk by chunk, the result "
         "crosses, and kernels restore it, all at the same time on different chunks. 'sent' begins "

@@ -300,6 +300,10 @@ static const struct xb_variant_name names[] = {{"registered", "double-buffer"},
 
 const struct xb_mode xb_mode_double_buffer = {
     .name = "double-buffer",
+    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() of the next chunk on one stream while a kernel "
+             "works on this chunk on another; cudaEventRecord() and cudaStreamWaitEvent() keep "
+             "their order. In PyTorch DataLoader(num_workers=N, pin_memory=True) and .to(\"cuda\", "
+             "non_blocking=True).",
     .summary = "a pipeline: copy in, compute, copy out, overlapped over several buffers",
     .description =
         "Sends one buffer through the device in chunks of --chunk: in, a kernel that computes on "

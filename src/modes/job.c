@@ -409,8 +409,15 @@ static const struct xb_variant_name names[] = {{"pageable", "job, pageable"},
                                                {"overlapped", "job, overlapped"},
                                                {NULL, NULL}};
 
+static const struct xb_mode_part parts[] = {{"IN", &xb_figure_in_time},
+                                            {"KERNEL", &xb_figure_kernel_time},
+                                            {"OUT", &xb_figure_out_time},
+                                            {NULL, NULL}};
+
 const struct xb_mode xb_mode_job = {
     .name = "job",
+    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() to the GPU, the kernel, and the copy back: one "
+             "after the other in one stream, or in chunks on two.",
     .summary = "a whole job: data in, a kernel, the result back, until the host has it",
     .description =
         "Brings --size bytes to the device, computes on them for --gpu-time and brings --job-out "
@@ -427,6 +434,8 @@ const struct xb_mode xb_mode_job = {
     .only_named = true,
     .variant_option = &option_way,
     .names = names,
+    .headline = &job_time,
+    .parts = parts,
     .options = options,
     .parameters = parameters,
     .figures = figures,

@@ -132,7 +132,7 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_loads = {
     .name = "loads",
-    .summary = "the latency of a load from the host's memory and from the device's own",
+    .summary = "the latency of a load from the host's memory and from the GPU's own",
     .description =
         "One thread follows a chain through memory: each load brings the address of the next and "
         "waits for the one before. h2d goes through page-locked host memory that is mapped into "

@@ -142,7 +142,8 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_local = {
     .name = "local",
-    .summary = "one copy within a device's own memory",
+    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() from one buffer of the GPU to another.",
+    .summary = "one copy within a GPU's own memory",
     .description =
         "Copies one buffer of the device's memory to another of the same device. No byte crosses "
         "a link: compare copies across a link with it. The bandwidth is that of the bytes copied; "

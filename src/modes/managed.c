@@ -266,6 +266,8 @@ static const struct xb_variant_name names[] = {{"fault", "managed, on faults"},
 
 const struct xb_mode xb_mode_managed = {
     .name = "managed",
+    .calls = "cudaMallocManaged() or hipMallocManaged(); cudaMemPrefetchAsync() or "
+             "hipMemPrefetchAsync() before the data is used; cudaMemAdvise() or hipMemAdvise().",
     .summary = "memory with one address for both sides, moved by faults, on request or not at all",
     .description =
         "Moves managed (unified) memory. fault: h2d is a kernel that reads pages lying on the "

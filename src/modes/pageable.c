@@ -179,12 +179,15 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_pageable = {
     .name = "pageable",
+    .calls = "cudaMemcpy() or hipMemcpy() of memory from malloc(), new or NumPy; in PyTorch "
+             ".to(\"cuda\") of an ordinary tensor. Pinned memory is faster: help pinned.",
     .summary =
         "ordinary host memory, staged through page-locked memory by the driver or by threads",
     .description =
-        "Copies one buffer of ordinary (pageable) host memory; every page was touched before. The "
-        "device cannot reach such memory by itself: somebody copies it piece by piece through "
-        "page-locked memory. With --staging driver the driver does. That costs CPU time, and the "
+        "Copies one buffer of ordinary (pageable) host memory; every page was touched before. Copy "
+        "engines cannot read such memory (kernels can where HMM or ATS lets them, see list): "
+        "somebody copies it piece by piece through page-locked memory. With --staging driver the "
+        "driver does. That costs CPU time, and the "
         "call that starts the copy may return only when the data is moved. So the queue is never "
         "held, and SUBMIT shows how long the call took to return. With --staging ring host "
         "threads copy through a small ring of page-locked chunks while the device copies the "

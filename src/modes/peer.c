@@ -459,7 +459,9 @@ static const struct xb_variant_name names[] = {{"direct-read", "peer, direct rea
 
 const struct xb_mode xb_mode_peer = {
     .name = "peer",
-    .summary = "one copy between the memories of two devices, direct or staged through the host",
+    .calls = "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess() once, then "
+             "cudaMemcpyPeerAsync() or hipMemcpyPeerAsync(). In PyTorch .to(\"cuda:1\").",
+    .summary = "one copy between the memories of two GPUs, direct or staged through the host",
     .description =
         "For every ordered pair of devices, copies a buffer from the first to the second. "
         "direct-read: peer access is on, and the destination fetches the data. direct-write: the "

@@ -66,7 +66,9 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_peer_loads = {
     .name = "peer-loads",
-    .summary = "the latency of a load from another device's memory",
+    .calls = "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess(), and a pointer of the "
+             "other GPU in the kernel.",
+    .summary = "the latency of a load from another GPU's memory",
     .description =
         "For every ordered pair of devices: one thread of the second follows a chain through the "
         "first one's memory, with peer access on. Each load brings the address of the next and "

@@ -345,6 +345,8 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_pin = {
     .name = "pin",
+    .calls = "cudaMallocHost(), cudaHostRegister(); hipHostMalloc(), hipHostRegister(). In PyTorch "
+             "tensor.pin_memory().",
     .summary = "what page-locking memory costs, and after how many copies it has paid",
     .description =
         "Page-locks (pins) memory in each way of --pin-by, several times, and says how long that "

@@ -129,6 +129,10 @@ static const struct xb_variant_name names[] = {{"registered", "pinned"},
 
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
+    .calls = "cudaMallocHost() or hipHostMalloc() for new memory, cudaHostRegister() or "
+             "hipHostRegister() for memory that is there; then cudaMemcpyAsync() or "
+             "hipMemcpyAsync(). In PyTorch tensor.pin_memory() or DataLoader(pin_memory=True), "
+             "then .to(\"cuda\", non_blocking=True).",
     .summary = "one copy of page-locked host memory: the best that the link gives",
     .description =
         "Copies one buffer of page-locked (pinned) host memory in a single operation. The "

@@ -265,9 +265,17 @@ static const struct xb_variant_name names[] = {{"serial", "pipeline, serial"},
                                                {"overlapped", "pipeline, overlapped"},
                                                {NULL, NULL}};
 
+static const struct xb_mode_part parts[] = {{"READ", &xb_pipeline_rates[XB_PIPELINE_READ]},
+                                            {"IN", &xb_pipeline_rates[XB_PIPELINE_IN]},
+                                            {"KERNEL", &xb_pipeline_rates[XB_PIPELINE_COMPUTE]},
+                                            {"OUT", &xb_pipeline_rates[XB_PIPELINE_OUT]},
+                                            {NULL, NULL}};
+
 const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
-    .summary = "from disk to device: read, copy, compute, bring the result back",
+    .calls = "threads that read() into pinned buffers, cudaMemcpyAsync() or hipMemcpyAsync() from "
+             "there. In PyTorch DataLoader(num_workers=N, pin_memory=True).",
+    .summary = "from disk to GPU: read, copy, compute, bring the result back",
     .description =
         "Reads a file (--file, or one of --size that it makes and removes), copies it to the "
         "device in chunks of --chunk, has a kernel compute on every word, and brings the result "
@@ -291,6 +299,7 @@ const struct xb_mode xb_mode_pipeline = {
     .crosses_otherwise = true,
     .variant_option = &xb_option_order,
     .names = names,
+    .parts = parts,
     .options = options,
     .parameters = parameters,
     .figures = xb_pipeline_figures,

@@ -110,7 +110,8 @@ static const struct xb_variant_name names[] = {{"fp16", "quantize to fp16"},
 
 const struct xb_mode xb_mode_quantize = {
     .name = "quantize",
-    .summary = "float32 values narrowed on the host, sent, and widened again on the device",
+    .calls = "in PyTorch tensor.half() or .to(torch.bfloat16) before .to(\"cuda\").",
+    .summary = "float32 values narrowed on the host, sent, and widened again on the GPU",
     .description =
         "Host threads (--threads) narrow float32 values chunk by chunk, the result crosses, and a "
         "kernel widens it again, all at the same time on different chunks. The row shows the "

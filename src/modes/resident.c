@@ -299,6 +299,9 @@ static const struct xb_variant_name names[] = {{"registered", "resident"},
 
 const struct xb_mode xb_mode_resident = {
     .name = "resident",
+    .calls =
+        "cudaMalloc() or hipMalloc() once, and all kernels on that memory with no copy between "
+        "them. In PyTorch keep tensors on \"cuda\" and call .item() and .cpu() rarely.",
     .summary =
         "data kept on the device from kernel to kernel, beside a trip to the host after each",
     .description =

@@ -254,6 +254,8 @@ static const struct xb_variant_name names[] = {{"sequential", "zero-copy"},
 
 const struct xb_mode xb_mode_zero_copy = {
     .name = "zero-copy",
+    .calls = "cudaHostAlloc(cudaHostAllocMapped) or hipHostMalloc(hipHostMallocMapped), and that "
+             "pointer in the kernel.",
     .summary = "kernels that read or write mapped host memory in place",
     .description =
         "A kernel goes through a buffer of page-locked host memory that is mapped into the "

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* locale_t, in base/text.h */
 #include "internal.h"
 
+#include "backends/registry.h"
 #include "base/text.h"
 #include "record/mode_list.h"
 #include "record/shown_parameters.h"
@@ -139,23 +140,20 @@ void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case 
 
 const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
 {
-    enum { CUDA, HIP, ANY };
-    static const char *const calls[XB_CALLS][ANY + 1] = {
-#define CALL(cuda, hip) {cuda "()", hip "()", cuda "() or " hip "()"}
-        [XB_CALL_ALLOCATE_PINNED] = CALL("cudaMallocHost", "hipHostMalloc"),
-        [XB_CALL_PIN] = CALL("cudaHostRegister", "hipHostRegister"),
-        [XB_CALL_COPY_ASYNC] = CALL("cudaMemcpyAsync", "hipMemcpyAsync"),
-        [XB_CALL_PREFETCH] = CALL("cudaMemPrefetchAsync", "hipMemPrefetchAsync"),
-        [XB_CALL_COPY_BATCH] = CALL("cudaMemcpyBatchAsync", "hipMemcpyBatchAsync"),
-        [XB_CALL_ALLOCATE_MAPPED] = CALL("cudaHostAlloc", "hipHostMalloc"),
-        [XB_CALL_COPY_PEER] = CALL("cudaMemcpyPeerAsync", "hipMemcpyPeerAsync"),
-        [XB_CALL_ENABLE_PEER] = CALL("cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"),
-#undef CALL
+    static const char *const any[XB_CALLS] = {
+        [XB_CALL_ALLOCATE_PINNED] = "cudaMallocHost() or hipHostMalloc()",
+        [XB_CALL_PIN] = "cudaHostRegister() or hipHostRegister()",
+        [XB_CALL_COPY_ASYNC] = "cudaMemcpyAsync() or hipMemcpyAsync()",
+        [XB_CALL_PREFETCH] = "cudaMemPrefetchAsync() or hipMemPrefetchAsync()",
+        [XB_CALL_COPY_BATCH] = "cudaMemcpyBatchAsync() or hipMemcpyBatchAsync()",
+        [XB_CALL_ALLOCATE_MAPPED] = "cudaHostAlloc() or hipHostMalloc()",
+        [XB_CALL_COPY_PEER] = "cudaMemcpyPeerAsync() or hipMemcpyPeerAsync()",
+        [XB_CALL_ENABLE_PEER] = "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess()",
     };
-    const char *backend = reading->record->backend != NULL ? reading->record->backend : "";
-    return calls[call][strcmp(backend, "cuda") == 0  ? CUDA
-                       : strcmp(backend, "hip") == 0 ? HIP
-                                                     : ANY];
+    const char *name = reading->record->backend;
+    const struct xb_backend_entry *entry = name != NULL ? xb_backend_find(name) : NULL;
+    bool has = entry != NULL && entry->backend != NULL && entry->backend->calls != NULL;
+    return has ? entry->backend->calls[call] : any[call];
 }
 
 /* ---- one way to move data against another ---- */

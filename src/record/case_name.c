@@ -3,6 +3,7 @@
 
 #include "base/note.h"
 #include "mode_list.h"
+#include "rows.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,5 +30,5 @@ const char *xb_direction_words(const struct xb_record_case *test)
         return "back to the host";
     if (strcmp(test->direction, "bidir") == 0)
         return "both ways";
-    return test->peer >= 0 ? "one way" : "within the GPU";
+    return xb_case_is_of_pairs(test) ? "one way" : "within the GPU";
 }

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/note.h"
 #include "base/text.h"
+#include "record/case_name.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
@@ -357,7 +358,7 @@ static enum xb_status make_grid(const struct matrix *matrix, size_t most, const 
     return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a matrix");
 }
 
-/* "peer direct-read, d2d, 1 GiB, chunk 8 MiB, GB/s (rows: from, columns: to)". */
+/* "peer, direct read, one way, 1 GiB, chunk 8 MiB, GB/s (rows: from, columns: to)". */
 static void add_title(struct xb_words *words, const struct matrix *matrix)
 {
     const struct kind *kind = matrix->kind;
@@ -368,7 +369,8 @@ static void add_title(struct xb_words *words, const struct matrix *matrix)
                        : of->latency                 ? "host latency p50 in us"
                        : both_ways                   ? "GB/s both ways together"
                                                      : "GB/s";
-    xb_words_add(words, "%s %s, %s, %s", of->mode, of->variant, of->direction,
+    xb_words_add(words, "%s", xb_method_name(of, text, sizeof text));
+    xb_words_add(words, ", %s, %s", xb_direction_words(of),
                  xb_size_format(of->bytes, text, sizeof text));
     for (size_t i = 0; i < matrix->parameters->count; i++) {
         const char *name = matrix->parameters->names[i];
@@ -408,8 +410,43 @@ static void print_block(FILE *stream, const struct xb_matrix_grid *grid, size_t 
 struct printing {
     FILE *stream;
     bool first;   /* nothing stands above, so that no empty line is needed */
+    bool is_line; /* that is a line of such a matrix */
+    bool brief;   /* a matrix whose values are alike becomes a line */
     bool differs; /* a matrix is of several kinds of links */
 };
+
+#define ALIKE 0.02 /* the range of values that are alike, as a share of the least */
+
+/* How many values there are, and between which they lie; 0 where they differ, or a cell is of
+ * something else than a value. */
+static size_t alike(const struct xb_matrix_grid *grid, double *least, double *most)
+{
+    size_t count = 0;
+    *least = (double)INFINITY;
+    *most = 0;
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        if (grid->texts[i] == NULL)
+            continue;
+        if (!isfinite(grid->values[i]))
+            return 0;
+        *least = fmin(*least, grid->values[i]);
+        *most = fmax(*most, grid->values[i]);
+        count++;
+    }
+    return *most - *least <= ALIKE * *least ? count : 0;
+}
+
+/* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
+static void print_line(FILE *stream, const char *title, size_t count, double least, double most)
+{
+    char low[32], high[32];
+    snprintf(low, sizeof low, "%.*f", xb_decimals_for(least), least);
+    snprintf(high, sizeof high, "%.*f", xb_decimals_for(most), most);
+    bool is_one = strcmp(low, high) == 0;
+    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%.*s: %s%s%s, %zu pair%s",
+                   (int)strcspn(title, "(") - 1, title, low, is_one ? "" : " to ",
+                   is_one ? "" : high, count, count > 1 ? "s" : "");
+}
 
 /* Columns that do not fit into a line stand below. */
 static enum xb_status print_one(const struct matrix *matrix, void *argument, struct xb_error *error)
@@ -421,14 +458,26 @@ static enum xb_status print_one(const struct matrix *matrix, void *argument, str
     struct xb_matrix_grid grid = {.title = matrix->kind->title};
     char link[CELL];
     size_t width = 4;
+    size_t count = 0;
+    double least, most;
     if (grid.title == NULL)
         add_title(&title, matrix);
-    if (!printing->first)
+    if (grid.title == NULL)
+        grid.title = title.text;
+    printing->differs = printing->differs || !one_link(matrix, link);
+    enum xb_status status = make_grid(matrix, SIZE_MAX, "", "", &grid, &memory, error);
+    if (status == XB_OK && printing->brief)
+        count = alike(&grid, &least, &most);
+    if (!printing->first && !(count > 0 && printing->is_line))
         fputc('\n', stream);
     printing->first = false;
-    printing->differs = printing->differs || !one_link(matrix, link);
-    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title != NULL ? grid.title : title.text);
-    enum xb_status status = make_grid(matrix, SIZE_MAX, "", "", &grid, &memory, error);
+    printing->is_line = count > 0;
+    if (count > 0) {
+        print_line(stream, grid.title, count, least, most);
+        xb_arena_free(memory);
+        return XB_OK;
+    }
+    xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title);
     for (size_t i = 0; status == XB_OK && i < grid.row_count * grid.column_count; i++)
         if (grid.texts[i] != NULL && strlen(grid.texts[i]) > width)
             width = strlen(grid.texts[i]);
@@ -441,10 +490,10 @@ static enum xb_status print_one(const struct matrix *matrix, void *argument, str
     return status;
 }
 
-enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, bool first,
+enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, bool brief,
                                struct xb_error *error)
 {
-    struct printing printing = {stream, first, false};
+    struct printing printing = {.stream = stream, .first = first, .brief = brief};
     enum xb_status status = visit_all(record, &of_pairs, print_one, &printing, error);
     if (status == XB_OK && printing.differs)
         status = visit_all(record, &of_links, print_one, &printing, error);
@@ -496,7 +545,7 @@ static bool print_threads(FILE *stream, const struct xb_record *record)
 enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first,
                                      struct xb_error *error)
 {
-    struct printing printing = {stream, first, false};
+    struct printing printing = {.stream = stream, .first = first};
     const char *marks = "None is marked: the system does not say which node a device is close to.";
     if (!has_nodes(record))
         return XB_OK;

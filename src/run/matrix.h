@@ -10,10 +10,11 @@
 /*
  * The cases of pairs of devices: a matrix for each mode, variant, direction, size and parameters,
  * with sources down and destinations across. Prints nothing where there are none. `first` tells
- * that nothing stands above, so that no empty line is needed. XB_ERR_MEMORY only.
+ * that nothing stands above, so that no empty line is needed. `brief`: of pairs that are alike a
+ * line is enough. XB_ERR_MEMORY only.
  */
 XB_MUST_CHECK enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record,
-                                             bool first, struct xb_error *error);
+                                             bool first, bool brief, struct xb_error *error);
 
 /*
  * The cases of several NUMA nodes, or of all there are: a matrix for each mode, variant, direction,
@@ -28,7 +29,7 @@ XB_MUST_CHECK enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb
 
 /* A matrix as texts and numbers, for a picture of it. */
 struct xb_matrix_grid {
-    const char *title; /* "peer direct-read, d2d, 1 GiB, GB/s (rows: from, columns: to)" */
+    const char *title; /* "peer, direct read, one way, 1 GiB, GB/s (rows: from, columns: to)" */
     const char *unit;  /* "GB/s", "us" */
     const char *rows_are, *columns_are;
     const char *const *row_names, *const *column_names;

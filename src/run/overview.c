@@ -11,15 +11,19 @@
 #include "record/case_name.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "table.h"
+#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define LABEL 9       /* the width of a word before its text */
 #define MOST_ROWS 12  /* of a group of bars */
 #define MOST_ACROSS 7 /* sizes or devices beside each other */
+#define LEAST_CURVE 3 /* sizes */
+#define MOST_BESIDE_CURVE 5
 #define MOST_ADVICE 3
 #define MOST_AXIS 64
 
@@ -46,7 +50,6 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
     char node[XB_NODE_TEXT];
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
-    const char *backend = record->backend != NULL ? record->backend : "";
     for (size_t i = 0, alike = 0; i < count; i += alike) {
         alike = 1;
         while (i + alike < count && strcmp(devices[i].name, devices[i + alike].name) == 0)
@@ -59,12 +62,12 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
     }
     if (record->driver != NULL)
         xb_words_add(&words, "%sdriver %s", words.length > 0 ? ", " : "", record->driver);
-    if (record->runtime != NULL && strcmp(backend, "host") != 0)
-        xb_words_add(&words, ", %s %s",
-                     strcmp(backend, "cuda") == 0  ? "CUDA"
-                     : strcmp(backend, "hip") == 0 ? "HIP"
-                                                   : backend,
-                     record->runtime);
+    if (record->runtime != NULL) /* "CUDA 13.0" */
+        xb_words_add(&words, ", ");
+    for (const char *c = record->backend; record->runtime != NULL && c != NULL && *c != '\0'; c++)
+        xb_words_add(&words, "%c", toupper((unsigned char)*c));
+    if (record->runtime != NULL)
+        xb_words_add(&words, " %s", record->runtime);
     xb_node_text(record->host.node, record->host.hostname, node);
     size_t used = words.length + 2 + strlen("node ") + strlen(node);
     if (node[0] != '\0' && used <= xb_terminal_prose_columns(stream))
@@ -72,17 +75,17 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
                      node);
     else if (node[0] != '\0')
         xb_words_add(&words, ", node %s", node);
-    fprintf(stream, "%s", xb_colour_begin(stream, XB_COLOUR_TITLE));
-    if (words.length <= xb_terminal_prose_columns(stream))
-        fprintf(stream, "%s%s\n", words.text, xb_colour_end(stream, XB_COLOUR_TITLE));
+    if (words.length <= xb_terminal_prose_columns(stream)) /* as it is: with its blanks */
+        fprintf(stream, "%s%s%s\n", xb_colour_begin(stream, XB_COLOUR_TITLE), words.text,
+                xb_colour_end(stream, XB_COLOUR_TITLE));
     else
         xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
     if (record->library_named_by != NULL)
-        xb_note_print(stream, "library", XB_TABLE_LABEL, "%s, NAMED BY %s", record->library,
+        xb_note_print(stream, "library", LABEL, "%s, NAMED BY %s", record->library,
                       record->library_named_by);
     for (size_t i = 0; i < count; i++)
         if (!devices[i].bound && !devices[i].numa_is_normal)
-            xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "GPU %u is NOT bound to its node%s%s",
+            xb_note_print(stream, "NUMA", LABEL, "GPU %u is NOT bound to its node%s%s",
                           devices[i].index, devices[i].numa_note != NULL ? ": " : "",
                           devices[i].numa_note != NULL ? devices[i].numa_note : "");
 }
@@ -224,7 +227,10 @@ static void title_of(const struct bar *bars, size_t count, bool names_devices, c
         within = within || strcmp(bars[i].test->direction, "d2d") == 0;
     }
     if (is_time(bars[0].test) && !bars[0].test->latency)
-        snprintf(title, size, "Time%s%s", names_devices ? ", " : "", names_devices ? gpu : "");
+        snprintf(title, size, "Time%s%s%s", names_devices ? ", " : "", names_devices ? gpu : "",
+                 kind_of(bars[0].test) == TO     ? ", to the GPU"
+                 : kind_of(bars[0].test) == BACK ? ", back to the host"
+                                                 : "");
     else if (kind_of(bars[0].test) == TO)
         snprintf(title, size, "To %s", gpu);
     else if (kind_of(bars[0].test) == BACK)
@@ -276,6 +282,29 @@ static void interval_cell(struct xb_table *table, const struct bar *bar)
                       s->ci95_high);
 }
 
+/* Columns of what the mode's figure is made of, alone; none for rows of several modes. */
+static const struct xb_mode_part *parts_of(const struct bar *bars, size_t count)
+{
+    const struct xb_mode *mode = xb_mode_find(bars[0].test->mode);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(bars[i].test->mode, bars[0].test->mode) != 0)
+            return NULL;
+    return mode != NULL ? mode->parts : NULL;
+}
+
+static void part_cell(const struct overview *view, struct xb_table *table, const struct bar *bar,
+                      const struct xb_figure *figure)
+{
+    char text[32];
+    double value = xb_record_median(view->record, bar->test, figure->name);
+    if (!isfinite(value))
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    else if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        duration_cell(table, value);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_rate_text(value, text, sizeof text));
+}
+
 /* Why a row counts for less: it has wrong data, or was cut short. */
 static const char *flaw_of(const struct overview *view, const struct xb_record_case *test)
 {
@@ -290,7 +319,7 @@ static const char *flaw_of(const struct overview *view, const struct xb_record_c
 static enum xb_status print_bars(struct overview *view, const struct bar *bars, size_t count,
                                  bool names_devices)
 {
-    char title[64], size[32], beside[64];
+    char title[64], size[32], beside[64], briefly[32];
     bool is_times = is_time(bars[0].test);
     /* Rates of copies within a GPU and over its link are not held against each other. */
     bool has_bars = count > 1 || kind_of(bars[0].test) != OTHER;
@@ -298,27 +327,38 @@ static enum xb_status print_bars(struct overview *view, const struct bar *bars, 
     double whole = ceiling;
     int decimals = 0;
     size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
+    const struct xb_mode_part *parts = parts_of(bars, count);
+    bool has_intervals = false;
     struct xb_table *table = xb_table_new();
     struct xb_words first = {.length = 0};
     for (size_t i = 0; i < count; i++) {
         decimals = bars[i].decimals > decimals ? bars[i].decimals : decimals;
         whole = ceiling > 0 ? whole : fmax(whole, bars[i].s.median);
+        has_intervals = has_intervals || bars[i].s.has_interval || bars[i].test->latency;
         has_bars = has_bars && strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
     }
     title_of(bars, count, names_devices, title, sizeof title);
     xb_words_add(&first, "%s, %s", title, xb_size_format(bars[0].test->bytes, size, sizeof size));
+    snprintf(title, sizeof title, "%.63s", first.text); /* as it is without what follows */
     if (first.length < view->name_width)
         xb_words_add(&first, "%*s", (int)(view->name_width - first.length), "");
     snprintf(beside, sizeof beside, "%s", is_times ? "of the longest" : "of the fastest");
     if (ceiling > 0)
         snprintf(beside, sizeof beside, "of %.1f that the link carries", ceiling);
-    xb_table_add_column(table, &(struct xb_table_column){.title = first.text, .least = 16});
+    snprintf(briefly, sizeof briefly, ceiling > 0 ? "of %.1f" : "share", ceiling);
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = first.text, .brief = title, .least = 16});
     add_column(table, is_times ? "TIME" : "GB/s", true, 0);
-    add_column(table, bars[0].test->latency ? "p99" : "95 % interval", true, 1);
+    if (has_intervals)
+        add_column(table, bars[0].test->latency ? "p99" : "95 % interval", true, 1);
+    for (const struct xb_mode_part *part = parts; part != NULL && part->title != NULL; part++)
+        add_column(table, part->title, true, 0);
     if (has_bars) {
-        add_column(table, beside, false, 2);
+        xb_table_add_column(
+            table, &(struct xb_table_column){.title = beside, .brief = briefly, .turn = 2});
         add_column(table, "", true, 3);
     }
+    add_column(table, "", false, 2);
     add_column(table, "", false, 0);
     for (size_t i = 0; i < shown; i++) {
         double bound = xb_record_median(view->record, bars[i].test, "share_of_bound");
@@ -329,16 +369,19 @@ static enum xb_status print_bars(struct overview *view, const struct bar *bars, 
             duration_cell(table, bars[i].s.median);
         else
             rate_cell(table, bars[i].s.median, bars[i].decimals, decimals);
-        interval_cell(table, &bars[i]);
+        if (has_intervals)
+            interval_cell(table, &bars[i]);
+        for (const struct xb_mode_part *part = parts; part != NULL && part->title != NULL; part++)
+            part_cell(view, table, &bars[i], part->figure);
         if (has_bars) {
             xb_table_bar(table, share);
             xb_table_cell(table, XB_COLOUR_NONE, "%.0f %%", 100 * share);
         }
-        if (isfinite(bound) && kind_of(bars[i].test) == OTHER &&
-            flaw_of(view, bars[i].test)[0] == '\0')
+        if (isfinite(bound) && kind_of(bars[i].test) == OTHER)
             xb_table_cell(table, XB_COLOUR_NONE, "%.0f %% of the best possible here", 100 * bound);
         else
-            xb_table_cell(table, XB_COLOUR_BAD, "%s", flaw_of(view, bars[i].test));
+            xb_table_cell(table, XB_COLOUR_NONE, "%s", "");
+        xb_table_cell(table, XB_COLOUR_BAD, "%s", flaw_of(view, bars[i].test));
     }
     fputc('\n', view->stream);
     enum xb_status status =
@@ -477,13 +520,30 @@ static void matrix_title(const struct bar *bars, size_t count, const struct axis
         xb_words_add(words, ", GB/s");
 }
 
+/* All values of a method, against the largest of any method. */
+static void curve_cell(struct xb_table *table, const struct bar *bars, size_t count,
+                       const struct axis *axis, const struct bar *like)
+{
+    double shares[MOST_AXIS];
+    double whole = 0;
+    for (size_t i = 0; i < count; i++)
+        whole = fmax(whole, bars[i].s.median);
+    for (size_t v = 0; v < axis->count; v++) {
+        const struct bar *bar = find_bar(bars, count, axis, axis->values[v], like);
+        shares[v] = bar != NULL ? bar->s.median / whole : 0;
+    }
+    xb_table_curve(table, shares, axis->count);
+}
+
 /* Methods go down, by their rate at the last value; some of the values stand across. */
 static enum xb_status print_matrix(struct overview *view, const struct bar *bars, size_t count,
                                    const struct axis *axis, bool names_devices)
 {
     char text[32];
     int decimals[MOST_ACROSS] = {0};
-    size_t across = axis->count < MOST_ACROSS ? axis->count : MOST_ACROSS;
+    bool has_curve = !axis->is_devices && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
+    size_t most = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
+    size_t across = axis->count < most ? axis->count : most;
     size_t rows = 0;
     struct xb_table *table = xb_table_new();
     struct xb_words title = {.length = 0};
@@ -491,11 +551,17 @@ static enum xb_status print_matrix(struct overview *view, const struct bar *bars
     xb_table_add_column(table, &(struct xb_table_column){.title = title.text, .least = 16});
     for (size_t a = 0; a < across; a++) {
         const struct axis one = {{value_across(axis, a, across)}, 1, axis->is_devices};
-        add_column(table, value_text(&one, 0, text, sizeof text), true, 0);
+        /* In a narrow line the first and the last stay. */
+        add_column(table, value_text(&one, 0, text, sizeof text), true,
+                   a == 0 || a + 1 == across ? 0
+                   : a % 2 == 1              ? 1
+                                             : 2);
         for (size_t i = 0; i < count; i++)
             if (value_of(axis, bars[i].test) == one.values[0] && bars[i].decimals > decimals[a])
                 decimals[a] = bars[i].decimals;
     }
+    if (has_curve)
+        add_column(table, "", false, 3);
     for (size_t v = axis->count; v-- > 0;)
         for (size_t i = 0; i < count; i++) {
             bool is_new = value_of(axis, bars[i].test) == axis->values[v];
@@ -509,6 +575,8 @@ static enum xb_status print_matrix(struct overview *view, const struct bar *bars
                 uint64_t value = value_across(axis, a, across);
                 value_cell(table, find_bar(bars, count, axis, value, &bars[i]), decimals[a]);
             }
+            if (has_curve)
+                curve_cell(table, bars, count, axis, &bars[i]);
         }
     fputc('\n', view->stream);
     enum xb_status status =

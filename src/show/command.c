@@ -403,7 +403,7 @@ static const struct xb_option *const *rows(void)
 {
     static const struct xb_option *const all[] = {
         &option_case,       &option_csv,           &xb_option_columns, &xb_option_reading,
-        &xb_option_verbose, &xb_option_plain_help, &xb_option_version, NULL};
+        &xb_option_verbose, &xb_option_plain_help, XB_OPTIONS_OF_ALL,  NULL};
     return all;
 }
 

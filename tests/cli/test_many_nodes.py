@@ -53,7 +53,7 @@ class Names(Case):
 
     def test_tables_and_csv_name_it(self):
         environment = {"XFERBENCH_NODE": "rack3"}
-        line = f"\n  node     rack3 (host {socket.gethostname()})\n"
+        line = f" node rack3 (host {socket.gethostname()})\n"
         outcome = self.assert_succeeds(*SMALL, "--csv", "out.csv", "--json", "out.json", environment=environment)
         self.assertIn(line, outcome.out)
         row = list(csv.DictReader(io.StringIO(self.read("out.csv"))))[0]

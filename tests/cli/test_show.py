@@ -30,10 +30,11 @@ class Show(Case):
         return outcome.out
 
     def assert_shown_as_told(self, code, *arguments, **options):
+        """Returns all that there is to say of it."""
         told = self.assert_ends(code, *arguments, "--json", "out.json", **options).out
         self.assertNotEqual(told, "")
         self.assertEqual(self.show("out.json"), told)
-        return told
+        return self.show("out.json", "--verbose")
 
 
 class Reading(Show):
@@ -70,7 +71,7 @@ class Reading(Show):
         self.assert_as_in(merged, told)
         for process in merged["processes"]:
             self.write_json("one.json", process["document"])
-            self.assert_as_in(process["document"], self.show("one.json"))
+            self.assert_as_in(process["document"], self.show("one.json", "--verbose"))
 
     def test_nobody_reads_it(self):
         """A file without one says the same, and is the same to compare."""
@@ -83,7 +84,7 @@ class Reading(Show):
         self.write_json("c.json", document)
         plain = self.run_program("compare", "out.json", "a.json")
         for other in ("b.json", "c.json"):
-            self.assertEqual(self.show(other), told)
+            self.assertEqual(self.show(other, "--verbose"), told)
             compared = self.run_program("compare", "out.json", other)
             self.assertEqual(compared.code, plain.code)
             self.assertEqual(compared.out.replace(other, "a.json"), plain.out)
@@ -103,7 +104,7 @@ class AsTold(Show):
 
     def test_devices_at_the_same_time(self):
         told = self.assert_shown_as_told(0, *HOST, "--mode", "pinned", "--size", "4K", "--simultaneous", *FEW)
-        self.assertIn("\nDevices at the same time\n", told)
+        self.assertIn("\nGPUs at the same time\n", told)
 
     def test_latency(self):
         told = self.assert_shown_as_told(0, *HOST, "--mode", "pinned,zero-copy", "--latency", *FEW)
@@ -157,8 +158,8 @@ class AsTold(Show):
         """Pairs stand in matrices, and several devices have sums."""
         arguments = ("--backend", "hip", "--device", "all", "--size", "4K", *FEW)
         for more, words in (
-            (("--mode", "all"), ("\nDevice 1: ", "(rows: from, columns: to; xGMI)")),
-            (("--mode", "pinned", "--simultaneous"), ("\n2 devices at the same time\n", " sum ")),
+            (("--mode", "all"), ("\nGPU 1: ", "(rows: from, columns: to; xGMI)")),
+            (("--mode", "pinned", "--simultaneous"), ("\n2 GPUs at the same time\n", " sum ")),
             (("--mode", "peer", "--processes", "2"), ("(rows: from, columns: to; xGMI)", " 0>1 ")),
         ):
             with self.subTest(more=more):
@@ -195,7 +196,7 @@ class AsTold(Show):
         files = [path for path in sorted(glob.glob(f"{RESULTS}/*/*.json")) if not FOREIGN.search(path)]
         self.assertGreater(len(files), 60)
         files = files[::3] if harness.is_sanitized() else files  # which take their time
-        out = self.show(*files)
+        out = self.show(*files, "--verbose")
         parts = re.split(r"(?m)^==> (.*) <==\n\n", out)
         self.assertEqual(parts[1::2], files)
         for path, text in zip(files, parts[2::2]):
@@ -234,7 +235,7 @@ class MissingFigures(Show):
             row | {"figures": [one for one in row["figures"] if one["name"] != name]} for row in document["results"]
         ]
         self.write_json("lacks.json", document | {"results": rows})
-        return self.run_program("show", "lacks.json")
+        return self.run_program("show", "lacks.json", "--verbose")
 
     def test_each_figure(self):
         step = 3 if harness.is_sanitized() else 1  # which takes its time
@@ -256,7 +257,7 @@ class MissingFigures(Show):
     def test_a_limit_needs_all_rates(self):
         limit = r"is\s+the\s+limit|is\s+too\s+slow"
         path = os.path.join(RESULTS, "h200", "quantize-compress.json")
-        self.assertRegex(self.show(path), limit)
+        self.assertRegex(self.show(path, "--verbose"), limit)
         with open(path, encoding="utf-8") as file:
             document = json.load(file)
         for name in ("plain_bandwidth", "ratio", "decode_rate", "encode_rate"):
@@ -351,7 +352,7 @@ class Cases(Show):
         return re.findall(r"(?m)^(pinned|pageable) +\S+ +(h2d|d2h) +(\d+ \w+) ", text)
 
     def test_of_results(self):
-        every = self.rows(self.show("all.json"))
+        every = self.rows(self.show("all.json", "--columns", "all"))
         self.assertGreater(len(every), 8)
         for cases, keeps in (
             ("pinned", lambda mode, direction, size: mode == "pinned"),
@@ -360,7 +361,7 @@ class Cases(Show):
             ("*/*/2K..8K,pinned/h2d", lambda *row: row[2] == "4 KiB" or row[:2] == ("pinned", "h2d")),
         ):
             with self.subTest(cases=cases):
-                out = self.show("--case", cases, "all.json")
+                out = self.show("--case", cases, "--columns", "all", "all.json")
                 wanted = [row for row in every if keeps(*row)]
                 self.assertEqual(self.rows(out), wanted)
                 self.assertTrue(out.startswith(f"Only the cases of --case: {len(wanted)} of {len(every)}.\n"), out)

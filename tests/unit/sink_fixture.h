@@ -60,6 +60,8 @@ void record_copy_of(const struct xb_run *run, struct xb_record *record);
 /* What a sink writes of a run's record, or of a record; release with free(). */
 char *written(sink write, const struct xb_run *run);
 char *written_record(sink write, const struct xb_record *record);
+/* The text for people with every row, statement and note. */
+enum xb_status write_all(FILE *stream, const struct xb_record *record, struct xb_error *error);
 cJSON *parsed(const struct xb_run *run);
 /* The figure of that name in a row of results; NULL for none. */
 const cJSON *figure_at(const cJSON *row, const char *name);

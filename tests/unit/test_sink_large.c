@@ -77,12 +77,13 @@ static const char *numbered(struct large *large, const char *what, size_t number
 static char *table_of(struct large *large)
 {
     assert_true(xb_record_make_index(&large->record));
+    const struct xb_table_view view = {.all_columns = true, .all_reading = true, .all_notes = true};
     char *text = NULL;
     size_t length = 0;
     struct xb_error error;
     FILE *stream = open_memstream(&text, &length);
     assert_non_null(stream);
-    assert_int_equal(xb_table_write(stream, &large->record, &error), XB_OK);
+    assert_int_equal(xb_table_write(stream, &large->record, &view, &error), XB_OK);
     assert_int_equal(fclose(stream), 0);
     return text;
 }

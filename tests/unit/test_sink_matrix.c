@@ -65,7 +65,7 @@ static void table_of_devices_together(void **state)
     spoil(&n->results[0], XB_RESULT_ERROR, "the sum is wrong");
     spoil(&n->results[6], XB_RESULT_SKIPPED, "no memory");
     char *text = body(&n->run);
-    assert_has(text, "\n\n4 devices at the same time\nMODE ");
+    assert_has(text, "\n\n4 GPUs at the same time\nMODE ");
     assert_row(text, "pinned alloc h2d 256 MiB sum ERROR - - - - - 7 NO");
     assert_row(text, "pinned alloc h2d 256 MiB 2 41.50 41.50-41.50 41.50 41.50 5.00 us 5.00 ms 7 "
                      "yes");
@@ -75,9 +75,9 @@ static void table_of_devices_together(void **state)
     /* Those alone come first. */
     assert_row(text, "pinned alloc h2d 256 MiB 3 55.00 55.00-55.00 55.00 55.00 5.00 us 5.00 ms 7 "
                      "yes");
-    assert_true(strstr(text, "55.00") < strstr(text, "4 devices at the same time"));
+    assert_true(strstr(text, "55.00") < strstr(text, "4 GPUs at the same time"));
     assert_has(text, "  ERROR    pinned alloc h2d 256 MiB sum of 4: the sum is wrong\n");
-    assert_has(text, "  skipped  pinned alloc d2h 256 MiB device 0 (with 3 others): no memory\n");
+    assert_has(text, "  skipped  pinned alloc d2h 256 MiB GPU 0 (with 3 others): no memory\n");
     assert_narrow(text);
     free(text);
 }

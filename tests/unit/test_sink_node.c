@@ -15,7 +15,7 @@
 static void assert_node_line(const char *node, const char *hostname, const char *line)
 {
     struct xb_record record = {.host = {.node = node, .hostname = hostname}};
-    char *text = written_record(xb_table_write, &record);
+    char *text = written_record(write_all, &record);
     assert_line(text, line);
     free(text);
 }
@@ -48,7 +48,7 @@ static void table_tells_of_a_late_start(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct xb_record record = {.start = rows[i].start};
-        char *text = written_record(xb_table_write, &record);
+        char *text = written_record(write_all, &record);
         if (rows[i].words != NULL)
             assert_has(text, rows[i].words);
         else

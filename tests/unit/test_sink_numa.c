@@ -138,7 +138,7 @@ static char *body_of_all(const struct node *n, uint64_t nodes)
     assert_true(record.option_count > 0);
     record.options[0].name = "numa";
     record.options[0].value = "[\"all\"]";
-    char *text = body_of(written_record(xb_table_write, &record));
+    char *text = body_of(written_record(write_all, &record));
     xb_record_free(&record);
     return text;
 }

@@ -68,7 +68,7 @@ static void release(struct several *several)
 
 static char *table_of(const struct several *several)
 {
-    char *text = written_record(xb_table_write, &several->record);
+    char *text = written_record(write_all, &several->record);
     assert_narrow(text);
     return text;
 }
@@ -87,7 +87,7 @@ static void rows_are_over_the_medians_of_the_processes(void **state)
     }
     char *text = table_of(&several);
     assert_line(text, "3 of 3 processes have results");
-    assert_has(text, "\n\nDevice 0: H200, 1.0 GiB\n  link     none: not a PCI device\n");
+    assert_has(text, "\n\nGPU 0: H200, 1.0 GiB\n  link     none: not a PCI device\n");
     assert_row(text, "MODE VARIANT DIR SIZE GB/s 95% INTERVAL MIN MAX SPREAD N VERIFIED");
     assert_row(text, "pinned alloc h2d 256 MiB 50.00 - 40.00 55.00 30.0% 3 yes");
     assert_lacks(text, "SUBMIT");
@@ -206,7 +206,7 @@ static void nothing_but_failures_has_no_table(void **state)
     assert_line(text, "0 of 2 processes have results");
     assert_has(text, "\n\nNotes\n  FAILED   process 1 of 2: it printed nothing\n");
     assert_lacks(text, "MODE");
-    assert_lacks(text, "Device");
+    assert_lacks(text, "GPU");
     free(text);
 }
 

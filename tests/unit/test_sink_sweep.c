@@ -47,7 +47,7 @@ static void a_sweep_has_a_table(void **state)
     row->row.status = XB_RESULT_SKIPPED;
     row->row.verified = XB_VERIFIED_UNKNOWN;
     set_reason(row, skipped);
-    char *text = written(xb_table_write, &n->run);
+    char *text = written(write_all, &n->run);
     const char *table = strstr(text, "batch h2d, 256 MiB: GB/s by piece\n");
     assert_non_null(table);
     assert_row(table, " each kernel graph");
@@ -68,7 +68,7 @@ static void layouts_have_tables_of_their_own(void **state)
             add_piece(n, "each", bytes, where[w], 1);
             add_piece(n, "call", bytes, where[w], 2);
         }
-    char *text = written(xb_table_write, &n->run);
+    char *text = written(write_all, &n->run);
     assert_has(text, "batch h2d, 256 MiB, layout scattered: GB/s by piece\n");
     assert_has(text, "batch h2d, 256 MiB, layout rows: GB/s by piece\n");
     free(text);
@@ -81,7 +81,7 @@ static void few_values_or_one_way_have_none(void **state)
     add_piece(n, "call", 512, "scattered", 1);
     add_piece(n, "each", 1024, "scattered", 1);
     add_piece(n, "each", 2048, "rows", 1); /* of another table */
-    char *text = written(xb_table_write, &n->run);
+    char *text = written(write_all, &n->run);
     assert_null(strstr(text, "GB/s by piece"));
     free(text);
 }
@@ -107,7 +107,7 @@ static void two_lists_have_a_table(void **state)
             add_chunk(n, XB_H2D, chunk, streams, (double)(chunk / 512 * 10 + streams));
             add_chunk(n, XB_D2H, chunk, streams, 50);
         }
-    char *text = written(xb_table_write, &n->run);
+    char *text = written(write_all, &n->run);
     const char *table =
         strstr(text, "async alloc h2d, 256 MiB: GB/s by chunk (down) and streams (across)\n");
     assert_non_null(table);
@@ -127,7 +127,7 @@ static void one_list_has_its_directions(void **state)
         add_chunk(n, XB_H2D, 512, streams, (double)streams * 10);
         add_chunk(n, XB_D2H, 512, streams, (double)streams * 12);
     }
-    char *text = written(xb_table_write, &n->run);
+    char *text = written(write_all, &n->run);
     const char *table = strstr(text, "async alloc, 256 MiB, chunk 512 B: GB/s by streams\n");
     assert_non_null(table);
     assert_row(table, " h2d d2h");
@@ -143,7 +143,7 @@ static void what_is_left_out_is_told(void **state)
     for (uint64_t chunk = 512; chunk <= 2048; chunk *= 2)
         for (uint64_t streams = 1; streams <= 9; streams++)
             add_chunk(n, XB_H2D, chunk, streams, 50);
-    char *text = written(xb_table_write, &n->run);
+    char *text = written(write_all, &n->run);
     const char *table = strstr(text, ": GB/s by chunk (down) and streams (across), the first 8\n");
     assert_non_null(table);
     assert_row(table, " 1 2 3 4 5 6 7 8");
@@ -157,7 +157,7 @@ static void other_modes_have_none(void **state)
         add_piece(n, "each", bytes, "scattered", 1)->test.mode = &pinned;
         add_piece(n, "call", bytes, "scattered", 1)->test.mode = &pinned;
     }
-    char *text = written(xb_table_write, &n->run);
+    char *text = written(write_all, &n->run);
     assert_null(strstr(text, "GB/s by piece"));
     free(text);
 }

@@ -20,7 +20,7 @@ static void table_is_plain_and_narrow(void **state)
     char *reason = f->results[ROW_ERROR].reason;
     for (size_t i = 0; i < sizeof f->results[0].reason - 1; i++)
         reason[i] = "words, \n"[i % 8];
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     size_t width = 0;
     for (const char *c = text; *c != '\0'; c++) {
         assert_true((*c >= ' ' && *c <= '~') || *c == '\n');
@@ -35,21 +35,21 @@ static void table_names_devices_and_links(void **state)
     struct fixture *f = *state;
     f->devices[1].link = (struct xb_pcie_link){true, 16, 8, 32, 16, "0000:0e:00.0"};
     strcpy(f->devices[1].info.pci_bdf, "0000:10:00.0");
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_has(text, ", backend cuda, runtime 13.0, driver 580.159.04\n");
-    assert_line(text, "Device 0: NVIDIA H200, 0000:0f:00.0, 140.4 GiB, sm_90");
+    assert_line(text, "GPU 0: NVIDIA H200, 0000:0f:00.0, 140.4 GiB, sm_90");
     assert_line(text,
                 "  link     PCIe Gen5 x16, 63.0 GB/s raw each way (device and slot can do Gen5 "
                 "x16)");
     assert_line(text, "  NUMA     bound to node 0, 16 CPUs");
-    assert_has(text, "Device 1: Test? ?, 0000:10:00.0");
+    assert_has(text, "GPU 1: Test? ?, 0000:10:00.0");
     assert_has(text,
                "\n  link     PCIe Gen4 x8 at 0000:0e:00.0, 15.8 GB/s raw each way: BELOW the Gen5 "
                "x16 that the device\n           can do\n");
     assert_line(text, "  NUMA     NOT bound: the device names no node");
     free(text);
     f->devices[1].link = (struct xb_pcie_link){true, 8, 8, 8, 8, "0000:0e:00.0"};
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_line(text, "  link     PCIe Gen3 x8 at 0000:0e:00.0, 7.9 GB/s raw each way (device and "
                       "slot can do Gen3 x8)");
     free(text);
@@ -58,7 +58,7 @@ static void table_names_devices_and_links(void **state)
 static void table_tells_of_a_library_and_facts(void **state)
 {
     struct fixture *f = *state;
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_null(strstr(text, "  library  "));
     assert_null(strstr(text, "  facts    "));
     assert_null(strstr(text, "  memory   "));
@@ -67,14 +67,15 @@ static void table_tells_of_a_library_and_facts(void **state)
     xb_device_fact(&f->devices[0].info, "xnack", "%s", "off");
     xb_device_fact(&f->devices[0].info, "large_bar", "%s", "yes");
     f->devices[1].info.shares_host_memory = true;
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_line(text, "  library  /opt/rocm/lib/libamdhip64.so.6");
     assert_line(text, "  facts    xnack off; large_bar yes");
-    assert_line(text,
-                "  memory   the host's own: no copy crosses a link, whatever the table calls it");
+    assert_line(
+        text,
+        "  memory   host memory only: both directions are copies by the CPU; no link is used");
     free(text);
     strcpy(f->run.probe.runtime_override, "SOME_VARIABLE");
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_line(text, "  library  /opt/rocm/lib/libamdhip64.so.6, NAMED BY SOME_VARIABLE");
     free(text);
 }
@@ -83,11 +84,11 @@ static void table_tells_of_a_library_and_facts(void **state)
 static void table_has_no_share_of_a_link_that_nothing_crossed(void **state)
 {
     struct fixture *f = *state;
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_has(text, "of the link's raw rate");
     free(text);
     f->devices[0].info.shares_host_memory = true;
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_null(strstr(text, "of the link's raw rate"));
     free(text);
 }
@@ -96,7 +97,7 @@ static void table_without_a_link(void **state)
 {
     struct fixture *f = *state;
     f->devices[0].link.known = false;
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_line(text, "  link     not known");
     assert_line(text, "  link     none: not a PCI device");
     free(text);
@@ -106,11 +107,11 @@ static void table_with_a_link_of_unknown_rate(void **state)
 {
     struct fixture *f = *state;
     f->devices[0].link = (struct xb_pcie_link){true, 64, 16, 64, 16, ""};
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_line(text, "  link     PCIe Gen6 x16 (device and slot can do Gen6 x16)");
     free(text);
     f->devices[0].link = (struct xb_pcie_link){true, 12.5, 16, 12.5, 16, ""};
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_line(text, "  link     PCIe 12.5 GT/s x16 (device and slot can do 12.5 GT/s x16)");
     free(text);
 }
@@ -120,7 +121,7 @@ static void table_reads_the_link(void **state)
 {
     struct fixture *f = *state;
     f->devices[1].link = f->devices[0].link;
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_has(text,
                "  link         Device 0, 1 GiB: Host to device, pinned alloc reaches 87 % of");
     assert_null(strstr(text, "Device to host"));
@@ -130,11 +131,11 @@ static void table_reads_the_link(void **state)
     f->results[ROW_FEW].bytes_moved = GIB;
     f->results[ROW_FEW].device_timer = true;
     set_bandwidth(&f->results[ROW_FEW], 0.5 * 63.0154);
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_has(text, "async alloc reaches 50 %");
     free(text);
     f->devices[0].link.known = false;
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_null(strstr(text, "  link         "));
     free(text);
 }
@@ -143,11 +144,11 @@ static void table_reads_the_link(void **state)
 static void table_shows_shares_of_the_ceiling(void **state)
 {
     struct fixture *f = *state;
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_null(strstr(text, "OF LINK"));
     free(text);
     set_ceiling(&f->devices[0]);
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_row(text,
                "MODE VARIANT DIR SIZE DEV GB/s 95% INTERVAL MIN MAX OF LINK SUBMIT DONE N OK");
     assert_row(
@@ -158,7 +159,7 @@ static void table_shows_shares_of_the_ceiling(void **state)
     both->test.direction = XB_BIDIR;
     set_computed(both, &xb_figure_bandwidth_h2d, 29.04e9);
     set_computed(both, &xb_figure_bandwidth_d2h, 43.09e9);
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_row(text, "pinned alloc bidir 1 GiB 0 54.77 54.53-55.02 3.58 55.35 50.0+75.0% 3.33 us "
                      "20 yes");
     assert_row(text, "Not shown in 100 columns: DONE. JSON and CSV have all.");
@@ -168,7 +169,7 @@ static void table_shows_shares_of_the_ceiling(void **state)
 static void table_shows_each_row(void **state)
 {
     struct fixture *f = *state;
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_row(text, "MODE VARIANT DIR SIZE DEV GB/s 95% INTERVAL MIN MAX SUBMIT DONE N VERIFIED");
     assert_row(text,
                "pinned alloc h2d 1 GiB 0 54.77 54.53-55.02 3.58 55.35 3.33 us 21.5 ms 20 yes");
@@ -179,7 +180,7 @@ static void table_shows_each_row(void **state)
     free(text);
     f->run.device_count = 1;
     f->run.case_count = ROW_UNVERIFIED; /* that one is of another device */
-    text = written(xb_table_write, &f->run);
+    text = written(write_all, &f->run);
     assert_row(text, "MODE VARIANT DIR SIZE GB/s 95% INTERVAL MIN MAX SUBMIT DONE N VERIFIED");
     assert_row(text, "pinned write-combined h2d 1 GiB skipped - - - - - - -");
     free(text);
@@ -189,12 +190,12 @@ static void table_tells_reasons_and_warnings_once(void **state)
 {
     struct fixture *f = *state;
     set_reason(&f->results[ROW_UNVERIFIED], f->results[ROW_ERROR].reason);
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_line(text, "Notes");
-    assert_has(text, "  skipped  pinned write-combined h2d 1 GiB device 0: a \"quoted\", comma ");
-    assert_line(text, "  ERROR    pinned alloc h2d 1 GiB device 0 and 1 more row: the copy failed");
-    assert_line(text, "  warning  pinned alloc h2d 1 GiB device 0 and 1 more row: clocks moved");
-    assert_has(text, "  warning  async alloc d2h 64 KiB device 0: a \"quoted\", comma ");
+    assert_has(text, "  skipped  pinned write-combined h2d 1 GiB GPU 0: a \"quoted\", comma ");
+    assert_line(text, "  ERROR    pinned alloc h2d 1 GiB GPU 0 and 1 more row: the copy failed");
+    assert_line(text, "  warning  pinned alloc h2d 1 GiB GPU 0 and 1 more row: clocks moved");
+    assert_has(text, "  warning  async alloc d2h 64 KiB GPU 0: a \"quoted\", comma ");
     assert_null(strstr(strstr(text, "clocks moved") + 1, "clocks moved"));
     assert_null(strstr(text, "STOPPED"));
     free(text);
@@ -204,7 +205,7 @@ static void table_says_that_it_was_interrupted(void **state)
 {
     struct fixture *f = *state;
     f->run.interrupted = true;
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_line(text, "  STOPPED  interrupted by a signal: 2 of 5 cases were measured");
     free(text);
 }
@@ -230,7 +231,7 @@ static void table_counts_what_was_not_run(void **state)
     spoil(&n->results[0], XB_RESULT_SKIPPED, "interrupted before it began");
     n->results[0].stop_reason = XB_STOP_INTERRUPTED;
     text = body(&n->run);
-    assert_line(text, "No case was run.");
+    assert_line(text, "Nothing was measured.");
     assert_lacks(text, "MODE");
     free(text);
 }
@@ -241,7 +242,7 @@ static void table_without_notes_ends_with_its_rows(void **state)
     f->run.case_count = 1;
     f->results[0].row.warning_count = 0;
     f->devices[0].link.known = false; /* nothing to read from it either */
-    char *text = written(xb_table_write, &f->run);
+    char *text = written(write_all, &f->run);
     assert_has(text, "h2d  1 GiB    0  54.77"); /* two blanks between columns: there is room */
     assert_null(strstr(text, "Notes"));
     assert_string_equal(text + strlen(text) - 4, "yes\n");
@@ -261,7 +262,7 @@ static void table_shows_four_digits_of_any_rate(void **state)
     f->run.case_count = 1;
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
         set_bandwidth(&f->results[0], rates[i].bandwidth / 1e9);
-        char *text = written(xb_table_write, &f->run);
+        char *text = written(write_all, &f->run);
         assert_has(text, rates[i].cell);
         free(text);
     }
@@ -315,7 +316,7 @@ static void table_shows_parameters_that_differ(void **state)
     record_of(&n->run, &record);
     set_parameters(&record.cases[0], small, 2);
     set_parameters(&record.cases[2], large, 2);
-    char *text = body_of(written_record(xb_table_write, &record));
+    char *text = body_of(written_record(write_all, &record));
     assert_row(text,
                "MODE VARIANT DIR SIZE CHUNK GB/s 95% INTERVAL MIN MAX SUBMIT DONE N VERIFIED");
     assert_row(text, "async alloc h2d 256 MiB 1 MiB 50.00 50.00-50.00 50.00 50.00 5.00 us 5.00 ms "
@@ -329,12 +330,12 @@ static void table_shows_parameters_that_differ(void **state)
     set_parameters(&record.cases[0], large, 2); /* as it is by default */
     set_parameters(&record.cases[2], small, 2);
     record.cases[2].mode = "unheard-of"; /* the only one of its mode: nothing to tell apart */
-    text = body_of(written_record(xb_table_write, &record));
+    text = body_of(written_record(write_all, &record));
     assert_lacks(text, "CHUNK");
     assert_has(text, "  ERROR    unheard-of alloc h2d 256 MiB: wrong\n");
     free(text);
     record.cases[0].mode = "unheard-of"; /* nobody says that its chunk is a size */
-    text = body_of(written_record(xb_table_write, &record));
+    text = body_of(written_record(write_all, &record));
     assert_has(text, "  ERROR    unheard-of alloc h2d 256 MiB chunk 1048576: wrong\n");
     free(text);
     xb_record_free(&record);
@@ -354,11 +355,11 @@ static void table_shows_numbers_of_lists(void **state)
     record_of(&n->run, &record);
     for (size_t i = 0; i < 2; i++)
         set_parameters(&record.cases[i], usual, 2);
-    char *text = body_of(written_record(xb_table_write, &record));
+    char *text = body_of(written_record(write_all, &record));
     assert_lacks(text, "OFFSET");
     free(text);
     set_parameters(&record.cases[1], other, 2);
-    text = body_of(written_record(xb_table_write, &record));
+    text = body_of(written_record(write_all, &record));
     assert_row(text, "MODE VARIANT DIR SIZE HOST-OFFSET GB/s 95% INTERVAL MIN MAX SUBMIT DONE N "
                      "VERIFIED");
     assert_row(text, "pinned alloc h2d 256 MiB 0 50.00 50.00-50.00 50.00 50.00 5.00 us 5.00 ms 7 "
@@ -366,7 +367,7 @@ static void table_shows_numbers_of_lists(void **state)
     assert_has(text, "  ERROR    pinned alloc h2d 256 MiB host-offset 64 KiB: wrong\n");
     free(text);
     set_parameters(&record.cases[0], other, 2); /* none differs, and yet it is not the usual case */
-    text = body_of(written_record(xb_table_write, &record));
+    text = body_of(written_record(write_all, &record));
     assert_has(text, "HOST-OFFSET");
     free(text);
     xb_record_free(&record);
@@ -384,7 +385,7 @@ static void matrices_differ_in_parameters(void **state)
     record_of(&n->run, &record);
     set_parameters(&record.cases[0], small, 1);
     set_parameters(&record.cases[1], large, 1);
-    char *text = body_of(written_record(xb_table_write, &record));
+    char *text = body_of(written_record(write_all, &record));
     assert_has(text, "peer staged, d2d, 256 MiB, chunk 1 MiB, GB/s (rows: from, columns: to)\n"
                      "            0      1\n"
                      "     0      -  37.00\n");
@@ -408,8 +409,8 @@ static void table_of_a_record_that_says_little(void **state)
     record.host.hostname = record.host.node = NULL;
     record.processes[0].devices[0].memory_bytes = 0;
     record.processes[0].devices[0].numa_note = NULL;
-    char *text = written_record(xb_table_write, &record);
-    assert_has(text, "xferbench 9.8.7, backend cuda\n\nDevice 0: H200\n  link     none: not a PCI "
+    char *text = written_record(write_all, &record);
+    assert_has(text, "xferbench 9.8.7, backend cuda\n\nGPU 0: H200\n  link     none: not a PCI "
                      "device\n\nMODE ");
     free(text);
     xb_record_free(&record);

@@ -109,7 +109,7 @@ static void the_schema_of_a_list_describes_what_its_tables_write(void **state)
 
 static void sinks_report_a_full_disk(void **state)
 {
-    static const sink sinks[] = {xb_result_json_write, xb_csv_write, xb_table_write};
+    static const sink sinks[] = {xb_result_json_write, xb_csv_write, write_all};
     const struct fixture *f = *state;
     struct xb_record record;
     struct xb_error error;
@@ -127,7 +127,7 @@ static void sinks_report_a_full_disk(void **state)
 
 static void sinks_do_not_follow_the_locale(void **state)
 {
-    static const sink sinks[] = {xb_csv_write, xb_table_write};
+    static const sink sinks[] = {xb_csv_write, write_all};
     struct fixture *f = *state;
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
         skip();
@@ -242,9 +242,9 @@ static int write_examples(const char *directory)
     int status = write_one(directory, "rows.json", xb_result_json_write, &rows->run) |
                  write_one(directory, "node.json", xb_result_json_write, &node->run) |
                  write_one(directory, "latencies.json", xb_result_json_write, &latencies->run) |
-                 write_one(directory, "rows.txt", xb_table_write, &rows->run) |
-                 write_one(directory, "node.txt", xb_table_write, &node->run) |
-                 write_one(directory, "latencies.txt", xb_table_write, &latencies->run);
+                 write_one(directory, "rows.txt", write_all, &rows->run) |
+                 write_one(directory, "node.txt", write_all, &node->run) |
+                 write_one(directory, "latencies.txt", write_all, &latencies->run);
     teardown(&first);
     node_teardown(&second);
     node_teardown(&third);
