@@ -210,7 +210,7 @@ class AsTold(Show):
         self.assertEqual(parts[1::2], files)
         for path, text in zip(files, parts[2::2]):
             with self.subTest(file=path):
-                self.assertTrue(text.startswith("xferbench "), text)
+                self.assertTrue(text.startswith(("xferbench ", "Node ")), text)
                 self.assertIsNone(CONTROL.search(text))
                 with open(path, encoding="utf-8") as file:
                     self.assert_rows_are_there(json.load(file), text)
