@@ -59,7 +59,7 @@ bool xb_overlap_answer(struct xb_reading *reading, const struct xb_record_case *
     return true;
 }
 
-/* Whether the slowest sample of the pipeline is faster than the fastest in a row. */
+/* The gain is certain if the slowest sample of the pipeline is faster than the fastest in a row. */
 static bool is_certain(const struct xb_reading *reading, const struct xb_record_case *test,
                        double time)
 {

@@ -214,7 +214,7 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
  * one kind were 0.6 % apart so. */
 #define VISIBLE 0.02
 
-/* Of fewer samples than these nothing is concluded, however far apart they are. */
+/* Fewer samples than these prove nothing, however far apart they are. */
 #define FEWEST 3
 
 /* The two figures are one, or two of one unit. */
@@ -229,7 +229,7 @@ static enum xb_reading_order judge(const struct xb_reading *reading,
         !xb_record_describe(reading->record, other, other_figure->name, &its) || its.n < FEWEST)
         return XB_READING_UNKNOWN;
     bool by_interval = own.has_interval && its.has_interval;
-    /* Whether all of one is above all of the other, and visibly so. */
+    /* All of one must be above all of the other, and visibly so. */
     if ((by_interval ? own.ci95_low > its.ci95_high : own.min > its.max) &&
         own.median >= (1 + VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;
