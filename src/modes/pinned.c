@@ -6,8 +6,8 @@
 
 #include "xferbench/workspace.h"
 
-/* Of a copy to the device whose only use is to have been there. Enough that the copy engine makes
- * it: runtimes write a few KiB by other means. */
+/* Bytes of a copy to the device whose only use is to have been there. Enough that the copy engine
+ * makes it: runtimes write a few KiB by other means. */
 #define FORE_BYTES (UINT64_C(16) << 20)
 
 struct state {

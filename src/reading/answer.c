@@ -52,8 +52,8 @@ static void add_ways(struct xb_reading *reading, const struct xb_record_case *to
     xb_reading_add(reading, " back");
 }
 
-/* What a sweep shows: from which size on one copy, from the call until it is done, is nearly as
- * fast as the largest. */
+/* Says of a sweep from which size on one copy, from the call until it is done, is nearly as fast as
+ * the largest. */
 static bool add_from(struct xb_reading *reading, const struct xb_record_case *best)
 {
     double least = NEARLY * xb_reading_speed(reading, best);
@@ -85,7 +85,7 @@ static const struct xb_record_case *find_ordinary(const struct xb_reading_ways *
     return NULL;
 }
 
-/* What else there is room for: the share of the link, and what ordinary memory gives. */
+/* Adds the share of the link, and what ordinary memory gives. */
 static void add_rest(struct xb_reading *reading, int device, const struct xb_reading_ways *to,
                      const struct xb_reading_ways *from)
 {

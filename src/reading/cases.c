@@ -231,7 +231,7 @@ static enum xb_reading_order judge(const struct xb_reading *reading,
         own.n * its.n < FEWEST)
         return XB_READING_UNKNOWN;
     bool by_interval = own.has_interval && its.has_interval;
-    /* Whether all of one is above all of the other, and visibly so. */
+    /* All of one must be above all of the other, and visibly so. */
     if ((by_interval ? own.ci95_low > its.ci95_high : own.min > its.max) &&
         own.median >= (1 + VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;
