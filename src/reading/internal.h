@@ -51,6 +51,13 @@ bool xb_reading_has_alone(const struct xb_reading *reading, int device);
 /* Whether the case's host memory lies there; true of a case that has none, and of other devices. */
 bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record_case *test);
 
+/* By what copies one way are compared: small ones by their whole time (wall_time), because the
+ * device's clock leaves out what it takes to start one; single operations by the host's latency;
+ * else by bandwidth. */
+const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
+/* By that, the bytes a second of a copy one way. */
+double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
+
 /* The name without that parameter, which the sentence tells. */
 void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
                              const char *but);
@@ -64,6 +71,8 @@ bool xb_reading_alone(const struct xb_record_case *test);
 /* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
  * of a mode that is about something else (only_named in mode.h). */
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
+/* The same of any length: a small one has the time that copies of its size are compared by. */
+bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
 bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test);
@@ -82,6 +91,18 @@ const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading
 
 /* Sets the list's answer. */
 void xb_reading_make_answer(struct xb_reading *reading);
+
+/* Of a direction the fastest case of each mode and variant, because those that differ in parameters
+ * alone are one way, and the best of all; NULL: there is none. */
+#define XB_READING_WAYS 64 /* more modes and variants come from no run */
+struct xb_reading_ways {
+    const struct xb_record_case *all[XB_READING_WAYS];
+    size_t count;
+    const struct xb_record_case *best;
+};
+struct xb_reading_ways xb_reading_collect_ways(const struct xb_reading *reading, int device,
+                                               uint64_t bytes, enum xb_direction direction);
+bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_record_case *b);
 
 /* ---- what is said of any mode; each list ends with a label of NULL ---- */
 
@@ -105,7 +126,8 @@ bool xb_reading_say_slow_link(struct xb_reading *reading, int device, uint64_t b
 /* The fastest copy both ways at once, beside the fastest single way. */
 bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes);
 
-/* Every way to move one buffer once that is far below the best one, each a statement. */
+/* Every way to move one buffer once that is far below the best one, each a statement. A way that is
+ * slow in both directions is told by the first, and the second is not printed. */
 bool xb_reading_say_slow_to(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t bytes);
 

@@ -7,6 +7,7 @@
 #include "record/fields.h"
 #include "xferbench/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define LABEL_WIDTH 13
@@ -27,9 +28,11 @@ void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
         char device[32] = "", size[32] = "";
-        /* "Device 0, 256 MiB: ": what it is of, where there are several. */
+        if (entry->is_repeated)
+            continue;
+        /* "GPU 0, 256 MiB: ": what it is of, where there are several. */
         if (list->many_devices && entry->device >= 0)
-            snprintf(device, sizeof device, "Device %d", entry->device);
+            snprintf(device, sizeof device, "GPU %d", entry->device);
         if (list->many_sizes && entry->bytes > 0)
             xb_size_format(entry->bytes, size, sizeof size);
         bool any = device[0] != '\0' || size[0] != '\0';
@@ -49,6 +52,11 @@ static void put_entry(struct xb_json *json, const struct xb_reading_entry *entry
     xb_json_put_index(json, "device", entry->device);
     xb_json_put_known_whole(json, "bytes", entry->bytes > 0, entry->bytes);
     xb_json_put_text(json, "text", entry->text);
+    xb_json_put_text(json, "remedy", entry->remedy);
+    xb_json_put_known_number(json, "gain", entry->remedy != NULL && isfinite(entry->gain),
+                             entry->gain);
+    xb_json_put_flag(json, "fine", entry->is_fine);
+    xb_json_put_flag(json, "untold", entry->is_untold);
     xb_json_open_array(json, "numbers");
     for (size_t i = 0; i < entry->number_count; i++) {
         xb_json_open_object(json, NULL);

@@ -34,6 +34,7 @@ struct xb_reading_entry {
     enum xb_effort effort; /* that this takes */
     double gain;           /* how many times as fast that is; NAN: not measured */
     bool is_fine, is_untold;
+    bool is_repeated; /* the text of another statement tells it too: not printed */
 };
 
 struct xb_reading_list {

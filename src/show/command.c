@@ -207,7 +207,7 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     if (status == XB_OK && prints(show)) {
         say_kept(file.comparison.case_count, all);
         status = xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
-                                        xb_terminal_has_colours(stdout), error);
+                                        show->view.all_notes, error);
     }
     xb_comparison_file_free(&file);
     return status;

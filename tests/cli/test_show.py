@@ -49,7 +49,16 @@ class Reading(Show):
         return [(line[2:15].rstrip(), line[15:]) for line in whole.splitlines() if line.startswith("  ")]
 
     def assert_as_in(self, document, told):
-        said = [(entry["label"], entry["text"]) for entry in document["reading"]]
+        def way(entry):
+            return entry["cases"][0]["mode"], entry["cases"][0]["variant"]
+
+        # What is slow in both directions is printed once.
+        slow = [way(entry) for entry in document["reading"] if entry["code"] == "XB-SLOW-H2D"]
+        said = [
+            (entry["label"], entry["text"])
+            for entry in document["reading"]
+            if entry["code"] != "XB-SLOW-D2H" or way(entry) not in slow
+        ]
         lines = self.lines_of(told)
         self.assertEqual([label for label, _ in said], [label for label, _ in lines])
         for (_, text), (_, words) in zip(said, lines):
@@ -379,8 +388,8 @@ class Cases(Show):
         whole, part = self.show("compared.json"), self.show("--case", "pinned", "compared.json")
         self.assertIn("\nzero-copy", whole)
         self.assertNotIn("\nzero-copy", part)
-        self.assertIn("\npinned", part)
-        self.assertEqual(part.partition("\nOverall: ")[2], whole.partition("\nOverall: ")[2])
+        self.assertIn("\nPinned, 256 MiB, bandwidth in GB/s\nDIR ", part)
+        self.assertEqual(part.partition("\n")[0], whole.partition("\n")[0])
 
     def test_what_is_not_there(self):
         for cases, words in (("async", ("pageable", "pinned")), ("pined", ("did you mean pinned?",))):

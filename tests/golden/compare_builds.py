@@ -161,7 +161,7 @@ def file_cases():
 def shape_of(value):
     """What of a JSON document does not depend on a real clock: keys, cases, statuses, and the figures that every run has."""
     told = ("mode", "variant", "direction", "status", "name", "bytes", "unit")
-    untold = ("warnings", "host", "environment", "reason")
+    untold = ("warnings", "host", "environment", "reason", "reading")
     if isinstance(value, dict):
         return {k: v if k in told else shape_of(v) for k, v in value.items()
                 if k not in untold and not k.startswith("pays_")}
