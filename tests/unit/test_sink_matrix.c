@@ -140,7 +140,6 @@ static void matrix_of_both_ways_and_of_links(void **state)
     set_link(add_pair(n, "direct-write", XB_D2D, 1, 0, 400), "NVLink", 2, 25e9);
     add(n, &pinned, "alloc", XB_H2D, 55);
     char *text = body(&n->run);
-    assert_true(strncmp(text, "MODE", 4) == 0);
     assert_has(text, "yes\n"
                      "\n"
                      "peer, direct write, both ways, 256 MiB, GB/s both ways together (between the "
@@ -216,7 +215,7 @@ static void matrix_of_groups(void **state)
             set_link(&n->results[i], "NVLink", 18, 26.5625e9);
     spoil(&n->results[4], XB_RESULT_ERROR, "the sum is wrong");
     char *text = body(&n->run);
-    assert_true(strncmp(text, "peer, direct read, one way, 256 MiB, GB/s (rows", 47) == 0);
+    assert_has(text, "peer, direct read, one way, 256 MiB, GB/s (rows");
     assert_has(text, "\npeer, direct read, one way, 256 MiB, group one-to-all, at the same time, GB/s "
                      "(rows: from, columns: to;\n  NVLink 18 x 26.6 GB/s)\n"
                      "            0      1      2    all\n"
@@ -287,6 +286,7 @@ static void matrix_of_a_latency_of_its_own(void **state)
     }
     char *text = body(&n->run);
     assert_string_equal(text,
+                        "A load from another GPU's memory takes 829 ns (median of 2 pairs).\n"
                         "peer-loads alloc, one way, 2 MiB, latency p50 in us (rows: from, columns: "
                         "to; NVLink 18 x 26.6 GB/s)\n"
                         "             0       1\n"

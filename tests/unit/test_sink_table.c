@@ -131,7 +131,7 @@ static void table_reads_the_link(void **state)
     f->results[ROW_FEW].device_timer = true;
     set_bandwidth(&f->results[ROW_FEW], 0.5 * 63.0154);
     text = written(write_all, &f->run);
-    assert_has(text, "The link gives 50.0 %");
+    assert_has(text, "to the GPU and 50.0 %\n");
     free(text);
     f->devices[0].link.known = false;
     text = written(write_all, &f->run);
