@@ -25,14 +25,6 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
 bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                       const struct xb_option *option, const char *noun);
 
-/* For a line of the Reading and for the answer: what overlap gives in that case of double-buffer,
- * which may be NULL, and which stage is the limit. `copies`: both ways at once, without the
- * kernels. False where the same work was not timed in a row. */
-bool xb_overlap_say(struct xb_reading *reading, const struct xb_record_case *test,
-                    const struct xb_figure *copies);
-bool xb_overlap_answer(struct xb_reading *reading, const struct xb_record_case *test,
-                       const struct xb_figure *copies);
-
 /* Says of every case of a mode, or of one variant of it, whether making data smaller pays here,
  * with how many threads, and what limits it. Of cases that differ in threads or chunks alone it
  * says it of the fastest. */
