@@ -134,10 +134,12 @@ static void print_help(FILE *stream)
 static const struct xb_command command_help = {
     .name = "help",
     .synopsis = "help [WORD]",
-    .summary = "on a command, a mode or an option",
-    .description = "Prints help on the program, or on a command, a mode or an option: help link, "
-                   "help pinned, help --size. `help columns` tells what the columns of the tables "
-                   "are, `help all` everything. --help does the same.",
+    .summary = "on a command, a mode, an option or a word",
+    .description =
+        "Prints help on the program, or on a command, a mode, an option or a word: help "
+        "link, help pinned, help --size, help ring. `help words` tells what the words "
+        "mean, `help columns` what the columns of the tables are, `help all` everything. "
+        "--help does the same.",
     .exits = "0 there is help; 2 there is none on that.",
     .example = "xferbench help pinned",
     .operands = XB_OPERANDS_TOPIC,

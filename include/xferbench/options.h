@@ -29,8 +29,9 @@ enum xb_option_type {
 };
 
 struct xb_option {
-    const char *name; /* without the dashes */
-    char short_name;  /* 0 for none */
+    const char *name;       /* without the dashes */
+    const char *other_name; /* taken for it as well; NULL for none */
+    char short_name;        /* 0 for none */
     enum xb_option_type type;
     const char *argument;     /* "SIZE", as help shows it; NULL for a flag */
     const char *default_text; /* read as if the user had given it; NULL for none */

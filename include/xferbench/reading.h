@@ -68,7 +68,7 @@ bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_r
  * How one case stands to another. Faster or slower only if it is certain: the intervals of the two
  * bandwidths do not meet, and the medians differ by 2 % or more. A machine drifts by less than that
  * from case to case, and no interval shows it. If one of them has too few samples for an interval,
- * but 3 or more, all samples of one must be beyond all of the other; else it is unknown.
+ * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown.
  */
 enum xb_reading_order {
     XB_READING_UNKNOWN,

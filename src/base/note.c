@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "note.h"
+#include "plain_text.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -202,4 +203,20 @@ void xb_words_add(struct xb_words *words, const char *format, ...)
     va_end(arguments);
     if (more > 0)
         words->length += (size_t)more < room ? (size_t)more : room - 1;
+}
+
+void xb_say(const char *format, ...)
+{
+    char text[2048], plain[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    xb_plain_text(text, plain, sizeof plain);
+    if (!xb_is_terminal(stderr)) { /* one line, for grep, in one write: others write there too */
+        fprintf(stderr, "xferbench: %s\n", plain);
+        return;
+    }
+    fputs("xferbench: ", stderr);
+    xb_wrapped_print(stderr, plain, 2, (int)strlen("xferbench: "));
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plain_text.h"
 
-#include "note.h"
-
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -112,20 +109,4 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
     }
     plain[used] = '\0';
     return plain;
-}
-
-void xb_say(const char *format, ...)
-{
-    char text[2048], plain[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    xb_plain_text(text, plain, sizeof plain);
-    if (!xb_is_terminal(stderr)) { /* one line, for grep, in one write: others write there too */
-        fprintf(stderr, "xferbench: %s\n", plain);
-        return;
-    }
-    fputs("xferbench: ", stderr);
-    xb_wrapped_print(stderr, plain, 2, (int)strlen("xferbench: "));
 }

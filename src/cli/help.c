@@ -118,8 +118,8 @@ void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
     fputc('\n', stream);
     xb_help_print_wrapped(stream, mode->description, 0);
     if (mode->calls != NULL) {
-        fprintf(stream, "\nIn a program: ");
-        xb_help_print_wrapped(stream, mode->calls, (int)strlen("In a program: "));
+        fprintf(stream, "\nCalls: ");
+        xb_help_print_wrapped(stream, mode->calls, (int)strlen("Calls: "));
     }
     fprintf(stream, "\nDirections:");
     xb_help_print_directions(stream, mode);

@@ -13,7 +13,7 @@ const struct xb_option xb_option_help = {
     .name = "help",
     .short_name = 'h',
     .type = XB_OPTION_FLAG,
-    .help = "Print help; with the name of a command, a mode or an option behind it, help on that.",
+    .help = "Print help; with a command, a mode, an option or a word behind it, help on that.",
     .selects = true,
 };
 const struct xb_option xb_option_plain_help = {

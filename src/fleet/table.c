@@ -181,7 +181,7 @@ static enum xb_status put_codes(const struct xb_fleet_view *view, struct xb_erro
         enum xb_fleet_code code = (enum xb_fleet_code)(i / 2);
         code = code < XB_FLEET_SLOW ? code + 1 : code == XB_FLEET_SLOW ? XB_FLEET_MISSING : code;
         gather(judgement, code, i % 2 > 0, &told);
-        if (told.count > 0)
+        if (told.findings > 0)
             status = put_code(view, &told, i % 2 > 0, &arena, error);
     }
     xb_arena_free(arena);

@@ -125,6 +125,10 @@ static void put_modes(FILE *stream)
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         char directions[64] = "";
         put_entry(stream, xb_modes[m]->name, xb_modes[m]->description);
+        if (xb_modes[m]->calls != NULL) {
+            fputs("Calls:\n", stream);
+            put_text(stream, xb_modes[m]->calls);
+        }
         for (unsigned d = 0; d < XB_DIRECTIONS; d++)
             if ((xb_modes[m]->directions >> d & 1u) != 0) {
                 size_t used = strlen(directions);

@@ -195,11 +195,10 @@ static struct enough find_enough(const struct group *group, const uint64_t *piec
     return enough;
 }
 
-/* How many times as fast as one copy a piece a variant is, if that is certain; else 0. */
-static double sure_gain(const struct group *group, uint64_t piece, const char *variant)
+/* How many times as fast as a copy a piece a case is, if that is certain; else 0. */
+static double sure_gain(const struct group *group, const struct xb_record_case *test,
+                        const struct xb_record_case *each)
 {
-    const struct xb_record_case *test = best_of(group, piece, variant);
-    const struct xb_record_case *each = best_of(group, piece, "each");
     double gain = rate_of(group, test) / rate_of(group, each);
     return gain >= XB_WORTH_SAYING &&
                    xb_reading_judge(group->reading, test, each) == XB_READING_FASTER
@@ -207,29 +206,23 @@ static double sure_gain(const struct group *group, uint64_t piece, const char *v
                : 0;
 }
 
-/* One call, and the fastest of what takes more than that. */
+/* One call, and what is faster than that. */
 static void advise(const struct group *group, uint64_t piece)
 {
-    static const struct xb_variant_name more[] = {{"pitched", "in a 2D copy"},
-                                                  {"packed", "packed into one buffer"},
-                                                  {"kernel", "by a kernel"}};
-    double call = sure_gain(group, piece, "call"), most = call;
-    const char *best = NULL;
+    const struct xb_record_case *each = best_of(group, piece, "each");
+    const struct xb_record_case *best = best_of(group, piece, NULL);
+    const struct xb_record_case *one = best_of(group, piece, "call");
+    double call = sure_gain(group, one, each), most = sure_gain(group, best, each);
     char size[32];
     struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
-        double gain = sure_gain(group, piece, more[i].variant);
-        best = gain > most ? more[i].name : best;
-        most = fmax(gain, most);
-    }
     if (call > 0)
-        xb_words_add(&words, "in one call, %s, they are %.3g times as fast%s",
-                     xb_reading_call(group->reading, XB_CALL_COPY_BATCH), call,
-                     best != NULL ? "; " : "");
-    if (best != NULL)
-        xb_words_add(&words, "%s %.*f times as fast", best, most < 100, most);
+        xb_words_add(&words, "one call, %s, is %.3g times as fast",
+                     xb_reading_call(group->reading, XB_CALL_COPY_BATCH), call);
+    if (most > 0 && best != one)
+        xb_words_add(&words, "%s%s is %.*f times as fast", call > 0 ? ", " : "", words_of(best),
+                     most < 100, most);
     if (words.length > 0)
-        xb_reading_remedy(group->reading, XB_EFFORT_LINES, most,
+        xb_reading_remedy(group->reading, XB_EFFORT_LINES, fmax(call, most),
                           "Do not copy pieces of %s one by one: %s.",
                           xb_size_format(piece, size, sizeof size), words.text);
 }
@@ -242,24 +235,24 @@ static void add_each(const struct group *group, const uint64_t *pieces, size_t c
     uint64_t worst = pieces[enough.worst];
     if (enough.known == 0)
         return;
-    xb_reading_add(reading, " A copy a piece is ");
-    if (enough.good == 0)
-        xb_reading_add(reading, "too slow%s", of_all);
-    else if (enough.good == count)
-        xb_reading_add(reading, "good enough%s", of_all);
-    else if (enough.from == count)
-        xb_reading_add(reading, "good enough for some of these only");
-    else
-        xb_reading_phrase(reading, "good enough from {size} on", pieces[enough.from]);
-    if (enough.from < count)
-        xb_reading_number(reading, "each_is_enough_from", (double)pieces[enough.from], "B");
     if (enough.good < enough.known) {
         xb_reading_phrase(reading,
-                          "; for {size:worst_piece} the best is {factor:gain_at_worst} as fast",
+                          " For {size:worst_piece} the best is {factor:gain_at_worst} as fast as a "
+                          "copy a piece.",
                           worst, gain_of(group, worst));
         advise(group, worst);
     }
-    xb_reading_add(reading, ".");
+    xb_reading_add(reading, " A copy a piece is ");
+    if (enough.good == 0)
+        xb_reading_add(reading, "too slow%s.", of_all);
+    else if (enough.good == count)
+        xb_reading_add(reading, "good enough%s.", of_all);
+    else if (enough.from == count)
+        xb_reading_add(reading, "good enough for some of these only.");
+    else
+        xb_reading_phrase(reading, "good enough from {size} on.", pieces[enough.from]);
+    if (enough.from < count)
+        xb_reading_number(reading, "each_is_enough_from", (double)pieces[enough.from], "B");
 }
 
 /* The first usable case of every layout begins a group: its pitch and offsets stand for that
@@ -306,36 +299,7 @@ static bool say_direction(struct xb_reading *reading, int device, uint64_t bytes
     return said;
 }
 
-/* "512 B pieces to the GPU are fastest with a kernel: 49.8 GB/s, 236 times as fast as a copy a
- * piece. Back to the host with a kernel: 51.5 GB/s, 191 times as fast." */
-bool xb_batch_answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
-    bool said = false;
-    for (size_t i = 0; i < 2; i++) {
-        struct group groups[MOST_LAYOUTS];
-        uint64_t pieces[MOST_PIECES];
-        size_t other_ways;
-        if (find_groups(reading, device, bytes, directions[i], groups) == 0)
-            continue;
-        list_pieces(&groups[0], pieces, &other_ways);
-        const struct xb_record_case *best = best_of(&groups[0], pieces[0], NULL);
-        double gain = gain_of(&groups[0], pieces[0]);
-        if (said)
-            xb_reading_phrase(reading, " Back to the host with {text}", words_of(best));
-        else
-            xb_reading_phrase(reading, "{size} pieces {text} are fastest with {text}", pieces[0],
-                              direction_words(&groups[0]), words_of(best));
-        xb_reading_phrase(reading, ": {rate} GB/s", rate_of(&groups[0], best));
-        if (gain > 1)
-            xb_reading_phrase(reading, ", {speed}{text}", gain, said ? "" : " as a copy a piece");
-        xb_reading_add(reading, ".");
-        said = true;
-    }
-    return said;
-}
-
-static bool say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
+bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 {
     bool said = say_direction(reading, device, bytes, XB_H2D, false);
     return say_direction(reading, device, bytes, XB_D2H, said);
@@ -378,7 +342,7 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
 }
 
 const struct xb_reading_line xb_batch_reading[] = {
-    {.label = "pieces", .code = "XB-PIECES", .say = say_pieces},
+    {.label = "pieces", .code = "XB-PIECES", .say = xb_batch_say_pieces},
     {.label = "sm tax", .code = "XB-SM-TAX", .say = say_tax},
     {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},

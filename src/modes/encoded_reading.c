@@ -4,9 +4,10 @@
 #include "sample_data.h"
 #include "stage_figures.h"
 
+#include "base/note.h"
+
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Data that gets smaller by less than this gets no smaller to speak of. */
@@ -53,8 +54,20 @@ static bool is_meant(const struct xb_reading *reading, const struct xb_record_ca
 
 /* ---- sentences ---- */
 
-/* "Integers packed with FOR, 8 threads: worth it, 2.8 times as fast as the plain copy (155 and 54.4
- * GB/s).", "FP16, 16 threads: ..." */
+/* "integers packed with FOR by 16 threads", "fp16 in place of float32 by 16 threads". */
+static const char *work_of(const struct seen *seen, struct xb_words *words)
+{
+    const char *data = xb_record_parameter(seen->test, xb_option_data.name);
+    xb_words_add(words, data[0] != '\0' ? "%s packed with " : "%s in place of float32",
+                 data[0] != '\0' ? data : seen->test->variant);
+    for (const char *c = xb_record_parameter(seen->test, "codec"); *c != '\0'; c++)
+        xb_words_add(words, "%c", toupper((unsigned char)*c)); /* a name, and no word like "for" */
+    if (seen->is_made && seen->threads > 0)
+        xb_words_add(words, " by %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
+    return words->text;
+}
+
+/* "integers packed with FOR: worth it, 2.8 times as fast as the plain copy (155 and 54.4 GB/s)." */
 static void add_answer(struct xb_reading *reading, const struct seen *seen)
 {
     static const char *const answers[] = {
@@ -63,19 +76,8 @@ static void add_answer(struct xb_reading *reading, const struct seen *seen)
         [XB_READING_FASTER] = "worth it, {speed} as the plain copy",
         [XB_READING_SLOWER] = "not worth it, {speed} as the plain copy",
     };
-    const char *data = xb_record_parameter(seen->test, xb_option_data.name);
-    const char *codec = xb_record_parameter(seen->test, "codec");
-    if (data[0] == '\0')
-        xb_reading_add(reading, "Narrowed to %s", seen->test->variant);
-    else if (strncmp(data, "file:", strlen("file:")) == 0)
-        xb_reading_add(reading, "%s packed with ", data);
-    else
-        xb_reading_add(reading, "%c%s packed with ", toupper((unsigned char)data[0]), data + 1);
-    for (const char *c = codec; *c != '\0'; c++) /* "FOR": a name, and no word of the sentence */
-        xb_reading_add(reading, "%c", toupper((unsigned char)*c));
-    if (seen->is_made && seen->threads > 0)
-        xb_reading_add(reading, " by %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
-    xb_reading_add(reading, ": ");
+    struct xb_words words = {.length = 0};
+    xb_reading_add(reading, "Sending %s: ", work_of(seen, &words));
     xb_reading_phrase(reading, answers[seen->order], seen->speed_up);
     xb_reading_phrase(reading, " ({rate} and {rate} GB/s).", seen->rate, seen->plain);
 }
@@ -163,23 +165,13 @@ static void say(struct xb_reading *reading, const struct seen *seen)
 /* What a program that sends such data gains for certain. */
 static void advise(struct xb_reading *reading, const struct seen *seen)
 {
-    const char *data = xb_record_parameter(seen->test, xb_option_data.name);
-    char threads[32] = "";
-    if (seen->is_made && seen->threads > 0)
-        snprintf(threads, sizeof threads, " with %.0f host threads", seen->threads);
+    struct xb_words words = {.length = 0};
     if (seen->order == XB_READING_UNKNOWN)
         xb_reading_is_untold(reading);
-    if (seen->order != XB_READING_FASTER || seen->speed_up < XB_WORTH_SAYING)
-        return;
-    if (data[0] != '\0')
+    if (seen->order == XB_READING_FASTER && seen->speed_up >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen->speed_up,
-                          "Send data like these %s packed with %s: %.3g times as fast%s.", data,
-                          xb_record_parameter(seen->test, "codec"), seen->speed_up, threads);
-    else
-        xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen->speed_up,
-                          "Send %s in place of float32, if its errors do not matter: %.3g times as "
-                          "fast%s.",
-                          seen->test->variant, seen->speed_up, threads);
+                          "Send fewer bytes: %s, %.3g times as fast as the plain copy.",
+                          work_of(seen, &words), seen->speed_up);
 }
 
 static struct seen look_at(const struct xb_reading *reading, const struct xb_record_case *test)
@@ -198,7 +190,7 @@ static struct seen look_at(const struct xb_reading *reading, const struct xb_rec
     };
 }
 
-/* Of all that was measured the one that gains most; one that gains for certain goes before. */
+/* Of all that was measured what gains most, for certain if there is one. */
 bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
 {
     const struct meant meant = {device, mode, NULL};
@@ -206,16 +198,13 @@ bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, c
     struct seen best = {.test = NULL};
     for (size_t i = 0; i < all.count; i++) {
         const struct seen seen = look_at(reading, all.cases[i]);
-        bool is_sure = seen.order == XB_READING_FASTER;
-        bool was_sure = best.test != NULL && best.order == XB_READING_FASTER;
-        if (best.test == NULL || (is_sure && !was_sure) ||
-            (is_sure == was_sure && seen.speed_up > best.speed_up))
+        int surer = (seen.order == XB_READING_FASTER) - (best.order == XB_READING_FASTER);
+        if (best.test == NULL || surer > 0 || (surer == 0 && seen.speed_up > best.speed_up))
             best = seen;
     }
-    if (best.test == NULL)
-        return false;
-    add_answer(reading, &best);
-    return true;
+    if (best.test != NULL)
+        add_answer(reading, &best);
+    return best.test != NULL;
 }
 
 bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,

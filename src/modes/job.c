@@ -419,34 +419,32 @@ static const struct xb_record_case *slowest(struct xb_reading *reading, int devi
     return found;
 }
 
-/* What would be faster for certain, and by how much. */
+/* Each step that makes it faster for certain, the easiest first. */
 static void advise(struct xb_reading *reading, const struct xb_record_case *slow, uint64_t bytes)
 {
-    const struct xb_record_case *pinned = best_by(reading, slow->device, bytes, "pinned");
-    const struct xb_record_case *chunks = best_by(reading, slow->device, bytes, "overlapped");
-    const struct xb_record_case *best = NULL;
-    double most = xb_reading_median(reading, slow, &job_time);
+    static const struct {
+        const char *way, *what, *how;
+        enum xb_call call;
+    } steps[] = {{"pinned", "Pin the buffers of this job", "", XB_CALL_PIN},
+                 {"overlapped", "Overlap copies and kernels of this job",
+                  " in chunks on two streams, from and to pinned memory", XB_CALL_COPY_ASYNC}};
+    const struct xb_record_case *best = slow;
+    double most = xb_reading_median(reading, slow, &job_time), time = most;
     struct xb_words words = {.length = 0};
-    char time[32], before[32];
-    if (pinned != NULL && xb_reading_judge(reading, pinned, slow) == XB_READING_FASTER) {
-        best = pinned;
-        xb_words_add(
-            &words, "Pin the buffers of this job, %s: %s instead of %s.",
-            xb_reading_call(reading, XB_CALL_PIN),
-            xb_duration_format(xb_reading_median(reading, pinned, &job_time), time, sizeof time),
-            xb_duration_format(most, before, sizeof before));
+    char before[32], after[32];
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        const struct xb_record_case *test = best_by(reading, slow->device, bytes, steps[i].way);
+        if (test == NULL || xb_reading_judge(reading, test, best) != XB_READING_FASTER)
+            continue;
+        best = test;
+        time = xb_reading_median(reading, best, &job_time);
+        xb_words_add(&words, "%s%s, %s%s: %s instead of %s.", words.length > 0 ? " " : "",
+                     steps[i].what, xb_reading_call(reading, steps[i].call), steps[i].how,
+                     xb_duration_format(time, after, sizeof after),
+                     xb_duration_format(most, before, sizeof before));
     }
-    if (chunks != NULL &&
-        xb_reading_judge(reading, chunks, best != NULL ? best : slow) == XB_READING_FASTER) {
-        xb_words_add(
-            &words, "%sOverlap its copies and kernels, %s in chunks on two streams: %s.",
-            best != NULL ? " " : "", xb_reading_call(reading, XB_CALL_COPY_ASYNC),
-            xb_duration_format(xb_reading_median(reading, chunks, &job_time), time, sizeof time));
-        best = chunks;
-    }
-    double gain = most / xb_reading_median(reading, best, &job_time);
-    if (gain >= XB_WORTH_SAYING)
-        xb_reading_remedy(reading, XB_EFFORT_LINES, gain, "%s", words.text);
+    if (most / time >= XB_WORTH_SAYING)
+        xb_reading_remedy(reading, XB_EFFORT_LINES, most / time, "%s", words.text);
 }
 
 /* "Overlapped, this job takes 1.42 ms. From pageable memory it takes 11.1 ms, and copies are 89 %
@@ -507,8 +505,6 @@ static const struct xb_mode_part parts[] = {{"IN", &xb_figure_in_time},
 
 const struct xb_mode xb_mode_job = {
     .name = "job",
-    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() to the GPU, the kernel, and the copy back: one "
-             "after the other in one stream, or in chunks on two.",
     .summary = "a whole job: data in, a kernel, the result back, until the host has it",
     .description =
         "Brings --size bytes to the device, computes on them for --gpu-time and brings --job-out "
@@ -520,6 +516,8 @@ const struct xb_mode xb_mode_job = {
         "by the time of the job. Checks every byte that came back; if less came back than went "
         "in, it fetches and checks the rest too. `xferbench advise --check` prints this mode's "
         "times beside its prediction. --mode all leaves this mode out.",
+    .calls = "those of pinned (`xferbench help pinned`); overlapped: those of double-buffer, on "
+             "several streams.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,

@@ -6,6 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
+bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *reference, double time)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    struct xb_statistics other, rate;
+    return xb_record_describe(record, test, reference->name, &other) &&
+           xb_record_describe(record, test, xb_figure_bandwidth.name, &rate) && other.n > 1 &&
+           other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
+}
+
 /* Which stage takes longest alone. Not said where the copies were not timed: one may be missing. */
 static void add_pace(struct xb_reading *reading, const struct xb_record_case *test,
                      const struct xb_figure *copies)
@@ -59,24 +69,14 @@ bool xb_overlap_answer(struct xb_reading *reading, const struct xb_record_case *
     return true;
 }
 
-/* Whether the slowest sample of the pipeline is faster than the fastest in a row. */
-static bool is_certain(const struct xb_reading *reading, const struct xb_record_case *test,
-                       double time)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    struct xb_statistics serial, rate;
-    return xb_record_describe(record, test, xb_figure_serial_time.name, &serial) &&
-           xb_record_describe(record, test, xb_figure_bandwidth.name, &rate) && serial.n >= 3 &&
-           rate.n >= 3 && serial.min > time * rate.median / rate.min;
-}
-
 static void advise(struct xb_reading *reading, const struct xb_record_case *test, double factor,
                    double serial)
 {
     const char *kernel = xb_record_parameter(test, "kernel-time");
     char own[48], whole[32], in_a_row[32];
     bool is_auto = strcmp(kernel, "auto") == 0 || kernel[0] == '\0';
-    if (!is_certain(reading, test, serial / factor) || factor < XB_WORTH_SAYING)
+    if (!xb_takes_longer(reading, test, &xb_figure_serial_time, serial / factor) ||
+        factor < XB_WORTH_SAYING)
         return;
     snprintf(own, sizeof own, "a kernel of %.16s a chunk", kernel);
     xb_reading_remedy(reading, XB_EFFORT_LINES, factor,

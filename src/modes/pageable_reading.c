@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Reading says of pageable memory: what page-locking is worth, and what a ring is. */
+/* Says in the Reading how pageable memory compares with pinned memory and with a ring. */
 #include "readings.h"
 
 #include <math.h>
@@ -162,7 +162,7 @@ struct pair {
     enum xb_reading_order order;    /* of the pinned one to the other */
 };
 
-/* Those of a direction that can be compared, from the largest size down. */
+/* The pairs of one direction that can be compared, from the largest size down. */
 struct pairs {
     struct pair all[MOST_SIZES];
     size_t count;
@@ -176,9 +176,10 @@ static double ratio_of(const struct xb_reading *reading, const struct pair *pair
     return pair->figure->more_is_better ? pinned_one / pageable_one : pageable_one / pinned_one;
 }
 
-/* By the host's clock where both have an interval of that. Long copies have too few samples of it
- * (measurement.md): then by the row's own time, from which what the host does is missing, which is
- * next to nothing of it, if the samples themselves are one copy each, by one clock. */
+/* Compares by the host's clock where both have an interval of that. Long copies have too few
+ * samples of it (measurement.md): then by the row's own time, from which what the host does is
+ * missing, which is next to nothing of it, if the samples themselves are one copy each, by one
+ * clock. */
 static void judge(const struct xb_reading *reading, struct pair *pair)
 {
     const struct xb_figure *figure = &xb_figure_wall_time;
@@ -220,7 +221,7 @@ static void list_pairs(const struct xb_reading *reading, int device, enum xb_dir
     }
 }
 
-/* What it is at the largest size for which it does not pay. */
+/* Adds the ratio at the largest size for which pinning does not pay. */
 static void add_below(struct xb_reading *reading, const struct pair *pair)
 {
     double ratio = ratio_of(reading, pair);
@@ -234,7 +235,7 @@ static void add_below(struct xb_reading *reading, const struct pair *pair)
     xb_reading_number(reading, "ratio_below", ratio, XB_UNIT_RATIO);
 }
 
-/* Of the largest to the smallest; it pays at the first `paying` of them. */
+/* The pairs go from the largest size down; pinning pays at the first `paying` of them. */
 static void add_from(struct xb_reading *reading, const struct pairs *pairs, size_t paying)
 {
     const struct pair *from = &pairs->all[paying - 1];

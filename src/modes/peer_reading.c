@@ -86,8 +86,7 @@ static bool compare(struct xb_reading *reading, enum xb_direction direction, uin
                       factors.median,
                       others == STAGED ? "copies through the host" : "those by copy engine");
     if (factors.n > 1)
-        xb_reading_phrase(reading, " (median of {whole} pairs; from {factor} to {factor})",
-                          (double)factors.n, factors.min, factors.max);
+        xb_reading_phrase(reading, " (median of {whole} pairs)", (double)factors.n);
     xb_reading_add(reading, ".");
     xb_reading_number(reading, "ratio_low", factors.min, XB_UNIT_RATIO);
     xb_reading_number(reading, "ratio_high", factors.max, XB_UNIT_RATIO);
@@ -132,28 +131,23 @@ static double rate_of(struct xb_reading *reading, enum xb_direction direction, u
     return xb_reading_spread(reading, &rates) ? rates.median : 0;
 }
 
-/* "A pair of GPUs copies 396 GB/s one way and 780 GB/s both ways together, directly; through the
- * host 52.2 GB/s one way and ...". */
+/* "Directly, a pair of GPUs copies 396 GB/s one way and 780 GB/s both ways together." */
 bool xb_peer_answer(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    static const enum way ways[] = {DIRECT, STAGED};
-    static const char *const words[] = {"directly", "through the host"};
-    bool said = false;
+    double one = rate_of(reading, XB_D2D, bytes, DIRECT);
+    double both = rate_of(reading, XB_BIDIR, bytes, DIRECT);
+    bool is_direct = one + both > 0;
     (void)device;
-    for (size_t i = 0; i < 2; i++) {
-        double one = rate_of(reading, XB_D2D, bytes, ways[i]);
-        double both = rate_of(reading, XB_BIDIR, bytes, ways[i]);
-        if (!(one + both > 0))
-            continue;
-        xb_reading_add(reading, "%s%s ", said ? "; " : "A pair of GPUs copies ", words[i]);
-        if (one > 0)
-            xb_reading_phrase(reading, "{rate} GB/s one way{text}", one, both > 0 ? " and " : "");
-        if (both > 0)
-            xb_reading_phrase(reading, "{rate} GB/s both ways together", both);
-        said = true;
-    }
-    xb_reading_add(reading, "%s", said ? "." : "");
-    return said;
+    one = is_direct ? one : rate_of(reading, XB_D2D, bytes, STAGED);
+    both = is_direct ? both : rate_of(reading, XB_BIDIR, bytes, STAGED);
+    xb_reading_add(reading, "%s a pair of GPUs copies",
+                   is_direct ? "Directly," : "Through the host,");
+    if (one > 0)
+        xb_reading_phrase(reading, " {rate} GB/s one way{text}", one, both > 0 ? " and" : "");
+    if (both > 0)
+        xb_reading_phrase(reading, " {rate} GB/s both ways together", both);
+    xb_reading_add(reading, ".");
+    return one + both > 0;
 }
 
 const struct xb_reading_line xb_peer_reading[] = {

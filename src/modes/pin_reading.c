@@ -81,7 +81,7 @@ static void add_call(struct xb_reading *reading, const struct xb_record_case *te
 {
     bool is_new = strcmp(test->variant, xb_pin_words[XB_PIN_ALLOC]) == 0;
     bool is_huge = strcmp(test->variant, xb_pin_words[XB_PIN_USED_HUGE]) == 0;
-    xb_reading_phrase(reading, "{text}{text}, {duration}",
+    xb_reading_phrase(reading, "{text}{text}, {duration}.",
                       xb_reading_call(reading, is_new ? XB_CALL_ALLOCATE_PINNED : XB_CALL_PIN),
                       is_huge ? " on huge pages" : "", setup_of(reading, test));
 }
@@ -130,40 +130,6 @@ static void find_alike(const struct xb_reading *reading, struct alike *alike,
     }
 }
 
-/* "Quickest way to pin new memory: cudaHostRegister(), 47.6 ms. It pays off after 1 ..." */
-static void add_best(struct xb_reading *reading, const struct alike *alike)
-{
-    xb_reading_add(reading, "%s to pin %s: ", alike->best != alike->worst ? "Quickest way" : "Time",
-                   alike->text);
-    add_call(reading, alike->best);
-    xb_reading_add(reading, ".");
-    add_outcomes(reading, alike->best);
-}
-
-#define KINDS 2
-
-/* New memory, and memory that is in use. Memory of `copy` is pinned as that of `alloc` is. */
-static void find_kinds(const struct xb_reading *reading, int device, uint64_t bytes,
-                       struct alike kinds[KINDS])
-{
-    const struct xb_record_case *ways[WAYS];
-    kinds[0] = (struct alike){"new memory", "new", {XB_PIN_ALLOC, XB_PIN_REGISTER}, NULL, NULL};
-    kinds[1] = (struct alike){"memory in use", "used", {XB_PIN_USED, XB_PIN_USED_HUGE}, NULL, NULL};
-    find_ways(reading, device, bytes, ways);
-    for (size_t i = 0; i < KINDS; i++)
-        find_alike(reading, &kinds[i], ways);
-}
-
-bool xb_pin_answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    struct alike kinds[KINDS];
-    find_kinds(reading, device, bytes, kinds);
-    const struct alike *first = &kinds[kinds[0].best == NULL];
-    if (first->best != NULL)
-        add_best(reading, first);
-    return first->best != NULL;
-}
-
 /* To pin memory that a program has, if copies of it are faster for certain. */
 static void advise(struct xb_reading *reading, const struct xb_record_case *test)
 {
@@ -189,17 +155,23 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
                           copies > 1 ? "ies" : "y");
 }
 
-static bool say_cost(struct xb_reading *reading, int device, uint64_t bytes)
+/* Memory of `copy` is pinned as that of `alloc` is. */
+bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    struct alike kinds[KINDS];
+    struct alike kinds[] = {{"new memory", "new", {XB_PIN_ALLOC, XB_PIN_REGISTER}, NULL, NULL},
+                            {"memory in use", "used", {XB_PIN_USED, XB_PIN_USED_HUGE}, NULL, NULL}};
+    const struct xb_record_case *ways[WAYS];
     bool said = false;
-    find_kinds(reading, device, bytes, kinds);
-    for (size_t i = 0; i < KINDS; i++) {
-        const struct alike *kind = &kinds[i];
+    find_ways(reading, device, bytes, ways);
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct alike *kind = &kinds[i];
+        find_alike(reading, kind, ways);
         if (kind->best == NULL)
             continue;
-        xb_reading_add(reading, "%s", said ? " " : "");
-        add_best(reading, kind);
+        xb_reading_add(reading, "%s%s to pin %s: ", said ? " " : "",
+                       kind->best != kind->worst ? "Quickest way" : "Time", kind->text);
+        add_call(reading, kind->best);
+        add_outcomes(reading, kind->best);
         put_numbers(reading, kind->best, kind->name, "best");
         advise(reading, kind->best);
         said = true;
@@ -207,7 +179,6 @@ static bool say_cost(struct xb_reading *reading, int device, uint64_t bytes)
             continue;
         xb_reading_add(reading, " Slowest: ");
         add_call(reading, kind->worst);
-        xb_reading_add(reading, ".");
         put_numbers(reading, kind->worst, kind->name, "worst");
         advise(reading, kind->worst);
     }
@@ -247,7 +218,7 @@ static bool say_memory(struct xb_reading *reading, int device, uint64_t bytes)
 }
 
 const struct xb_reading_line xb_pin_reading[] = {
-    {.label = "pinning cost", .code = "XB-PIN-COST", .say = say_cost},
+    {.label = "pinning cost", .code = "XB-PIN-COST", .say = xb_pin_say_cost},
     {.label = "pin memory", .code = "XB-PIN-MEMORY", .say = say_memory},
     {.label = NULL},
 };

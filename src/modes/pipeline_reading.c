@@ -167,7 +167,7 @@ static void add_other(struct xb_reading *reading, const struct xb_record_case *b
                           factor, xb_reading_call(reading, XB_CALL_COPY_ASYNC));
 }
 
-/* The fastest row of that order that reads that way; NULL: any way. */
+/* The fastest row of that order that reads that way. */
 static const struct xb_record_case *best_by(const struct xb_reading *reading, int device,
                                             uint64_t bytes, const char *order, const char *io)
 {
@@ -176,33 +176,19 @@ static const struct xb_record_case *best_by(const struct xb_reading *reading, in
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
         if (strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, order) == 0 &&
-            test->device == device && (io == NULL || is_by(test, io)) &&
-            xb_reading_measured(reading, test))
+            test->device == device && is_by(test, io) && xb_reading_measured(reading, test))
             best = xb_reading_faster(reading, best, test);
     }
     return best;
 }
 
-static const char *const orders[] = {"overlapped", "serial", "serial-pageable", NULL};
-
-bool xb_pipeline_answer(struct xb_reading *reading, int device, uint64_t bytes)
+bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *best = NULL;
-    for (size_t i = 0; orders[i] != NULL; i++)
-        best = xb_reading_faster(reading, best, best_by(reading, device, bytes, orders[i], NULL));
-    if (best == NULL)
-        return false;
-    add_rate(reading, best);
-    add_limit(reading, best);
-    return true;
-}
-
-static bool say_disk(struct xb_reading *reading, int device, uint64_t bytes)
-{
+    static const char *const orders[] = {"overlapped", "serial", "serial-pageable"};
     bool said = false;
     for (const char *const *io = xb_option_io.choices; *io != NULL; io++) {
         const struct xb_record_case *best = NULL;
-        for (size_t i = 0; orders[i] != NULL; i++) {
+        for (size_t i = 0; i < 3; i++) {
             const struct xb_record_case *row = best_by(reading, device, bytes, orders[i], *io);
             if (row != NULL && best != NULL)
                 add_other(reading, best, row);
@@ -239,7 +225,7 @@ static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
 }
 
 const struct xb_reading_line xb_pipeline_lines[] = {
-    {.label = "from disk", .code = "XB-DISK", .say = say_disk},
+    {.label = "from disk", .code = "XB-DISK", .say = xb_pipeline_say_disk},
     {.label = "readers", .code = "XB-READERS", .say = say_readers},
     {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
     {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},

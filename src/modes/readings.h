@@ -33,6 +33,11 @@ bool xb_overlap_say(struct xb_reading *reading, const struct xb_record_case *tes
 bool xb_overlap_answer(struct xb_reading *reading, const struct xb_record_case *test,
                        const struct xb_figure *copies);
 
+/* Whether it is certain that a reference of a case, a time, is longer than the case's own median
+ * `time`: all samples of one are beyond all of the other. */
+bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *reference, double time);
+
 /* Says of every case of a mode, or of one variant of it, whether making data smaller pays here,
  * with how many threads, and what limits it. Of cases that differ in threads or chunks alone it
  * says it of the fastest. */
@@ -47,9 +52,8 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
 
 extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb_pipeline_lines[];
 
-/* The answers of modes. */
+bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_peer_answer(struct xb_reading *reading, int device, uint64_t bytes);
-bool xb_pipeline_answer(struct xb_reading *reading, int device, uint64_t bytes);
 
 /* For say_first_thing of the mode. */
 void xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow);

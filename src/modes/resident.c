@@ -256,18 +256,6 @@ static const struct xb_record_case *find_most_steps(struct xb_reading *reading, 
 /* Less is noise. */
 #define VISIBLE 1.02
 
-/* Whether the trips cost more for certain: in the fastest sample with them, against the slowest
- * without. */
-static bool is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
-                    double resident)
-{
-    const struct xb_record *record = xb_reading_record(reading);
-    struct xb_statistics trips, rate;
-    return xb_record_describe(record, test, round_trip_time.name, &trips) &&
-           xb_record_describe(record, test, xb_figure_bandwidth.name, &rate) && trips.n > 1 &&
-           rate.n > 1 && trips.min > resident * rate.median / rate.min;
-}
-
 static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const struct xb_figure *const told[] = {&resident_time, &round_trip_time,
@@ -287,7 +275,7 @@ static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
                           told[i]->unit);
-    if (factor >= XB_WORTH_SAYING && is_sure(reading, test, resident))
+    if (factor >= XB_WORTH_SAYING && xb_takes_longer(reading, test, &round_trip_time, resident))
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
                           "Keep the data on the GPU from kernel to kernel: %.3g times as fast with "
                           "%llu kernels that only read and write it.",
@@ -311,9 +299,6 @@ static const struct xb_variant_name names[] = {{"registered", "resident"},
 
 const struct xb_mode xb_mode_resident = {
     .name = "resident",
-    .calls =
-        "cudaMalloc() or hipMalloc() once, and all kernels on that memory with no copy between "
-        "them. In PyTorch keep tensors on \"cuda\" and call .item() and .cpu() rarely.",
     .summary =
         "data kept on the device from kernel to kernel, beside a trip to the host after each",
     .description =
@@ -326,6 +311,8 @@ const struct xb_mode xb_mode_resident = {
         "each trip between two kernels adds, and predicted_speed_up what the times of the copies "
         "and kernels alone predict. Checks every word that the kernels made. --mode all leaves "
         "this mode out.",
+    .calls = "no cudaMemcpyAsync() (hipMemcpyAsync) between kernels. PyTorch: no tensor.cpu(), "
+             "tensor.item() or print(tensor) between steps.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,

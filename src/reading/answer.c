@@ -52,8 +52,8 @@ static void add_ways(struct xb_reading *reading, const struct xb_record_case *to
     xb_reading_add(reading, " back");
 }
 
-/* What a sweep shows: from which size on one copy, from the call until it is done, is nearly as
- * fast as the largest. */
+/* Says of a sweep from which size on one copy, from the call until it is done, is nearly as fast as
+ * the largest. */
 static bool add_from(struct xb_reading *reading, const struct xb_record_case *best)
 {
     double least = NEARLY * xb_reading_speed(reading, best);
@@ -85,7 +85,7 @@ static const struct xb_record_case *find_ordinary(const struct xb_reading_ways *
     return NULL;
 }
 
-/* What else there is room for: the share of the link, and what ordinary memory gives. */
+/* Adds the share of the link, and what ordinary memory gives. */
 static void add_rest(struct xb_reading *reading, int device, const struct xb_reading_ways *to,
                      const struct xb_reading_ways *from)
 {
@@ -185,6 +185,15 @@ static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
     return false;
 }
 
+/* The first mode of those that are no copies one way. */
+static bool ask_modes(struct xb_reading *reading)
+{
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
+        if ((*mode)->answer != NULL && ask(reading, (*mode)->answer, (*mode)->pairs))
+            return true;
+    return false;
+}
+
 /* What is said of all devices at once. */
 static const char *text_of_all(const struct xb_reading_list *list)
 {
@@ -195,46 +204,31 @@ static const char *text_of_all(const struct xb_reading_list *list)
 }
 
 /* As many whole sentences as there is room for. */
-static void keep(struct xb_reading *reading, const char *text)
+static void keep(struct xb_reading *reading, const char *before, const char *text)
 {
     size_t length = strlen(text);
-    while (length > MOST_LETTERS)
+    while (length + strlen(before) > MOST_LETTERS)
         do
             length--;
         while (length > 1 && text[length - 1] != '.');
-    reading->list->answer = xb_arena_print(&reading->list->texts, "%.*s", (int)length, text);
+    reading->list->answer =
+        xb_arena_print(&reading->list->texts, "%s%.*s", before, (int)length, text);
     if (reading->list->answer == NULL)
         xb_reading_fail_memory(reading);
-}
-
-/* " (GPU 0, 1 GiB)." in place of the last dot: what it is of, where there are several. */
-static void name_subject(struct xb_reading *reading)
-{
-    const struct xb_reading_entry *entry = &reading->entry;
-    struct xb_words *words = &reading->words;
-    bool many_devices = reading->list->many_devices && entry->device >= 0;
-    if (words->length == 0 || (!many_devices && !reading->list->many_sizes))
-        return;
-    words->length--;
-    xb_reading_add(reading, " (");
-    if (many_devices)
-        xb_reading_add(reading, "GPU %d%s", entry->device, reading->list->many_sizes ? ", " : "");
-    if (reading->list->many_sizes)
-        xb_reading_add_size(reading, entry->bytes);
-    xb_reading_add(reading, ").");
 }
 
 void xb_reading_make_answer(struct xb_reading *reading)
 {
     const struct xb_mode *mode = only_mode(reading->record);
     const char *all = text_of_all(reading->list);
+    char subject[64];
     if (mode != NULL && mode->answer != NULL && ask(reading, mode->answer, mode->pairs)) {
-        name_subject(reading);
-        keep(reading, reading->words.text);
+        (void)xb_reading_subject(reading->list, &reading->entry, subject, sizeof subject);
+        keep(reading, subject, reading->words.text);
     } else if (all != NULL) {
-        keep(reading, all);
-    } else if (ask(reading, say_fastest, false) || ask(reading, say_largest, false) ||
-               say_nothing(reading)) {
-        keep(reading, reading->words.text);
+        keep(reading, "", all);
+    } else if (ask(reading, say_fastest, false) || ask_modes(reading) ||
+               ask(reading, say_largest, false) || say_nothing(reading)) {
+        keep(reading, "", reading->words.text);
     }
 }

@@ -214,8 +214,9 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
  * one kind were 0.6 % apart so. */
 #define VISIBLE 0.02
 
-/* Of fewer samples than these nothing is concluded, however far apart they are. */
-#define FEWEST 3
+/* All of one beyond all of the other concludes something of so many pairs of samples, 3 by 3 or 2
+ * by 5. */
+#define FEWEST 9
 
 /* The two figures are one, or two of one unit. */
 static enum xb_reading_order judge(const struct xb_reading *reading,
@@ -225,11 +226,12 @@ static enum xb_reading_order judge(const struct xb_reading *reading,
                                    const struct xb_figure *other_figure)
 {
     struct xb_statistics own, its;
-    if (!xb_record_describe(reading->record, test, figure->name, &own) || own.n < FEWEST ||
-        !xb_record_describe(reading->record, other, other_figure->name, &its) || its.n < FEWEST)
+    if (!xb_record_describe(reading->record, test, figure->name, &own) || own.n < 2 ||
+        !xb_record_describe(reading->record, other, other_figure->name, &its) || its.n < 2 ||
+        own.n * its.n < FEWEST)
         return XB_READING_UNKNOWN;
     bool by_interval = own.has_interval && its.has_interval;
-    /* Whether all of one is above all of the other, and visibly so. */
+    /* All of one must be above all of the other, and visibly so. */
     if ((by_interval ? own.ci95_low > its.ci95_high : own.min > its.max) &&
         own.median >= (1 + VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;

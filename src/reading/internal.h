@@ -46,16 +46,17 @@ void xb_reading_keep(struct xb_reading *reading);
 /* Chooses the NUMA node on which the cases of each device are compared: where nodes were
  * named, the device's own, else near it, else the first. */
 void xb_reading_choose_nodes(struct xb_reading *reading);
-/* Whether there are cases of that device alone, after that. */
+/* Returns whether there are cases of that device alone; call it after that. */
 bool xb_reading_has_alone(const struct xb_reading *reading, int device);
-/* Whether the case's host memory lies there; true of a case that has none, and of other devices. */
+/* Returns whether the case's host memory lies on that node; true for a case that has none, and for
+ * other devices. */
 bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* By what copies one way are compared: small ones by their whole time (wall_time), because the
- * device's clock leaves out what it takes to start one; single operations by the host's latency;
- * else by bandwidth. */
+/* Returns the figure by which copies one way are compared: for small ones their whole time
+ * (wall_time), because the device's clock leaves out what it takes to start one; for single
+ * operations the host's latency; else the bandwidth. */
 const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
-/* By that, the bytes a second of a copy one way. */
+/* Returns the bytes a second of a copy one way, computed from that figure. */
 double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The name without that parameter, which the sentence tells. */
@@ -81,7 +82,7 @@ bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_r
 uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
                                 const struct xb_record_case *test);
 
-/* Of a usable case. */
+/* Returns the bandwidth of a usable case. */
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The fastest of the cases of a device and size that `is_one` chooses; NULL: it chooses none. */
@@ -92,8 +93,8 @@ const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading
 /* Sets the list's answer. */
 void xb_reading_make_answer(struct xb_reading *reading);
 
-/* Of a direction the fastest case of each mode and variant, because those that differ in parameters
- * alone are one way, and the best of all; NULL: there is none. */
+/* The fastest case of each mode and variant in one direction (cases that differ in parameters alone
+ * are one way), and the best of all; NULL: there is none. */
 #define XB_READING_WAYS 64 /* more modes and variants come from no run */
 struct xb_reading_ways {
     const struct xb_record_case *all[XB_READING_WAYS];

@@ -145,7 +145,7 @@ static bool add_below_maximum(struct xb_reading *reading, const struct xb_record
     return true;
 }
 
-/* What the copies one way reach of it, where that is far below. */
+/* Says how little the copies one way reach of it, if that is far below. */
 static bool add_far_below(struct xb_reading *reading, const char *number,
                           const struct xb_record_case *best, double ceiling)
 {

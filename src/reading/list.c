@@ -19,6 +19,20 @@ void xb_reading_free(struct xb_reading_list *list)
     *list = (struct xb_reading_list){.entries = NULL};
 }
 
+const char *xb_reading_subject(const struct xb_reading_list *list,
+                               const struct xb_reading_entry *entry, char *text, size_t size)
+{
+    char device[32] = "", bytes[32] = "";
+    if (list->many_devices && entry->device >= 0)
+        snprintf(device, sizeof device, "GPU %d", entry->device);
+    if (list->many_sizes && entry->bytes > 0)
+        xb_size_format(entry->bytes, bytes, sizeof bytes);
+    bool any = device[0] != '\0' || bytes[0] != '\0';
+    bool both = device[0] != '\0' && bytes[0] != '\0';
+    snprintf(text, size, "%s%s%s%s", device, both ? ", " : "", bytes, any ? ": " : "");
+    return text;
+}
+
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
 {
     if (list->count > 0) {
@@ -27,18 +41,11 @@ void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
     }
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
-        char device[32] = "", size[32] = "";
+        char subject[64];
         if (entry->is_repeated)
             continue;
-        /* "GPU 0, 256 MiB: ": what it is of, where there are several. */
-        if (list->many_devices && entry->device >= 0)
-            snprintf(device, sizeof device, "GPU %d", entry->device);
-        if (list->many_sizes && entry->bytes > 0)
-            xb_size_format(entry->bytes, size, sizeof size);
-        bool any = device[0] != '\0' || size[0] != '\0';
-        bool both = device[0] != '\0' && size[0] != '\0';
-        xb_note_print(stream, entry->label, LABEL_WIDTH, "%s%s%s%s%s", device, both ? ", " : "",
-                      size, any ? ": " : "", entry->text);
+        xb_note_print(stream, entry->label, LABEL_WIDTH, "%s%s",
+                      xb_reading_subject(list, entry, subject, sizeof subject), entry->text);
     }
 }
 

@@ -140,6 +140,10 @@ void xb_reading_keep(struct xb_reading *reading)
 void xb_reading_next(struct xb_reading *reading)
 {
     const struct xb_reading_entry of = reading->entry;
+    if (of.code[0] == '\0') { /* an answer is one text */
+        xb_reading_add(reading, " ");
+        return;
+    }
     xb_reading_keep(reading);
     xb_reading_begin(reading, of.label, of.code, of.device, of.bytes);
 }

@@ -9,7 +9,7 @@ static double share_of_alone(const struct xb_reading *reading, const struct xb_r
     return xb_reading_median(reading, test, &xb_figure_share_of_alone);
 }
 
-/* Whether everything in the sum is usable, and the sum itself. */
+/* Returns whether the sum and everything in it is usable. */
 static bool is_usable(const struct xb_reading *reading, const struct xb_record_case *sum)
 {
     size_t count = xb_group_size(reading->record, sum);
@@ -118,7 +118,7 @@ void xb_reading_say_together(struct xb_reading *reading)
 
 /* ---- pairs of devices ---- */
 
-/* Those of one way that there is most to say of. */
+/* Groups of pairs that use the same way. */
 struct groups {
     const struct xb_record_case *const *sums; /* of each of them */
     size_t count;

@@ -288,7 +288,7 @@ static void say_pair(struct xb_reading *reading, const struct pair *pair, const 
                        : "");
 }
 
-/* Whether one sentence can tell of both: they compare the same cases but for their direction. */
+/* One sentence can tell of both if they compare the same cases but for their direction. */
 static bool are_alike(const struct xb_reading *reading, const struct pair pairs[2])
 {
     if (!is_certain(&pairs[0]) || !is_certain(&pairs[1]))

@@ -257,6 +257,15 @@ class Fleet(Case):
                 self.assertEqual((told["gpus"], told["duplicates"]), (8, 0))
                 self.assertIn("1 UUID names several GPUs (first: on gpu00", " ".join(told["notes"]))
 
+    def test_json_beside_the_table(self):
+        folder = self.write_nodes()
+        table = self.assert_succeeds("fleet", folder).out
+        document = self.assert_succeeds("fleet", folder, "--format", "json").out
+        self.assertEqual(self.assert_succeeds("fleet", folder, "--json", "out.json").out, table)
+        self.assertEqual(self.read("out.json"), document)
+        self.assertEqual(self.assert_succeeds("fleet", folder, "--json", "-").out, document)
+        self.assert_usage(("--json", "is read"), "fleet", "out.json", "--json", "out.json")
+
     def test_its_own_documents_are_left_out(self):
         folder = self.write_nodes()
         self.assert_succeeds("fleet", folder, "--format", "json", "--output", f"{folder}/fleet.json")

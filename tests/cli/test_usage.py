@@ -45,8 +45,8 @@ class Usage(Case):
             (("backend 'cud'", "'cuda'"), ("--backend", "cud")),
             (("command 'lsit'", "'list'"), ("lsit",)),
             (("command 'rnu'", "'run'"), ("rnu", *SMALL)),
-            (("--help", "mode 'pined'", "'pinned'"), ("--help", "pined")),
-            (("--help", "mode 'asyn'", "'async'"), ("run", "--help", "asyn")),
+            (("--help", "word 'pined'", "'pinned'"), ("--help", "pined")),
+            (("--help", "word 'asyn'", "'async'"), ("run", "--help", "asyn")),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_usage(("did you mean", *words), *arguments)

@@ -186,7 +186,7 @@ class Width(Case):
         bold, red, yellow, green = (f"\x1b[{code}m" for code in (1, 31, 33, 32))
         for name, colours in (
             ("h200/all-256m.json", (bold + "Reading", yellow + "skipped", yellow + "noisy")),
-            ("h200-x4/link-pairs.json", (green + "Node vm: OK", green + "GPU 0")),
+            ("h200-x4/link-pairs.json", (green + "Node vm: OK", bold + "GPU")),
             ("h200/link-expect-gen6x16.json", (red + "CRITICAL",)),
         ):
             text = self.on_terminal(80, "show", result(name), "--verbose")
