@@ -240,9 +240,12 @@ struct xb_mode {
     const char *name;        /* "pinned" */
     const char *summary;     /* one line */
     const char *description; /* what is measured and what is left out, for --help MODE */
-    unsigned directions;     /* bits of enum xb_direction that it knows */
-    unsigned by_default;     /* those that are run when no --direction is given */
-    bool pairs;              /* its cases are of ordered pairs of devices */
+    /* What a program calls to move data like this: CUDA's names, HIP's where they are others, and
+     * PyTorch's; for help and documents. NULL: nothing. */
+    const char *calls;
+    unsigned directions; /* bits of enum xb_direction that it knows */
+    unsigned by_default; /* those that are run when no --direction is given */
+    bool pairs;          /* its cases are of ordered pairs of devices */
     /* Several devices, or pairs of them one way, can start together, because submit never blocks;
      * except in the variant `only_alone` (NULL: no exception). */
     bool simultaneous;
@@ -250,7 +253,6 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
-    const char *calls; /* what a program calls for it, in words; NULL: nothing of its own */
     /* What people call its variants, where mode and word together do not say it; ends with a
      * variant of NULL; NULL: none (record/case_name.h). */
     const struct xb_variant_name *names;

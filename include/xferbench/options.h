@@ -29,8 +29,9 @@ enum xb_option_type {
 };
 
 struct xb_option {
-    const char *name; /* without the dashes */
-    char short_name;  /* 0 for none */
+    const char *name;       /* without the dashes */
+    const char *other_name; /* taken for it as well; NULL for none */
+    char short_name;        /* 0 for none */
     enum xb_option_type type;
     const char *argument;     /* "SIZE", as help shows it; NULL for a flag */
     const char *default_text; /* read as if the user had given it; NULL for none */
@@ -110,5 +111,9 @@ const struct xb_value *xb_config_get(const struct xb_config *config, const char 
  * near enough to be what was meant.
  */
 const char *xb_nearest(const char *word, const char *const *candidates);
+
+/* The name of an option of ours, one of `candidates`, that does what `word` does in other programs
+ * ("gpus": device); else the nearest. Another one that may be meant goes into *other, else NULL. */
+const char *xb_nearest_option(const char *word, const char *const *candidates, const char **other);
 
 #endif

@@ -48,15 +48,24 @@ static int fail(const struct xb_error *error)
 
 /* ---- what is asked ---- */
 
-static enum xb_status require(const struct xb_config *config, const char *option,
-                              struct xb_error *error)
+#define HOW_TO_TIME                                                                                \
+    "`nsys profile --stats=true PROGRAM` or `rocprofv3 --stats` tells it, or events around the "   \
+    "kernels (cudaEventElapsedTime, torch.cuda.Event)"
+
+/* All that is missing, at once. */
+static enum xb_status require(const struct xb_config *config, struct xb_error *error)
 {
-    if (xb_config_get(config, option)->is_set)
+    bool lacks_in = !xb_config_get(config, "bytes-in")->is_set;
+    bool lacks_time = !xb_config_get(config, "gpu-time")->is_set;
+    if (!lacks_in && !lacks_time)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "advise needs --%s: xferbench advise --in 400M --out 4K --gpu-time 2ms "
-                   "--cpu-time 50ms",
-                   option);
+                   "advise needs %s%s%s%s: xferbench advise --bytes-in 400M --bytes-out 4K "
+                   "--gpu-time 2ms --cpu-time 50ms",
+                   lacks_in ? "--bytes-in, what the job takes to the GPU" : "",
+                   lacks_in && lacks_time ? ", and " : "",
+                   lacks_time ? "--gpu-time, how long its kernels run without copies. " : "",
+                   lacks_time ? HOW_TO_TIME : "");
 }
 
 /* A time that is not run has no limit of its own. */
@@ -79,10 +88,10 @@ static enum xb_status read_job(struct command *command, struct xb_error *error)
     struct xb_job *job = &command->job;
     if (memory->word_count != 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--memory: one at a time");
-    job->in = xb_config_get(config, "in")->count;
+    job->in = xb_config_get(config, "bytes-in")->count;
     if (job->in == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "--in: give 1 byte to 1 TiB");
-    job->out = xb_config_get(config, "out")->count;
+        return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
+    job->out = xb_config_get(config, "bytes-out")->count;
     job->times = xb_config_get(config, "times")->count;
     job->is_in_pinned = strcmp(memory->words[0], xb_memory_words[XB_MEMORY_WORD_PINNED]) == 0;
     job->cpu_time = cpu_time->is_set ? cpu_time->seconds : 0;
@@ -99,9 +108,7 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     command->path = config->operand_count == 1 ? config->operands[0] : NULL;
     command->costs.device = (int)xb_config_get(config, "device")->count;
     snprintf(command->session.device, sizeof command->session.device, "%d", command->costs.device);
-    enum xb_status status = require(config, "in", error);
-    if (status == XB_OK)
-        status = require(config, "gpu-time", error);
+    enum xb_status status = require(config, error);
     if (status == XB_OK)
         status = read_job(command, error);
     if (status == XB_OK)
@@ -134,7 +141,7 @@ static enum xb_status read_file(struct command *command, struct xb_error *error)
     enum xb_status status = xb_record_read(command->path, &command->records[0], error);
     command->record_count = status == XB_OK;
     if (status == XB_OK && xb_record_device(&command->records[0], command->costs.device) == NULL)
-        return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' has no device %d: take another --device",
+        return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' has no GPU %d: take another --device",
                        command->path, command->costs.device);
     return status;
 }
@@ -215,8 +222,7 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
     }
     if (command->session.is_cut)
         xb_say("the deadline came before all was measured: the answer rests on what was measured; "
-               "give it "
-               "more time with --deadline, or a FILE of rows");
+               "give it more time with --deadline, or a result file");
     return write_report(command, error);
 }
 
@@ -264,7 +270,8 @@ static int run(struct xb_config *config, char *const *words)
 /* ---- what it takes ---- */
 
 static const struct xb_option option_in = {
-    .name = "in",
+    .name = "bytes-in",
+    .other_name = "in",
     .type = XB_OPTION_SIZE,
     .argument = "SIZE",
     .help = "How much data the job takes to the GPU. Required.",
@@ -272,7 +279,8 @@ static const struct xb_option option_in = {
     .maximum = UINT64_C(1) << 40,
 };
 static const struct xb_option option_out = {
-    .name = "out",
+    .name = "bytes-out",
+    .other_name = "out",
     .type = XB_OPTION_SIZE,
     .argument = "SIZE",
     .default_text = "0",
@@ -284,22 +292,23 @@ static const struct xb_option option_gpu_time = {
     .name = "gpu-time",
     .type = XB_OPTION_TEXT,
     .argument = "TIME",
-    .help = "How long the GPU computes, without any copy: a time such as 2ms, or 'none'. Required.",
+    .help = "How long the GPU computes, without any copy: a time such as 2ms, or 'none'. "
+            "Required. " HOW_TO_TIME ".",
 };
 static const struct xb_option option_cpu_time = {
     .name = "cpu-time",
     .type = XB_OPTION_DURATION,
     .argument = "TIME",
-    .help = "How long the same work takes on the CPU. Without it, advise compares only the "
-            "strategies.",
+    .help = "How long the same work takes on the CPU. Without it, advise compares only the ways "
+            "to use the GPU.",
 };
 static const struct xb_option option_times = {
     .name = "times",
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .default_text = "1",
-    .help = "How often the job runs with the same memory: the cost of page-locking it is divided "
-            "by that.",
+    .help = "How often the job runs with the same memory: the cost of pinning it is divided by "
+            "that.",
     .minimum = 1,
     .maximum = UINT64_C(1000000000000),
 };
@@ -308,8 +317,8 @@ static const struct xb_option option_memory = {
     .type = XB_OPTION_CHOICES,
     .argument = "KIND",
     .default_text = XB_MEMORY_WORD_USUAL,
-    .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, so that pinned "
-            "strategies have to page-lock it or copy it first; or in 'pinned' memory.",
+    .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, which has to be "
+            "pinned or copied first where a way needs that; or in 'pinned' memory.",
     .choices = xb_memory_words,
 };
 static const struct xb_option option_device = {
@@ -318,14 +327,14 @@ static const struct xb_option option_device = {
     .type = XB_OPTION_COUNT,
     .argument = "DEV",
     .default_text = "0",
-    .help = "Which device, by its number: the one to measure, or the one whose rows in FILE count.",
+    .help = "Which GPU, by its number: the one to measure, or the one whose results in FILE count.",
     .minimum = 0,
     .maximum = 1000,
 };
 static const struct xb_option option_check = {
     .name = "check",
     .type = XB_OPTION_FLAG,
-    .help = "Run the job by each strategy, and print the prediction beside the measurement. With "
+    .help = "Run the job in each way, and print the prediction beside the measurement. With "
             "FILE, only on the machine where FILE was measured.",
 };
 static const struct xb_option option_json = {
@@ -336,10 +345,13 @@ static const struct xb_option option_json = {
     .help = "Write the advice as JSON (docs/advise.schema.json); '-' is standard output, in place "
             "of the table.",
 };
-static const struct xb_option *const all_rows[] = {
-    &option_in,     &option_out,           &option_gpu_time,   &option_cpu_time,    &option_times,
-    &option_memory, &option_check,         &xb_option_backend, &xb_option_deadline, &option_device,
-    &option_json,   &xb_option_plain_help, &xb_option_color,   &xb_option_version,  NULL};
+static const struct xb_option *const all_rows[] = {&option_in,          &option_out,
+                                                   &option_gpu_time,    &option_cpu_time,
+                                                   &option_times,       &option_memory,
+                                                   &option_check,       &xb_option_backend,
+                                                   &xb_option_deadline, &option_device,
+                                                   &option_json,        &xb_option_plain_help,
+                                                   XB_OPTIONS_OF_ALL,   NULL};
 
 static const struct xb_option *const *rows(void)
 {
@@ -350,15 +362,15 @@ static const struct xb_option *const *rows(void)
 const struct xb_command xb_command_advise = {
     .name = "advise",
     .synopsis = "advise [FILE]",
-    .summary = "is a GPU worth the trip, and by which strategy?",
-    .description = "Says by which strategy a job's data travels fastest, and whether the GPU then "
-                   "beats the CPU: from the rows of a result file (run --json FILE), or from a "
-                   "quick measurement now. --in and --gpu-time are required.",
+    .summary = "is a GPU worth the trip, and in which way?",
+    .description = "Says in which way a job's data travels fastest, and whether the GPU then beats "
+                   "the CPU: from a result file (run --json FILE), one size in it is enough, or "
+                   "from a quick measurement now. --bytes-in and --gpu-time are required.",
     .exits = "0 the GPU is worth it, or --cpu-time was not given; 1 it is not; 2 the command line "
              "is wrong, a file cannot be read or written, a job of --check failed, or a driver "
-             "hung past --deadline; 3 cannot say: rows are missing, or nothing can be measured "
+             "hung past --deadline; 3 cannot say: results are missing, or nothing can be measured "
              "here. docs/advise.md has the formulas.",
-    .example = "xferbench advise --in 1G --gpu-time 5ms",
+    .example = "xferbench advise --bytes-in 1G --gpu-time 5ms",
     .operands = XB_OPERANDS_FILES,
     .rows = rows,
     .run = run,

@@ -271,10 +271,8 @@ bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes)
         return true;
     if (cost->count == 0)
         return false;
-    uint64_t smallest = cost->points[0].bytes;
     uint64_t largest = cost->points[cost->count - 1].bytes;
-    return (bytes >= smallest || smallest <= XB_COST_SMALL) &&
-           (bytes / 8 <= largest || largest >= XB_COST_LARGE);
+    return bytes / 8 <= largest || largest >= XB_COST_LARGE;
 }
 
 /* The first point that is as large or larger; `count` where there is none. */
@@ -295,6 +293,20 @@ static double seconds_of(const struct xb_cost_point *point, enum which which,
     return which == ALONE ? point->alone[estimate] : point->behind[estimate];
 }
 
+/* What starting a copy adds to its bytes by the rate of a larger one: hardly more than this, most
+ * likely, and at most. */
+static const double starting[XB_ESTIMATES] = {0, 10e-6, 100e-6};
+
+/* Less than the smallest, which is not small itself: at least its share of that time, at most all
+ * of it. */
+static double below_smallest(const struct xb_cost_point *smallest, uint64_t bytes, double seconds,
+                             enum xb_estimate estimate)
+{
+    if (smallest->bytes <= XB_COST_SMALL)
+        return seconds;
+    return fmin(seconds, seconds * (double)bytes / (double)smallest->bytes + starting[estimate]);
+}
+
 static double cost_of(const struct xb_cost *cost, uint64_t bytes, enum which which,
                       enum xb_estimate estimate)
 {
@@ -308,8 +320,10 @@ static double cost_of(const struct xb_cost *cost, uint64_t bytes, enum which whi
     if (at == cost->count)
         return seconds + (double)(bytes - above->bytes) * seconds_of(above, BEHIND, estimate) /
                              (double)above->bytes;
-    if (at == 0 || above->bytes == bytes)
+    if (above->bytes == bytes)
         return seconds;
+    if (at == 0)
+        return below_smallest(above, bytes, seconds, estimate);
     const struct xb_cost_point *below = above - 1;
     double share = (double)(bytes - below->bytes) / (double)(above->bytes - below->bytes);
     double from = seconds_of(below, which, estimate);
@@ -365,8 +379,9 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
     else if (points[at].bytes == bytes)
         xb_words_add(words, "row of %s", xb_size_format(bytes, one, sizeof one));
     else if (at == 0)
-        xb_words_add(words, "below its smallest, %s: as long as that",
-                     xb_size_format(points[0].bytes, one, sizeof one));
+        xb_words_add(words, "below its smallest, %s: %s",
+                     xb_size_format(points[0].bytes, one, sizeof one),
+                     points[0].bytes <= XB_COST_SMALL ? "as long as that" : "by the rate there");
     else
         xb_words_add(words, "between rows of %s and %s",
                      xb_size_format(points[at - 1].bytes, one, sizeof one),

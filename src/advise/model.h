@@ -55,14 +55,15 @@ void xb_costs_free(struct xb_costs *costs);
 /* From this size on a copy's time grows with its bytes: such a row tells the rate of any larger. */
 #define XB_COST_LARGE (UINT64_C(16) << 20)
 
-/* Whether rows tell what that many bytes cost: there are some, none but a small one is larger than
- * all that is asked, and the largest is large or an eighth of it. 0 bytes are always known. */
+/* Whether rows tell what that many bytes cost: there are some, and the largest is large or an
+ * eighth of it. 0 bytes are always known. */
 bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes);
 
 /*
  * Seconds, of a cost that is known; 0 for 0 bytes. Between two measured sizes on the line through
  * both, beyond the largest what that takes and the further bytes by its rate, below the smallest
- * what the smallest takes.
+ * what the smallest takes; if that is not small, its share of that and the start of a copy, with
+ * wide bounds.
  */
 double xb_cost_alone(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);
 double xb_cost_behind(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);

@@ -55,12 +55,12 @@ const char *xb_advice_time_text(double seconds, char *text, size_t size)
 static const struct {
     const char *name, *text;
 } limits[] = {
-    [XB_LIMIT_COPY_IN] = {"copy in", "The copy to the device limits it"},
-    [XB_LIMIT_KERNEL] = {"kernel", "The kernel limits it"},
-    [XB_LIMIT_COPY_OUT] = {"copy out", "The copy from the device limits it"},
-    [XB_LIMIT_COPIES] = {"copies", "The copies, both ways at once, limit it"},
-    [XB_LIMIT_CALLS] = {"calls", "The host's calls that start copies and kernels limit it"},
-    [XB_LIMIT_PINNING] = {"pinning", "Getting the data into pinned memory limits it"},
+    [XB_LIMIT_COPY_IN] = {"copy in", "The copy to the GPU is"},
+    [XB_LIMIT_KERNEL] = {"kernel", "The kernel is"},
+    [XB_LIMIT_COPY_OUT] = {"copy out", "The copy back to the host is"},
+    [XB_LIMIT_COPIES] = {"copies", "The copies, both ways at once, are"},
+    [XB_LIMIT_CALLS] = {"calls", "The calls that start copies and kernels are"},
+    [XB_LIMIT_PINNING] = {"pinning", "Pinning the data is"},
 };
 
 const char *xb_limit_name(int limit)
@@ -83,20 +83,22 @@ static void add_factor(struct xb_words *words, double cpu, double gpu)
     else if (cpu > gpu)
         add_times(words, ", ", cpu / gpu, "fast");
     else
-        add_times(words, "; the GPU takes ", gpu / cpu, "long");
+        add_times(words, ", ", gpu / cpu, "long");
 }
 
-/* "pinned and overlapped": those without rows that may take less than that. */
+/* "pinned and overlapped": those without results that may take less than that. */
 static void add_names(struct xb_words *words, const struct xb_predictions *predictions,
                       double seconds)
 {
-    const char *names[XB_STRATEGIES];
-    size_t count = 0;
+    size_t left = 0;
+    for (int i = 0; i < XB_STRATEGIES; i++)
+        left += xb_prediction_may_beat(&predictions->each[i], seconds);
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_prediction_may_beat(&predictions->each[i], seconds))
-            names[count++] = xb_strategy_words[i].name;
-    for (size_t i = 0; i < count; i++)
-        xb_words_add(words, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", names[i]);
+            xb_words_add(words, "%s%s", xb_strategy_words[i].name,
+                         --left > 1  ? ", "
+                         : left == 1 ? " and "
+                                     : "");
 }
 
 static void say_unknown(const struct xb_predictions *predictions, struct xb_words *words)
@@ -106,21 +108,21 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
     char cpu_text[32], gpu_text[32], high[32];
     if (best == NULL) {
         xb_words_add(words, is_too_large(predictions)
-                                ? "Cannot say: the job does not fit into the device's memory."
-                                : "Cannot say: rows are missing for every strategy.");
+                                ? "Cannot say: the job does not fit into the GPU's memory."
+                                : "Cannot say: no way has all the results that it needs.");
         return;
     }
-    xb_words_add(words, "Cannot say. The CPU takes %s, the fastest known way %s",
+    xb_words_add(words, "Cannot say: %s on the CPU, %s",
                  xb_advice_time_text(cpu, cpu_text, sizeof cpu_text),
                  xb_advice_time_text(best->total[XB_MIDDLE], gpu_text, sizeof gpu_text));
     if (best->lacks_both_ways)
         xb_words_add(words, " to %s", xb_advice_time_text(best->total[XB_HIGH], high, sizeof high));
-    xb_words_add(words, " (%s).", xb_strategy_words[best->strategy].name);
+    xb_words_add(words, " by the fastest way known (%s).", xb_strategy_words[best->strategy].name);
     if (best->lacks_both_ways)
-        xb_words_add(words, " Rows of copies both ways at once are missing.");
+        xb_words_add(words, " No result is of copies both ways at once.");
     if (!any_may_beat(predictions, cpu))
         return;
-    xb_words_add(words, " Rows are missing for ");
+    xb_words_add(words, " Perhaps faster, but not measured: ");
     add_names(words, predictions, cpu);
     xb_words_add(words, ".");
 }
@@ -128,40 +130,42 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
 /* A ring that is made once, and is used so often, costs next to nothing. */
 #define OFTEN 100
 
+/* Bounds that are further apart than this share are told. */
+#define WIDE 0.1
+
 /* What a reader has to know of the fastest. */
 static void add_caveats(const struct xb_predictions *predictions, struct xb_words *words)
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    char high[32];
+    char low[32], high[32];
+    xb_advice_time_text(best->total[XB_LOW], low, sizeof low);
+    xb_advice_time_text(best->total[XB_HIGH], high, sizeof high);
     if (best->lacks_both_ways)
-        xb_words_add(words,
-                     " It takes up to %s if copies both ways slow each other: rows of both ways at "
-                     "once are missing.",
-                     xb_advice_time_text(best->total[XB_HIGH], high, sizeof high));
+        xb_words_add(words, " It takes up to %s if copies both ways slow each other.", high);
+    else if (best->total[XB_HIGH] > (1 + WIDE) * best->total[XB_LOW])
+        xb_words_add(words, " It may take %s to %s: more sizes would tell.", low, high);
     else if (cpu > best->total[XB_LOW] && cpu < best->total[XB_HIGH])
-        xb_words_add(words, " That is close: the difference is within the error of the rows.");
+        xb_words_add(words, " That is close: within the error of the measurement.");
     if (!any_may_beat(predictions, best->total[XB_MIDDLE]))
         return;
-    xb_words_add(words, " Not known, and perhaps faster: ");
+    xb_words_add(words, " Perhaps faster, but not measured: ");
     add_names(words, predictions, best->total[XB_MIDDLE]);
-    xb_words_add(words, ". Rows are missing.");
+    xb_words_add(words, ".");
 }
 
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words)
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    char gpu_text[32], cpu_text[32], part[32];
+    char gpu_text[32], cpu_text[32];
     xb_advice_time_text(cpu, cpu_text, sizeof cpu_text);
     if (xb_advice_judge(predictions) == XB_WORTH_UNKNOWN) {
         say_unknown(predictions, words);
         return;
     }
     if (best == NULL) {
-        xb_words_add(words,
-                     "No: stay on the CPU: no trip can win, because the kernel alone takes %s and "
-                     "the CPU %s.",
+        xb_words_add(words, "No: stay on the CPU. The kernel alone takes %s, the CPU %s.",
                      xb_advice_time_text(predictions->job.gpu_time, gpu_text, sizeof gpu_text),
                      cpu_text);
         return;
@@ -169,21 +173,20 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     double gpu = best->total[XB_MIDDLE];
     const char *how = xb_strategy_words[best->strategy].text;
     bool is_ring = best->strategy == XB_STRATEGY_RING && predictions->job.times < OFTEN;
-    const char *note = is_ring ? " (making the ring once is not counted)" : "";
     xb_advice_time_text(gpu, gpu_text, sizeof gpu_text);
     if (!(cpu > 0))
-        xb_words_add(words, "Fastest%s: %s: %s%s",
-                     any_may_beat(predictions, gpu) ? " of what is known" : "", how, gpu_text,
-                     note);
+        xb_words_add(words, "Fastest%s: %s: %s", any_may_beat(predictions, gpu) ? " known way" : "",
+                     how, gpu_text);
     else if (gpu < cpu)
-        xb_words_add(words, "Yes: use the GPU %s: %s%s against %s", how, gpu_text, note, cpu_text);
+        xb_words_add(words, "Yes: use the GPU. %s against %s on the CPU", gpu_text, cpu_text);
     else
-        xb_words_add(words, "No: stay on the CPU: %s against %s %s%s", cpu_text, gpu_text, how,
-                     note);
-    if (cpu > 0)
+        xb_words_add(words, "No: stay on the CPU. %s against %s on the GPU", cpu_text, gpu_text);
+    if (cpu > 0) {
         add_factor(words, cpu, gpu);
-    xb_words_add(words, ". %s (%s of %s).", limits[best->limit].text,
-                 xb_advice_time_text(best->limit_seconds, part, sizeof part), gpu_text);
+        xb_words_add(words, ": %s", how);
+    }
+    xb_words_add(words, "%s", is_ring ? " (making the ring once is not counted)" : "");
+    xb_words_add(words, ". %s the limit.", limits[best->limit].text);
     add_caveats(predictions, words);
 }
 
@@ -220,7 +223,7 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
     static const char *const reasons[] = {
         [XB_UNKNOWN_SMALL] = "too little data comes in to cut it into chunks that overlap",
         [XB_UNKNOWN_ONE_STEP] = "nothing to overlap: no kernel, and nothing comes back",
-        [XB_UNKNOWN_TOO_LARGE] = "the job does not fit into the device's memory",
+        [XB_UNKNOWN_TOO_LARGE] = "the job does not fit into the GPU's memory",
         [XB_UNKNOWN_NOT_ASKED] = "its data is in pinned memory",
     };
     const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];
@@ -228,7 +231,7 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
     if (prediction->why != XB_UNKNOWN_ROWS)
         xb_words_add(words, "%s", reasons[prediction->why]);
     else
-        xb_words_add(words, "no rows of %s %s%s%s%s tell what %s take", source->mode,
+        xb_words_add(words, "no result of %s %s%s%s%s tells what %s take", source->mode,
                      source->variants[0], source->direction != NULL ? " " : "",
                      source->direction != NULL ? source->direction : "",
                      source->is_setup ? " (setup_time)" : "",
@@ -260,19 +263,18 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
     about(found->least, least, sizeof least);
     about(found->most, most, sizeof most);
     if (!found->wins)
-        xb_words_add(words, "never: the CPU is faster at every size from %s to %s in", least, most);
+        xb_words_add(words, "The CPU wins at every size, %s to %s of input", least, most);
     else if (found->has_from && found->has_to)
-        xb_words_add(words, "the GPU is faster from %s to %s in", from, to);
+        xb_words_add(words, "The GPU wins from %s to %s of input", from, to);
     else if (found->has_from)
-        xb_words_add(words, "the GPU is faster from %s in upwards (checked up to %s)", from, most);
+        xb_words_add(words, "The GPU wins from %s of input on", from);
     else if (found->has_to)
-        xb_words_add(words, "the GPU is faster up to %s in", to);
+        xb_words_add(words, "The GPU wins up to %s of input", to);
     else
-        xb_words_add(words, "always: the GPU is faster at every size from %s to %s in", least,
-                     most);
-    xb_words_add(words, ", if bytes out, GPU time and CPU time grow with the bytes in");
+        xb_words_add(words, "The GPU wins at every size, %s to %s of input", least, most);
     if (found->fills_device)
-        xb_words_add(words, "; more does not fit into the device's memory");
+        xb_words_add(words, "; more does not fit into its memory");
+    xb_words_add(words, ". Output and both times are taken to grow with the input.");
 }
 
 /* ---- the check ---- */

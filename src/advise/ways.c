@@ -2,10 +2,12 @@
 #include "ways.h"
 
 const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
-    [XB_STRATEGY_PAGEABLE] = {"pageable", "from pageable memory by the driver's copies"},
-    [XB_STRATEGY_RING] = {"ring", "from pageable memory through a ring of pinned chunks"},
-    [XB_STRATEGY_PINNED] = {"pinned", "with pinned memory, one step after the other"},
-    [XB_STRATEGY_OVERLAPPED] = {"overlapped", "with pinned memory, copies and kernels overlapped"},
+    [XB_STRATEGY_PAGEABLE] = {"pageable", "pageable", "pageable memory, one step after the other"},
+    [XB_STRATEGY_RING] = {"ring", "pageable, by a ring",
+                          "pageable memory through a ring of pinned chunks"},
+    [XB_STRATEGY_PINNED] = {"pinned", "pinned", "pinned memory, one step after the other"},
+    [XB_STRATEGY_OVERLAPPED] = {"overlapped", "pinned, overlapped",
+                                "pinned memory, copies and kernels overlapped"},
 };
 
 const struct xb_cost_source xb_cost_sources[XB_COSTS] = {

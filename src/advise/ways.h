@@ -19,7 +19,8 @@ enum xb_strategy {
 
 struct xb_strategy_words {
     const char *name; /* also the variant of the mode that runs such a job, and its word of --way */
-    const char *text; /* "with pinned memory, copies and kernels overlapped" */
+    const char *way;  /* for people: "pinned, overlapped" */
+    const char *text; /* "pinned memory, copies and kernels overlapped" */
 };
 extern const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES];
 

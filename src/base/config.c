@@ -23,7 +23,8 @@ struct tables {
 static enum xb_status build_tables(const struct xb_option *const *rows, size_t count,
                                    struct tables *tables, struct xb_error *error)
 {
-    tables->longs = calloc(count + 1, sizeof *tables->longs);
+    size_t longs = 0;
+    tables->longs = calloc(2 * count + 1, sizeof *tables->longs);
     tables->shorts = calloc(2 * count + 2, 1);
     tables->names = calloc(count + 1, sizeof *tables->names);
     if (tables->longs == NULL || tables->shorts == NULL || tables->names == NULL)
@@ -33,9 +34,10 @@ static enum xb_status build_tables(const struct xb_option *const *rows, size_t c
     for (size_t i = 0; i < count; i++) {
         bool has_argument = rows[i]->type != XB_OPTION_FLAG;
         tables->names[i] = rows[i]->name;
-        tables->longs[i].name = rows[i]->name;
-        tables->longs[i].has_arg = has_argument ? required_argument : no_argument;
-        tables->longs[i].val = LONG_CODE + (int)i;
+        const char *const names[] = {rows[i]->name, rows[i]->other_name};
+        for (size_t k = 0; k < 2 && names[k] != NULL; k++)
+            tables->longs[longs++] = (struct option){
+                names[k], has_argument ? required_argument : no_argument, NULL, LONG_CODE + (int)i};
         if (rows[i]->short_name != 0) {
             *next++ = rows[i]->short_name;
             if (has_argument)
@@ -180,23 +182,6 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
 
 /* ---- the command line ---- */
 
-/* The option that people mean who type what other programs call it; NULL for none that is there. */
-static const char *usual_name(const char *word, const char *const *names)
-{
-    static const char *const usual[][2] = {
-        {"gpu", "device"},    {"gpus", "device"},         {"devices", "device"},
-        {"runs", "samples"},  {"iterations", "samples"},  {"repeat", "samples"},
-        {"iters", "samples"}, {"repetitions", "samples"}, {"output", "json"},
-        {"out-file", "json"}, {"colour", "color"},        {"bytes", "size"},
-        {"sizes", "size"},    {"details", "verbose"},
-    };
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
-        for (size_t k = 0; strcmp(word, usual[i][0]) == 0 && names[k] != NULL; k++)
-            if (strcmp(names[k], usual[i][1]) == 0)
-                return names[k];
-    return NULL;
-}
-
 /* Refuses a long option that no row has. getopt_long would take the beginning of a name for it, and
  * --gpu for --gpu-time. */
 static enum xb_status check_name(const struct tables *tables, const char *argument,
@@ -204,16 +189,15 @@ static enum xb_status check_name(const struct tables *tables, const char *argume
 {
     char word[80];
     size_t length = strcspn(argument + 2, "=");
-    for (size_t i = 0; tables->names[i] != NULL; i++)
-        if (strlen(tables->names[i]) == length &&
-            strncmp(tables->names[i], argument + 2, length) == 0)
+    for (const struct option *one = tables->longs; one->name != NULL; one++)
+        if (strlen(one->name) == length && strncmp(one->name, argument + 2, length) == 0)
             return XB_OK;
     snprintf(word, sizeof word, "%.*s", (int)length, argument + 2);
-    const char *nearest = usual_name(word, tables->names);
-    if (nearest == NULL)
-        nearest = xb_nearest(word, tables->names);
-    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s", word,
+    const char *other = NULL;
+    const char *nearest = xb_nearest_option(word, tables->names, &other);
+    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s%s%s", word,
                    nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
+                   other != NULL ? " or --" : "", other != NULL ? other : "",
                    nearest != NULL ? "?" : "");
 }
 

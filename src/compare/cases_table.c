@@ -1,255 +1,336 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of cases: a row for each figure. */
-#include "base/columns.h"
+/* The table of results, a row for each, and that of the conditions that differ. */
+#include "internal.h"
 #include "table.h"
-#include "text.h"
 #include "xferbench/units.h"
 
+#include "record/case_name.h"
+
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* ---- columns and rows ---- */
-
-enum column {
-    COLUMN_MODE,
-    COLUMN_VARIANT,
-    COLUMN_DIRECTION,
-    COLUMN_SIZE,
-    COLUMN_DEVICE,
-    COLUMN_PARAMETER, /* the first of them */
-    COLUMN_LAST_PARAMETER = COLUMN_PARAMETER + XB_PARAMETERS_SHOWN - 1,
-    COLUMN_FIGURE,
-    COLUMN_BASELINE,
-    COLUMN_CANDIDATE,
-    COLUMN_CHANGE,
-    COLUMN_SURE,
-    COLUMN_RATIO,
-    COLUMN_INTERVAL,
-    COLUMN_P,
-    COLUMN_VERDICT,
-    COLUMN_COUNT
-};
-
-/* A column, and its turn to go where lines are too long: first what only people who know statistics
- * read, which the JSON has, last what the percentage tells too. */
-static const struct {
-    const char *name;
-    int flags;
-    unsigned char turn;
-} columns[COLUMN_COUNT] = {
-    [COLUMN_MODE] = {"MODE", 0, 0},
-    [COLUMN_VARIANT] = {"VARIANT", 0, 0},
-    [COLUMN_DIRECTION] = {"DIR", 0, 0},
-    [COLUMN_SIZE] = {"SIZE", SCOLS_FL_RIGHT, 0},
-    [COLUMN_DEVICE] = {"DEVICE", 0, 0},
-    [COLUMN_FIGURE] = {"FIGURE", 0, 0},
-    [COLUMN_BASELINE] = {"BASELINE", SCOLS_FL_RIGHT, 5},
-    [COLUMN_CANDIDATE] = {"CANDIDATE", SCOLS_FL_RIGHT, 5},
-    [COLUMN_CHANGE] = {"CHANGE", SCOLS_FL_RIGHT, 0},
-    [COLUMN_SURE] = {"SURE OF", 0, 4},
-    [COLUMN_RATIO] = {"RATIO", SCOLS_FL_RIGHT, 3},
-    [COLUMN_INTERVAL] = {"INTERVAL", SCOLS_FL_RIGHT, 2},
-    [COLUMN_P] = {"P", SCOLS_FL_RIGHT, 1},
-    [COLUMN_VERDICT] = {"VERDICT", 0, 0},
-};
-
-/* Which columns have something to say. */
-struct contents {
-    const struct xb_parameters *parameters; /* a column each */
-    bool device, figure, sure, p;
-    char sure_of[64], interval[64];
-};
-
-/* "99% SURE OF", where all rows are as sure; the others say it themselves. */
-static void head_sure(const struct xb_comparison *comparison, struct contents *contents)
+enum xb_colour xb_compare_colour(enum xb_outcome outcome, bool sure)
 {
-    char common[32] = "", own[32];
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        if (!compared->has_interval || !(compared->confidence > 0))
-            continue;
-        xb_compare_sureness(compared, own, sizeof own);
-        bool differs = contents->sure && strcmp(own, common) != 0;
-        snprintf(common, sizeof common, "%s", differs ? "" : own);
-        contents->sure = true;
-        if (differs)
-            break;
-    }
-    char *blank = strchr(common, ' ');
-    if (blank != NULL)
-        memmove(blank, blank + 1, strlen(blank));
-    snprintf(contents->sure_of, sizeof contents->sure_of, "%s%sSURE OF", common,
-             common[0] != '\0' ? " " : "");
+    static const enum xb_colour colours[] = {[XB_OUTCOME_PASS] = XB_COLOUR_GOOD,
+                                             [XB_OUTCOME_IMPROVED] = XB_COLOUR_GOOD,
+                                             [XB_OUTCOME_INCONCLUSIVE] = XB_COLOUR_WARNING,
+                                             [XB_OUTCOME_REGRESSION] = XB_COLOUR_BAD};
+    return sure ? colours[outcome] : XB_COLOUR_WARNING;
 }
 
-static struct contents contents_of(const struct xb_comparison *comparison)
+/* ---- rows ---- */
+
+static int by_loss(const void *a, const void *b)
 {
-    struct contents contents = {.parameters = &comparison->parameters};
+    const struct xb_compared *left = *(const struct xb_compared *const *)a;
+    const struct xb_compared *right = *(const struct xb_compared *const *)b;
+    double loss = xb_compared_loss(left), other = xb_compared_loss(right);
+    if (left->gates != right->gates)
+        return left->gates ? -1 : 1;
+    if (loss > other || loss < other)
+        return loss > other ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+const struct xb_compared **xb_compare_sorted(const struct xb_comparison *comparison)
+{
+    const struct xb_compared **rows = calloc(comparison->case_count + 1, sizeof *rows);
+    for (size_t i = 0; rows != NULL && i < comparison->case_count; i++)
+        rows[i] = &comparison->cases[i];
+    if (rows != NULL)
+        qsort(rows, comparison->case_count, sizeof *rows, by_loss);
+    return rows;
+}
+
+static bool has_note_of(const struct xb_comparison *comparison,
+                        const struct xb_compared *const *rows, size_t index, const char *note)
+{
+    char other[XB_COMPARE_TEXT];
+    return index < comparison->case_count &&
+           strcmp(xb_compare_note(rows[index], other, sizeof other), note) == 0;
+}
+
+const char *xb_compare_row_note(const struct xb_comparison *comparison,
+                                const struct xb_compared *const *rows, size_t index,
+                                struct xb_words *words)
+{
+    char name[XB_COMPARE_TEXT], note[XB_COMPARE_TEXT];
+    size_t others = 0;
+    *words = (struct xb_words){.length = 0};
+    xb_compare_note(rows[index], note, sizeof note);
+    if (note[0] == '\0' || (index > 0 && has_note_of(comparison, rows, index - 1, note)))
+        return words->text;
+    while (has_note_of(comparison, rows, index + others + 1, note))
+        others++;
+    xb_words_add(words, "%s", xb_compare_title(comparison, rows[index], name, sizeof name));
+    if (others == 1)
+        xb_words_add(words, " and the next one");
+    else if (others > 1)
+        xb_words_add(words, " and the next %zu", others);
+    xb_words_add(words, ": %s", note);
+    return words->text;
+}
+
+/* ---- cells ---- */
+
+struct view {
+    const struct xb_comparison *comparison;
+    bool is_indicative;   /* all verdicts are, which the heading says once */
+    bool is_one_rate;     /* all figures are bandwidths: the unit stands above the table */
+    char sureness[32];    /* of all rows that have one; "" where they differ */
+    char sure_title[48];  /* "99% SURE OF" */
+    char level[32];       /* of all intervals; "" where they differ */
+    char level_title[48]; /* "98% INTERVAL" */
+};
+
+enum column { METHOD, DIRECTION, SIZE, DEVICE, FIGURE, BASELINE, CANDIDATE, CHANGE, SURE, RATIO };
+enum { INTERVAL = RATIO + 1, P, VERDICT, COLUMNS };
+
+/* What a result is called. */
+static void fill_name(const struct view *view, size_t column, const struct xb_compared *compared,
+                      char *text, size_t size)
+{
+    if (column == METHOD)
+        xb_compare_method(view->comparison, compared, text, size);
+    else if (column == DIRECTION)
+        xb_compare_plain(compared->test->direction, text, 16);
+    else if (column == SIZE)
+        xb_size_format(compared->test->bytes, text, size);
+    else if (column == DEVICE)
+        xb_compare_device(compared, text, size);
+    else
+        xb_compare_plain(compared->figure.name, text, XB_COMPARE_WORD);
+}
+
+/* "95 %: at least 50 %" where the heading cannot say how sure that is. */
+static void fill_sure(const struct view *view, const struct xb_compared *compared, char *text,
+                      size_t size)
+{
+    char sure[XB_COMPARE_WORD], level[32];
+    xb_compare_sure(compared, sure, sizeof sure);
+    bool is_told = view->sureness[0] != '\0' || strcmp(sure, "-") == 0;
+    snprintf(text, size, "%s%s%s",
+             is_told ? "" : xb_compare_sureness(compared, level, sizeof level), is_told ? "" : ": ",
+             sure);
+}
+
+static void fill_interval(const struct view *view, const struct xb_compared *compared, char *text,
+                          size_t size)
+{
     char level[32];
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        const struct xb_record_case *test = compared->test;
-        contents.device =
-            contents.device || test->device != 0 || test->peer >= 0 || test->simultaneous;
-        contents.figure =
-            contents.figure || strcmp(compared->figure.name, xb_figure_bandwidth.name) != 0;
-        contents.p = contents.p || compared->basis == XB_BASIS_TEST;
-    }
-    xb_compare_common_level(comparison, level, sizeof level);
-    head_sure(comparison, &contents);
-    snprintf(contents.interval, sizeof contents.interval, "%s%sINTERVAL", level,
-             level[0] != '\0' ? " " : "");
-    return contents;
+    xb_compare_interval(compared, "-", text, size);
+    size_t used = strlen(text);
+    if (view->level[0] == '\0' && compared->has_interval &&
+        xb_compare_level(compared, level, sizeof level)[0] != '\0')
+        snprintf(text + used, size - used, " (%s)", level);
 }
 
-static bool is_parameter(size_t column)
+/* What became of it. */
+static void fill(const struct view *view, size_t column, const struct xb_compared *compared,
+                 char *text, size_t size)
 {
-    return column >= COLUMN_PARAMETER && column <= COLUMN_LAST_PARAMETER;
+    struct xb_compared bare = *compared;
+    if (view->is_indicative && bare.basis == XB_BASIS_INDICATIVE)
+        bare.basis = XB_BASIS_TEST; /* the heading says it */
+    if (column <= FIGURE)
+        fill_name(view, column, compared, text, size);
+    else if (column == BASELINE)
+        xb_compare_baseline(compared, !view->is_one_rate, text, size);
+    else if (column == CANDIDATE)
+        xb_compare_candidate(compared, !view->is_one_rate, text, size);
+    else if (column == CHANGE)
+        xb_compare_change(compared, text, size);
+    else if (column == SURE)
+        fill_sure(view, compared, text, size);
+    else if (column == RATIO)
+        xb_compare_ratio(compared, text, size);
+    else if (column == INTERVAL)
+        fill_interval(view, compared, text, size);
+    else if (column == P)
+        xb_compare_p(view->comparison, compared, text, size);
+    else
+        xb_compare_verdict(view->comparison, &bare, text, size);
 }
 
-static bool is_hidden(const struct contents *contents, size_t column)
-{
-    return (is_parameter(column) && column - COLUMN_PARAMETER >= contents->parameters->count) ||
-           (column == COLUMN_DEVICE && !contents->device) ||
-           (column == COLUMN_FIGURE && !contents->figure) ||
-           (column == COLUMN_SURE && !contents->sure) || (column == COLUMN_P && !contents->p);
-}
+/* ---- columns ---- */
 
-/* The columns that have something to say, as they were added. */
-struct layout {
-    enum column columns[COLUMN_COUNT];
-    unsigned char turns[COLUMN_COUNT];
-    size_t count;
+/* What says what a result is stands above the table where it is the same in all rows. Statistics,
+ * which are details, go first from lines that are too long, last what the percentage tells too. */
+static const struct xb_table_column columns[COLUMNS] = {
+    [METHOD] = {.title = "METHOD", .least = 24},
+    [DIRECTION] = {.title = "DIR"},
+    [SIZE] = {.title = "SIZE", .is_right = true},
+    [DEVICE] = {.title = "GPU"},
+    [FIGURE] = {.title = "FIGURE"},
+    [BASELINE] = {.title = "BASELINE", .is_right = true, .turn = 5},
+    [CANDIDATE] = {.title = "CANDIDATE", .is_right = true, .turn = 5},
+    [CHANGE] = {.title = "CHANGE", .is_right = true},
+    [SURE] = {.title = "SURE OF", .turn = 4},
+    [RATIO] = {.title = "RATIO", .is_right = true, .turn = 3},
+    [INTERVAL] = {.title = "INTERVAL", .is_right = true, .turn = 2},
+    [P] = {.title = "P", .is_right = true, .turn = 1},
+    [VERDICT] = {.title = "VERDICT"},
 };
 
-/* "CHUNK". */
-static const char *shout(const char *name, char *text, size_t size)
+/* Whether all rows have the same in a column, which is `text` then. */
+static bool is_shared(const struct view *view, size_t column, char *text, size_t size)
 {
-    xb_compare_plain(name, text, size);
-    for (char *c = text; *c != '\0'; c++)
-        *c = (char)toupper((unsigned char)*c);
-    return text;
-}
-
-static bool add_columns(struct libscols_table *table, const struct contents *contents,
-                        struct layout *layout)
-{
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        char text[24];
-        const char *name = i == COLUMN_SURE       ? contents->sure_of
-                           : i == COLUMN_INTERVAL ? contents->interval
-                                                  : columns[i].name;
-        if (is_hidden(contents, i))
-            continue;
-        if (is_parameter(i))
-            name = shout(contents->parameters->names[i - COLUMN_PARAMETER], text, sizeof text);
-        if (scols_table_new_column(table, name, 0,
-                                   is_parameter(i) ? SCOLS_FL_RIGHT : columns[i].flags) == NULL)
+    char other[XB_COMPARE_TEXT];
+    for (size_t i = 0; i < view->comparison->case_count; i++) {
+        fill(view, column, &view->comparison->cases[i], i == 0 ? text : other, size);
+        if (i > 0 && strcmp(text, other) != 0)
             return false;
-        layout->columns[layout->count] = (enum column)i;
-        layout->turns[layout->count++] = columns[i].turn;
     }
     return true;
 }
 
-struct row {
-    char cells[COLUMN_COUNT][XB_COMPARE_WORD];
-};
-
-static void fill_row(struct row *row, const struct xb_comparison *comparison,
-                     const struct contents *contents, const struct xb_compared *compared)
+/* "99% SURE OF", where all rows are as sure. */
+static void head_sure(struct view *view)
 {
-    const struct xb_record_case *test = compared->test;
-    const size_t size = sizeof row->cells[0];
-    char device[32], sure[XB_COMPARE_WORD], level[32];
-    xb_compare_plain(test->mode, row->cells[COLUMN_MODE], 24);
-    xb_compare_plain(test->variant, row->cells[COLUMN_VARIANT], 24);
-    xb_compare_plain(test->direction, row->cells[COLUMN_DIRECTION], 16);
-    xb_size_format(test->bytes, row->cells[COLUMN_SIZE], size);
-    snprintf(row->cells[COLUMN_DEVICE], size, "%s%s",
-             xb_record_case_device(test, device, sizeof device),
-             test->simultaneous ? " of all" : "");
-    for (size_t i = 0; i < XB_PARAMETERS_SHOWN; i++) {
-        const struct xb_parameters *parameters = &comparison->parameters;
-        char text[XB_COMPARE_WORD];
-        const char *value = i < parameters->count
-                                ? xb_parameter_text(test, parameters->names[i], text, sizeof text)
-                                : "";
-        xb_compare_plain(value != NULL ? value : "-", row->cells[COLUMN_PARAMETER + i], 24);
+    char own[32], *blank;
+    bool any = false;
+    for (size_t i = 0; i < view->comparison->case_count; i++) {
+        const struct xb_compared *compared = &view->comparison->cases[i];
+        xb_compare_sureness(compared, own, sizeof own);
+        if (!compared->has_interval || own[0] == '\0' || strcmp(own, view->sureness) == 0)
+            continue;
+        snprintf(view->sureness, sizeof view->sureness, "%s", any ? "" : own);
+        if (any)
+            break;
+        any = true;
     }
-    xb_compare_plain(compared->figure.name, row->cells[COLUMN_FIGURE], size);
-    xb_compare_baseline(compared, false, row->cells[COLUMN_BASELINE], size);
-    xb_compare_candidate(compared, false, row->cells[COLUMN_CANDIDATE], size);
-    xb_compare_change(compared, row->cells[COLUMN_CHANGE], size);
-    xb_compare_sure(compared, sure, sizeof sure);
-    /* "95 %: at least 50 %" where the heading cannot say how sure that is. */
-    bool is_told = contents->sure_of[0] != 'S' || strcmp(sure, "-") == 0;
-    snprintf(row->cells[COLUMN_SURE], size, "%s%s%.40s",
-             is_told ? "" : xb_compare_sureness(compared, level, sizeof level), is_told ? "" : ": ",
-             sure);
-    xb_compare_ratio(compared, row->cells[COLUMN_RATIO], size);
-    xb_compare_interval(compared, "-", row->cells[COLUMN_INTERVAL], size);
-    xb_compare_p(comparison, compared, row->cells[COLUMN_P], size);
-    xb_compare_verdict(comparison, compared, row->cells[COLUMN_VERDICT], size);
+    snprintf(own, sizeof own, "%s", view->sureness);
+    if ((blank = strchr(own, ' ')) != NULL)
+        memmove(blank, blank + 1, strlen(blank));
+    snprintf(view->sure_title, sizeof view->sure_title, "%s%sSURE OF", own,
+             own[0] != '\0' ? " " : "");
 }
 
-/* False: no memory; fill() the same. */
-static bool add_row(struct libscols_table *table, const struct layout *layout,
-                    const struct row *row, enum xb_colour colour)
+static struct view view_of(const struct xb_comparison *comparison)
 {
-    struct libscols_line *line = scols_table_new_line(table, NULL);
-    bool ok = line != NULL;
-    for (size_t i = 0; ok && i < layout->count; i++)
-        ok = scols_line_set_data(line, i, row->cells[layout->columns[i]]) == 0;
-    if (!ok || colour == XB_COLOUR_NONE)
-        return ok;
-    struct libscols_cell *last = scols_line_get_cell(line, layout->count - 1);
-    return scols_cell_set_color(last, xb_colour_code(colour)) == 0;
-}
-
-static bool fill(struct libscols_table *table, const struct xb_comparison *comparison,
-                 struct layout *layout)
-{
-    struct contents contents = contents_of(comparison);
-    bool ok = table != NULL && add_columns(table, &contents, layout);
-    for (size_t i = 0; ok && i < comparison->case_count; i++) {
-        struct row row;
+    struct view view = {.comparison = comparison, .is_one_rate = true};
+    bool is_certain = false;
+    for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
+        view.is_indicative = view.is_indicative || compared->basis == XB_BASIS_INDICATIVE;
+        is_certain = is_certain ||
+                     (xb_compare_judged(compared) && !xb_compared_is_apart(comparison, compared));
+        view.is_one_rate = view.is_one_rate && xb_compare_is_rate(&compared->figure);
+    }
+    view.is_indicative = view.is_indicative && !is_certain;
+    head_sure(&view);
+    xb_compare_common_level(comparison, view.level, sizeof view.level);
+    snprintf(view.level_title, sizeof view.level_title, "%s%sINTERVAL", view.level,
+             view.level[0] != '\0' ? " " : "");
+    return view;
+}
+
+/* Adds to what stands above the table; GPU 0 goes without saying. */
+static void share(const struct view *view, size_t column, const char *text, struct xb_words *shared)
+{
+    const char *comma = shared->length > 0 ? ", " : "";
+    if (column == DIRECTION)
+        text = xb_direction_words(view->comparison->cases[0].test);
+    if (column != DEVICE)
+        xb_words_add(shared, "%s%s", comma, text);
+    else if (strcmp(text, "0") != 0)
+        xb_words_add(shared, "%sGPU %s", comma, text);
+    if (column == FIGURE && view->is_one_rate)
+        xb_words_add(shared, " in GB/s");
+}
+
+/* Whether the column is one of the table's; if all rows have the same `shared` gets it. A table
+ * names its rows by the method at least. */
+static bool is_column(const struct view *view, const struct xb_compare_look *look, size_t column,
+                      struct xb_words *shared)
+{
+    char text[XB_COMPARE_TEXT], other[XB_COMPARE_TEXT];
+    bool shared_by_all = is_shared(view, column, text, sizeof text);
+    bool is_detail = column >= SURE && column <= P;
+    if (column > FIGURE)
+        return !is_detail || (look->is_whole && !(shared_by_all && strcmp(text, "-") == 0));
+    if (!shared_by_all)
+        return true;
+    if (column == METHOD && is_shared(view, DIRECTION, other, sizeof other) &&
+        is_shared(view, SIZE, other, sizeof other) && is_shared(view, DEVICE, other, sizeof other))
+        return true;
+    share(view, column, text, shared);
+    return false;
+}
+
+static void add_columns(struct xb_table *table, const struct view *view, const bool *has)
+{
+    for (size_t i = 0; i < COLUMNS; i++) {
+        struct xb_table_column column = columns[i];
+        if (i == SURE) {
+            column.title = view->sure_title;
+        } else if (i == INTERVAL) {
+            column.title = view->level_title;
+        } else if (i == VERDICT && view->is_indicative) {
+            column.title = "VERDICT (indicative)";
+            column.brief = "INDICATIVE";
+        }
+        if (has[i])
+            xb_table_add_column(table, &column);
+    }
+}
+
+static void add_cell(struct xb_table *table, xb_compare_quote *quote, enum xb_colour colour,
+                     const char *text)
+{
+    char quoted[2 * XB_COMPARE_TEXT];
+    xb_table_cell(table, colour, "%s", quote != NULL ? quote(text, quoted, sizeof quoted) : text);
+}
+
+struct xb_table *xb_compare_cases_table(const struct xb_comparison *comparison,
+                                        const struct xb_compare_look *look, struct xb_words *shared)
+{
+    struct view view = view_of(comparison);
+    struct xb_table *table = xb_table_new();
+    bool has[COLUMNS];
+    *shared = (struct xb_words){.length = 0};
+    for (size_t i = 0; i < COLUMNS; i++)
+        has[i] = is_column(&view, look, i, shared);
+    shared->text[0] = (char)toupper((unsigned char)shared->text[0]);
+    add_columns(table, &view, has);
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = look->rows[i];
         bool sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
         enum xb_colour colour = compared->basis != XB_BASIS_NONE
                                     ? xb_compare_colour(compared->outcome, sure)
                                     : XB_COLOUR_NONE;
-        fill_row(&row, comparison, &contents, compared);
-        ok = add_row(table, layout, &row, colour);
+        xb_table_row(table);
+        for (size_t k = 0; k < COLUMNS; k++) {
+            char text[XB_COMPARE_TEXT];
+            if (!has[k])
+                continue;
+            fill(&view, k, compared, text, sizeof text);
+            add_cell(table, look->quote, k == VERDICT ? colour : XB_COLOUR_NONE, text);
+        }
     }
-    return ok;
+    return table;
 }
 
-static bool is_shown(struct libscols_table *table, const struct layout *layout, enum column index)
-{
-    for (size_t i = 0; i < layout->count; i++)
-        if (layout->columns[i] == index)
-            return !scols_column_is_hidden(scols_table_get_column(table, i));
-    return false;
-}
+/* ---- conditions ---- */
 
-enum xb_status xb_compare_print_cases(FILE *stream, const struct xb_comparison *comparison,
-                                      size_t width, bool colour, struct xb_compare_shown *shown,
-                                      struct xb_error *error)
+struct xb_table *xb_compare_differences_table(const struct xb_comparison *comparison, bool forbid,
+                                              xb_compare_quote *quote)
 {
-    struct layout layout = {.count = 0};
-    struct libscols_table *table = scols_new_table();
-    bool is_whole = fill(table, comparison, &layout);
-    const struct xb_columns columns_of_table = {.width = width,
-                                                .with_colours = colour,
-                                                .turns = layout.turns,
-                                                .elsewhere = "They are in --format json"};
-    scols_ref_table(table); /* for is_shown() */
-    is_whole = xb_columns_print(stream, "\n", table, is_whole, &columns_of_table);
-    *shown = (struct xb_compare_shown){.sure = is_shown(table, &layout, COLUMN_SURE),
-                                       .ratio = is_shown(table, &layout, COLUMN_RATIO),
-                                       .interval = is_shown(table, &layout, COLUMN_INTERVAL),
-                                       .p = is_shown(table, &layout, COLUMN_P)};
-    scols_unref_table(table);
-    return is_whole ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    static const char *const titles[] = {"CONDITION", "BASELINE", "CANDIDATE"};
+    char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        xb_table_add_column(table, &(struct xb_table_column){.title = titles[i], .least = 20});
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct xb_difference *difference = &comparison->differences[i];
+        if (!xb_compare_is_listed(difference, forbid))
+            continue;
+        xb_compare_sides(difference, baseline, candidate);
+        xb_table_row(table);
+        add_cell(table, quote, XB_COLOUR_NONE, XB_PLAIN_VALUE(difference->name));
+        add_cell(table, quote, XB_COLOUR_NONE, baseline);
+        add_cell(table, quote, XB_COLOUR_NONE, candidate);
+    }
+    return table;
 }

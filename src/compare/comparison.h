@@ -188,10 +188,10 @@ int xb_comparison_exit_code(const struct xb_comparison *comparison);
 
 /* ---- where it goes: one writer a format; XB_ERR_SYSTEM or XB_ERR_MEMORY ---- */
 
-/* For people, in lines of at most so many columns; colour where `colour` says so. */
+/* For people, in lines of at most so many columns; `is_verbose`: all that is known. */
 XB_MUST_CHECK enum xb_status xb_compare_table_write(FILE *stream,
                                                     const struct xb_comparison *comparison,
-                                                    size_t columns, bool colour,
+                                                    size_t columns, bool is_verbose,
                                                     struct xb_error *error);
 /* After docs/compare.schema.json. */
 XB_MUST_CHECK enum xb_status

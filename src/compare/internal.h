@@ -145,6 +145,10 @@ static inline bool xb_at_most(double probability, double alpha)
  */
 size_t xb_processes_to_decide(const struct xb_comparison *comparison);
 
+/* How far it is on the wrong side, as a logarithm, whatever its figure is: INFINITY where it no
+ * longer works, -INFINITY where nothing can be said. */
+double xb_compared_loss(const struct xb_compared *compared);
+
 /* The verdict over all gating cases, its sentences, and what to do next. */
 void xb_judge_overall(struct xb_comparison *comparison);
 

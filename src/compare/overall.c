@@ -31,7 +31,6 @@ struct counts {
     size_t broken;     /* failed, or had wrong data, on both sides, and are not worse by figures */
     size_t fails_more; /* of these, in a larger share of the candidate's processes */
     size_t indicative;
-    size_t indicated_regressions; /* of these */
 };
 
 static struct counts count_all(const struct xb_comparison *comparison)
@@ -49,7 +48,6 @@ static struct counts count_all(const struct xb_comparison *comparison)
         if (!compared->gates)
             continue;
         counts.indicative += is_indicative;
-        counts.indicated_regressions += is_indicative && compared->outcome == XB_OUTCOME_REGRESSION;
         counts.broken += is_undecided && compared->cannot_pass;
         counts.fails_more += is_undecided && compared->cannot_pass && compared->fails_more;
         counts.apart += is_open && is_apart;
@@ -172,10 +170,36 @@ __attribute__((format(printf, 2, 3))) static void advise(struct xb_comparison *c
     va_end(arguments);
 }
 
-/* How far it is on the wrong side, whatever its figure is. */
-static double loss_of(const struct xb_compared *compared)
+/* Whether all that counts are bandwidths: they get slower, where other figures get worse. */
+static bool all_rates(const struct xb_comparison *comparison)
 {
+    for (size_t i = 0; i < comparison->case_count; i++)
+        if (comparison->cases[i].gates && !xb_compare_is_rate(&comparison->cases[i].figure))
+            return false;
+    return true;
+}
+
+double xb_compared_loss(const struct xb_compared *compared)
+{
+    if (compared->basis == XB_BASIS_STATUS && compared->outcome == XB_OUTCOME_REGRESSION)
+        return INFINITY;
+    if (compared->basis == XB_BASIS_NONE || !compared->has_ratio || isnan(compared->ratio))
+        return -INFINITY;
     return compared->figure.more_is_better ? -log(compared->ratio) : log(compared->ratio);
+}
+
+/* The result that counts, was judged by that, and lost most; NULL for none. */
+static const struct xb_compared *worst_by(const struct xb_comparison *comparison,
+                                          enum xb_basis basis)
+{
+    const struct xb_compared *worst = NULL;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (compared->gates && compared->basis == basis && compared->has_ratio &&
+            (worst == NULL || xb_compared_loss(compared) > xb_compared_loss(worst)))
+            worst = compared;
+    }
+    return worst;
 }
 
 /* ---- what decides ---- */
@@ -185,7 +209,7 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
     if (comparison->comparable) {
         say(comparison,
             "%s was measured with other settings in the candidate than in the baseline.",
-            counts->open == 1 ? "The only figure that counts" : "Every figure that counts");
+            counts->open == 1 ? "The only result that counts" : "Every result that counts");
         advise(comparison, "Measure both files with the same settings; --force compares them "
                            "anyway.");
         return;
@@ -205,28 +229,35 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
 static void say_regression(struct xb_comparison *comparison, const struct counts *counts,
                            const char *threshold)
 {
-    char name[XB_COMPARE_TEXT], change[XB_COMPARE_TEXT];
-    const struct xb_compared *worst = NULL; /* by its figures */
+    char name[XB_COMPARE_TEXT], change[64], before[32], after[32];
+    size_t slower = 0; /* by their figures */
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        if (compared->gates && compared->basis == XB_BASIS_TEST &&
-            compared->outcome == XB_OUTCOME_REGRESSION &&
-            (worst == NULL || loss_of(compared) > loss_of(worst)))
-            worst = compared;
+        slower += compared->gates && compared->basis == XB_BASIS_TEST &&
+                  compared->outcome == XB_OUTCOME_REGRESSION;
     }
-    say(comparison, "%zu of %zu figure%s got worse by %s or more, or no longer work%s.",
-        counts->regressions, counts->all, plural(counts->all), threshold,
-        counts->regressions == 1 ? "s" : "");
-    if (worst != NULL)
-        say(comparison, " The worst: %.160s, %.120s.",
-            xb_compare_name(comparison, worst, name, sizeof name),
-            xb_compare_says(worst, change, sizeof change));
+    size_t broken = counts->regressions - slower;
+    if (slower > 0)
+        say(comparison, "%zu of %zu result%s %s %s by %s or more.", slower, counts->all,
+            plural(counts->all), slower == 1 ? "is" : "are",
+            all_rates(comparison) ? "slower" : "worse", threshold);
+    if (broken > 0)
+        say(comparison, "%s%zu of %zu result%s no longer work%s.", slower > 0 ? " " : "", broken,
+            counts->all, plural(counts->all), broken == 1 ? "s" : "");
+    if (slower == 0)
+        return;
+    const struct xb_compared *worst = worst_by(comparison, XB_BASIS_TEST);
+    say(comparison, " Worst: %.160s: %s (%s to %s).",
+        xb_compare_title(comparison, worst, name, sizeof name),
+        xb_compare_change(worst, change, sizeof change),
+        xb_compare_baseline(worst, false, before, sizeof before),
+        xb_compare_candidate(worst, true, after, sizeof after));
 }
 
 /* More processes mend nothing, but they can tell a higher rate of failures from chance. */
 static void say_broken(struct xb_comparison *comparison, const struct counts *counts)
 {
-    say(comparison, "%zu of %zu figure%s failed, or had wrong data, in processes of both files.",
+    say(comparison, "%zu of %zu result%s failed, or had wrong data, in processes of both files.",
         counts->broken, counts->all, plural(counts->all));
     if (counts->fails_more > 0) {
         say(comparison, " %zu did so more often in the candidate.", counts->fails_more);
@@ -247,39 +278,53 @@ static const char *blank(const struct xb_comparison *comparison)
 static void say_not_judged(struct xb_comparison *comparison, const struct counts *counts)
 {
     char all[32];
-    snprintf(all, sizeof all, "%zu figure%s", counts->all, plural(counts->all));
+    snprintf(all, sizeof all, "%zu result%s", counts->all, plural(counts->all));
     if (counts->apart > 0) {
         say(comparison, "%s%zu of %s cannot be compared: measured with other settings.",
             blank(comparison), counts->apart, all);
-        advise(comparison, "Measure both files with the same settings, or leave those cases out "
-                           "(--gate).");
+        advise(comparison, "Measure both files with the same settings, or leave those results "
+                           "out (--gate).");
     }
     if (counts->absent > 0) {
         say(comparison, "%s%zu of %s %s not in the candidate.", blank(comparison), counts->absent,
             all, counts->absent == 1 ? "is" : "are");
-        advise(comparison, "What the candidate lacks has not passed: measure it too, or leave it "
-                           "out (--gate).");
+        advise(comparison, "Measure what the candidate lacks, or leave it out (--gate).");
     }
     if (counts->unjudged > 0) {
         say(comparison, "%s%zu of %s cannot be judged: see the notes.", blank(comparison),
             counts->unjudged, all);
-        advise(comparison, "Mend what the notes tell of and measure again, or leave those cases "
+        advise(comparison, "Mend what the notes tell of and measure again, or leave those results "
                            "out (--gate).");
     }
 }
 
+/* So many show more than the least that a test needs. */
+#define USUAL_PROCESSES 8
+
 static void say_indicative(struct xb_comparison *comparison, const struct counts *counts)
 {
-    say(comparison, "Too few processes to judge %zu of %zu figure%s.", counts->indicative,
-        counts->all, plural(counts->all));
-    if (counts->indicated_regressions > 0)
-        say(comparison, " %zu look%s like a regression, which may be chance.",
-            counts->indicated_regressions, counts->indicated_regressions == 1 ? "s" : "");
-    if (comparison->processes_needed > 0)
-        advise(comparison, "Measure both files again, each with --processes %zu or more.",
-               comparison->processes_needed);
+    char name[XB_COMPARE_TEXT], change[64];
+    const struct xb_compared *worst = worst_by(comparison, XB_BASIS_INDICATIVE);
+    size_t fewest = xb_compare_fewest(comparison);
+    size_t needed = comparison->processes_needed;
+    if (fewest == 1)
+        say(comparison, "One process a file cannot decide");
     else
-        advise(comparison, "No number of processes is enough for so many figures: let fewer count "
+        say(comparison, "%zu processes a file cannot decide", fewest);
+    if (counts->indicative < counts->all)
+        say(comparison, " %zu of %zu results", counts->indicative, counts->all);
+    say(comparison, ".");
+    if (worst != NULL && xb_compared_loss(worst) > 0)
+        say(comparison, " As measured: %.160s, %s.",
+            xb_compare_title(comparison, worst, name, sizeof name),
+            xb_compare_change(worst, change, sizeof change));
+    else if (worst != NULL)
+        say(comparison, " As measured, none is %s.", all_rates(comparison) ? "slower" : "worse");
+    if (needed > 0)
+        advise(comparison, "Measure with --processes %zu.",
+               needed > USUAL_PROCESSES ? needed : (size_t)USUAL_PROCESSES);
+    else
+        advise(comparison, "No number of processes is enough for so many results: let fewer count "
                            "(--gate), or accept a higher --alpha.");
     say_not_judged(comparison, counts);
 }
@@ -289,14 +334,15 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
 {
     size_t unsure = counts->open - counts->apart - counts->absent - counts->unjudged;
     if (unsure > 0) {
-        say(comparison,
-            "%zu of %zu figure%s: the data does not tell whether %s got worse by %s or more.",
-            unsure, counts->all, plural(counts->all), unsure == 1 ? "it" : "they", threshold);
+        say(comparison, "%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.",
+            unsure, counts->all, plural(counts->all), unsure == 1 ? "s" : "",
+            unsure == 1 ? "it is" : "they are", all_rates(comparison) ? "slower" : "worse",
+            threshold);
         size_t needed = xb_processes_to_decide(comparison);
         if (needed > 0)
             advise(comparison,
-                   "Measure both files again with --processes %zu: about so many are enough if the "
-                   "change and the scatter are as they look here.",
+                   "Measure again with --processes %zu: probably enough, if change and scatter "
+                   "stay as they are.",
                    needed);
         else
             advise(comparison, "More processes will hardly decide it: the change is too near the "
@@ -321,8 +367,7 @@ void xb_judge_overall(struct xb_comparison *comparison)
         say_regression(comparison, &counts, threshold);
     } else if (comparison->idle_gate > 0) {
         say(comparison,
-            "Gate %zu of --gate has nothing to judge: none of its cases was measured in both "
-            "files.",
+            "Gate %zu of --gate has nothing to judge: none of its results is in both files.",
             comparison->idle_gate);
         advise(comparison, "Measure them in both files, or take that gate out of the list.");
     } else if (counts.broken > 0) {
@@ -332,14 +377,22 @@ void xb_judge_overall(struct xb_comparison *comparison)
     } else if (counts.open > 0) {
         say_open(comparison, &counts, threshold);
     } else if (counts.all == 0) {
-        say(comparison, "No figure that counts was measured in both files.");
+        say(comparison, "No result that counts was measured in both files.");
     } else {
         comparison->overall = counts.improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
-        say(comparison, "%s%zu figure%s pass%s: none got worse by %s or more",
-            counts.all == 1 ? "The " : "All ", counts.all, plural(counts.all),
-            counts.all == 1 ? "es" : "", threshold);
-        if (counts.improved > 0)
-            say(comparison, ", and %zu got better by as much", counts.improved);
+        bool rates = all_rates(comparison);
+        if (counts.all == 1)
+            say(comparison, "The result is %s by %s or more",
+                counts.improved == 1 ? (rates ? "faster" : "better")
+                : rates              ? "not slower"
+                                     : "not worse",
+                threshold);
+        else
+            say(comparison, "None of %zu results is %s by %s or more", counts.all,
+                rates ? "slower" : "worse", threshold);
+        if (counts.improved > 0 && counts.all > 1)
+            say(comparison, ", and %zu %s %s by as much", counts.improved,
+                counts.improved == 1 ? "is" : "are", rates ? "faster" : "better");
         say(comparison, ".");
     }
 }

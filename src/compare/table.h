@@ -4,27 +4,43 @@
 
 #include "base/terminal.h"
 #include "comparison.h"
+#include "present/table.h"
+#include "text.h"
 
-/* The parts of the table for people, each with an empty line before it. */
-
-#define XB_COMPARE_LABEL 10 /* columns of a note's label */
+/* The tables that text and Markdown have in common. */
 
 /* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
 enum xb_colour xb_compare_colour(enum xb_outcome outcome, bool sure);
 
-/* Which columns a table of cases has that a note explains. */
-struct xb_compare_shown {
-    bool sure, ratio, interval, p;
+/* The results that were compared, the worst first, those that count before the others; release with
+ * free(). NULL: no memory. */
+const struct xb_compared **xb_compare_sorted(const struct xb_comparison *comparison);
+
+/* How a text of a file is written into a table, whose cell lasts as long as the block. */
+typedef const char *xb_compare_quote(const char *text, char *quoted, size_t size);
+
+struct xb_compare_look {
+    const struct xb_compared **rows;
+    bool is_whole;           /* also what people read who know statistics */
+    xb_compare_quote *quote; /* NULL: as it is */
 };
 
-/* A row for each figure of a case, with as many of its columns as lines have room for.
- * XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status
-xb_compare_print_cases(FILE *stream, const struct xb_comparison *comparison, size_t columns,
-                       bool colour, struct xb_compare_shown *shown, struct xb_error *error);
-/* The conditions that differ: first those that forbid a comparison. Nothing where there are none.
+/*
+ * A row for each result; `shared` gets what all of them have in common and no column tells: "To the
+ * GPU, 1 GiB, bandwidth in GB/s". Where memory is short printing the table says so, as it does for
+ * that of the conditions that differ: those that forbid a comparison, or the others.
  */
-void xb_compare_print_differences(FILE *stream, const struct xb_comparison *comparison,
-                                  size_t columns);
+struct xb_table *xb_compare_cases_table(const struct xb_comparison *comparison,
+                                        const struct xb_compare_look *look,
+                                        struct xb_words *shared);
+struct xb_table *xb_compare_differences_table(const struct xb_comparison *comparison, bool forbid,
+                                              xb_compare_quote *quote);
+
+/* The note of the row at that place of `rows`, of which it counts those behind it that have the
+ * same: "pinned to the GPU, 1 GiB and the next 2: only in the baseline". "" for none, and for one
+ * that an earlier row told. */
+const char *xb_compare_row_note(const struct xb_comparison *comparison,
+                                const struct xb_compared *const *rows, size_t index,
+                                struct xb_words *words);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "machine/node.h"
+#include "record/case_name.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -138,9 +139,9 @@ const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_wo
 }
 
 /* Where a case failed on both sides it is not a matter of how many processes there are. */
-const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words)
+size_t xb_compare_fewest(const struct xb_comparison *comparison)
 {
-    size_t fewest = 0; /* that a gating case has on a side */
+    size_t fewest = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         size_t n = compared->baseline_n < compared->candidate_n ? compared->baseline_n
@@ -150,6 +151,12 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
         if (counts && n > 0 && (fewest == 0 || n < fewest))
             fewest = n;
     }
+    return fewest;
+}
+
+const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words)
+{
+    size_t fewest = xb_compare_fewest(comparison);
     size_t needed = comparison->processes_needed;
     size_t gating = comparison->gating_count;
     *words = (struct xb_words){.length = 0};
@@ -266,6 +273,52 @@ const char *xb_compare_name(const struct xb_comparison *comparison,
 {
     return xb_compare_case_name(compared->test, &compared->figure, &comparison->parameters, text,
                                 size);
+}
+
+const char *xb_compare_method(const struct xb_comparison *comparison,
+                              const struct xb_compared *compared, char *text, size_t size)
+{
+    const struct xb_parameters *parameters = &comparison->parameters;
+    char value[XB_COMPARE_WORD], word[XB_COMPARE_WORD], whole[4 * XB_COMPARE_TEXT];
+    struct xb_words name = {.length = 0};
+    xb_method_name(compared->test, whole, sizeof whole);
+    xb_words_add(&name, "%s", xb_compare_plain(whole, word, sizeof word));
+    for (size_t i = 0; i < parameters->count; i++) {
+        const char *own =
+            xb_parameter_text(compared->test, parameters->names[i], value, sizeof value);
+        if (own != NULL)
+            xb_words_add(&name, ", %s %s", XB_PLAIN_WORD(parameters->names[i]),
+                         xb_compare_plain(own, word, sizeof word));
+    }
+    snprintf(text, size, "%s", name.text);
+    return text;
+}
+
+const char *xb_compare_device(const struct xb_compared *compared, char *text, size_t size)
+{
+    char device[32];
+    snprintf(text, size, "%s%s", xb_record_case_device(compared->test, device, sizeof device),
+             compared->test->simultaneous ? " of all" : "");
+    return text;
+}
+
+const char *xb_compare_title(const struct xb_comparison *comparison,
+                             const struct xb_compared *compared, char *text, size_t size)
+{
+    const struct xb_record_case *test = compared->test;
+    char word[XB_COMPARE_TEXT];
+    struct xb_words name = {.length = 0};
+    xb_words_add(&name, "%s", xb_compare_method(comparison, compared, word, sizeof word));
+    xb_words_add(&name, "%s %s", strchr(word, ',') != NULL ? "," : "", xb_direction_words(test));
+    xb_words_add(&name, ", %s", xb_size_format(test->bytes, word, sizeof word));
+    if (strcmp(xb_compare_device(compared, word, sizeof word), "0") != 0)
+        xb_words_add(&name, ", GPU %s", word);
+    if (strcmp(compared->figure.name, xb_figure_bandwidth.name) != 0)
+        xb_words_add(&name, ", %s", XB_PLAIN_WORD(compared->figure.name));
+    else if (test->latency) /* of two that differ in nothing else */
+        xb_words_add(&name, ", latency run");
+    snprintf(text, size, "%s", name.text);
+    return text;
 }
 
 const char *xb_compare_verdict(const struct xb_comparison *comparison,

@@ -49,6 +49,8 @@ const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_w
 /* "worse by 2 % or more is a regression; 3 of 4 figures count; chance of a false alarm: 1 % at
  * most". */
 const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_words *words);
+/* The fewest processes that a side of a result that counts has; 0 where none is to be judged. */
+size_t xb_compare_fewest(const struct xb_comparison *comparison);
 /* "too few processes: a figure has 3 in a file, and to judge 2 figures takes 5"; "" where there are
  * enough. */
 const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_words *words);
@@ -65,6 +67,14 @@ void xb_compare_sides(const struct xb_difference *difference, char *baseline, ch
  * "chunk 8 MiB". Holds XB_COMPARE_TEXT, as all below. */
 const char *xb_compare_name(const struct xb_comparison *comparison,
                             const struct xb_compared *compared, char *text, size_t size);
+/* The same for people: "async, chunk 8 MiB to the GPU, 1 GiB, GPU 1, latency_host"; what most
+ * have, GPU 0 and bandwidth, is left out. And its beginning: "async, chunk 8 MiB". */
+const char *xb_compare_title(const struct xb_comparison *comparison,
+                             const struct xb_compared *compared, char *text, size_t size);
+const char *xb_compare_method(const struct xb_comparison *comparison,
+                              const struct xb_compared *compared, char *text, size_t size);
+/* "1", "0>1", "0 of all". */
+const char *xb_compare_device(const struct xb_compared *compared, char *text, size_t size);
 /* The same of a case that need not have been compared, with parameters of the caller's choice. */
 const char *xb_compare_case_name(const struct xb_record_case *test, const struct xb_figure *figure,
                                  const struct xb_parameters *parameters, char *text, size_t size);

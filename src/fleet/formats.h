@@ -57,6 +57,9 @@ XB_MUST_CHECK enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement
                                                  struct xb_error *error);
 void xb_fleet_drain_list_free(struct xb_drain_list *list);
 
+/* Sorts names and drops those that are there twice. Returns how many are left. */
+size_t xb_fleet_sort_names(const char **names, size_t count);
+
 /* Whether to take its node out of service: the finding is bad, certain, and not shared with many
  * siblings. */
 bool xb_fleet_is_to_drain(const struct xb_fleet_finding *finding);

@@ -95,11 +95,6 @@ struct told {
     const struct xb_fleet_finding *worst;
 };
 
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code,
                    bool together, struct told *told)
 {
@@ -112,11 +107,7 @@ static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_cod
         told->names[found++] = finding->node;
     }
     told->findings = found;
-    told->count = 0;
-    qsort(told->names, found, sizeof(const char *), by_name);
-    for (size_t i = 0; i < found; i++)
-        if (i == 0 || strcmp(told->names[told->count - 1], told->names[i]) != 0)
-            told->names[told->count++] = told->names[i];
+    told->count = xb_fleet_sort_names(told->names, found);
 }
 
 /* ", all 8 GPUs, up to 6.8 % below the others" */
@@ -190,7 +181,7 @@ static enum xb_status put_codes(const struct xb_fleet_view *view, struct xb_erro
         enum xb_fleet_code code = (enum xb_fleet_code)(i / 2);
         code = code < XB_FLEET_SLOW ? code + 1 : code == XB_FLEET_SLOW ? XB_FLEET_MISSING : code;
         gather(judgement, code, i % 2 > 0, &told);
-        if (told.count > 0)
+        if (told.findings > 0)
             status = put_code(view, &told, i % 2 > 0, &arena, error);
     }
     xb_arena_free(arena);

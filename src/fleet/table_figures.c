@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws a histogram of each figure, and lists the figures that could not be judged. */
 #define _POSIX_C_SOURCE 200809L
+#include "internal.h"
 #include "table_internal.h"
 
 #include <string.h>
@@ -41,9 +42,8 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
 {
     const struct xb_fleet_figure *figure =
         &judgement->fleet->figures[judgement->siblings[index].figure];
-    xb_words_add(words, "%.200s", figure->name);
-    add_known(words, ", ", figure->model);
-    add_known(words, ", ", figure->link);
+    char name[512];
+    xb_words_add(words, "%s", xb_fleet_figure_text(figure, name, sizeof name));
     if (!is_ambiguous(judgement, index))
         return;
     add_known(words, ", ", figure->backend);

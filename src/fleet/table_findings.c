@@ -30,7 +30,9 @@ bool xb_fleet_table_is_row(const struct xb_fleet_judgement *judgement, size_t in
 static bool is_alike(const struct xb_fleet_finding *a, const struct xb_fleet_finding *b)
 {
     return a->code == b->code && a->together == b->together &&
-           fabs(a->deviation - b->deviation) <= ALIKE * fabs(a->deviation);
+           (a->figure == XB_FLEET_NONE
+                ? b->figure == XB_FLEET_NONE
+                : fabs(a->deviation - b->deviation) <= ALIKE * fabs(a->deviation));
 }
 
 /* Counts the GPUs of each node, and remembers the row to which the next one may belong. */
@@ -53,16 +55,15 @@ enum xb_status xb_fleet_table_rows(struct xb_fleet_view *view, struct xb_error *
     struct xb_fleet_row *row = NULL;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
-        struct place *place = finding->gpu != XB_FLEET_NONE && finding->figure != XB_FLEET_NONE
-                                  ? &places[fleet->gpus[finding->gpu].node]
-                                  : NULL;
+        struct place *place =
+            finding->gpu != XB_FLEET_NONE ? &places[fleet->gpus[finding->gpu].node] : NULL;
         if (!xb_fleet_table_is_row(judgement, i)) {
             row->more++;
         } else if (place != NULL && place->row > 0 &&
                    is_alike(&judgement->findings[view->rows[place->row - 1].first], finding)) {
             row = &view->rows[place->row - 1];
             row->gpus++;
-            row->more++;
+            row->more += finding->figure != XB_FLEET_NONE;
         } else {
             row = &view->rows[view->row_count++];
             *row = (struct xb_fleet_row){.first = i, .gpus = finding->gpu != XB_FLEET_NONE};

@@ -35,8 +35,8 @@ static const struct xb_option option_device = {
     .argument = "DEV[,DEV]",
     .default_text = "all",
     .help =
-        "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after "
-        "the other.",
+        "Which GPUs: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after the "
+        "other.",
 };
 static const struct xb_option option_size = {
     .name = "size",
@@ -53,8 +53,8 @@ static const struct xb_option option_count = {
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .help =
-        "How many devices there must be: each missing one is CRITICAL. Without it nobody misses a "
-        "GPU that the runtime does not see.",
+        "How many GPUs there must be: each missing one is CRITICAL. Without it nobody misses a GPU "
+        "that the runtime does not see.",
     .minimum = 1,
     .maximum = XB_RUN_DEVICES,
 };
@@ -63,7 +63,7 @@ static const struct xb_option option_attempts = {
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .default_text = "3",
-    .help = "Test a device or a pair up to this often before calling it anything but OK. The best "
+    .help = "Test a GPU or a pair up to this often before calling it anything but OK. The best "
             "attempt counts; all are on record.",
     .minimum = 1,
     .maximum = 10,
@@ -85,26 +85,26 @@ static const struct xb_option option_min_h2d = {
     .name = "min-h2d",
     .type = XB_OPTION_TEXT,
     .argument = "GB/S",
-    .help = "The least bandwidth from host to device, in GB/s (10^9 bytes), in place of shares of "
+    .help = "The least bandwidth to the GPU, in GB/s (10^9 bytes), in place of shares of "
             "the link's ceiling. Less is CRITICAL.",
 };
 static const struct xb_option option_min_d2h = {
     .name = "min-d2h",
     .type = XB_OPTION_TEXT,
     .argument = "GB/S",
-    .help = "The same from device to host.",
+    .help = "The same back to the host.",
 };
 static const struct xb_option option_min_peer = {
     .name = "min-peer",
     .type = XB_OPTION_TEXT,
     .argument = "GB/S",
-    .help = "The same of a direct copy from one device to another, in place of shares of what "
+    .help = "The same from one GPU to another, directly, in place of shares of what "
             "their links carry.",
 };
 static const struct xb_option option_no_peers = {
     .name = "no-peers",
     .type = XB_OPTION_FLAG,
-    .help = "Test no copies between devices. Without it every pair of up to 8 devices is tested.",
+    .help = "Test no copies between GPUs. Without it every pair of up to 8 GPUs is tested.",
 };
 static const struct xb_option option_limits = {
     .name = "limits",
@@ -136,19 +136,17 @@ static const struct xb_option option_verbose = {
     .name = "verbose",
     .short_name = 'v',
     .type = XB_OPTION_FLAG,
-    .help = "Print the details of every GPU and pair. Without it only of those that are not OK.",
+    .help =
+        "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK.",
 };
-static const struct xb_option *const link_rows[] = {&xb_option_backend,    &option_device,
-                                                    &option_no_peers,      &option_count,
-                                                    &option_size,          &option_attempts,
-                                                    &option_deadline,      &xb_option_start_at,
-                                                    &option_expect,        &option_min_h2d,
-                                                    &option_min_d2h,       &option_min_peer,
-                                                    &option_limits,        &option_format,
-                                                    &xb_option_output,     &option_json,
-                                                    &xb_option_json_lines, &option_verbose,
-                                                    &xb_option_plain_help, &xb_option_color,
-                                                    &xb_option_version,    NULL};
+static const struct xb_option *const link_rows[] = {
+    &xb_option_backend,    &option_device,        &option_no_peers,
+    &option_count,         &option_size,          &option_attempts,
+    &option_deadline,      &xb_option_start_at,   &option_expect,
+    &option_min_h2d,       &option_min_d2h,       &option_min_peer,
+    &option_limits,        &option_format,        &xb_option_output,
+    &option_json,          &xb_option_json_lines, &option_verbose,
+    &xb_option_plain_help, XB_OPTIONS_OF_ALL,     NULL};
 
 const struct xb_option *const *xb_link_rows(void)
 {

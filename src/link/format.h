@@ -31,12 +31,11 @@ struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, s
 size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 
 #define XB_LINK_LABEL 9 /* how wide the table's labels are */
+/* Words behind a label, on the `stream` of the function that it stands in. */
+#define NOTE(label, ...) xb_note_print(stream, (label), XB_LINK_LABEL, __VA_ARGS__)
 
-/* Of a verdict on a terminal. */
+/* The colour of a verdict on a terminal. */
 enum xb_colour xb_link_colour(enum xb_level level);
-
-/* Prints why a verdict is not OK, a line a reason; `of` begins each: "GPU 0 to 1: ". */
-void xb_link_table_reasons(FILE *stream, const struct xb_findings *found, const char *of);
 
 /* Prints the path of a device hop by hop. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_link_table_path(FILE *stream, const struct xb_verdict *verdict,
@@ -47,13 +46,9 @@ XB_MUST_CHECK enum xb_status xb_link_table_path(FILE *stream, const struct xb_ve
 void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
                            const struct xb_nvlink_facts *facts);
 
-/* Tells all pairs in one sentence, or a matrix where they differ. Nothing where there are fewer
- * than two devices. XB_ERR_MEMORY. */
+/* Tells all pairs in one sentence, and in a matrix where they differ or the report is verbose.
+ * Nothing where there are fewer than two devices. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_link_table_pairs(FILE *stream, const struct xb_link_report *report,
                                                  struct xb_error *error);
-
-/* Prints a row a pair if the report is verbose, and why pairs are not OK. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status
-xb_link_table_each_pair(FILE *stream, const struct xb_link_report *report, struct xb_error *error);
 
 #endif

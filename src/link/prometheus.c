@@ -33,43 +33,33 @@ enum kind {
 struct family {
     enum kind kind;
     bool of_pairs;
-    const char *name, *help;
+    const char *name, *help; /* "xferbench_link_", of pairs also "peer_", stands before it */
 };
 
 static const struct family families[] = {
-    {STATUS, false, "xferbench_link_status",
-     "Verdict on the link: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."},
-    {REASON, false, "xferbench_link_reason", "1 for each code that the verdict gives as a reason."},
-    {BANDWIDTH, false, "xferbench_link_bandwidth_bytes_per_second",
-     "Median of verified pinned copies."},
-    {CEILING, false, "xferbench_link_ceiling_bytes_per_second",
+    {STATUS, false, "status", "Verdict on the link: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."},
+    {REASON, false, "reason", "1 for each code that the verdict gives as a reason."},
+    {BANDWIDTH, false, "bandwidth_bytes_per_second", "Median of verified pinned copies."},
+    {CEILING, false, "ceiling_bytes_per_second",
      "What the link that limits the path can carry of a program's data."},
-    {LIMIT, false, "xferbench_link_limit_bytes_per_second",
-     "Bandwidth below which the level is reached."},
-    {WIDTH, false, "xferbench_link_width_lanes",
-     "Lanes under load of the link that limits the path."},
-    {SPEED, false, "xferbench_link_speed_transfers_per_second",
+    {LIMIT, false, "limit_bytes_per_second", "Bandwidth below which the level is reached."},
+    {WIDTH, false, "width_lanes", "Lanes under load of the link that limits the path."},
+    {SPEED, false, "speed_transfers_per_second",
      "Rate of a lane under load of the link that limits the path."},
-    {AER, false, "xferbench_link_aer_errors",
+    {AER, false, "aer_errors",
      "PCIe errors that a port counted during the test; hop 0 is the device's own link."},
-    {REPLAYS, false, "xferbench_link_replays",
-     "PCIe packets that the device sent again during the test."},
-    {EVENTS, false, "xferbench_link_pcie_events",
-     "What the device counted on its PCIe link during the test."},
-    {SINCE_BOOT, false, "xferbench_link_pcie_events_since_boot",
+    {REPLAYS, false, "replays", "PCIe packets that the device sent again during the test."},
+    {EVENTS, false, "pcie_events", "What the device counted on its PCIe link during the test."},
+    {SINCE_BOOT, false, "pcie_events_since_boot",
      "What the device has counted on its PCIe link since boot."},
-    {NVLINK, false, "xferbench_link_nvlink_events", "What an NVLink counted during the test."},
-    {STATUS, true, "xferbench_link_peer_status",
+    {NVLINK, false, "nvlink_events", "What an NVLink counted during the test."},
+    {STATUS, true, "status",
      "Verdict on direct copies to a peer: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."},
-    {REASON, true, "xferbench_link_peer_reason",
-     "1 for each code that the verdict gives as a reason."},
-    {BANDWIDTH, true, "xferbench_link_peer_bandwidth_bytes_per_second",
-     "Median of verified direct copies."},
-    {CEILING, true, "xferbench_link_peer_ceiling_bytes_per_second",
-     "Number of links by the rate of each."},
-    {LIMIT, true, "xferbench_link_peer_limit_bytes_per_second",
-     "Bandwidth below which the level is reached."},
-    {PEER_LINKS, true, "xferbench_link_peer_links", "Active links between the two."},
+    {REASON, true, "reason", "1 for each code that the verdict gives as a reason."},
+    {BANDWIDTH, true, "bandwidth_bytes_per_second", "Median of verified direct copies."},
+    {CEILING, true, "ceiling_bytes_per_second", "Number of links by the rate of each."},
+    {LIMIT, true, "limit_bytes_per_second", "Bandwidth below which the level is reached."},
+    {PEER_LINKS, true, "links", "Active links between the two."},
 };
 
 /* Where samples go: those of one family. */
@@ -80,9 +70,12 @@ struct metrics {
     bool has_begun;                   /* the family */
 };
 
-static void begin(FILE *stream, const char *name, const char *help)
+#define PREFIX(of_pairs) "xferbench_link_", (of_pairs) ? "peer_" : ""
+
+static void begin(FILE *stream, const struct family *family)
 {
-    fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
+    fprintf(stream, "# HELP %s%s%s %s\n# TYPE %s%s%s gauge\n", PREFIX(family->of_pairs),
+            family->name, family->help, PREFIX(family->of_pairs), family->name);
 }
 
 static void put_index(struct metrics *metrics, char before, const char *name, unsigned index)
@@ -104,9 +97,9 @@ static void put(struct metrics *metrics, enum kind kind, const struct label *lab
     if (kind != metrics->family->kind)
         return;
     if (!metrics->has_begun)
-        begin(metrics->stream, metrics->family->name, metrics->family->help);
+        begin(metrics->stream, metrics->family);
     metrics->has_begun = true;
-    fputs(metrics->family->name, metrics->stream);
+    fprintf(metrics->stream, "%s%s%s", PREFIX(metrics->family->of_pairs), metrics->family->name);
     put_index(metrics, '{', "gpu", of->gpu->index);
     xb_prometheus_put_label(metrics->stream, ',', "pci", of->gpu->pci_bdf);
     if (of->peer != NULL)
@@ -200,21 +193,25 @@ static void tell(struct metrics *metrics, const struct xb_link_subject *of)
         tell_gpu(metrics, of->verdict);
 }
 
-static void put_node(FILE *stream, const char *name, const char *help, long long value)
+static void put_node(FILE *stream, struct family family, long long value)
 {
-    begin(stream, name, help);
-    fprintf(stream, "%s %lld\n", name, value);
+    begin(stream, &family);
+    fprintf(stream, "xferbench_link_%s %lld\n", family.name, value);
 }
 
 enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report,
                                         struct xb_error *error)
 {
     locale_t previous = xb_plain_locale_enter();
-    put_node(stream, "xferbench_link_node_status",
-             "The worst verdict of the node: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN.",
+    put_node(stream,
+             (struct family){.name = "node_status",
+                             .help = "The worst verdict of the node: 0 OK, 1 WARNING, 2 CRITICAL, "
+                                     "3 UNKNOWN."},
              (long long)report->level);
-    put_node(stream, "xferbench_link_test_timestamp_seconds",
-             "When the test ended, in seconds since 1970.", (long long)time(NULL));
+    put_node(stream,
+             (struct family){.name = "test_timestamp_seconds",
+                             .help = "When the test ended, in seconds since 1970."},
+             (long long)time(NULL));
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         struct metrics metrics = {.stream = stream, .family = &families[i]};
         for (size_t j = 0; j < xb_link_subjects(report); j++) {

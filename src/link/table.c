@@ -10,7 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define LABEL_WIDTH XB_LINK_LABEL
 /* A rate as text, in memory of the block that it stands in. */
 #define RATE(rate) xb_rate_text((rate), (char[32]){0}, 32)
 
@@ -21,19 +20,14 @@ enum xb_colour xb_link_colour(enum xb_level level)
     return level == XB_LEVEL_CRITICAL ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
 }
 
-void xb_link_table_reasons(FILE *stream, const struct xb_findings *found, const char *of)
+/* Why a verdict is not OK, a line a reason; `of` begins each. */
+static void print_reasons(FILE *stream, const struct xb_findings *found, const char *of)
 {
     for (size_t i = 0; i < found->reason_count; i++) {
         const struct xb_reason *reason = &found->reasons[i];
         xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
-                         LABEL_WIDTH, "%s%s: %s", of, reason->code, reason->text);
+                         XB_LINK_LABEL, "%s%s: %s", of, reason->code, reason->text);
     }
-}
-
-static void print_words(FILE *stream, const char *label, const struct xb_words *words)
-{
-    if (words->length > 0)
-        xb_note_print(stream, label, LABEL_WIDTH, "%s", words->text);
 }
 
 /* ---- errors ---- */
@@ -66,17 +60,14 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
                          errors->nonfatal, errors->fatal);
     }
     if (words.length > 0)
-        xb_note_print(stream, "errors", LABEL_WIDTH, "%s", words.text);
+        NOTE("errors", "%s", words.text);
     else if (facts->errors.known || counted)
-        xb_note_print(stream, "errors", LABEL_WIDTH, "none counted during the test%s",
-                      facts->errors.known ? " (AER)" : "");
+        NOTE("errors", "none counted during the test%s", facts->errors.known ? " (AER)" : "");
     else
-        xb_note_print(stream, "errors", LABEL_WIDTH,
-                      "not known: neither a port nor the GPU shows counters");
+        NOTE("errors", "not known: neither a port nor the GPU shows counters");
     words = (struct xb_words){.length = 0};
     if (add_counts(&words, facts->counted, facts->since_boot))
-        xb_note_print(stream, "", LABEL_WIDTH, "since boot, by the GPU: %s",
-                      words.length > 0 ? words.text : "none");
+        NOTE("", "since boot, by the GPU: %s", words.length > 0 ? words.text : "none");
 }
 
 /* ---- ceiling, bandwidth, limits ---- */
@@ -86,17 +77,15 @@ static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
     const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
     char link[64];
     if (ceiling->payload > 0 && ceiling->read_request > 0)
-        xb_note_print(stream, "packets", LABEL_WIDTH,
-                      "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
-                      ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
-                      ceiling->read_request_assumed ? "assumed" : "read");
+        NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
+             ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
+             ceiling->read_request_assumed ? "assumed" : "read");
     if (ceiling->known)
-        xb_note_print(stream, "ceiling", LABEL_WIDTH,
-                      "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)", RATE(ceiling->h2d),
-                      RATE(ceiling->d2h), RATE(ceiling->raw),
-                      xb_link_lanes_text(lanes, link, sizeof link));
+        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
+             RATE(ceiling->h2d), RATE(ceiling->d2h), RATE(ceiling->raw),
+             xb_link_lanes_text(lanes, link, sizeof link));
     else
-        xb_note_print(stream, "ceiling", LABEL_WIDTH, "not known for this link");
+        NOTE("ceiling", "not known for this link");
 }
 
 static void print_bandwidth(FILE *stream, const char *label,
@@ -113,25 +102,20 @@ static void print_bandwidth(FILE *stream, const char *label,
         xb_words_add(&words, "; warning below %s", RATE(direction->warning));
     if (direction->measured > 0 && direction->critical > 0)
         xb_words_add(&words, "; critical below %s", RATE(direction->critical));
-    print_words(stream, label, &words);
+    if (direction->source != XB_LIMIT_DEFAULT)
+        xb_words_add(&words, " (%s)", xb_limit_source_name(direction->source));
+    NOTE(label, "%s", words.text);
 }
 
-/* Tells who set each limit: of both directions and of the link. */
-static void print_limits(FILE *stream, const struct xb_verdict *verdict)
+/* What is expected of the slot's link, and who said so. */
+static void print_expected(FILE *stream, const struct xb_link_limits *limits)
 {
-    const struct xb_limit *generation = &verdict->limits.generation;
-    const struct xb_limit *width = &verdict->limits.width;
-    struct xb_words words = {.length = 0};
-    xb_words_add(&words, "to the GPU: %s; back: %s", xb_limit_source_name(verdict->h2d.source),
-                 xb_limit_source_name(verdict->d2h.source));
+    const struct xb_limit *generation = &limits->generation, *width = &limits->width;
     if (generation->is_set)
-        xb_words_add(&words, "; Gen%.0f: %s", generation->value,
-                     xb_limit_source_name(generation->source));
+        NOTE("expected", "Gen%.0f (%s)", generation->value,
+             xb_limit_source_name(generation->source));
     if (width->is_set)
-        xb_words_add(&words, "; x%.0f: %s", width->value, xb_limit_source_name(width->source));
-    if (!generation->is_set && !width->is_set)
-        xb_words_add(&words, "; link: what both its ends can do");
-    print_words(stream, "limits", &words);
+        NOTE("expected", "x%.0f (%s)", width->value, xb_limit_source_name(width->source));
 }
 
 /* ---- where it is plugged in ---- */
@@ -151,10 +135,9 @@ static void print_acs(FILE *stream, const struct xb_pcie_path *path)
         }
     }
     if (words.length > 0)
-        xb_note_print(stream, "ACS", LABEL_WIDTH, "peers' transfers go up to the root at %s",
-                      words.text);
+        NOTE("ACS", "peers' transfers go up to the root at %s", words.text);
     else if (known)
-        xb_note_print(stream, "ACS", LABEL_WIDTH, "peers' transfers are not redirected");
+        NOTE("ACS", "peers' transfers are not redirected");
 }
 
 static void print_location(FILE *stream, const struct xb_pcie_path *path)
@@ -162,20 +145,14 @@ static void print_location(FILE *stream, const struct xb_pcie_path *path)
     struct xb_words words = {.length = 0};
     if (xb_link_hops(path) == 0)
         return;
-    if (path->numa_node >= 0)
-        xb_words_add(&words, "node %d", path->numa_node);
-    else
-        xb_words_add(&words, "node not known");
+    xb_words_add(&words, path->numa_node >= 0 ? "node %d" : "node not known", path->numa_node);
     if (path->local_cpus[0] != '\0')
         xb_words_add(&words, ", CPUs ");
     /* A blank behind each comma lets a long list be broken into lines. */
     for (const char *c = path->local_cpus; *c != '\0'; c++)
         xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
-    print_words(stream, "NUMA", &words);
-    if (path->iommu_group >= 0)
-        xb_note_print(stream, "IOMMU", LABEL_WIDTH, "group %d", path->iommu_group);
-    else
-        xb_note_print(stream, "IOMMU", LABEL_WIDTH, "no group");
+    NOTE("NUMA", "%s", words.text);
+    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
     print_acs(stream, path);
 }
 
@@ -186,26 +163,20 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
 {
     const struct xb_device_health *before = &attempt->health_before;
     const struct xb_device_health *after = &attempt->health_after;
-    struct xb_words words = {.length = 0};
     if (before->clocks_known && after->clocks_known)
-        xb_words_add(&words, "SM %u before, %u MHz after; memory %u before, %u MHz after",
-                     before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
-                     after->memory_clock_mhz);
+        NOTE("clocks", "SM %u before, %u MHz after; memory %u before, %u MHz after",
+             before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
+             after->memory_clock_mhz);
     else if (after->clocks_known)
-        xb_words_add(&words, "SM %u, memory %u MHz after", after->sm_clock_mhz,
-                     after->memory_clock_mhz);
-    print_words(stream, "clocks", &words);
+        NOTE("clocks", "SM %u, memory %u MHz after", after->sm_clock_mhz, after->memory_clock_mhz);
     if (after->throttle_known)
-        xb_note_print(stream, "slowed", LABEL_WIDTH, "%s%s",
-                      after->throttle[0] != '\0' ? after->throttle : "no",
-                      after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
+        NOTE("slowed", "%s%s", after->throttle[0] != '\0' ? after->throttle : "no",
+             after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
     if (before->replays_known && after->replays_known)
-        xb_note_print(stream, "replays", LABEL_WIDTH,
-                      "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
-                      before->replays, after->replays, facts->replays);
+        NOTE("replays", "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
+             before->replays, after->replays, facts->replays);
     else if (facts->replays_known)
-        xb_note_print(stream, "replays", LABEL_WIDTH, "%" PRIu64 " in all attempts",
-                      facts->replays);
+        NOTE("replays", "%" PRIu64 " in all attempts", facts->replays);
     /* Pairs are tested last, and what their copies did is part of the facts. */
     xb_link_table_nvlinks(stream, device->peers.after.nvlinks_known ? &device->peers.after : after,
                           &facts->nvlinks);
@@ -240,7 +211,7 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
         xb_words_add(&words, ", THE GPU VANISHED");
     if (attempt->failure[0] != '\0')
         xb_words_add(&words, "; %s", attempt->failure);
-    print_words(stream, "attempt", &words);
+    NOTE("attempt", "%s", words.text);
 }
 
 /* ---- the whole ---- */
@@ -255,10 +226,9 @@ static enum xb_status print_device(FILE *stream, const struct xb_link_device *de
     xb_heading_print(stream, xb_link_colour(verdict->found.level), "GPU %u: %s%s%s: %s",
                      info->index, info->name, info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf,
                      xb_level_name(verdict->found.level));
-    xb_link_table_reasons(stream, &verdict->found, "");
+    print_reasons(stream, &verdict->found, "");
     if (device->cut)
-        xb_note_print(stream, "cut", LABEL_WIDTH,
-                      "the deadline came before all attempts were made");
+        NOTE("cut", "the deadline came before all attempts were made");
     if (attempt == NULL)
         return XB_OK;
     enum xb_status status = xb_link_table_path(stream, verdict, error);
@@ -266,12 +236,7 @@ static enum xb_status print_device(FILE *stream, const struct xb_link_device *de
     print_ceiling(stream, &verdict->ceiling);
     print_bandwidth(stream, "to GPU", &verdict->h2d);
     print_bandwidth(stream, "back", &verdict->d2h);
-    if (attempt->data_wrong)
-        xb_note_print_in(stream, XB_COLOUR_BAD, "data", LABEL_WIDTH,
-                         "WRONG: a copy arrived changed");
-    if (attempt->failure[0] != '\0')
-        xb_note_print(stream, "failure", LABEL_WIDTH, "%s", attempt->failure);
-    print_limits(stream, verdict);
+    print_expected(stream, &verdict->limits);
     print_location(stream, &attempt->at_rest);
     print_health(stream, device, attempt, &verdict->facts);
     for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
@@ -283,20 +248,19 @@ static enum xb_status print_device(FILE *stream, const struct xb_link_device *de
 static void print_tool(FILE *stream, const struct xb_link_report *report)
 {
     const struct xb_probe *probe = &report->probe;
+    const struct {
+        const char *before, *text;
+    } parts[] = {{", backend ", report->backend},
+                 {", runtime ", probe->runtime_version},
+                 {", driver ", probe->driver_version},
+                 {", library ", probe->runtime_library},
+                 {", NAMED BY ", probe->runtime_override}};
     struct xb_words words = {.length = 0};
-    xb_words_add(&words, "xferbench %s", report->version);
-    if (report->backend != NULL)
-        xb_words_add(&words, ", backend %s", report->backend);
-    if (probe->runtime_version[0] != '\0')
-        xb_words_add(&words, ", runtime %s", probe->runtime_version);
-    if (probe->driver_version[0] != '\0')
-        xb_words_add(&words, ", driver %s", probe->driver_version);
-    if (probe->runtime_library[0] != '\0')
-        xb_words_add(&words, ", library %s", probe->runtime_library);
-    if (probe->runtime_override[0] != '\0')
-        xb_words_add(&words, ", NAMED BY %s", probe->runtime_override);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].text != NULL && parts[i].text[0] != '\0')
+            xb_words_add(&words, "%s%s", parts[i].before, parts[i].text);
     fputc('\n', stream);
-    xb_heading_print(stream, XB_COLOUR_NONE, "%s", words.text);
+    xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
 }
 
 static const char *advice_for(const struct xb_link_report *report)
@@ -455,6 +419,20 @@ static void print_remarks(FILE *stream, const struct xb_link_report *report)
                          "Packet sizes are assumed. As root, link reads them, and ACS.");
 }
 
+/* Why pairs are not OK. */
+static void print_pairs(FILE *stream, const struct xb_link_report *report)
+{
+    size_t bad = 0;
+    (void)xb_link_count_bad(report, &bad);
+    fputs(bad > 0 ? "\n" : "", stream);
+    for (size_t i = report->device_count; i < xb_link_subjects(report); i++) {
+        const struct xb_link_subject of = xb_link_subject_at(report, i);
+        char name[48];
+        snprintf(name, sizeof name, "GPU %u to %u: ", of.gpu->index, of.peer->index);
+        print_reasons(stream, of.found, name);
+    }
+}
+
 /* What to do next. */
 static void print_end(FILE *stream, const struct xb_link_report *report)
 {
@@ -486,11 +464,11 @@ static enum xb_status write_table(FILE *stream, const struct xb_link_report *rep
     for (size_t i = 0; i < report->device_count && status == XB_OK; i++)
         if (report->verbose || report->verdicts[i].found.level != XB_LEVEL_OK)
             status = print_device(stream, &report->devices[i], &report->verdicts[i], error);
-    if (status == XB_OK)
-        status = xb_link_table_each_pair(stream, report, error);
-    if (status == XB_OK)
-        print_end(stream, report);
-    return status;
+    if (status != XB_OK)
+        return status;
+    print_pairs(stream, report);
+    print_end(stream, report);
+    return XB_OK;
 }
 
 enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,

@@ -7,6 +7,7 @@
 #include "present/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
@@ -57,7 +58,7 @@ enum xb_status xb_link_table_path(FILE *stream, const struct xb_verdict *verdict
     size_t count = verdict->facts.hop_count;
     char label[32], indent[32];
     if (count == 0) {
-        xb_note_print(stream, "path", XB_LINK_LABEL, "sysfs does not show the GPU");
+        NOTE("path", "sysfs does not show the GPU");
         return XB_OK;
     }
     struct xb_table *table = xb_table_new();
@@ -76,27 +77,6 @@ enum xb_status xb_link_table_path(FILE *stream, const struct xb_verdict *verdict
 
 /* ---- NVLinks: what they counted during the test and since boot is told apart, because only the
  * first says something of the links as they are ---- */
-
-/* "26.56 GB/s each way", of all active links; nothing where no rate is known. */
-static void add_rates(struct xb_words *words, const struct xb_device_health *health)
-{
-    double least = 0;
-    double most = 0;
-    char text[32];
-    for (size_t i = 0; i < XB_NVLINKS; i++) {
-        double rate = health->nvlinks[i].rate;
-        if (rate > most)
-            most = rate;
-        if (rate > 0 && (least <= 0 || rate < least))
-            least = rate;
-    }
-    if (most <= 0)
-        return;
-    xb_words_add(words, ", each %s", xb_rate_text(least, text, sizeof text));
-    if (most > least)
-        xb_words_add(words, " to %s", xb_rate_text(most, text, sizeof text));
-    xb_words_add(words, " GB/s each way");
-}
 
 /* "0 replays, 3 recoveries": the counters that are known. */
 static void add_counts(struct xb_words *words, const bool counted[XB_NVLINK_COUNTERS],
@@ -135,16 +115,21 @@ void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
     struct xb_words words = {.length = 0};
     bool counted[XB_NVLINK_COUNTERS] = {false};
     uint64_t since_boot[XB_NVLINK_COUNTERS] = {0};
+    double fastest = 0; /* those of a device are alike */
+    char rate[32];
     if (!after->nvlinks_known)
         return;
-    xb_words_add(&words, "%u active, %u inactive", after->nvlinks_active, after->nvlinks_inactive);
-    add_rates(&words, after);
-    xb_note_print(stream, "NVLink", XB_LINK_LABEL, "%s", words.text);
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        fastest = fmax(fastest, after->nvlinks[i].rate);
+    if (fastest > 0)
+        xb_words_add(&words, ", each %s GB/s each way", xb_rate_text(fastest, rate, sizeof rate));
+    NOTE("NVLink", "%u active, %u inactive%s", after->nvlinks_active, after->nvlinks_inactive,
+         words.text);
     if (xb_nvlink_facts_known(facts)) {
         words = (struct xb_words){.length = 0};
         add_counts(&words, facts->counted, facts->rises);
         add_links(&words, facts);
-        xb_note_print(stream, "", XB_LINK_LABEL, "during the test: %s", words.text);
+        NOTE("", "during the test: %s", words.text);
     }
     for (size_t i = 0; i < XB_NVLINKS; i++)
         for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++)
@@ -155,5 +140,5 @@ void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
     words = (struct xb_words){.length = 0};
     add_counts(&words, counted, since_boot);
     if (words.length > 0)
-        xb_note_print(stream, "", XB_LINK_LABEL, "since boot: %s", words.text);
+        NOTE("", "since boot: %s", words.text);
 }

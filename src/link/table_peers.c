@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* The part of the table about pairs of devices. */
+/* The part of the table about pairs of devices: a sentence, and a matrix where they differ. */
 #include "format.h"
 
 #include "base/text.h"
@@ -16,8 +16,6 @@ static bool has_no_access(const struct xb_pair_attempt *attempt)
 {
     return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
 }
-
-/* ---- all in a sentence, or in a matrix where they differ ---- */
 
 /* What is said of all pairs together. */
 struct pairs {
@@ -122,98 +120,8 @@ enum xb_status xb_link_table_pairs(FILE *stream, const struct xb_link_report *re
     if (report->no_pairs != NULL && report->no_pairs[0] != '\0')
         xb_lines_print(stream, xb_terminal_prose_columns(stream), "Pairs: not tested: %s.",
                        report->no_pairs);
-    if (!all.alike)
-        return print_matrix(stream, report, error);
-    if (all.measured > 0 || all.apart > 0)
+    if (all.alike && (all.measured > 0 || all.apart > 0))
         print_alike(stream, &all);
-    return XB_OK;
-}
-
-/* ---- a row a pair ---- */
-
-static const struct xb_table_column columns[] = {
-    {.title = "FROM, TO"},
-    {.title = "LINKS, GB/s EACH", .brief = "LINKS", .turn = 1},
-    {.title = "GB/s", .is_right = true},
-    {.title = "CEILING", .is_right = true, .turn = 2},
-    {.title = "SHARE", .is_right = true},
-    {.title = "VERDICT"},
-};
-
-/* "NVLink, 18 x 26.56"; "-" where nothing is known. */
-static void put_links(struct xb_table *table, const struct xb_peer_info *reach)
-{
-    char rate[32];
-    if (reach->links > 0 && xb_rate_known(reach->link_rate))
-        xb_table_cell(table, XB_COLOUR_NONE, "%s, %u x %s", reach->link, reach->links,
-                      xb_rate_text(reach->link_rate, rate, sizeof rate));
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "%s", reach->link[0] != '\0' ? reach->link : "-");
-}
-
-static void put_number(struct xb_table *table, double rate)
-{
-    char text[32];
-    xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                  xb_rate_known(rate) ? xb_rate_text(rate, text, sizeof text) : "-");
-}
-
-static void add_pair(struct xb_table *table, const struct xb_link_report *report, size_t index)
-{
-    const struct xb_link_pair *pair = &report->pairs[index];
-    const struct xb_pair_verdict *verdict = &report->pair_verdicts[index];
-    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
-    bool is_told = verdict->found.level != XB_LEVEL_OK ||
-                   (!has_no_access(attempt) && xb_pair_is_judged(verdict));
-    char attempts[48] = "";
-    xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "%u to %u", report->devices[pair->from].info.index,
-                  report->devices[pair->to].info.index);
-    put_links(table, &verdict->reach);
-    put_number(table, verdict->bandwidth.measured);
-    put_number(table, verdict->ceiling);
-    if (verdict->bandwidth.share > 0)
-        xb_table_cell(table, XB_COLOUR_NONE, "%.1f %%", 100 * verdict->bandwidth.share);
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-    if (xb_pair_attempts(pair) > 1)
-        snprintf(attempts, sizeof attempts, ", attempt %zu of %zu", verdict->best + 1,
-                 xb_pair_attempts(pair));
-    xb_table_cell(table, is_told ? xb_link_colour(verdict->found.level) : XB_COLOUR_NONE, "%s%s",
-                  is_told                  ? xb_level_name(verdict->found.level)
-                  : has_no_access(attempt) ? "no direct access"
-                                           : "not judged",
-                  attempts);
-}
-
-enum xb_status xb_link_table_each_pair(FILE *stream, const struct xb_link_report *report,
-                                       struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    size_t bad = 0;
-    (void)xb_link_count_bad(report, &bad);
-    if (report->pair_count > 0 && report->verbose) {
-        struct xb_table *table = xb_table_new();
-        fputc('\n', stream);
-        xb_heading_print(stream, XB_COLOUR_TITLE,
-                         "Pairs: direct copies, sent by the source's copy engine");
-        for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
-            xb_table_add_column(table, &columns[i]);
-        for (size_t i = 0; i < report->pair_count; i++)
-            add_pair(table, report, i);
-        status = xb_table_print(
-            stream, table, &(struct xb_table_look){.indent = "  ", .elsewhere = "The JSON has all"},
-            error);
-        xb_table_free(table);
-    } else if (bad > 0) {
-        fputc('\n', stream);
-    }
-    for (size_t i = 0; i < report->pair_count; i++) {
-        char name[48];
-        snprintf(name, sizeof name,
-                 "GPU %u to %u: ", report->devices[report->pairs[i].from].info.index,
-                 report->devices[report->pairs[i].to].info.index);
-        xb_link_table_reasons(stream, &report->pair_verdicts[i].found, name);
-    }
-    return status;
+    return !all.alike || (report->verbose && all.measured > 0) ? print_matrix(stream, report, error)
+                                                               : XB_OK;
 }

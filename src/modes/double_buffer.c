@@ -305,10 +305,6 @@ static const struct xb_variant_name names[] = {{"registered", "double-buffer"},
 
 const struct xb_mode xb_mode_double_buffer = {
     .name = "double-buffer",
-    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() of the next chunk on one stream while a kernel "
-             "works on this chunk on another; cudaEventRecord() and cudaStreamWaitEvent() keep "
-             "their order. In PyTorch DataLoader(num_workers=N, pin_memory=True) and .to(\"cuda\", "
-             "non_blocking=True).",
     .summary = "a pipeline: copy in, compute, copy out, overlapped over several buffers",
     .description =
         "Sends one buffer through the device in chunks of --chunk: in, a kernel that computes on "
@@ -320,6 +316,10 @@ const struct xb_mode xb_mode_double_buffer = {
         "divided by the whole. The copies are one stage, both ways at once, because the pipeline "
         "uses the link that way. Filling and draining the pipeline is part of the time. Checks "
         "every word that the kernel made.",
+    .calls =
+        "on each of two streams or more, chunk by chunk: cudaMemcpyAsync() in, the kernel, "
+        "cudaMemcpyAsync() out (hipMemcpyAsync), all with pinned memory. PyTorch: "
+        "DataLoader(num_workers=N, pin_memory=True), and tensor.to(device, non_blocking=True).",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .variant_option = &xb_option_host_memory,

@@ -505,8 +505,6 @@ static const struct xb_mode_part parts[] = {{"IN", &xb_figure_in_time},
 
 const struct xb_mode xb_mode_job = {
     .name = "job",
-    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() to the GPU, the kernel, and the copy back: one "
-             "after the other in one stream, or in chunks on two.",
     .summary = "a whole job: data in, a kernel, the result back, until the host has it",
     .description =
         "Brings --size bytes to the device, computes on them for --gpu-time and brings --job-out "
@@ -518,6 +516,8 @@ const struct xb_mode xb_mode_job = {
         "by the time of the job. Checks every byte that came back; if less came back than went "
         "in, it fetches and checks the rest too. `xferbench advise --check` prints this mode's "
         "times beside its prediction. --mode all leaves this mode out.",
+    .calls = "those of pinned (`xferbench help pinned`); overlapped: those of double-buffer, on "
+             "several streams.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,

@@ -143,7 +143,6 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_local = {
     .name = "local",
-    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() from one buffer of the GPU to another.",
     .summary = "one copy within a GPU's own memory",
     .description =
         "Copies one buffer of the device's memory to another of the same device. No byte crosses "
@@ -151,6 +150,8 @@ const struct xb_mode xb_mode_local = {
         "the memory moves twice as much, because each byte is read and written. Buffers that fit "
         "into the device's cache are copied inside it. The word of --by is the variant: 'engine' "
         "is the runtime's own copy, which may be a kernel too.",
+    .calls = "cudaMemcpyAsync() (hipMemcpyAsync) from the GPU's memory to the GPU's memory. "
+             "PyTorch: tensor.clone().",
     .directions = XB_D2D,
     .by_default = XB_D2D,
     .variant_option = &xb_option_by,

@@ -275,8 +275,6 @@ static const struct xb_variant_name names[] = {{"fault", "managed, on faults"},
 
 const struct xb_mode xb_mode_managed = {
     .name = "managed",
-    .calls = "cudaMallocManaged() or hipMallocManaged(); cudaMemPrefetchAsync() or "
-             "hipMemPrefetchAsync() before the data is used; cudaMemAdvise() or hipMemAdvise().",
     .summary = "memory with one address for both sides, moved by faults, on request or not at all",
     .description =
         "Moves managed (unified) memory. fault: h2d is a kernel that reads pages lying on the "
@@ -285,6 +283,9 @@ const struct xb_mode xb_mode_managed = {
         "moves the pages on request. advise: the pages are told to stay on the host, and a kernel "
         "reads or writes them there across the link. Putting the pages back between iterations is "
         "not timed. Never asks for more than half of the device's free memory.",
+    .calls = "cudaMallocManaged() (hipMallocManaged). prefetch: cudaMemPrefetchAsync() "
+             "(hipMemPrefetchAsync) before the kernel. advise: cudaMemAdvise() (hipMemAdvise), "
+             "with the host as the preferred location and accessed by the GPU.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_managed,

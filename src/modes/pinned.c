@@ -131,10 +131,6 @@ static const struct xb_variant_name names[] = {{"registered", "pinned"},
 
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
-    .calls = "cudaMallocHost() or hipHostMalloc() for new memory, cudaHostRegister() or "
-             "hipHostRegister() for memory that is there; then cudaMemcpyAsync() or "
-             "hipMemcpyAsync(). In PyTorch tensor.pin_memory() or DataLoader(pin_memory=True), "
-             "then .to(\"cuda\", non_blocking=True).",
     .summary = "one copy of page-locked host memory: the best that the link gives",
     .description =
         "Copies one buffer of page-locked (pinned) host memory in a single operation. The "
@@ -144,6 +140,10 @@ const struct xb_mode xb_mode_pinned = {
         "each direction. With HIP, d2h is measured on a queue that never copied to the device, "
         "and once more right after such a copy (bandwidth_after_h2d), because the runtime chooses "
         "the copy engine by what ran before.",
+    .calls = "cudaMallocHost() (hipHostMalloc) for new memory, cudaHostRegister() "
+             "(hipHostRegister) for memory that you have; then cudaMemcpyAsync() (hipMemcpyAsync). "
+             "PyTorch: DataLoader(pin_memory=True) or tensor.pin_memory(), then tensor.to(device, "
+             "non_blocking=True).",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

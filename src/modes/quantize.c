@@ -115,7 +115,6 @@ static const struct xb_variant_name names[] = {{"fp16", "quantize to fp16"},
 
 const struct xb_mode xb_mode_quantize = {
     .name = "quantize",
-    .calls = "in PyTorch tensor.half() or .to(torch.bfloat16) before .to(\"cuda\").",
     .summary = "float32 values narrowed on the host, sent, and widened again on the GPU",
     .description =
         "Host threads (--threads) narrow float32 values chunk by chunk, the result crosses, and a "
@@ -127,6 +126,9 @@ const struct xb_mode xb_mode_quantize = {
         "errors divided by that of the values. The values are made: any sign and mantissa, "
         "magnitudes from 2^-6 to 2. Every value on the device is compared with what plain C makes "
         "of it.",
+    .calls = "a loop of your own, such as float to half, then cudaMemcpyAsync() (hipMemcpyAsync) "
+             "and a kernel that widens. PyTorch: tensor.half().pin_memory().to(device, "
+             "non_blocking=True).float().",
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .variant_option = &option_to,

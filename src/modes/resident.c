@@ -299,9 +299,6 @@ static const struct xb_variant_name names[] = {{"registered", "resident"},
 
 const struct xb_mode xb_mode_resident = {
     .name = "resident",
-    .calls =
-        "cudaMalloc() or hipMalloc() once, and all kernels on that memory with no copy between "
-        "them. In PyTorch keep tensors on \"cuda\" and call .item() and .cpu() rarely.",
     .summary =
         "data kept on the device from kernel to kernel, beside a trip to the host after each",
     .description =
@@ -314,6 +311,8 @@ const struct xb_mode xb_mode_resident = {
         "each trip between two kernels adds, and predicted_speed_up what the times of the copies "
         "and kernels alone predict. Checks every word that the kernels made. --mode all leaves "
         "this mode out.",
+    .calls = "no cudaMemcpyAsync() (hipMemcpyAsync) between kernels. PyTorch: no tensor.cpu(), "
+             "tensor.item() or print(tensor) between steps.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,

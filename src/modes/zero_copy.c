@@ -265,8 +265,6 @@ static const struct xb_variant_name names[] = {{"sequential", "zero-copy"},
 
 const struct xb_mode xb_mode_zero_copy = {
     .name = "zero-copy",
-    .calls = "cudaHostAlloc(cudaHostAllocMapped) or hipHostMalloc(hipHostMallocMapped), and that "
-             "pointer in the kernel.",
     .summary = "kernels that read or write mapped host memory in place",
     .description =
         "A kernel goes through a buffer of page-locked host memory that is mapped into the "
@@ -276,6 +274,9 @@ const struct xb_mode xb_mode_zero_copy = {
         "the cores and buffers of its own. Beside it the explicit way is timed: one copy, then "
         "the same kernels on the device's own memory. Both tell from how many passes copying is "
         "faster. The word of --access is the variant.",
+    .calls = "cudaHostAlloc() with cudaHostAllocMapped (hipHostMalloc, hipHostMallocMapped) or "
+             "cudaHostRegister() with cudaHostRegisterMapped; the kernel takes the pointer of "
+             "cudaHostGetDevicePointer().",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

@@ -16,6 +16,7 @@
 
 #include "base/interrupt.h"
 #include "base/output.h"
+#include "base/stream.h"
 #include "formats.h"
 #include "machine/node.h"
 #include "measure/record_of_run.h"
@@ -119,6 +120,15 @@ static bool has_table(const struct outputs *outputs, const struct xb_run *run)
     return !outputs->on_stdout && !xb_config_get(run->config, "quiet")->flag;
 }
 
+/* What `compare` needs, while the file is made that it will be given. */
+static enum xb_status tell_of_compare(const struct outputs *outputs, struct xb_error *error)
+{
+    if (outputs->json_place.path == NULL || outputs->json_place.is_line)
+        return XB_OK;
+    fputs("To compare with another file: measure with --processes 8.\n", stdout);
+    return xb_stream_finish(stdout, "the table", error);
+}
+
 /* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
 static bool write_all(struct outputs *outputs, const struct xb_run *run)
 {
@@ -135,7 +145,8 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
     written = write_output(&outputs->csv, &record, xb_csv_write) && written;
     if (!has_table(outputs, run)) {
         xb_failures_say(&record);
-    } else if (xb_table_write(stdout, &record, &view, &error) != XB_OK) {
+    } else if (xb_table_write(stdout, &record, &view, &error) != XB_OK ||
+               tell_of_compare(outputs, &error) != XB_OK) {
         xb_cli_fail(&error);
         written = false;
     }

@@ -158,6 +158,17 @@ static int decimals_of(const struct xb_statistics *s)
     return decimals > 0 ? decimals : 0;
 }
 
+/* Names and titles of tables of one way decide how wide the first column is. */
+static void widen_names(struct overview *view, const struct bar *bar)
+{
+    char text[64];
+    size_t name = strlen(bar->name) + 2;
+    size_t title = strlen(xb_direction_words(bar->test)) + strlen(", ") +
+                   strlen(xb_size_format(bar->test->bytes, text, sizeof text));
+    size_t width = kind_of(bar->test) != OTHER && title > name ? title : name;
+    view->name_width = width > view->name_width ? width : view->name_width;
+}
+
 /* Takes the cases that have a figure and stand nowhere else. */
 static void take_bars(struct overview *view)
 {
@@ -173,8 +184,7 @@ static void take_bars(struct overview *view)
         bar.s.ci95_high /= unit;
         bar.decimals = decimals_of(&bar.s);
         name_bar(view, &bar);
-        size_t width = strlen(bar.name) + 2;
-        view->name_width = width > view->name_width ? width : view->name_width;
+        widen_names(view, &bar);
         view->bars[view->count++] = bar;
     }
 }
@@ -664,7 +674,7 @@ static double weight_of(const struct xb_reading_entry *entry)
 void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
 {
     const struct xb_reading_entry *advice[MOST_ADVICE];
-    size_t count = 0, fine = 0, untold = 0;
+    size_t count = 0, untold = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
         size_t at = 0;
@@ -672,7 +682,6 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         for (size_t k = 0; k < i && !is_known; k++) /* another device or size may say the same */
             is_known =
                 list->entries[k].remedy != NULL && strcmp(list->entries[k].code, entry->code) == 0;
-        fine += entry->is_fine;
         untold += entry->is_untold;
         while (at < count && weight_of(advice[at]) >= weight_of(entry))
             at++;
@@ -682,7 +691,7 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         memmove(&advice[at + 1], &advice[at], (count - at - 1) * sizeof advice[0]);
         advice[at] = entry;
     }
-    fputs(count + fine + untold > 0 ? "\n" : "", stream);
+    fputc('\n', stream);
     if (count > 0)
         xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
     for (size_t i = 0; i < count; i++) {
@@ -690,11 +699,10 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         snprintf(number, sizeof number, "%zu", i + 1);
         xb_note_print(stream, number, 2, "%s", advice[i]->remedy);
     }
-    if (fine > 0)
-        xb_heading_print(stream, XB_COLOUR_TITLE, "Fine");
     for (size_t i = 0; i < list->count; i++)
         if (list->entries[i].is_fine)
-            xb_note_print(stream, "", 0, "%s", list->entries[i].text);
+            xb_lines_print(stream, xb_terminal_prose_columns(stream), "Fine: %s",
+                           list->entries[i].text);
     if (untold > 0)
         xb_heading_print(stream, XB_COLOUR_NONE,
                          "Too noisy to tell: %zu comparison%s (--reading all).", untold,

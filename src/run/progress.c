@@ -19,8 +19,8 @@
 #define EVERY_S 0.1 /* a line that changes more often cannot be read */
 
 #define NAME_SIZE 160
-/* A name that is cut shorter than this names nothing: the mode, and the beginning of a variant. */
-#define LEAST_NAME 16
+/* A name that is cut shorter than this names nothing: the mode and the variant. */
+#define LEAST_NAME 20
 
 /* ---- when a run will be done ---- */
 
@@ -263,30 +263,26 @@ const char *xb_progress_text(const struct xb_progress_text *text, size_t columns
     size_t begin_length =
         (size_t)snprintf(begin, sizeof begin, "[%zu/%zu] ", text->number, text->total);
     size_t name_length = strlen(text->test);
-    size_t least = name_length;
+    size_t least = xb_whole_words(text->test, LEAST_NAME);
     xb_eta_text(text->left, eta);
-    for (int without = 0; without <= 2; without++) { /* parts of what stands behind the name */
-        if (without == 2)
+    for (int without = 0; without <= 3; without++) { /* the less the name has behind it */
+        if (without == 3)
             snprintf(end, sizeof end, "%s", eta);
         else if (text->samples == 0)
             snprintf(end, sizeof end, ": warming up%s", eta);
-        else if (without == 1)
+        else if (without > 0)
             snprintf(end, sizeof end, ": %.2f GB/s%s", text->bandwidth * 1e-9, eta);
         else
             snprintf(end, sizeof end, ": %zu sample%s, %.2f GB/s%s", text->samples,
                      text->samples == 1 ? "" : "s", text->bandwidth * 1e-9, eta);
-        if (begin_length + least + strlen(end) <= most)
+        if (begin_length + (without < 2 ? name_length : least) + strlen(end) <= most)
             break;
-        if (without == 1 && least > LEAST_NAME) { /* once more, with a name that is cut */
-            least = LEAST_NAME;
-            without--;
-        }
     }
+    if (begin_length + strlen(end) > most)
+        end[0] = '\0';
     size_t taken = begin_length + strlen(end);
-    size_t room = taken < most ? most - taken : 0;
-    struct xb_words whole = {.length = 0};
-    xb_words_add(&whole, "%s%.*s%s", begin, (int)xb_whole_words(text->test, room), text->test, end);
-    snprintf(line, most + 1, "%.*s", (int)xb_whole_words(whole.text, most), whole.text);
+    size_t room = xb_whole_words(text->test, taken < most ? most - taken : 0);
+    snprintf(line, most + 1, "%s%.*s%s", begin, (int)room, text->test, end);
     return line;
 }
 

@@ -207,7 +207,7 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     if (status == XB_OK && prints(show)) {
         say_kept(file.comparison.case_count, all);
         status = xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
-                                        xb_terminal_has_colours(stdout), error);
+                                        show->view.all_notes, error);
     }
     xb_comparison_file_free(&file);
     return status;
@@ -402,9 +402,8 @@ static int run(struct xb_config *config, char *const *words)
 static const struct xb_option *const *rows(void)
 {
     static const struct xb_option *const all[] = {
-        &option_case,       &option_csv,        &xb_option_columns,
-        &xb_option_reading, &xb_option_verbose, &xb_option_plain_help,
-        &xb_option_color,   &xb_option_version, NULL};
+        &option_case,       &option_csv,           &xb_option_columns, &xb_option_reading,
+        &xb_option_verbose, &xb_option_plain_help, XB_OPTIONS_OF_ALL,  NULL};
     return all;
 }
 

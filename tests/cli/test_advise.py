@@ -11,7 +11,7 @@ from harness import FEW, HOST, SOURCE, Case, figure
 
 # Rows of an H200: pageable and pinned, both directions, 4 KiB to 1 GiB.
 SWEEP = os.path.join(SOURCE, "bench", "results", "h200", "sweep.json")
-JOB = ("--in", "256M", "--out", "4K", "--gpu-time", "2ms")
+JOB = ("--bytes-in", "256M", "--bytes-out", "4K", "--gpu-time", "2ms")
 YES, NO, WRONG, CANNOT_SAY = 0, 1, 2, 3
 
 
@@ -60,7 +60,7 @@ class FromFile(Advise):
         pinned = ("--memory", "pinned")
         document = self.advise(YES, SWEEP, *JOB, *pinned, "--cpu-time", "50ms")
         self.assertEqual(document["gpu_is_worth_it"], "yes")
-        self.assertTrue(document["advice"].startswith("Yes: use the GPU with pinned memory"))
+        self.assertIn("pinned memory, copies and kernels overlapped. The copy to the GPU is", document["advice"])
         self.assertGreater(document["break_even"]["from_in_bytes"], 4096)
         self.assertIsNone(document["break_even"]["least_looked_at_bytes"])
         document = self.advise(NO, SWEEP, *JOB, *pinned, "--cpu-time", "1ms")
@@ -77,6 +77,38 @@ class FromFile(Advise):
         for one in document["strategies"]:
             self.assertFalse(one["known"])
             self.assertIn("Measure them: xferbench --mode pageable,pinned,pin ", one["missing"])
+
+    def test_one_size_is_enough(self):
+        """1 GiB tells what less takes: its rate, and the start of a copy within wide bounds."""
+        job = ("--in", "256M", "--out", "64M", "--gpu-time", "2ms", "--memory", "pinned")
+        document = self.advise(YES, os.path.join(SOURCE, "bench", "results", "h200", "pinned-1g.json"), *job)
+        one = self.strategy(document, "pinned")
+        self.assertLess(one["seconds_low"], one["seconds"])
+        self.assertAlmostEqual(one["seconds_high"] - one["seconds_low"], 200e-6, delta=20e-6)
+        self.assertIn("pinned registered h2d: below its smallest, 1 GiB: by the rate there", one["rests_on"])
+
+    def test_answer_of_a_file(self):
+        job = (*JOB, "--memory", "pinned", "--cpu-time", "50ms")
+        outcome = self.assert_ends(YES, "advise", SWEEP, *job, environment={"LC_ALL": "C"})
+        self.assertEqual(
+            outcome.out.partition("  results")[0],
+            """\
+Yes: use the GPU. 5.03 ms against 50.0 ms on the CPU, 9.94 times as fast: pinned memory, copies and
+  kernels overlapped. The copy to the GPU is the limit. It takes up to 5.07 ms if copies both ways
+  slow each other.
+The GPU wins from 69.5 KiB of input on; more does not fit into its memory. Output and both times are
+  taken to grow with the input.
+
+WAY                    TIME                LOW     HIGH  COPY IN   KERNEL  COPY OUT  PINNING   CHUNK
+pinned, overlapped  5.03 ms  #         5.02 ms  5.07 ms  4.90 ms  2.00 ms   30.9 us        0  16 MiB
+pinned              6.84 ms  #         6.84 ms  6.85 ms  4.84 ms  2.00 ms   1.93 us        0       -
+the CPU             50.0 ms  ########
+
+To know all: xferbench --mode pinned --direction both,bidir --size 4K..256M --json FILE
+  job        256 MiB in, 4 KiB out, 2.00 ms on the GPU, 50.0 ms on the CPU; run 1 time; its data is
+             in pinned memory
+""",
+        )
 
     def test_small_rows_are_not_multiplied_up(self):
         file = os.path.join(SOURCE, "bench", "results", "h200", "latency.json")
@@ -174,7 +206,7 @@ class Measured(Advise):
             json.dump(moved, file)
         outcome = self.assert_ends(WRONG, "advise", "moved.json", *self.SMALL, *HOST, "--check")
         self.assertIn("host elsewhere", outcome.err)
-        self.assertIn("STRATEGY", outcome.out)  # the advice itself
+        self.assertIn("WAY ", outcome.out)  # the advice itself
         self.assertIn("not run: --check: the file is of the host elsewhere", " ".join(outcome.out.split()))
 
 
@@ -186,7 +218,7 @@ class Deadline(Advise):
         self.assertTrue(outcome.err.startswith("xferbench: the deadline came before all was measured"), outcome)
         self.assertIn("--deadline", outcome.err)
         self.assertEqual(outcome.err.count("\n"), 1, outcome)
-        self.assertIn("Cannot say: rows are missing", outcome.out)
+        self.assertIn("Cannot say: no way has all the results", outcome.out)
 
     def test_all_was_measured(self):
         outcome = self.assert_ends(YES, "advise", *self.JOB, "--check", "--deadline", "50m")
@@ -200,8 +232,9 @@ class Refused(Advise):
         self.assertEqual(outcome.out, "")
 
     def test_wrong_input(self):
-        self.assert_wrong("--in", SWEEP)
-        self.assert_wrong("--gpu-time", SWEEP, "--in", "1M")
+        self.assert_wrong("advise needs --bytes-in, what the job takes to the GPU, and --gpu-time, how long its", SWEEP)
+        self.assert_wrong("advise needs --gpu-time", SWEEP, "--in", "1M")
+        self.assert_wrong("--bytes-in is given twice", SWEEP, "--in", "1M", "--bytes-in", "1M", "--gpu-time", "1ms")
         self.assert_wrong("--gpu-time", SWEEP, "--in", "1M", "--gpu-time", "soon")
         self.assert_wrong("1 TiB", SWEEP, "--in", "0", "--gpu-time", "1ms")
         self.assert_wrong("--cpu-time", SWEEP, *JOB, "--cpu-time", "0")
@@ -209,7 +242,7 @@ class Refused(Advise):
         self.assert_wrong("--memory", SWEEP, *JOB, "--memory", "managed")
         self.assert_wrong("one at a time", SWEEP, *JOB, "--memory", "pinned,pageable")
         self.assert_wrong("one too many", SWEEP, SWEEP, *JOB)
-        self.assert_wrong("no device 7", SWEEP, *JOB, "--device", "7")
+        self.assert_wrong("no GPU 7", SWEEP, *JOB, "--device", "7")
         self.assert_wrong("missing.json", "missing.json", *JOB)
         self.assert_wrong("--backend", *JOB, "--backend", "abacus")
         self.assert_wrong("would replace", SWEEP, *JOB, "--json", SWEEP)

@@ -39,7 +39,7 @@ class WrongData(Case):
     def test_wrong_data_in_all_processes_of_both_is_inconclusive(self):
         done = self.compare(False)
         self.assertEqual(done.code, INCONCLUSIVE, done)
-        self.assertIn("Overall: INCONCLUSIVE", done.out)
+        self.assertIn("INCONCLUSIVE: 1 of 2 results failed", done.out)
         self.assertIn("wrong data in 8 of 8 processes of the candidate", " ".join(done.out.split()))
         document = json.loads(self.compare(False, "--format", "json").out)
         harness.check_schema(document)

@@ -237,7 +237,7 @@ class Fleet(Case):
         ahead["timestamp"] = "9998-01-01T00:00:00Z"
         self.write_json("results/z.json", ahead)
         told = self.load_text(self.assert_succeeds("fleet", "results", "--format", "json").out)
-        self.assertIn("Documents that are dated more than a day ahead: 1 of 9 (first: results/z.json)", told["notes"][0])
+        self.assertIn("1 of 9 files have a date more than a day ahead, and count as the oldest (first: results/z.json)", told["notes"][0])
         self.assertEqual(told["sources"][8]["timestamp"], ahead["timestamp"])
         os.remove(self.path("results/n5.json"))
         self.assertEqual({one["node"] for one in self.findings(1, "results")}, {"gpu005"})
@@ -255,7 +255,16 @@ class Fleet(Case):
                 self.assertEqual(self.assert_ends(1, "fleet", "results", "--format", "nodelist").out, "gpu003\n")
                 told = self.load_text(self.assert_ends(1, "fleet", "results", "--format", "json").out)
                 self.assertEqual((told["gpus"], told["duplicates"]), (8, 0))
-                self.assertIn("1 UUID is of several GPUs (first: on gpu00", " ".join(told["notes"]))
+                self.assertIn("1 UUID names several GPUs (first: on gpu00", " ".join(told["notes"]))
+
+    def test_json_beside_the_table(self):
+        folder = self.write_nodes()
+        table = self.assert_succeeds("fleet", folder).out
+        document = self.assert_succeeds("fleet", folder, "--format", "json").out
+        self.assertEqual(self.assert_succeeds("fleet", folder, "--json", "out.json").out, table)
+        self.assertEqual(self.read("out.json"), document)
+        self.assertEqual(self.assert_succeeds("fleet", folder, "--json", "-").out, document)
+        self.assert_usage(("--json", "is read"), "fleet", "out.json", "--json", "out.json")
 
     def test_its_own_documents_are_left_out(self):
         folder = self.write_nodes()

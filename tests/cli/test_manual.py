@@ -47,7 +47,7 @@ class Manual(Case):
             for option in re.findall(r"(?m)^### .*`--([a-z0-9-]+)", chapter):
                 with self.subTest(title=title, option=option):
                     count += 1
-                    where = page().replace("\\-", "-") if option in ("help", "version") else sections[command]
+                    where = page().replace("\\-", "-") if option in ("help", "version", "color") else sections[command]
                     self.assertRegex(where, rf"(?m)^\.TP\n.*\\fB--{option}\\fR")
         self.assertGreater(count, 100)
 

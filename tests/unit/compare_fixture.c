@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "compare_fixture.h"
 
+#include "base/terminal.h"
 #include "checks.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@
 enum xb_status plain_table(FILE *stream, const struct xb_comparison *comparison,
                            struct xb_error *error)
 {
-    return xb_compare_table_write(stream, comparison, WIDE, false, error);
+    return xb_compare_table_write(stream, comparison, WIDE, true, error);
 }
 
 enum xb_status usual_table(FILE *stream, const struct xb_comparison *comparison,
@@ -33,10 +34,13 @@ enum xb_status usual_table(FILE *stream, const struct xb_comparison *comparison,
 enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison,
                             struct xb_error *error)
 {
-    return xb_compare_table_write(stream, comparison, 100, true, error);
+    xb_terminal_colours(XB_COLOURS_ALWAYS);
+    enum xb_status status = xb_compare_table_write(stream, comparison, WIDE, true, error);
+    xb_terminal_colours(XB_COLOURS_AUTO);
+    return status;
 }
 
-const struct format sinks[SINKS] = {{"txt", usual_table},
+const struct format sinks[SINKS] = {{"txt", plain_table},
                                     {"colour", colour_table},
                                     {"json", xb_compare_json_write},
                                     {"md", xb_compare_markdown_write},

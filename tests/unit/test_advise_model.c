@@ -39,7 +39,7 @@ static void test_time_is_a_line_from_size_to_size(void **state)
     assert_close(xb_cost_alone(in, 0, XB_MIDDLE), 0);
 }
 
-static void test_what_is_smaller_is_known_from_small_rows_only(void **state)
+static void test_what_is_smaller_has_wide_bounds(void **state)
 {
     (void)state;
     begin(&made);
@@ -51,8 +51,12 @@ static void test_what_is_smaller_is_known_from_small_rows_only(void **state)
     const struct xb_cost *none = cost(&costs, XB_COST_RING_IN);
     assert_true(xb_cost_is_known(in, 4));
     assert_close(xb_cost_alone(in, 4, XB_MIDDLE), 65536 / 10e9 + 10e-6);
-    assert_false(xb_cost_is_known(out, 64 * KIB));
-    assert_true(xb_cost_is_known(out, 64 * KIB + 1));
+    /* Of a row that is not small its share, and 0, 10 or 100 us; never more than the row. */
+    assert_true(xb_cost_is_known(out, 4));
+    double whole = 65537 / 10e9 + 10e-6;
+    assert_close(xb_cost_alone(out, 32 * KIB, XB_LOW), whole * 32768 / 65537);
+    assert_close(xb_cost_alone(out, 32 * KIB, XB_HIGH), whole);
+    assert_close(xb_cost_alone(out, 6554, XB_MIDDLE), whole * 6554 / 65537 + 10e-6);
     assert_true(xb_cost_is_known(out, 0));
     assert_false(xb_cost_is_known(none, 1));
     assert_true(isnan(xb_cost_alone(none, 1, XB_MIDDLE)));
@@ -238,7 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time_is_a_line_from_size_to_size),
-        cmocka_unit_test(test_what_is_smaller_is_known_from_small_rows_only),
+        cmocka_unit_test(test_what_is_smaller_has_wide_bounds),
         cmocka_unit_test(test_latency_rows_tell_of_the_smallest),
         cmocka_unit_test(test_intervals_turn_round),
         cmocka_unit_test(test_only_good_rows_count),

@@ -58,7 +58,7 @@ static void passes_what_is_the_same(void **state)
     assert_int_equal(result.processes_needed, 5);
     assert_true(result.comparable);
     assert_int_equal(result.difference_count, 0);
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes: none got worse by 2 % or more");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower by 2 % or more");
 }
 
 static void judges_bandwidth(void **state)
@@ -70,16 +70,15 @@ static void judges_bandwidth(void **state)
     assert_near(compared->ratio, 0.97);
     assert_true(compared->low < 0.97 && compared->high > 0.97 && compared->high < 0.98);
     assert_near(compared->candidate_median, 0.97 * RATE * (1.0 + 3.5 * STEP));
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure got worse by 2 % or more");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result is slower by 2 % or more");
     verdict_of(0.985, XB_OUTCOME_PASS);
     verdict_of(1.015, XB_OUTCOME_PASS);
     compared = verdict_of(1.03, XB_OUTCOME_IMPROVED);
     assert_near(compared->p_improved, 1.0 / 12870.0);
     assert_near(compared->p_pass, 1.0 / 12870.0);
-    assert_overall(XB_OUTCOME_IMPROVED, 0,
-                   "The 1 figure passes: none got worse by 2 % or more, and 1 got");
+    assert_overall(XB_OUTCOME_IMPROVED, 0, "The result is faster by 2 % or more");
     verdict_of(0.98, XB_OUTCOME_INCONCLUSIVE);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure: the data does not tell");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result scatters too much");
     verdict_of(1.02, XB_OUTCOME_PASS);
 }
 
@@ -220,7 +219,7 @@ static void compares_unequal_numbers(void **state)
     const struct xb_compared *compared =
         assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
     assert_near(compared->confidence, 1.0 - 2.0 / 45);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Too few processes to judge 1 of 1 figure.");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "2 processes a file cannot decide.");
 }
 
 /* However many there are on the other side: a lucky few against a hundred would look certain. */
@@ -233,7 +232,7 @@ static void needs_enough_processes_on_either_side(void **state)
         add_pinned(0.9);
         compare();
         assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
-        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "each with --processes 5 or more");
+        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Measure with --processes 8.");
     }
 }
 
@@ -248,7 +247,7 @@ static void compares_a_hundred_processes(void **state)
     assert_int_equal(compared->baseline_n, 100);
     assert_int_equal(compared->candidate_n, 100);
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 results");
 }
 
 /* ---- all together ---- */
@@ -261,13 +260,13 @@ static void puts_a_regression_before_all_else(void **state)
     add_pinned(1.5);
     compare();
     assert_overall(XB_OUTCOME_IMPROVED, 0,
-                   "All 2 figures pass: none got worse by 2 % or more, and 1 got");
+                   "None of 2 results is slower by 2 % or more, and 1 is faster");
     add_pinned(0.98);
     compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 figures: the data does not tell");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 results scatters too much");
     add_pinned(0.9);
     compare();
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 4 figures got worse");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 4 results is slower");
 }
 
 static void compares_what_cannot_be_compared_only_by_force(void **state)
@@ -286,11 +285,11 @@ static void compares_what_cannot_be_compared_only_by_force(void **state)
     assert_false(result.comparable);
     assert_int_equal(result.difference_count, 1);
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
     after.backend = "cuda"; /* force changes nothing where it is not needed */
     compare();
     assert_true(result.comparable);
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
 }
 
 static void releases_what_is_empty(void **state)

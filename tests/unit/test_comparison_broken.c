@@ -47,7 +47,7 @@ static void wrong_data_in_all_does_not_pass(void **state)
     assert_true(compared->cannot_pass);
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3,
-                   "1 of 2 figures failed, or had wrong data, in processes of both "
+                   "1 of 2 results failed, or had wrong data, in processes of both "
                    "files.");
 }
 
@@ -71,10 +71,10 @@ static void wrong_data_in_all_is_told_only_where_it_gates(void **state)
     add_both("async", "h2d", MIB, 1.0);
     gate("async");
     compare();
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
     gate("pinned");
     compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure failed");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result failed");
 }
 
 /* What is always refused, such as a mode that the device cannot do, is no news. */
@@ -85,7 +85,7 @@ static void failures_in_all_are_listed(void **state)
     add_passing(1);
     compare();
     assert_case(0, XB_BASIS_NONE, XB_OUTCOME_PASS, "failed in 6 of 6 processes of the candidate");
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
 static void wrong_data_that_is_gone_is_listed(void **state)
@@ -96,7 +96,7 @@ static void wrong_data_that_is_gone_is_listed(void **state)
     compare();
     assert_case(0, XB_BASIS_NONE, XB_OUTCOME_PASS,
                 "wrong data in 6 of 6 processes of the baseline");
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
 /* ---- what more processes can tell ---- */

@@ -22,7 +22,7 @@ static void compares_no_figures_of_different_clocks(void **state)
     assert_false(compared->has_ratio);
     assert_int_equal(compared->baseline_n, 8);
     assert_int_equal(result.gating_count, 0);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result");
     after.cases[0].rows[5].timer = "device-event";
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,

@@ -26,7 +26,7 @@ static void blames_no_run_that_was_cut_short(void **state)
             compare();
             assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
                         "the candidate's run was cut short before this case");
-            assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
+            assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result");
 
             /* In a single one of them it was skipped for a reason of its own. */
             after.processes[3].interrupted = there;
@@ -78,7 +78,7 @@ static void compares_the_processes_that_are_left(void **state)
         }
         compare();
         assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, "a run was cut short");
-        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 figures");
+        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 results");
     }
 }
 
@@ -119,7 +119,7 @@ static void judges_nothing_before_which_the_baseline_was_cut(void **state)
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE,
                 "the baseline's run was cut short before this case");
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result");
 }
 
 int main(void)

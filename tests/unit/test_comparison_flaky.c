@@ -106,7 +106,7 @@ static void more_wrong_data_is_a_regression(void **state)
         0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION,
         "wrong data in 7 of 8 processes of the candidate: byte 8; wrong data in 1 of 8 of the "
         "baseline");
-    expect_overall(1, "1 of 1 figure got worse by 2 % or more, or no longer works");
+    expect_overall(1, "1 of 1 result no longer works.");
 }
 
 /* However many figures gate, and however fast it has become. */
@@ -120,7 +120,7 @@ static void more_wrong_data_shares_no_alpha(void **state)
     spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 7 of 8");
-    expect_overall(1, "1 of 31 figures");
+    expect_overall(1, "1 of 31 results");
 }
 
 /* Failures before do not excuse wrong data now. */
@@ -133,7 +133,7 @@ static void wrong_data_is_counted_apart(void **state)
     spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 8 of the baseline");
-    expect_overall(1, "1 of 1 figure");
+    expect_overall(1, "1 of 1 result");
 }
 
 static void more_failures_are_a_regression(void **state)
@@ -147,7 +147,7 @@ static void more_failures_are_a_regression(void **state)
         0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION,
         "failed in 7 of 8 processes of the candidate: illegal address; failed in 1 of 8 of the "
         "baseline");
-    expect_overall(1, "1 of 1 figure");
+    expect_overall(1, "1 of 1 result");
 }
 
 /* What chance alone would do is not called one, and is no question of how many processes. */
@@ -163,7 +163,7 @@ static void as_much_is_not_and_more_processes_are_not_asked_for(void **state)
         spoil_some(&after, rows[i].after, XB_VERIFIED_FALSE, "byte 8");
         compare();
         assert_case(0, result.cases[0].basis, XB_OUTCOME_INCONCLUSIVE, "wrong data in ");
-        expect_overall(3, "1 of 1 figure failed, or had wrong data, in processes of "
+        expect_overall(3, "1 of 1 result failed, or had wrong data, in processes of "
                           "both files.");
     }
 }
@@ -177,7 +177,7 @@ static void what_is_broken_comes_first(void **state)
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&after, 1, XB_VERIFIED_FALSE, "byte 8");
     compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 figures failed");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 results failed");
     struct xb_words needed;
     assert_non_null(strstr(xb_compare_needed(&result, &needed), "a figure has 2 in a file"));
 }

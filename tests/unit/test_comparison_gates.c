@@ -76,7 +76,7 @@ static void leaves_out_what_does_not_gate(void **state)
     assert_int_equal(result.gating_count, 1);
     assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_REGRESSION), 0);
     assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_IMPROVED), 0);
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
 /* Each at its own alpha, so that many others take nothing from it. */
@@ -90,7 +90,7 @@ static void judges_at_full_alpha_what_does_not_gate(void **state)
     compare();
     assert_near(assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "")->p_regression, 1.0 / 252);
     assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, ""); /* 20 take seven a side */
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Too few processes to judge 20 of 20 figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "5 processes a file cannot decide.");
     gate("async");
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
@@ -160,7 +160,7 @@ static void compares_a_figure_that_a_gate_names(void **state)
     add_double_buffer(0.9);
     compare(); /* nobody asked for it */
     assert_int_equal(result.case_count, 2);
-    assert_overall(XB_OUTCOME_PASS, 0, "All 2 figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "None of 2 results is slower");
 
     gate("double-buffer/*/*/speed_up");
     compare();
@@ -174,7 +174,7 @@ static void compares_a_figure_that_a_gate_names(void **state)
     assert_near(compared->ratio, 0.9);
     assert_near(compared->baseline_median, 1.6);
     assert_int_equal(result.gating_count, 1);
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
 
     gate("pinned,double-buffer/*/*/speed_up"); /* by itself, and by name */
     compare();
@@ -183,7 +183,7 @@ static void compares_a_figure_that_a_gate_names(void **state)
     gate("*/*/*/bandwidth"); /* the other one is then not compared */
     compare();
     assert_int_equal(result.case_count, 2);
-    assert_overall(XB_OUTCOME_PASS, 0, "All 2 figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "None of 2 results is slower");
 }
 
 /* One process a side has no interval of a figure that has no samples. */
@@ -198,7 +198,7 @@ static void compares_computed_figures_of_one_process(void **state)
         assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
     assert_false(compared->has_interval);
     assert_near(compared->ratio, 0.9);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Too few processes to judge 1 of 1 figure");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "One process a file cannot decide.");
 }
 
 /* A case that failed everywhere has its own figure, and what the baseline had. */
@@ -213,7 +213,7 @@ static void judges_a_named_figure_that_is_gone(void **state)
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 8 of 8 processes");
     assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 8 of 8 processes");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
 
     for (size_t i = 0; i < 8; i++) /* in both: nothing is left to judge, which is no slip */
         spoil(&before.cases[0], i, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "no memory");
@@ -228,7 +228,7 @@ static void judges_a_named_figure_that_is_gone(void **state)
     gate("*/*/*/speed_up");
     compare();
     assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE, "the candidate has no speed_up");
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result");
 }
 
 /* A share may be 0, and of 0 there is no ratio. */

@@ -44,7 +44,7 @@ static void adjusts_regressions(void **state)
     compare();
     assert_near(assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "")->p_regression,
                 18 * P_THREE);
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 18 figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 18 results");
 
     add_passing(2); /* 20: 0.0109 */
     compare();
@@ -52,14 +52,14 @@ static void adjusts_regressions(void **state)
                 20 * P_THREE);
     assert_int_equal(result.gating_count, 20);
     assert_int_equal(result.processes_needed, 7);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 20 figures: the data does not tell");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 20 results scatters too much");
     assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_PASS), 19);
 
     gate("async"); /* one alone has all of alpha */
     compare();
     assert_near(assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "")->p_regression, P_THREE);
     assert_int_equal(result.gating_count, 1);
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
 }
 
 /* The second of Holm's steps asks less than the first: 18 x 0.000544 and not 19. */
@@ -77,7 +77,7 @@ static void adjusts_step_by_step(void **state)
                 18 * P_THREE);
     assert_near(assert_case(1, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "")->p_regression,
                 19.0 / 12870);
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 19 figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 19 results");
 }
 
 static void adjusts_improvements(void **state)
@@ -91,7 +91,7 @@ static void adjusts_improvements(void **state)
     compare();
     const struct xb_compared *compared = assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
     assert_near(compared->p_improved, 20 * P_THREE);
-    assert_overall(XB_OUTCOME_PASS, 0, "All 20 figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "None of 20 results is slower");
 }
 
 /* That all pass is claimed only together: each may take all of alpha. */
@@ -103,7 +103,7 @@ static void does_not_adjust_what_passes(void **state)
     add_passing(19);
     compare();
     assert_near(assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "")->p_pass, P_THREE);
-    assert_overall(XB_OUTCOME_PASS, 0, "All 20 figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "None of 20 results is slower");
 }
 
 static void needs_enough_processes(void **state)
@@ -125,10 +125,9 @@ static void needs_enough_processes(void **state)
             assert_int_equal(result.processes_needed, needed);
             assert_case(0, enough ? XB_BASIS_TEST : XB_BASIS_INDICATIVE, XB_OUTCOME_REGRESSION, "");
             char words[96];
-            snprintf(words, sizeof words,
-                     "Measure both files again, each with --processes %zu or more.", needed);
+            snprintf(words, sizeof words, "Measure with --processes %zu.", needed > 8 ? needed : 8);
             if (enough)
-                assert_overall(XB_OUTCOME_REGRESSION, 1, "got worse by 2 %");
+                assert_overall(XB_OUTCOME_REGRESSION, 1, "slower by 2 %");
             else
                 assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, words);
             assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_REGRESSION), enough);
@@ -177,15 +176,15 @@ static void does_not_pass_over_what_is_indicative(void **state)
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
     assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, "failed in 7 of 8");
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 results");
     measure(&after, &after.cases[0], &xb_figure_bandwidth, RATE / 2, STEP);
     compare();
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 figures got worse");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 results is slower");
     measure(&after, &after.cases[0], &xb_figure_bandwidth, RATE, STEP);
     gate("*/*/1M"); /* the first alone */
     compare();
     assert_case(1, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, "failed in 7 of 8");
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
 int main(void)

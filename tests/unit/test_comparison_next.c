@@ -27,7 +27,7 @@ static size_t needed(double ratio, double step)
     begin(8, 8);
     add_spread(ratio, step);
     compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure: the data does not tell whether it");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result scatters too much");
     return xb_processes_to_decide(&result);
 }
 
@@ -43,7 +43,7 @@ static void says_how_many_processes_decide(void **state)
     assert_int_equal(needed(0.981, 0.008), 0); /* more than there can be */
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "More processes will hardly decide it");
     char words[64];
-    snprintf(words, sizeof words, "again with --processes %zu: about so many", few);
+    snprintf(words, sizeof words, "again with --processes %zu: probably enough", few);
     (void)needed(1.0, 0.008);
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, words);
     add_spread(1.0, 0.012); /* the one that takes more decides */
@@ -77,8 +77,8 @@ static void says_nothing_where_all_is_decided(void **state)
     compare();
     assert_string_equal(result.next, "");
     assert_overall(XB_OUTCOME_REGRESSION, 1,
-                   "The worst: pinned registered h2d 2 MiB device 0 bandwidth, 10.0 % slower, 99 "
-                   "% sure of at least ");
+                   "1 of 2 results is slower by 2 % or more. Worst: pinned to the GPU, 2 MiB: "
+                   "10.0 % slower (55.02 to 49.52 GB/s).");
 }
 
 /* A case of both files with a setting that differs, one that the candidate lacks, and one by other
@@ -107,12 +107,12 @@ static void add_what_no_process_decides(void)
 static void says_all_that_is_to_be_done(void **state)
 {
     static const char *const words[] = {
-        "1 of 4 figures cannot be compared: measured with other settings.",
-        "1 of 4 figures is not in the candidate.",
-        "1 of 4 figures cannot be judged: see the notes.",
-        "Measure both files with the same settings, or leave those cases out (--gate).",
-        "What the candidate lacks has not passed: measure it too, or leave it out (--gate).",
-        "Mend what the notes tell of and measure again, or leave those cases out (--gate)."};
+        "1 of 4 results cannot be compared: measured with other settings.",
+        "1 of 4 results is not in the candidate.",
+        "1 of 4 results cannot be judged: see the notes.",
+        "Measure both files with the same settings, or leave those results out (--gate).",
+        "Measure what the candidate lacks, or leave it out (--gate).",
+        "Mend what the notes tell of and measure again, or leave those results out (--gate)."};
     (void)state;
     for (size_t processes = 2; processes <= 8; processes += 6) {
         begin(processes, processes);
@@ -178,10 +178,10 @@ static void judges_each_by_its_own(void **state)
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 figures got worse by their threshold or more");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 results is slower by their threshold or more");
     assert_int_equal(parse("10%,pinned=10%", &error), XB_OK);
     compare();
-    assert_overall(XB_OUTCOME_PASS, 0, "All 2 figures pass: none got worse by 10 % or more");
+    assert_overall(XB_OUTCOME_PASS, 0, "None of 2 results is slower by 10 % or more");
     xb_thresholds_free(&request.thresholds);
 }
 

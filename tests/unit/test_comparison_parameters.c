@@ -110,7 +110,7 @@ static void keeps_other_parameters_apart(void **state)
     request.force = true;
     compare();
     assert_pair(0, XB_IN_BOTH, "measured with way 8388608, the baseline with pitch 8 MiB");
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
 /* Nothing else of the comparison is the worse for it; but where it is all that gates, nobody may
@@ -124,17 +124,17 @@ static void leaves_the_other_rows_comparable(void **state)
     assert_true(result.comparable);
     assert_true(xb_compared_is_apart(&result, &result.cases[0]));
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 figures cannot be compared");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 2 results cannot be compared");
     gate("pinned");
     compare();
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
     gate("batch");
     compare();
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 4, "The only figure that counts was measured with");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 4, "The only result that counts was measured with");
     gate("pinned,batch");
     spoil(&after.cases[1], 0, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "broken");
     compare();
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 figures got worse");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 results no longer works");
 }
 
 /* Wrong data is wrong under any settings. */
@@ -146,7 +146,7 @@ static void wrong_data_of_another_setting_is_a_regression(void **state)
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 8");
     assert_false(xb_compared_is_apart(&result, &result.cases[0]));
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 figure");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
 }
 
 /* The rows say themselves what the option was: nothing else is refused. */
@@ -167,7 +167,7 @@ static void an_option_that_is_a_parameter_is_told_by_the_rows(void **state)
     assert_int_equal(result.case_count, 1);
     assert_pair(0, XB_IN_BOTH, "measured with pitch 64 KiB, the baseline with pitch 8 MiB");
     assert_int_equal(result.parameters.count, 0);
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
 /* Which of two would it be? */
@@ -204,7 +204,7 @@ static void takes_a_parameter_that_a_file_lacks_for_the_default(void **state)
         compare();
         assert_int_equal(result.case_count, 1);
         assert_pair(0, XB_IN_BOTH, "");
-        assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+        assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
         set_option(&defaults, "pitch", "4096");
         compare();
         assert_true(result.cases[0].differs);

@@ -49,9 +49,7 @@ static void finds_what_works_no_more(void **state)
         compare();
         assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, rows[i].note);
         assert_int_equal(result.gating_count, 1); /* no test of figures */
-        assert_overall(XB_OUTCOME_REGRESSION, 1,
-                       "1 of 2 figures got worse by 2 % or more, or no "
-                       "longer work");
+        assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 results no longer works.");
     }
     begin(8, 8);
     add_pinned(1.0);
@@ -67,7 +65,7 @@ static void finds_what_works_no_more(void **state)
     assert_case(0, XB_BASIS_INDICATIVE, XB_OUTCOME_PASS, "");
     assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 1");
     assert_case(2, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 1");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 results");
 }
 
 static void names_the_worst_that_happened(void **state)
@@ -105,7 +103,7 @@ static void blames_nobody_where_both_are_flaky(void **state)
         spoil(&after.cases[0], 1, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "no memory either");
         compare();
         assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "candidate: no memory either");
-        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 figure");
+        assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 1 result");
     }
 }
 
@@ -128,7 +126,8 @@ static void finds_what_is_worse_than_a_flaky_baseline(void **state)
     assert_int_equal(compared->baseline_n, 7);
     assert_int_equal(compared->candidate_n, 7);
     assert_case(1, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "failed in 8 of 8 processes");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 2 figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1,
+                   "1 of 2 results is slower by 2 % or more. 1 of 2 results no longer works.");
 }
 
 /* Whatever there was to compare with. */
@@ -146,7 +145,7 @@ static void finds_wrong_data_everywhere(void **state)
     compare();
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 8");
     assert_case(2, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "byte 6");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 figures");
+    assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 results");
 }
 
 /* Of two gates one judges nothing: what it stands for would pass unseen. */
@@ -165,7 +164,7 @@ static void does_not_pass_an_idle_gate(void **state)
     assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "Measure them in both files, or take that gate out");
     gate("pinned");
     compare();
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
 static void finds_wrong_data_also_after_a_flaky_baseline(void **state)
@@ -228,7 +227,7 @@ static void judges_nothing_that_was_not_measured_before(void **state)
         assert_true(compared->baseline_median == 0.0);
         assert_int_equal(compared->candidate_n, both ? 0 : 2);
         assert_overall(XB_OUTCOME_INCONCLUSIVE, 3,
-                       "No figure that counts was measured in both files");
+                       "No result that counts was measured in both files");
         assert_int_equal(xb_comparison_count(&result, XB_OUTCOME_PASS), 0);
     }
 }
@@ -249,7 +248,7 @@ static void lists_what_one_file_has(void **state)
     assert_near(compared->candidate_median, RATE * (1.0 + 3.5 * STEP));
     assert_false(compared->gates);
     assert_false(compared->has_ratio);
-    assert_overall(XB_OUTCOME_PASS, 0, "All 2 figures pass");
+    assert_overall(XB_OUTCOME_PASS, 0, "None of 2 results is slower");
 
     measure(&before, add_named(&before, "peer", "d2d", MIB, false), &xb_figure_bandwidth, RATE,
             STEP);
@@ -261,7 +260,7 @@ static void lists_what_one_file_has(void **state)
     assert_true(compared->gates);
     assert_case(3, XB_BASIS_NONE, XB_OUTCOME_PASS, ""); /* comes last */
     assert_int_equal(result.case_count, 4);
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 figures");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "1 of 3 results");
 
     begin(8, 8); /* never measured, and no longer there */
     spoil(add_named(&before, "peer", "d2d", MIB, false), 0, XB_RESULT_SKIPPED, XB_VERIFIED_UNKNOWN,
@@ -269,7 +268,7 @@ static void lists_what_one_file_has(void **state)
     add_pinned(1.0);
     compare();
     assert_case(0, XB_BASIS_NONE, XB_OUTCOME_PASS, "not measured in 7 of 8");
-    assert_overall(XB_OUTCOME_PASS, 0, "The 1 figure passes");
+    assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
 static void compares_nothing_with_nothing(void **state)
@@ -280,7 +279,7 @@ static void compares_nothing_with_nothing(void **state)
     assert_int_equal(result.case_count, 0);
     assert_int_equal(result.gating_count, 0);
     assert_int_equal(result.processes_needed, 5); /* for one */
-    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "No figure that counts was measured in both files");
+    assert_overall(XB_OUTCOME_INCONCLUSIVE, 3, "No result that counts was measured in both files");
 }
 
 /* Everything that makes a case another one. */

@@ -219,6 +219,13 @@ static void a_node_has_one_row(void **state)
     assert_has(text, "\ngpu003  all 3  link h2d  27.72 GB/s  55.44 GB/s     -7.9 %    +2  "
                      "slow\n");
     free(text);
+    for (size_t i = 1; i < 4; i++) {
+        made.findings[i].code = XB_FLEET_LINK_WARNING;
+        made.findings[i].figure = XB_FLEET_NONE;
+    }
+    text = table(100, false);
+    assert_has(text, "\ngpu003  all 3  -  "); /* without a figure too */
+    free(text);
 }
 
 /* What is kept in a file has all rows; a folder of broken files does not fill the screen. */
