@@ -54,6 +54,7 @@ class Overview(Case):
 
     def assert_one_screen(self, text):
         self.assertLessEqual(len(text.splitlines()), SCREEN, text)
+        self.assertRegex(text, r"\A.*\S\n(.*\n){1,3}?(?<=\.\n)\n", "no answer below the header")
 
     def test_files_of_every_kind(self):
         for name in SOME:
