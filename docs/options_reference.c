@@ -65,6 +65,8 @@ static void print_figures(const struct xb_figure *const *figures)
 static void print_mode(const struct xb_mode *mode)
 {
     printf("## Mode `%s`\n\n%s.\n\n%s\n\n", mode->name, mode->summary, mode->description);
+    if (mode->calls != NULL)
+        printf("Calls: %s\n\n", mode->calls);
     for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
         print_row(mode->options[i]);
     if (mode->figures != NULL)

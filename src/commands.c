@@ -116,8 +116,7 @@ static enum xb_status refuse_operands(const struct xb_command *command,
 
 static const struct xb_option *const *help_rows(void)
 {
-    static const struct xb_option *const rows[] = {&xb_option_plain_help, &xb_option_color,
-                                                   &xb_option_version, NULL};
+    static const struct xb_option *const rows[] = {&xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL};
     return rows;
 }
 
@@ -135,10 +134,12 @@ static void print_help(FILE *stream)
 static const struct xb_command command_help = {
     .name = "help",
     .synopsis = "help [WORD]",
-    .summary = "on a command, a mode or an option",
-    .description = "Prints help on the program, or on a command, a mode or an option: help link, "
-                   "help pinned, help --size. `help columns` tells what the columns of the tables "
-                   "are, `help all` everything. --help does the same.",
+    .summary = "on a command, a mode, an option or a word",
+    .description =
+        "Prints help on the program, or on a command, a mode, an option or a word: help "
+        "link, help pinned, help --size, help ring. `help words` tells what the words "
+        "mean, `help columns` what the columns of the tables are, `help all` everything. "
+        "--help does the same.",
     .exits = "0 there is help; 2 there is none on that.",
     .example = "xferbench help pinned",
     .operands = XB_OPERANDS_TOPIC,
@@ -190,8 +191,9 @@ static int run(const struct xb_command *command, bool is_named, int argc, char *
     memcpy(words, argv, (size_t)argc * sizeof *words);
     int code = XB_EXIT_OK;
     if (xb_config_parse(command->rows(), argc, argv, &config, &error) == XB_OK) {
-        xb_option_color_apply(&config);
-        code = answer(command, is_named, &config, words);
+        code = xb_option_color_apply(&config, &error) == XB_OK
+                   ? answer(command, is_named, &config, words)
+                   : command->fail(&error);
         xb_config_free(&config);
     } else {
         code = command->fail(&error);

@@ -54,6 +54,7 @@ CONTRACTS = {
     "options": "base",
     "statistics": "base",
     "version": "base",  # made by CMake
+    "words": "commands",  # the same, from docs/words.md
     "format": "codecs",
     "kernel_text": "codecs",
     "access": "backends",
@@ -122,7 +123,7 @@ class Tree:
 
 def name_of_made(name):
     """Headers that the build makes are placed, but nothing is known of what they include."""
-    return "include/" + name if name == "xferbench/version.h" else None
+    return "include/" + name if name in ("xferbench/version.h", "xferbench/words.h") else None
 
 
 def room(path):

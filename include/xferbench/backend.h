@@ -608,6 +608,8 @@ const char *xb_device_lacks(const struct xb_device_info *info, uint32_t capabili
 /* Takes capabilities from a device, or says of those that it never had why not. */
 void xb_device_withhold(struct xb_device_info *info, uint32_t capabilities, const char *reason);
 
+/* Adds the fact whether kernels reach ordinary host memory, and how. */
+void xb_device_tells_access(struct xb_device_info *info, bool reaches, bool by_host_tables);
 /* Adds a fact; one past the array's end is a bug: it aborts in a debug build, else is dropped. */
 void xb_device_fact(struct xb_device_info *info, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -45,9 +45,9 @@ enum xb_status xb_error_set_native(struct xb_error *error, enum xb_status status
 const char *xb_errno_name(int code);
 
 /*
- * The whole error as one line: message, then libc's words with the name of their code, or another
- * library's call, name and code; and with XFERBENCH_DEBUG in the environment the place in our
- * source. Writes at most `size` bytes with the closing zero; returns `text`.
+ * The whole error as one line: message, then call and code, for libc's with its words. Where the
+ * variable XFERBENCH_DEBUG has any value the line of the source follows.
+ * Writes at most `size` bytes with the closing zero; returns `text`.
  */
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size);
 

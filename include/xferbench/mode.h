@@ -240,9 +240,12 @@ struct xb_mode {
     const char *name;        /* "pinned" */
     const char *summary;     /* one line */
     const char *description; /* what is measured and what is left out, for --help MODE */
-    unsigned directions;     /* bits of enum xb_direction that it knows */
-    unsigned by_default;     /* those that are run when no --direction is given */
-    bool pairs;              /* its cases are of ordered pairs of devices */
+    /* What a program calls to move data like this: CUDA's names, HIP's where they are others, and
+     * PyTorch's; for help and documents. NULL: nothing. */
+    const char *calls;
+    unsigned directions; /* bits of enum xb_direction that it knows */
+    unsigned by_default; /* those that are run when no --direction is given */
+    bool pairs;          /* its cases are of ordered pairs of devices */
     /* Several devices, or pairs of them one way, can start together, because submit never blocks;
      * except in the variant `only_alone` (NULL: no exception). */
     bool simultaneous;
@@ -250,7 +253,6 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
-    const char *calls; /* what a program calls for it, in words; NULL: nothing of its own */
     /* What people call its variants, where mode and word together do not say it; ends with a
      * variant of NULL; NULL: none (record/case_name.h). */
     const struct xb_variant_name *names;
@@ -292,10 +294,12 @@ struct xb_mode {
      * device of a mode of pairs is -1. NULL: false.
      */
     bool (*answer)(struct xb_reading *reading, int device, uint64_t bytes);
-    /* What to try first if a case of the mode is far below the best way: adds it to the statement
-     * that says so (xb_reading_try in reading.h) and returns true, if rows of the record show that
-     * it helps. NULL: nothing. */
-    bool (*say_first_thing)(struct xb_reading *reading, const struct xb_record_case *slow);
+    /* What to try first if a case of the mode is far below the best way: gives the statement that
+     * says so a remedy, if no other statement has it, and the number of xb_reading_try (reading.h).
+     * NULL: nothing. */
+    void (*say_first_thing)(struct xb_reading *reading, const struct xb_record_case *slow);
+    /* The variant that is how a program copies that did nothing for its copies; NULL: none. */
+    const char *ordinary;
     /* Only the link limits its copies one way: if they are far below what it can carry, something
      * is wrong with the link. */
     bool shows_link;

@@ -112,4 +112,8 @@ const struct xb_value *xb_config_get(const struct xb_config *config, const char 
  */
 const char *xb_nearest(const char *word, const char *const *candidates);
 
+/* The name of an option of ours, one of `candidates`, that does what `word` does in other programs
+ * ("gpus": device); else the nearest. Another one that may be meant goes into *other, else NULL. */
+const char *xb_nearest_option(const char *word, const char *const *candidates, const char **other);
+
 #endif

@@ -33,6 +33,9 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
  * bandwidths. */
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
 
+/* The same of any length. */
+bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test);
+
 /* The fastest usable case of that device alone, of a mode and one of its variants (NULL: any). NULL
  * if there is none. */
 const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
@@ -64,7 +67,8 @@ bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_r
 /*
  * How one case stands to another. Faster or slower only if it is certain: the intervals of the two
  * bandwidths do not meet, and the medians differ by 2 % or more. A machine drifts by less than that
- * from case to case, and no interval shows it. Unknown if one of them has no interval.
+ * from case to case, and no interval shows it. If one of them has too few samples for an interval,
+ * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown.
  */
 enum xb_reading_order {
     XB_READING_UNKNOWN,
@@ -80,6 +84,9 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
                                           const struct xb_figure *figure,
                                           const struct xb_record_case *test,
                                           const struct xb_record_case *other);
+/* Whether that figure of a case has enough samples for an interval. */
+bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
+                        const struct xb_figure *figure);
 /* How the bandwidth of a case stands to the one that it has of the same work done the plain way. */
 enum xb_reading_order xb_reading_judge_own(const struct xb_reading *reading,
                                            const struct xb_record_case *test,
@@ -108,7 +115,7 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
 
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* "55.44", of GB/s. */
+/* Digits: the fewest that are within 1 % of a number. "55.4", of GB/s. */
 void xb_reading_add_rate(struct xb_reading *reading, double rate);
 /* "24". */
 void xb_reading_add_whole(struct xb_reading *reading, double number);
@@ -116,18 +123,18 @@ void xb_reading_add_whole(struct xb_reading *reading, double number);
 void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes);
 /* "828 ns". */
 void xb_reading_add_duration(struct xb_reading *reading, double seconds);
-/* "1.64 times". */
+/* "1.6 times". */
 void xb_reading_add_factor(struct xb_reading *reading, double factor);
-/* "1.64 times as fast", "as fast", "64 % as fast". */
+/* "1.6 times as fast", "as fast", "64 % as fast". */
 void xb_reading_add_speed(struct xb_reading *reading, double factor);
 /* "97 %". */
 void xb_reading_add_share(struct xb_reading *reading, double share);
 /* "97 % of the time"; by noise a share may come out above 1, which is all of it. */
 void xb_reading_add_share_of_time(struct xb_reading *reading, double share);
-/* "pinned registered"; "pageable" of a mode that has no variants; "async registered with chunk 8
- * MiB, streams 2" where these differ between the record's rows of that mode. */
+/* "pinned", "pageable by a ring" (xb_method_name), "Pinned" where a sentence begins; "async with
+ * chunk 8 MiB, streams 2" where these differ between the record's rows of that mode. */
 void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test);
-/* The same with its direction: "async registered h2d with chunk 8 MiB". */
+/* The same with its direction: "async to the GPU with chunk 8 MiB". */
 void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case *test);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
@@ -180,6 +187,10 @@ void xb_reading_is_untold(struct xb_reading *reading);
  * that has no names for them "cudaHostRegister() or hipHostRegister()". */
 const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call);
 
+/* A smaller gain is no advice: small copies give each process another ratio, more than their
+ * intervals say. */
+#define XB_WORTH_SAYING 1.25
+
 /* ---- one way to move data against another ---- */
 
 /* A way to move data: a mode, and one of its variants or NULL for the fastest. */
@@ -187,19 +198,24 @@ struct xb_reading_way {
     const char *mode, *variant;
 };
 
-/* "Host to device, pinned registered is 7.20 times as fast as pageable (54.00 and 7.500 GB/s).",
- * and the same from device to host; "... differ by no more than the noise" where neither is faster
- * for certain (xb_reading_judge). Its numbers are ratio_h2d and WAY_bandwidth_h2d of both, and
- * those of the other direction; a WAY is the mode or, where both are of one mode, the variant.
- * False where neither direction has both ways. */
-bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
-                        struct xb_reading_way way, struct xb_reading_way other);
+/* How many times as fast a way is, in the directions in which that is certain. */
+struct xb_reading_gain {
+    double most;    /* of the two directions; NAN: in none */
+    char words[80]; /* "6.7 times as fast to the GPU, 3.3 times back"; "" */
+};
 
-/* For say_first_thing: " Try first: page-locked memory, 7.20 times as fast.", if that way is faster
- * than `slow` (xb_reading_judge) at the same device, size and direction. Says so if their clocks
- * differ, as xb_reading_compare does. False if it is not faster, or was not measured. Its number is
- * first_thing_ratio. */
+/* "Pinned is 7.2 times as fast as pageable to the GPU and 3.3 times back."; that the samples cannot
+ * tell where neither is faster for certain. Small copies by their whole time. Its numbers are ratio_h2d
+ * and WAY_bandwidth_h2d of both, or WAY_wall_time_h2d, and those of the other direction; a WAY is
+ * the mode or, where both are of one mode, the variant. False where neither direction has both
+ * ways. `gain` is what the first way gains; NULL: not wanted. */
+bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
+                        struct xb_reading_way way, struct xb_reading_way other,
+                        struct xb_reading_gain *gain);
+
+/* For say_first_thing: whether that way is faster than `slow` for certain at the same device, size
+ * and direction. Its number is first_thing_ratio. `gain` is that of both directions. */
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
-                    struct xb_reading_way way, const char *what);
+                    struct xb_reading_way way, struct xb_reading_gain *gain);
 
 #endif

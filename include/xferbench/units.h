@@ -62,8 +62,8 @@ void xb_counts_free(struct xb_counts *counts);
 XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds,
                                                struct xb_error *error);
 
-/* "1 GiB", "1536 KiB", "1 GB", "1001 B": exact, with the power of 1024 or of 1000 that leaves the
- * smaller number. */
+/* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in the unit that takes fewest digits; of two that
+ * take as many, in that of 1024. */
 const char *xb_size_format(uint64_t bytes, char *text, size_t size);
 
 /* Three significant digits with a fitting unit: "3.31 us", "19.4 ms", "1.20 s". */

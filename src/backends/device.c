@@ -22,6 +22,14 @@ void xb_device_withhold(struct xb_device_info *info, uint32_t capabilities, cons
     info->capabilities &= ~capabilities;
 }
 
+void xb_device_tells_access(struct xb_device_info *info, bool reaches, bool by_host_tables)
+{
+    xb_device_fact(info, "pageable_access", "%s",
+                   !reaches         ? "no"
+                   : by_host_tables ? "yes, by the host's page tables (ATS)"
+                                    : "yes, by page faults (HMM)");
+}
+
 void xb_device_fact(struct xb_device_info *info, const char *key, const char *format, ...)
 {
     assert(info->fact_count < XB_DEVICE_FACTS);

@@ -182,23 +182,6 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
 
 /* ---- the command line ---- */
 
-/* The option that people mean who type what other programs call it; NULL for none that is there. */
-static const char *usual_name(const char *word, const char *const *names)
-{
-    static const char *const usual[][2] = {
-        {"gpu", "device"},    {"gpus", "device"},         {"devices", "device"},
-        {"runs", "samples"},  {"iterations", "samples"},  {"repeat", "samples"},
-        {"iters", "samples"}, {"repetitions", "samples"}, {"output", "json"},
-        {"out-file", "json"}, {"colour", "color"},        {"bytes", "size"},
-        {"sizes", "size"},    {"details", "verbose"},
-    };
-    for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++)
-        for (size_t k = 0; strcmp(word, usual[i][0]) == 0 && names[k] != NULL; k++)
-            if (strcmp(names[k], usual[i][1]) == 0)
-                return names[k];
-    return NULL;
-}
-
 /* Refuses a long option that no row has. getopt_long would take the beginning of a name for it, and
  * --gpu for --gpu-time. */
 static enum xb_status check_name(const struct tables *tables, const char *argument,
@@ -210,11 +193,11 @@ static enum xb_status check_name(const struct tables *tables, const char *argume
         if (strlen(one->name) == length && strncmp(one->name, argument + 2, length) == 0)
             return XB_OK;
     snprintf(word, sizeof word, "%.*s", (int)length, argument + 2);
-    const char *nearest = usual_name(word, tables->names);
-    if (nearest == NULL)
-        nearest = xb_nearest(word, tables->names);
-    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s", word,
+    const char *other = NULL;
+    const char *nearest = xb_nearest_option(word, tables->names, &other);
+    return XB_FAIL(error, XB_ERR_USAGE, "unknown option --%s%s%s%s%s%s", word,
                    nearest != NULL ? "; did you mean --" : "", nearest != NULL ? nearest : "",
+                   other != NULL ? " or --" : "", other != NULL ? other : "",
                    nearest != NULL ? "?" : "");
 }
 

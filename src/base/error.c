@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* strerrorname_np */
 #include "xferbench/error.h"
 
-#include "note.h"
 #include "plain_text.h"
 
 #include <stdarg.h>
@@ -70,32 +69,20 @@ enum xb_status xb_error_set_native(struct xb_error *error, enum xb_status status
     return status;
 }
 
-/* "'x' cannot be read: No such file or directory (ENOENT)". A message that goes on after what
- * failed, or has these words, gets them in brackets, or the name alone. */
-static void add_libc(const struct xb_error *error, const char *words, struct xb_words *text)
-{
-    if (strstr(error->message, words) != NULL)
-        xb_words_add(text, " (%s)", error->native_name);
-    else if (strpbrk(error->message, ";(") != NULL)
-        xb_words_add(text, " (%s, %s)", words, error->native_name);
-    else
-        xb_words_add(text, ": %s (%s)", words, error->native_name);
-}
-
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
 {
-    const char *debug = getenv("XFERBENCH_DEBUG");
-    struct xb_words words = {.length = 0};
     int code = (int)error->native_code;
-    xb_words_add(&words, "%s", error->message);
-    /* Vendors' error names need no words: they explain themselves. */
-    if (error->call[0] != '\0' && strcmp(error->native_name, xb_errno_name(code)) == 0)
-        add_libc(error, strerror(code), &words);
-    else if (error->call[0] != '\0')
-        xb_words_add(&words, " [%s: %s (%lld)]", error->call, error->native_name,
-                     (long long)error->native_code);
-    if (debug != NULL && debug[0] != '\0' && error->file != NULL)
-        xb_words_add(&words, " [%s at %s:%d]", error->call, error->file, error->line);
-    snprintf(text, size, "%s", words.text);
+    /* An error of libc gets its words, unless the message has them. Vendors' error names need no
+     * such words: they explain themselves. */
+    bool is_libc = strcmp(error->native_name, xb_errno_name(code)) == 0 &&
+                   strstr(error->message, strerror(code)) == NULL;
+    const char *debug = getenv("XFERBENCH_DEBUG");
+    char native[192] = "", place[160] = "";
+    if (error->call[0] != '\0')
+        snprintf(native, sizeof native, " [%s: %s (%lld)%s%s]", error->call, error->native_name,
+                 (long long)error->native_code, is_libc ? ", " : "", is_libc ? strerror(code) : "");
+    if (debug != NULL && debug[0] != '\0')
+        snprintf(place, sizeof place, ", at %s:%d", error->file, error->line);
+    snprintf(text, size, "%s%s%s", error->message, native, place);
     return text;
 }

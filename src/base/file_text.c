@@ -31,6 +31,14 @@ static enum xb_status refuse_size(const char *path, size_t largest, struct xb_er
                    largest >> 20);
 }
 
+/* The call left its errno. */
+static enum xb_status fail_to(const char *done, const char *call, const char *path,
+                              struct xb_error *error)
+{
+    int code = errno;
+    return XB_FAIL_ERRNO(error, call, code, "%.300s: cannot be %s: %s", path, done, strerror(code));
+}
+
 /* Reads `size` bytes, or fewer if the file ends before. */
 static enum xb_status read_up_to(int descriptor, const char *path, char *text, size_t size,
                                  size_t *length, struct xb_error *error)
@@ -43,7 +51,7 @@ static enum xb_status read_up_to(int descriptor, const char *path, char *text, s
         if (got > 0)
             *length += (size_t)got;
         else if (errno != EINTR)
-            return XB_FAIL_ERRNO(error, "read", errno, "%.300s: cannot be read", path);
+            return fail_to("read", "read", path, error);
     }
     return XB_OK;
 }
@@ -79,7 +87,7 @@ static enum xb_status check_unchanged(int descriptor, const char *path, const st
         return XB_OK;
     bool same = has_same_text(descriptor, text, length);
     if (fstat(descriptor, &after) != 0)
-        return XB_FAIL_ERRNO(error, "fstat", errno, "%.300s: cannot be read", path);
+        return fail_to("read", "fstat", path, error);
     if (same && (size_t)after.st_size == length && after.st_mtim.tv_sec == before->st_mtim.tv_sec &&
         after.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
         return XB_OK;
@@ -93,7 +101,7 @@ static enum xb_status read_open(int descriptor, const char *path, size_t largest
 {
     struct stat file;
     if (fstat(descriptor, &file) != 0)
-        return XB_FAIL_ERRNO(error, "fstat", errno, "%.300s: cannot be read", path);
+        return fail_to("read", "fstat", path, error);
     /* Check the kind again: another file may have this path since the caller's stat(). */
     enum xb_status status = check_kind(path, file.st_mode, pipes, error);
     if (status != XB_OK)
@@ -119,13 +127,13 @@ enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, c
     struct stat file;
     /* Look before opening: open() alone can act on a device, and it waits for a pipe's writer. */
     if (stat(path, &file) != 0)
-        return XB_FAIL_ERRNO(error, "stat", errno, "%.300s: cannot be read", path);
+        return fail_to("read", "stat", path, error);
     enum xb_status status = check_kind(path, file.st_mode, pipes, error);
     if (status != XB_OK)
         return status;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK));
     if (descriptor < 0)
-        return XB_FAIL_ERRNO(error, "open", errno, "%.300s: cannot be opened", path);
+        return fail_to("opened", "open", path, error);
     char *read = NULL;
     status = read_open(descriptor, path, largest, pipes, &read, length, error);
     close(descriptor);

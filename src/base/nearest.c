@@ -2,6 +2,7 @@
 #include "xferbench/options.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* No real name is this long. A longer candidate is found only by its beginning. */
@@ -88,4 +89,35 @@ const char *xb_nearest(const char *word, const char *const *candidates)
         }
     }
     return nearest;
+}
+
+/* Our options, and what people type for them who know other programs. */
+static const char *const known[][2] = {
+    {"device", " gpu gpus "},
+    {"samples", " runs iterations iters repeat repetitions "},
+    {"processes", " runs iterations iters repeat repetitions "},
+    {"json", " output verbose "},
+    {"csv", " output "},
+    {"color", " colour no-color no-colour "},
+    {"size", " bytes buffer-size "},
+    {"mode", " test tests "},
+    {"time-limit", " duration "},
+    {"deadline", " timeout "},
+    {"quiet", " silent "},
+    {"expect-hosts", " nodes hosts "},
+};
+
+const char *xb_nearest_option(const char *word, const char *const *candidates, const char **other)
+{
+    const char *found[2] = {NULL, NULL};
+    char between_blanks[CANDIDATE_MAX];
+    size_t count = 0;
+    snprintf(between_blanks, sizeof between_blanks, " %s ", word);
+    for (size_t k = 0; k < sizeof known / sizeof known[0] && count < 2; k++)
+        for (size_t i = 0; strstr(known[k][1], between_blanks) != NULL && candidates[i] != NULL;
+             i++)
+            if (strcmp(known[k][0], candidates[i]) == 0)
+                found[count++] = candidates[i];
+    *other = found[1];
+    return found[0] != NULL ? found[0] : xb_nearest(word, candidates);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 #include "note.h"
+#include "plain_text.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -30,8 +31,8 @@ static bool is_digit(char c)
 
 static bool is_unit(const char *word)
 {
-    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB",
-                                        "ns", "us",   "ms", "s",   "min", "h"};
+    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB", "KB", "MB",
+                                        "GB", "ns",   "us", "ms",  "s",   "min", "h"};
     size_t length = strcspn(word, " ,;:.)");
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
         if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
@@ -62,11 +63,24 @@ static int length_together(const char *word)
     return (int)(end - word);
 }
 
+size_t xb_whole_words(const char *text, size_t room)
+{
+    size_t end = 0, begin = strspn(text, " ");
+    while (text[begin] != '\0' && begin + (size_t)length_together(text + begin) <= room) {
+        end = begin + (size_t)length_together(text + begin);
+        begin = end + strspn(text + end, " ");
+    }
+    while (text[begin] != '\0' && end > 0 && strchr(",;:", text[end - 1]) != NULL)
+        end--;
+    return end;
+}
+
 /* Where words are printed, line by line. */
 struct lines {
     FILE *stream;
     int width, indent; /* of a line; of all of them but the first */
     int used;          /* of the one that is printed */
+    bool breaks;       /* words that are longer than a line */
     bool is_begun;     /* it has a word */
 };
 
@@ -82,7 +96,7 @@ static void begin_line(struct lines *lines)
 static void put_word(struct lines *lines, const char *word, int length)
 {
     int room = lines->width - lines->used;
-    while (length > room && room > 0 && xb_is_terminal(lines->stream)) {
+    while (length > room && room > 0 && lines->breaks) {
         fprintf(lines->stream, "%.*s", room, word);
         word += room;
         length -= room;
@@ -93,11 +107,10 @@ static void put_word(struct lines *lines, const char *word, int length)
     lines->is_begun = true;
 }
 
-/* Breaks the text, which it makes plain, into lines. */
-static void put_words(struct lines *lines, char *text)
+/* Breaks the text into lines. */
+static void put_words(struct lines *lines, const char *text)
 {
-    xb_make_plain(text);
-    for (char *word = text + strspn(text, " "); word[0] != '\0'; word += strspn(word, " ")) {
+    for (const char *word = text + strspn(text, " "); word[0] != '\0'; word += strspn(word, " ")) {
         int length = (int)strcspn(word, " ");
         if (lines->is_begun && lines->used + 1 + length_together(word) > lines->width)
             begin_line(lines);
@@ -108,13 +121,26 @@ static void put_words(struct lines *lines, char *text)
     }
 }
 
+void xb_wrapped_print(FILE *stream, const char *text, int indent, int used)
+{
+    struct lines lines = {.stream = stream,
+                          .width = (int)xb_terminal_prose_columns(stream),
+                          .indent = indent,
+                          .used = used};
+    put_words(&lines, text);
+    fputc('\n', stream);
+}
+
 static void print_note(FILE *stream, enum xb_colour colour, const char *label, int width,
                        const char *format, va_list arguments)
 {
     char text[XB_NOTE_SIZE];
-    struct lines lines = {.stream = stream, .width = (int)xb_terminal_prose_columns(stream)};
+    struct lines lines = {.stream = stream,
+                          .width = (int)xb_terminal_prose_columns(stream),
+                          .breaks = xb_is_terminal(stream)};
     int length = (int)strlen(label);
     vsnprintf(text, sizeof text, format, arguments);
+    xb_make_plain(text);
     lines.indent = lines.used = 2 + (length > width ? length : width);
     fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
             xb_colour_end(stream, colour), lines.indent - 2 - length, "");
@@ -143,8 +169,10 @@ static void print_lines(FILE *stream, size_t width, enum xb_colour colour, const
                         va_list arguments)
 {
     char text[XB_NOTE_SIZE];
-    struct lines lines = {.stream = stream, .width = (int)width, .indent = 2};
+    struct lines lines = {
+        .stream = stream, .width = (int)width, .indent = 2, .breaks = xb_is_terminal(stream)};
     vsnprintf(text, sizeof text, format, arguments);
+    xb_make_plain(text);
     fputs(xb_colour_begin(stream, colour), stream);
     put_words(&lines, text);
     fprintf(stream, "%s\n", xb_colour_end(stream, colour));
@@ -175,4 +203,20 @@ void xb_words_add(struct xb_words *words, const char *format, ...)
     va_end(arguments);
     if (more > 0)
         words->length += (size_t)more < room ? (size_t)more : room - 1;
+}
+
+void xb_say(const char *format, ...)
+{
+    char text[2048], plain[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    xb_plain_text(text, plain, sizeof plain);
+    if (!xb_is_terminal(stderr)) { /* one line, for grep, in one write: others write there too */
+        fprintf(stderr, "xferbench: %s\n", plain);
+        return;
+    }
+    fputs("xferbench: ", stderr);
+    xb_wrapped_print(stderr, plain, 2, (int)strlen("xferbench: "));
 }

@@ -16,6 +16,14 @@
  * could begin a command of a CI system (xb_plain_text). */
 void xb_make_plain(char *text);
 
+/* How much of the text takes `room` characters at most and cuts no word, and no number from its
+ * unit. What is left out behind a comma or colon leaves that out too. */
+size_t xb_whole_words(const char *text, size_t room);
+
+/* Prints words within xb_terminal_prose_columns(), behind `used` columns of the first line; further
+ * lines are indented. Words stay whole. */
+void xb_wrapped_print(FILE *stream, const char *text, int indent, int used);
+
 /* Prints words after a label padded to `width`, and further lines under the first word: within
  * xb_terminal_prose_columns(). A word longer than a line, a path, is broken on a terminal only. */
 void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plain_text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -110,14 +109,4 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
     }
     plain[used] = '\0';
     return plain;
-}
-
-void xb_say(const char *format, ...)
-{
-    char text[2048], plain[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "xferbench: %s\n", xb_plain_text(text, plain, sizeof plain));
 }

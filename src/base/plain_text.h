@@ -28,7 +28,8 @@ bool xb_utf8_is_harmful(const char *text, size_t length);
  */
 const char *xb_plain_text(const char *text, char *plain, size_t size);
 
-/* Prints one line to stderr: "xferbench: " and the message as plain text. */
+/* Prints "xferbench: " and the message as plain text to stderr: in one line, on a terminal in lines
+ * that fit (src/base/note.c, which knows of lines). */
 void xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

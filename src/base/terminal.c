@@ -74,17 +74,17 @@ bool xb_terminal_has_cursor(FILE *stream)
     return xb_is_terminal(stream) && !is_dumb() && columns_of_window(stream) >= XB_LEAST_COLUMNS;
 }
 
-static enum xb_colours colours = XB_COLOURS_AUTO;
+static enum xb_colours wanted_colours = XB_COLOURS_AUTO;
 
-void xb_terminal_colours(enum xb_colours when)
+void xb_terminal_want_colours(enum xb_colours colours)
 {
-    colours = when;
+    wanted_colours = colours;
 }
 
 bool xb_terminal_has_colours(FILE *stream)
 {
-    if (colours != XB_COLOURS_AUTO)
-        return colours == XB_COLOURS_ALWAYS;
+    if (wanted_colours != XB_COLOURS_AUTO)
+        return wanted_colours == XB_COLOURS_ALWAYS && fileno(stream) >= 0;
     return xb_is_terminal(stream) && !is_dumb() && !is_given(getenv("NO_COLOR"));
 }
 

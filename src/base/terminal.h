@@ -35,10 +35,12 @@ size_t xb_terminal_rows(FILE *stream);
  * or narrower than XB_LEAST_COLUMNS, because lines that are wider than it take several. */
 bool xb_terminal_has_cursor(FILE *stream);
 
-/* Whether to colour: as the user says (--color), else on a terminal, unless it is a dumb one (TERM)
- * or NO_COLOR has any value (https://no-color.org). Say it before other threads ask. */
+/* What --color says, in the order of its words. */
 enum xb_colours { XB_COLOURS_AUTO, XB_COLOURS_ALWAYS, XB_COLOURS_NEVER };
-void xb_terminal_colours(enum xb_colours when);
+void xb_terminal_want_colours(enum xb_colours colours);
+
+/* Whether to colour. AUTO: on a terminal, unless it is a dumb one (TERM) or NO_COLOR has any value
+ * (https://no-color.org). ALWAYS: everywhere but in a text in memory. */
 bool xb_terminal_has_colours(FILE *stream);
 
 /* Whether texts may have UTF-8 in them: by LC_ALL, LC_CTYPE or LANG, the first that is set. The

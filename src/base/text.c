@@ -49,18 +49,22 @@ void xb_plain_locale_leave(locale_t previous)
 
 const char *xb_size_format(uint64_t bytes, char *text, size_t size)
 {
-    static const char *const binary[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    static const char *const decimal[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
-    uint64_t thousands = bytes;
-    size_t unit = 0, decimal_unit = 0;
-    for (; bytes != 0 && bytes % 1024 == 0; unit++)
-        bytes /= 1024;
-    for (; thousands != 0 && thousands % 1000 == 0; decimal_unit++)
-        thousands /= 1000;
-    if (thousands < bytes)
-        snprintf(text, size, "%" PRIu64 " %s", thousands, decimal[decimal_unit]);
-    else
-        snprintf(text, size, "%" PRIu64 " %s", bytes, binary[unit]);
+    static const struct {
+        uint64_t step;
+        const char *units[7];
+    } scales[] = {{1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}},
+                  {1000, {"B", "KB", "MB", "GB", "TB", "PB", "EB"}}};
+    int fewest = 0;
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        uint64_t number = bytes;
+        size_t unit = 0;
+        for (; number != 0 && number % scales[i].step == 0; unit++)
+            number /= scales[i].step;
+        int digits = snprintf(NULL, 0, "%" PRIu64, number);
+        if (i == 0 || digits < fewest)
+            snprintf(text, size, "%" PRIu64 " %s", number, scales[i].units[unit]);
+        fewest = digits;
+    }
     return text;
 }
 

@@ -3,10 +3,8 @@
 
 #include "backends/choice.h"
 #include "base/plain_text.h"
-#include "base/stream.h"
 #include "help.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void xb_probe_print(FILE *stream, const struct xb_probe *probe)
@@ -21,28 +19,50 @@ void xb_probe_print(FILE *stream, const struct xb_probe *probe)
     }
 }
 
-/* Notes why a backend cannot run. The argument is the stream; NULL if memory is short. */
-static void explain(void *argument, const struct xb_backend_entry *entry,
-                    const struct xb_probe *probe)
+/* The backends that were looked at, each with what it found. */
+struct tries {
+    struct {
+        const struct xb_backend_entry *entry;
+        struct xb_probe probe;
+    } of[8];
+    size_t count;
+};
+
+static void note_try(void *argument, const struct xb_backend_entry *entry,
+                     const struct xb_probe *probe)
 {
-    FILE *stream = argument;
-    if (stream == NULL)
-        return;
-    if (entry->backend == NULL) {
-        fprintf(stream, "  %s: not in this build: %s\n", entry->name, entry->absent_reason);
-        return;
+    struct tries *tries = argument;
+    if (tries->count < sizeof tries->of / sizeof tries->of[0]) {
+        tries->of[tries->count].entry = entry;
+        tries->of[tries->count++].probe = *probe;
     }
-    fprintf(stream, "  %s: %s\n", entry->name, entry->backend->summary);
-    xb_probe_print(stream, probe);
+}
+
+/* Why none of them can run. */
+static void explain(const struct tries *tries)
+{
+    for (size_t i = 0; i < tries->count; i++) {
+        const struct xb_backend_entry *entry = tries->of[i].entry;
+        if (entry->backend == NULL) {
+            fprintf(stderr, "  %s: not in this build: %s\n", entry->name, entry->absent_reason);
+            continue;
+        }
+        fprintf(stderr, "  %s: %s\n", entry->name, entry->backend->summary);
+        xb_probe_print(stderr, &tries->of[i].probe);
+    }
 }
 
 /* A backend that needs no GPU is never taken unasked. */
 static void suggest_others(const char *asked)
 {
-    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++)
-        if (!xb_backend_is_automatic(entry) && strcmp(entry->name, asked) != 0)
-            fprintf(stderr, "To measure without a GPU, with %s:\n  xferbench --backend %s\n",
-                    entry->backend->summary, entry->name);
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
+        char command[64], text[256];
+        if (xb_backend_is_automatic(entry) || strcmp(entry->name, asked) == 0)
+            continue;
+        snprintf(command, sizeof command, "  xferbench --backend %s", entry->name);
+        snprintf(text, sizeof text, "measures without a GPU: %s", entry->backend->summary);
+        xb_help_print_entry(stderr, command, text, 34);
+    }
 }
 
 enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
@@ -50,10 +70,8 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
     struct xb_error error;
     if (xb_backend_check_name(name, &error) != XB_OK)
         return (enum xb_exit)xb_cli_fail(&error);
-    struct xb_memory_text reasons = {.text = NULL};
-    FILE *stream = xb_memory_text_begin(&reasons);
-    run->driver = xb_backend_open_first(name, &run->probe, explain, stream);
-    bool is_whole = xb_memory_text_end(&reasons, "what was looked for", &error) == XB_OK;
+    struct tries tries = {.count = 0};
+    run->driver = xb_backend_open_first(name, &run->probe, note_try, &tries);
     if (run->driver != NULL) {
         run->backend = run->driver->backend;
     } else {
@@ -61,9 +79,8 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
             xb_say("no GPU can be tested here. What was looked for:");
         else
             xb_say("the %s backend cannot run here:", name);
-        fprintf(stderr, "%s", is_whole ? reasons.text : "");
+        explain(&tries);
         suggest_others(name);
     }
-    free(reasons.text);
     return run->driver != NULL ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }

@@ -2,6 +2,7 @@
 #include "help.h"
 
 #include "backends/registry.h"
+#include "base/note.h"
 #include "base/terminal.h"
 #include "xferbench/version.h"
 
@@ -15,23 +16,7 @@
 
 void xb_help_print_wrapped(FILE *stream, const char *text, int indent)
 {
-    int width = (int)xb_terminal_prose_columns(stream);
-    int column = indent;
-    while (*text != '\0') {
-        int length = (int)strcspn(text, " ");
-        if (column > indent && column + 1 + length > width) {
-            fprintf(stream, "\n%*s", indent, "");
-            column = indent;
-        } else if (column > indent) {
-            fputc(' ', stream);
-            column++;
-        }
-        fprintf(stream, "%.*s", length, text);
-        column += length;
-        text += length;
-        text += strspn(text, " ");
-    }
-    fputc('\n', stream);
+    xb_wrapped_print(stream, text, indent, indent);
 }
 
 void xb_help_print_entry(FILE *stream, const char *name, const char *text, int column)
@@ -133,8 +118,8 @@ void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
     fputc('\n', stream);
     xb_help_print_wrapped(stream, mode->description, 0);
     if (mode->calls != NULL) {
-        fprintf(stream, "\nIn a program: ");
-        xb_help_print_wrapped(stream, mode->calls, (int)strlen("In a program: "));
+        fprintf(stream, "\nCalls: ");
+        xb_help_print_wrapped(stream, mode->calls, (int)strlen("Calls: "));
     }
     fprintf(stream, "\nDirections:");
     xb_help_print_directions(stream, mode);

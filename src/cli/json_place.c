@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_place.h"
 
+#include "file_name.h"
+
 const struct xb_option xb_option_json_lines = {
     .name = "json-lines",
     .type = XB_OPTION_FILE,
@@ -10,6 +12,28 @@ const struct xb_option xb_option_json_lines = {
         "long lines and mix them: there write one file per node (--json %h.json).",
     .selects = true,
 };
+
+const struct xb_option xb_option_json_beside = {
+    .name = "json",
+    .short_name = 'j',
+    .type = XB_OPTION_FILE,
+    .argument = "FILE",
+    .help = "Also write everything as JSON, as --format json does; - for standard output, in place "
+            "of what --format says." XB_FILE_NAME_HELP,
+};
+
+enum xb_status xb_cli_find_outputs(const struct xb_config *config, struct xb_output *output,
+                                   struct xb_output *json, struct xb_error *error)
+{
+    const struct xb_value *beside = xb_config_get(config, "json");
+    enum xb_status status =
+        xb_cli_find_output("--output", xb_config_get(config, "output")->text, output, error);
+    if (status == XB_OK && beside->is_set)
+        status = xb_cli_find_output("--json", beside->text, json, error);
+    if (status == XB_OK && json->is_stdout && output->is_stdout)
+        xb_output_discard(output);
+    return status;
+}
 
 enum xb_status xb_json_place_choose(const struct xb_config *config, struct xb_json_place *place,
                                     struct xb_error *error)

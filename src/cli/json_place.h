@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_CLI_JSON_PLACE_H
 #define XFERBENCH_CLI_JSON_PLACE_H
 
+#include "base/output.h"
 #include "xferbench/options.h"
 
 /* Where a command with --json and --json-lines writes its JSON. */
@@ -16,7 +17,13 @@ XB_MUST_CHECK enum xb_status xb_json_place_choose(const struct xb_config *config
                                                   struct xb_json_place *place,
                                                   struct xb_error *error);
 
-/* The row of --json-lines. */
-extern const struct xb_option xb_option_json_lines;
+/* The row of --json-lines, and that of --json where the report itself goes to --output. */
+extern const struct xb_option xb_option_json_lines, xb_option_json_beside;
+
+/* xb_cli_find_output for --output and, where it is given, --json. With JSON on standard output
+ * nothing else goes there: then *output is left as it is where nothing is wanted. */
+XB_MUST_CHECK enum xb_status xb_cli_find_outputs(const struct xb_config *config,
+                                                 struct xb_output *output, struct xb_output *json,
+                                                 struct xb_error *error);
 
 #endif

@@ -13,7 +13,7 @@ const struct xb_option xb_option_help = {
     .name = "help",
     .short_name = 'h',
     .type = XB_OPTION_FLAG,
-    .help = "Print help; with the name of a command, a mode or an option behind it, help on that.",
+    .help = "Print help; with a command, a mode, an option or a word behind it, help on that.",
     .selects = true,
 };
 const struct xb_option xb_option_plain_help = {
@@ -30,24 +30,29 @@ const struct xb_option xb_option_version = {
     .help = "Print the version and what is built in.",
     .selects = true,
 };
-static const char *const colours[] = {"auto", "always", "never", NULL};
 
+/* In the order of enum xb_colours. */
+static const char *const colour_words[] = {"auto", "always", "never", NULL};
 const struct xb_option xb_option_color = {
     .name = "color",
     .type = XB_OPTION_CHOICES,
     .argument = "WHEN",
     .default_text = "auto",
-    .help =
-        "Whether to colour the text: auto (on a terminal, unless NO_COLOR is set), always, never.",
-    .choices = colours,
+    .help = "Colours: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or "
+            "never.",
+    .choices = colour_words,
     .selects = true,
 };
 
-void xb_option_color_apply(const struct xb_config *config)
+enum xb_status xb_option_color_apply(const struct xb_config *config, struct xb_error *error)
 {
-    const char *when = xb_config_get(config, "color")->text;
-    if (strcmp(when, "auto") != 0)
-        xb_terminal_colours(strcmp(when, "never") == 0 ? XB_COLOURS_NEVER : XB_COLOURS_ALWAYS);
+    const struct xb_value *value = xb_config_get(config, xb_option_color.name);
+    if (value->word_count != 1)
+        return XB_FAIL(error, XB_ERR_USAGE, "--color: one at a time");
+    for (int i = 0; colour_words[i] != NULL; i++)
+        if (strcmp(colour_words[i], value->words[0]) == 0)
+            xb_terminal_want_colours((enum xb_colours)i);
+    return XB_OK;
 }
 
 const struct xb_option xb_option_output = {

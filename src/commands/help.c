@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `help` and --help: on the program, a command, a mode, an option, the columns. */
+/* `help` and --help: on the program, a command, a mode, an option, the columns, a word. */
 #include "help.h"
 
 #include "base/plain_text.h"
@@ -8,8 +8,10 @@
 #include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"
+#include "xferbench/words.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* ---- on the program ---- */
 
@@ -39,12 +41,7 @@ void xb_help_print_program(FILE *stream, const struct xb_command *const *command
 {
     print_title(stream);
     print_commands(stream, commands);
-    fprintf(stream, "\nModes:\n");
-    for (size_t m = 0; xb_modes[m] != NULL; m++) {
-        char name[64];
-        snprintf(name, sizeof name, "  %s", xb_modes[m]->name);
-        xb_help_print_entry(stream, name, xb_modes[m]->summary, 16);
-    }
+    xb_run_print_modes(stream);
     fprintf(stream, "\nOptions used most:\n");
     xb_help_print_brief_options(stream, xb_run_rows());
     fprintf(stream, "\nExample: %s\n\nMore:\n", xb_command_run.example);
@@ -56,6 +53,7 @@ void xb_help_print_program(FILE *stream, const struct xb_command *const *command
         xb_help_print_entry(stream, name, topic->summary, 26);
     }
     xb_help_print_entry(stream, "  man xferbench", "the manual, where it is installed", 26);
+    xb_help_print_entry(stream, "  XFERBENCH_DEBUG=1", "errors name their line of the source", 26);
 }
 
 static void print_all(FILE *stream, const struct xb_command *const *commands)
@@ -81,9 +79,53 @@ static void print_columns(FILE *stream, const struct xb_command *const *commands
     xb_run_print_columns(stream, xb_fleet_column_helps);
 }
 
+/* ---- on a word ---- */
+
+/* Names with ", " between them, and what they mean: from docs/words.md. */
+static const struct {
+    const char *names, *text;
+} words[] = {XB_WORDS};
+#define WORDS (sizeof words / sizeof words[0])
+
+static void print_word(FILE *stream, size_t index)
+{
+    char names[80];
+    snprintf(names, sizeof names, "  %s", words[index].names);
+    xb_help_print_entry(stream, names, words[index].text, 26);
+}
+
+static void print_words(FILE *stream, const struct xb_command *const *commands)
+{
+    (void)commands;
+    for (size_t i = 0; i < WORDS; i++)
+        print_word(stream, i);
+}
+
+/* Copies the first of the names; returns what stands behind it, "" for nothing. */
+static const char *first_name(const char *names, char *name, size_t size)
+{
+    size_t length = strcspn(names, ",");
+    snprintf(name, size, "%.*s", (int)length, names);
+    return names + length + strspn(names + length, ", ");
+}
+
+static bool print_word_named(FILE *stream, const char *word)
+{
+    char name[40];
+    for (size_t i = 0; i < WORDS; i++)
+        for (const char *rest = words[i].names; *rest != '\0';) {
+            rest = first_name(rest, name, sizeof name);
+            if (strcasecmp(name, word) == 0) {
+                print_word(stream, i);
+                return true;
+            }
+        }
+    return false;
+}
+
 const struct xb_topic xb_topics[] = {
+    {"words", "what the words of the output mean; help ring: one of them", print_words},
     {"columns", "what the columns of the tables are", print_columns},
-    {"words", "what the words mean: pinned, ring, noisy ...", xb_help_print_words},
     {"all", "every command and every option", print_all},
     {NULL, NULL, NULL},
 };
@@ -133,25 +175,28 @@ bool xb_help_print_option_named(FILE *stream, const struct xb_command *const *co
 
 /* ---- which of them ---- */
 
-/* No word of `asked` ("--help") is a command or a mode. */
+/* No word of `asked` ("--help") is any of them. */
 static int unknown_topic(const struct xb_command *const *commands, const char *asked,
                          const char *word)
 {
-    const char *names[96];
+    char all[WORDS][40];
+    const char *names[96 + WORDS];
     size_t count = 0;
     for (size_t i = 0; commands[i] != NULL && count < 24; i++)
         names[count++] = commands[i]->name;
     for (size_t i = 0; xb_topics[i].name != NULL && count < 32; i++)
         names[count++] = xb_topics[i].name;
-    for (size_t m = 0; xb_modes[m] != NULL && count + 1 < sizeof names / sizeof *names; m++)
+    for (size_t m = 0; xb_modes[m] != NULL && count < 95; m++)
         names[count++] = xb_modes[m]->name;
+    for (size_t i = 0; i < WORDS; i++) {
+        (void)first_name(words[i].names, all[i], sizeof all[i]);
+        names[count++] = all[i];
+    }
     names[count] = NULL;
     const char *nearest = xb_nearest(word, names);
-    if (nearest != NULL)
-        xb_say("%s: there is no command and no mode '%s'; did you mean '%s'?", asked, word,
-               nearest);
-    else
-        xb_say("%s: there is no command and no mode '%s'; see xferbench --help", asked, word);
+    xb_say("%s: there is no command, mode or word '%s'; %s%s%s", asked, word,
+           nearest != NULL ? "did you mean '" : "see xferbench --help",
+           nearest != NULL ? nearest : "", nearest != NULL ? "'?" : "");
     return XB_EXIT_USAGE;
 }
 
@@ -173,8 +218,7 @@ static bool print_on(FILE *stream, const struct xb_command *const *commands, con
             topic->print(stream, commands);
             return true;
         }
-    bool is_word = xb_help_print_word(stream, word);
-    return xb_help_print_option_named(stream, commands, word) || is_word;
+    return xb_help_print_option_named(stream, commands, word) || print_word_named(stream, word);
 }
 
 int xb_help_answer(const char *asked, const struct xb_config *config,

@@ -27,11 +27,4 @@ int xb_help_answer(const char *asked, const struct xb_config *config,
 bool xb_help_print_option_named(FILE *stream, const struct xb_command *const *commands,
                                 const char *word);
 
-/* ---- words.c ---- */
-
-/* Prints what each word means that the program uses; and what this one does: false if it is none.
- */
-void xb_help_print_words(FILE *stream, const struct xb_command *const *commands);
-bool xb_help_print_word(FILE *stream, const char *word);
-
 #endif

@@ -6,8 +6,7 @@
 #include "base/output.h"
 #include "base/plain_text.h"
 #include "base/terminal.h"
-#include "cli/file_name.h"
-#include "cli/help.h"
+#include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/places.h"
 #include "comparison.h"
@@ -75,9 +74,9 @@ static const struct xb_option option_verbose = {
 };
 
 static const struct xb_option *const compare_rows[] = {
-    &option_threshold,     &xb_option_alpha, &option_gate,       &option_force,
-    &option_strict,        &option_format,   &option_verbose,    &xb_option_output,
-    &xb_option_plain_help, &xb_option_color, &xb_option_version, NULL,
+    &option_threshold,      &xb_option_alpha,      &option_gate,      &option_force,
+    &option_strict,         &option_format,        &option_verbose,   &xb_option_output,
+    &xb_option_json_beside, &xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL,
 };
 
 static const struct xb_option *const *rows(void)
@@ -94,7 +93,7 @@ struct command {
     struct xb_record baseline, candidate;
     struct xb_record defaults; /* of the options that files have */
     struct xb_comparison comparison;
-    struct xb_output output;
+    struct xb_output output, json; /* those that are wanted */
 };
 
 /* Whatever kept it from a verdict: never a code that is one. */
@@ -136,9 +135,9 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 {
     const struct xb_config *config = command->config;
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    enum xb_status status = xb_cli_find_output("--output", xb_config_get(config, "output")->text,
-                                               &command->output, error);
+    enum xb_status status = xb_cli_find_outputs(config, &command->output, &command->json, error);
     const struct xb_cli_place places[] = {{.option = "--output", .output = &command->output},
+                                          {.option = "--json", .output = &command->json},
                                           {.option = "BASELINE", .input = config->operands[0]},
                                           {.option = "CANDIDATE", .input = config->operands[1]}};
     if (status != XB_OK)
@@ -192,7 +191,12 @@ static enum xb_status compare(struct command *command, struct xb_error *error)
                             error);
     if (status == XB_OK)
         status = open_output(command, error);
-    if (status != XB_OK)
+    if (status == XB_OK && command->json.stream != NULL) {
+        status = xb_compare_json_write(command->json.stream, &command->comparison, error);
+        if (status == XB_OK)
+            status = xb_output_commit(&command->json, error);
+    }
+    if (status != XB_OK || command->output.stream == NULL)
         return status;
     status = write_comparison(command, error);
     if (status == XB_OK)
@@ -209,6 +213,7 @@ static int run(struct xb_config *config, char *const *words)
     int code = compare(&command, &error) == XB_OK ? xb_comparison_exit_code(&command.comparison)
                                                   : fail(&error);
     xb_output_discard(&command.output);
+    xb_output_discard(&command.json);
     xb_comparison_free(&command.comparison);
     xb_record_free(&command.candidate);
     xb_record_free(&command.baseline);

@@ -48,7 +48,7 @@ static bool share_peer(const struct xb_fleet *fleet, const struct xb_tested *lef
            value_of(fleet, left)->peer == value_of(fleet, right)->peer;
 }
 
-/* Of neighbours that are alike, whose difference has twice the variance. 0 for none. */
+/* Spread within a group, from differences of neighbours. 0 if no group has two values. */
 static double within(const struct xb_fleet *fleet, const struct xb_tested *values, size_t count,
                      share_something *alike, double *scratch, size_t *pairs)
 {
@@ -85,7 +85,7 @@ static double worth(const struct xb_fleet *fleet, const struct xb_tested *values
     size_t pairs = 0;
     double inside = within(fleet, values, count, alike, scratch, &pairs);
     double all = of_all(values, count, scratch);
-    /* Of one node alone nothing is known of how nodes differ: its GPUs judge each other. */
+    /* One node alone does not show how nodes differ: its GPUs judge each other. */
     if (pairs == 0 || *groups < 2 || !(all > 0))
         return (double)count;
     double share = fmax(0, 1 - (inside / all) * (inside / all));

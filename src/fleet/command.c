@@ -8,7 +8,7 @@
 #include "base/output.h"
 #include "base/plain_text.h"
 #include "base/terminal.h"
-#include "cli/file_name.h"
+#include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/places.h"
 #include "formats.h"
@@ -28,7 +28,7 @@ struct command {
     bool expected_file; /* they came from a file */
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
-    struct xb_output output;
+    struct xb_output output, json; /* those that are wanted */
 };
 
 /* A failure must not end with the exit code of a verdict. */
@@ -131,7 +131,7 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 {
     const struct xb_fleet *fleet = &command->fleet;
     const struct xb_config *config = command->config;
-    size_t others = 1 + config->operand_count + fleet->source_count;
+    size_t others = 2 + config->operand_count + fleet->source_count;
     size_t count = others + command->expected_file;
     struct xb_cli_place *places = calloc(count, sizeof *places);
     if (places == NULL)
@@ -140,10 +140,11 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
         places[others] = (struct xb_cli_place){
             .option = "--expect-hosts", .input = xb_config_get(config, "expect-hosts")->text};
     places[0] = (struct xb_cli_place){.option = "--output", .output = &command->output};
+    places[1] = (struct xb_cli_place){.option = "--json", .output = &command->json};
     for (size_t i = 0; i < config->operand_count; i++)
-        places[1 + i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
+        places[2 + i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
     for (size_t i = 0; i < fleet->source_count; i++)
-        places[1 + config->operand_count + i] =
+        places[2 + config->operand_count + i] =
             (struct xb_cli_place){.option = "FILE", .input = fleet->sources[i].path};
     enum xb_status status = xb_cli_open_places(places, count, 0, error);
     free(places);
@@ -170,18 +171,23 @@ static enum xb_status write_judgement(struct command *command, struct xb_error *
             continue;
         if (!writers[i].tells_all && fleet->left_out_count > 0)
             xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
-                   fleet->left_out_count == 1 ? "document was" : "documents were",
-                   fleet->left_out[0].what, fleet->left_out[0].why);
+                   fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
+                   fleet->left_out[0].why);
         return writers[i].write(stream, &command->judgement, error);
     }
     return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
-                                xb_terminal_has_colours(stream), error);
+                                xb_config_get(command->config, "verbose")->flag, error);
 }
 
 static enum xb_status write_output(struct command *command, struct xb_error *error)
 {
     enum xb_status status = open_output(command, error);
-    if (status != XB_OK)
+    if (status == XB_OK && command->json.stream != NULL) {
+        status = xb_fleet_json_write(command->json.stream, &command->judgement, error);
+        if (status == XB_OK)
+            status = xb_output_commit(&command->json, error);
+    }
+    if (status != XB_OK || command->output.stream == NULL)
         return status;
     status = write_judgement(command, error);
     if (status == XB_OK)
@@ -195,7 +201,6 @@ static enum xb_status write_output(struct command *command, struct xb_error *err
 
 static enum xb_status judge(struct command *command, struct xb_error *error)
 {
-    const char *path = xb_config_get(command->config, "output")->text;
     enum xb_status status = read_request(command, error);
     /* Only now: until here a signal may kill, also one that comes while --expect-hosts waits for
      * the writer of a pipe. From here on it would leave a temporary file behind. */
@@ -203,7 +208,7 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
     if (status == XB_OK)
         tell_expected(command);
     if (status == XB_OK)
-        status = xb_cli_find_output("--output", path, &command->output, error); /* before reading */
+        status = xb_cli_find_outputs(command->config, &command->output, &command->json, error);
     if (status == XB_OK)
         status = read_all(command, error);
     if (status == XB_OK)
@@ -224,6 +229,7 @@ static int run(struct xb_config *config, char *const *words)
               "  clush -N -w 'gpu[001-128]' xferbench link --json-lines - | xferbench fleet -\n",
               stderr);
     xb_output_discard(&command.output);
+    xb_output_discard(&command.json);
     xb_fleet_judgement_free(&command.judgement);
     xb_fleet_free(&command.fleet);
     xb_hostlist_free(&command.expected);
@@ -238,9 +244,10 @@ static const struct xb_option option_expect_hosts = {
     .name = "expect-hosts",
     .type = XB_OPTION_FILE,
     .argument = "FILE|NAMES",
-    .help = "The nodes you expect: fleet names those without a document. Give a file that exists, "
-            "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
-            "it is always a file, with a comma at the end (hosts,) always names.",
+    .help =
+        "The nodes you expect: fleet names those without a result file. Give a file that exists, "
+        "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
+        "it is always a file, with a comma at the end (hosts,) always names.",
 };
 static const struct xb_option option_format = {
     .name = "format",
@@ -254,9 +261,17 @@ static const struct xb_option option_format = {
     .choices = formats,
 };
 
+static const struct xb_option option_verbose = {
+    .name = "verbose",
+    .short_name = 'v',
+    .type = XB_OPTION_FLAG,
+    .help = "In the table: every row and column, and for each figure how its values are spread.",
+};
+
 static const struct xb_option *const all_rows[] = {
-    &option_expect_hosts,  &xb_option_alpha, &option_format,     &xb_option_output,
-    &xb_option_plain_help, &xb_option_color, &xb_option_version, NULL,
+    &option_expect_hosts,  &xb_option_alpha,  &option_format,
+    &xb_option_output,     &option_verbose,   &xb_option_json_beside,
+    &xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL,
 };
 
 static const struct xb_option *const *rows(void)
@@ -267,16 +282,16 @@ static const struct xb_option *const *rows(void)
 /* docs/fleet-output.md says the same. */
 const struct xb_column_help xb_fleet_column_helps[] = {
     {"NODE", "The node's name. A long one may have \"...\" in its middle."},
-    {"GPU", "Its number. 0>4: a copy from GPU 0 to GPU 4. -: the finding is about the whole node."},
+    {"GPU", "Its number; 0>4: a copy from GPU 0 to GPU 4; all 8, 2 of 8: GPUs of the node that are "
+            "off alike; -: the node."},
     {"PCI", "The GPU's PCI address."},
     {"UUID", "The GPU's UUID."},
     {"FIGURE", "What was measured: link h2d, link d2h, link peer, or a row of run."},
     {"VALUE", "What this GPU reached."},
-    {"SIBLINGS' MEDIAN, MEDIAN",
-     "The median of its siblings: GPUs of the same model on the same kind of link."},
+    {"MEDIAN", "The median of its siblings: GPUs of the same model on the same kind of link."},
     {"DEVIATION", "How far the value is from that median."},
     {"SPREADS", "The same distance, in spreads of the siblings. The spread is below the table."},
-    {"MORE", "How many other figures of this GPU are named. The row shows the worst."},
+    {"MORE", "How many other figures of these GPUs are named. The row shows the worst."},
     {"REASON", "Why it is named. Lines below the table say what to do."},
     {NULL, NULL},
 };
@@ -291,7 +306,7 @@ const struct xb_command xb_command_fleet = {
         "data and missing nodes, and lists the nodes to drain. A file may hold several documents; "
         "in a folder it reads all files that end with .json, .jsonl or .ndjson; '-' is standard "
         "input.",
-    .exits = "0 no findings; 1 findings, or a document could not be read; 2 none could be read, or "
+    .exits = "0 no findings; 1 findings, or a file could not be read; 2 none could be read, or "
              "the command line is wrong; 3 too few siblings to judge. docs/fleet.md tells how it "
              "judges.",
     .example = "xferbench fleet results/ --format nodelist",

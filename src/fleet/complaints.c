@@ -112,7 +112,7 @@ static void add_proof(struct proofs *proofs, const struct xb_fleet *fleet,
                                                     .written = source->written};
 }
 
-/* Of all subjects that anything is said against. */
+/* Lists the proofs of each subject that anything is said against. */
 static enum xb_status gather_proofs(const struct xb_fleet *fleet, struct proofs *proofs,
                                     struct xb_error *error)
 {
@@ -207,8 +207,8 @@ static int sort_topics(const void *left, const void *right)
     return compare_topics(left, right);
 }
 
-/* Of one charge; returns how many. With `topics` of NULL only counts. One without causes has an
- * empty one. */
+/* Lists the topics of a charge, and returns how many. With `topics` of NULL it only counts. A
+ * charge without causes has an empty one. */
 static size_t list_topics(struct charge *charge, struct topic *topics)
 {
     const char *words = charge->complaint->causes != NULL ? charge->complaint->causes : "";
@@ -330,7 +330,7 @@ enum xb_status xb_fleet_name_complaints(struct xb_judging *judging, struct xb_er
                 (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
                                 .complaint = complaint,
                                 .written = fleet->sources[complaint->source].written};
-            /* By the document's own figures, where it has any. */
+            /* The document's own figures decide, where it has any. */
             struct proof wanted = {.subject = charges[i].subject, .source = complaint->source};
             const struct proof *found = find_first(&proofs, &wanted, compare_documents);
             charges[i].decided = found != NULL;

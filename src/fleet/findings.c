@@ -59,7 +59,7 @@ int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
         return 1;
     if (judgement->tests == 0)
         return 3;
-    /* Of what could not be read nobody knows that it is good. */
+    /* Nobody knows whether what could not be read is good. */
     return judgement->fleet->unread_count > 0 ? 1 : 0;
 }
 
@@ -168,7 +168,7 @@ enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *er
     const char *kept = keep(judgement, format, arguments);
     va_end(arguments);
     const char **grown =
-        realloc(judgement->notes, (judgement->note_count + 1) * sizeof(const char *));
+        xb_array_grow(judgement->notes, judgement->note_count, sizeof(const char *));
     if (grown != NULL)
         judgement->notes = grown;
     if (grown == NULL || kept == NULL)
@@ -203,15 +203,11 @@ enum xb_status xb_fleet_add_finding(struct xb_judging *judging,
     va_start(arguments, format);
     const char *kept = keep(judgement, format, arguments);
     va_end(arguments);
-    if (judgement->finding_count == judging->finding_capacity) {
-        size_t capacity = judging->finding_capacity == 0 ? 16 : 2 * judging->finding_capacity;
-        struct xb_fleet_finding *grown = realloc(judgement->findings, capacity * sizeof *grown);
-        if (grown == NULL)
-            return xb_fleet_no_memory(error);
+    struct xb_fleet_finding *grown =
+        xb_array_grow(judgement->findings, judgement->finding_count, sizeof *grown);
+    if (grown != NULL)
         judgement->findings = grown;
-        judging->finding_capacity = capacity;
-    }
-    if (kept == NULL)
+    if (grown == NULL || kept == NULL)
         return xb_fleet_no_memory(error);
     struct xb_fleet_finding *added = &judgement->findings[judgement->finding_count++];
     *added = *finding;
@@ -241,7 +237,7 @@ static int compare_ranked(const void *left, const void *right)
         XB_ORDER(a->finding.figure, b->finding.figure), XB_ORDER(a->finding.peer, b->finding.peer));
 }
 
-/* Of slow and of fast GPUs. `worst` has two places a GPU. */
+/* The GPU's place in `worst`, which has two for each: slow and fast. */
 static double *worst_of(double *worst, const struct xb_fleet_finding *finding)
 {
     return &worst[2 * finding->gpu + (finding->code == XB_FLEET_FAST)];

@@ -17,11 +17,8 @@ struct name {
     size_t index;
 };
 
-/* Each array of a fleet has room for a power of two. */
 struct xb_fleet_names {
-    void *texts, *things;                 /* search trees of const char and of struct name */
-    size_t sources, nodes, gpus, figures; /* that there is room for */
-    size_t values, complaints, left_out;
+    void *texts, *things; /* search trees of const char and of struct name */
 };
 
 enum xb_status xb_fleet_open(struct xb_fleet *fleet, struct xb_error *error)
@@ -62,24 +59,15 @@ static enum xb_status no_memory(struct xb_error *error)
                    "no memory for what the documents say; give fewer of them at once");
 }
 
-/* Makes room for one more in an array of `count` pieces of `size` bytes, whose address that is.
- * False: no memory; the array stays as it is. */
-static bool make_room(void *array, size_t count, size_t *capacity, size_t size)
-{
-    void *grown;
-    if (count < *capacity)
-        return true;
-    size_t more = *capacity == 0 ? 16 : 2 * *capacity;
-    memcpy(&grown, array, sizeof grown);
-    grown = more <= SIZE_MAX / size ? realloc(grown, more * size) : NULL;
-    if (grown == NULL)
-        return false;
-    memcpy(array, &grown, sizeof grown);
-    *capacity = more;
-    return true;
-}
+/* Makes room for one more. False: no memory; the array stays as it is. */
+#define GROW(array, count) make_room(&(array), xb_array_grow((array), (count), sizeof *(array)))
 
-#define GROW(array, count, capacity) make_room(&(array), (count), (capacity), sizeof *(array))
+static bool make_room(void *array, void *grown)
+{
+    if (grown != NULL)
+        memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
 
 static int compare_texts(const void *left, const void *right)
 {
@@ -133,7 +121,7 @@ enum xb_status xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet
 {
     struct xb_fleet_source kept = *source;
     if (!keep_text(fleet, &kept.path) || !keep_text(fleet, &kept.kind) ||
-        !GROW(fleet->sources, fleet->source_count, &fleet->names->sources))
+        !GROW(fleet->sources, fleet->source_count))
         return no_memory(error);
     *index = fleet->source_count++;
     fleet->sources[*index] = kept;
@@ -150,8 +138,7 @@ enum xb_status xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_n
     struct name name = {{OF_NODE, (uintptr_t)kept.name}, fleet->node_count};
     const struct name *known = find(fleet, &name);
     if (known == NULL) {
-        if (!GROW(fleet->nodes, fleet->node_count, &fleet->names->nodes) ||
-            !keep_name(fleet, &name))
+        if (!GROW(fleet->nodes, fleet->node_count) || !keep_name(fleet, &name))
             return no_memory(error);
         fleet->nodes[fleet->node_count++] = kept;
         *index = name.index;
@@ -168,7 +155,7 @@ enum xb_status xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_n
     return XB_OK;
 }
 
-/* Of two GPUs of a node. */
+/* Whether two GPUs of a node are at different places. */
 static bool is_elsewhere(const struct xb_fleet_gpu *left, const struct xb_fleet_gpu *right)
 {
     if (left->pci_bdf == NULL && right->pci_bdf == NULL)
@@ -230,8 +217,8 @@ enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gp
     size_t known = find_gpu(fleet, &kept, &uuid, &place);
     *index = known == XB_FLEET_NONE ? fleet->gpu_count : known;
     uuid.index = place.index = *index;
-    if (!GROW(fleet->gpus, fleet->gpu_count, &fleet->names->gpus) ||
-        (kept.uuid != NULL && !keep_name(fleet, &uuid)) || !keep_name(fleet, &place))
+    if (!GROW(fleet->gpus, fleet->gpu_count) || (kept.uuid != NULL && !keep_name(fleet, &uuid)) ||
+        !keep_name(fleet, &place))
         return no_memory(error);
     kept.first_told = kept.link_told = kept.told;
     if (known == XB_FLEET_NONE)
@@ -258,8 +245,7 @@ enum xb_status xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet
         *index = known->index;
         return XB_OK;
     }
-    if (!GROW(fleet->figures, fleet->figure_count, &fleet->names->figures) ||
-        !keep_name(fleet, &name))
+    if (!GROW(fleet->figures, fleet->figure_count) || !keep_name(fleet, &name))
         return no_memory(error);
     fleet->figures[fleet->figure_count++] = kept;
     *index = name.index;
@@ -269,7 +255,7 @@ enum xb_status xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet
 enum xb_status xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value,
                                   struct xb_error *error)
 {
-    if (!GROW(fleet->values, fleet->value_count, &fleet->names->values))
+    if (!GROW(fleet->values, fleet->value_count))
         return no_memory(error);
     fleet->values[fleet->value_count++] = *value;
     return XB_OK;
@@ -281,7 +267,7 @@ enum xb_status xb_fleet_add_complaint(struct xb_fleet *fleet,
 {
     struct xb_fleet_complaint kept = *complaint;
     if (!keep_text(fleet, &kept.text) || !keep_text(fleet, &kept.causes) ||
-        !GROW(fleet->complaints, fleet->complaint_count, &fleet->names->complaints))
+        !GROW(fleet->complaints, fleet->complaint_count))
         return no_memory(error);
     fleet->complaints[fleet->complaint_count++] = kept;
     return XB_OK;
@@ -297,7 +283,7 @@ enum xb_status xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, cons
         return XB_OK;
     }
     if (!keep_text(fleet, &kept.what) || !keep_text(fleet, &kept.why) ||
-        !GROW(fleet->left_out, fleet->left_out_count, &fleet->names->left_out))
+        !GROW(fleet->left_out, fleet->left_out_count))
         return no_memory(error);
     fleet->left_out[fleet->left_out_count++] = kept;
     return XB_OK;

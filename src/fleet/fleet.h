@@ -47,7 +47,7 @@ struct xb_fleet_gpu {
     unsigned index; /* as in the newest document */
     const char *model;
     const char *uuid, *pci_bdf;
-    /* Of the link to the slot, under load, from the newest document that knows it; 0: none does. */
+    /* The slot's link under load, from the newest document that knows it; 0: none does. */
     double link_speed_gts;
     unsigned link_width;
     time_t told; /* when the newest document was written */

@@ -15,11 +15,11 @@
  * writing failed; XB_ERR_MEMORY. Texts from documents cannot break any of the formats.
  */
 
-/* For people, `columns` wide: the answer, the findings (worst first), a histogram for each figure,
- * and the documents that were left out. */
+/* For people, `columns` wide: the answer, the findings (worst first) and the files that were left
+ * out; if it is verbose, all columns of the findings and a histogram for each figure. */
 XB_MUST_CHECK enum xb_status xb_fleet_table_write(FILE *stream,
                                                   const struct xb_fleet_judgement *judgement,
-                                                  size_t columns, bool colours,
+                                                  size_t columns, bool verbose,
                                                   struct xb_error *error);
 /* docs/fleet.schema.json, by tables; those of findings and figures are put behind members that the
  * table's struct does not have. */
@@ -56,6 +56,9 @@ XB_MUST_CHECK enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement
                                                  struct xb_drain_list *list,
                                                  struct xb_error *error);
 void xb_fleet_drain_list_free(struct xb_drain_list *list);
+
+/* Sorts names and drops those that are there twice. Returns how many are left. */
+size_t xb_fleet_sort_names(const char **names, size_t count);
 
 /* Whether to take its node out of service: the finding is bad, certain, and not shared with many
  * siblings. */

@@ -61,7 +61,7 @@ static size_t find_gap(const struct xb_tested *values, size_t count)
     return apart ? begin : 0;
 }
 
-/* Of the smaller of two groups. */
+/* Notes the smaller of two groups. */
 static enum xb_status note_group(struct xb_judging *judging, size_t figure,
                                  const struct xb_tested *values, size_t count, size_t begin,
                                  struct xb_error *error)

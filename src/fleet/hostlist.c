@@ -26,7 +26,6 @@
 struct parser {
     const char *whole; /* the whole text, for messages */
     struct xb_hostlist *list;
-    size_t room; /* of list->names */
     struct xb_error *error;
 };
 
@@ -52,16 +51,11 @@ static enum xb_status add_name(struct parser *parser, const char *at, const char
         return fail_at(parser, at,
                        "no name of a host: it begins with a dash or a dot, or is ALL, which Slurm "
                        "takes for all nodes");
-    if (list->count == parser->room) {
-        size_t room = parser->room == 0 ? 64 : 2 * parser->room;
-        const char **grown = realloc(list->names, room * sizeof(const char *));
-        if (grown == NULL)
-            return XB_FAIL(parser->error, XB_ERR_MEMORY, "no memory for %zu names of hosts", room);
-        list->names = grown;
-        parser->room = room;
-    }
     const char *kept = xb_arena_print(&list->texts, "%s", name);
-    if (kept == NULL)
+    const char **grown = xb_array_grow(list->names, list->count, sizeof(const char *));
+    if (grown != NULL)
+        list->names = grown;
+    if (grown == NULL || kept == NULL)
         return XB_FAIL(parser->error, XB_ERR_MEMORY, "no memory for the names of hosts");
     list->names[list->count++] = kept;
     return XB_OK;

@@ -41,7 +41,6 @@ struct xb_tested {
 struct xb_judging {
     struct xb_fleet *fleet;
     struct xb_fleet_judgement *judgement;
-    size_t finding_capacity;
     struct xb_tested *tested; /* the newest value of every GPU and peer, figure by figure */
     size_t tested_count;
     size_t unusable;    /* how many values are no positive numbers */

@@ -119,9 +119,9 @@ enum xb_status xb_fleet_note_lacking(struct xb_judging *judging, struct xb_error
         return status;
     const struct xb_fleet_gpu *gpu = &fleet->gpus[lacking.gpu];
     return xb_fleet_add_note(judging, error,
-                             "Figures that most GPUs of a model have, and others do not: %zu "
-                             "(first: %.200s, not on %.64s GPU %u). Was it skipped there?",
-                             lacking.figures,
+                             "Some GPUs lack %zu figure%s that most of their model have (first: "
+                             "%.200s, on %.64s GPU %u). Was it skipped there?",
+                             lacking.figures, lacking.figures == 1 ? "" : "s",
                              lacking.figure->name != NULL ? lacking.figure->name : "-",
                              fleet->nodes[gpu->node].name, gpu->index);
 }

@@ -137,7 +137,8 @@ static enum xb_status note_unexpected(struct xb_judging *judging, struct xb_erro
     }
     if (count == 0)
         return XB_OK;
-    return xb_fleet_add_note(judging, error, "Not expected, but have documents: %s.",
+    return xb_fleet_add_note(judging, error,
+                             "Nodes with a result file that you did not expect: %s.",
                              xb_fleet_names_text(first, count, text));
 }
 
@@ -164,8 +165,7 @@ static enum xb_status name_missing(struct xb_judging *judging, const char *const
         finding.together = together;
         status =
             xb_fleet_add_finding(judging, &finding, error,
-                                 unread ? "expected, but no document that could be read is of it"
-                                        : "expected, but there is no document of it");
+                                 unread ? "no result file that could be read" : "no result file");
     }
     return status;
 }

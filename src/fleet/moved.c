@@ -112,17 +112,17 @@ static enum xb_status note(struct xb_judging *judging, const struct shared *equa
     if (equal->count > 0)
         status = xb_fleet_add_note(
             judging, error,
-            "%zu UUID%s of several GPUs (first: on %.64s and on %.64s). These GPUs are told apart "
-            "by node and PCI address. Are machines cloned? If a GPU was moved, measure again where "
-            "it was, 6 hours later or more.",
-            equal->count, equal->count == 1 ? " is" : "s are", nodes[equal->first->node].name,
+            "%zu UUID%s several GPUs (first: on %.64s and on %.64s). fleet tells them apart by "
+            "node "
+            "and PCI address. Are machines cloned? If a GPU was moved, measure again where it was, "
+            "6 hours later or more.",
+            equal->count, equal->count == 1 ? " names" : "s name", nodes[equal->first->node].name,
             nodes[equal->last->node].name);
     if (status == XB_OK && moved->count > 0)
         status = xb_fleet_add_note(
             judging, error,
-            "%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u), because newer "
-            "documents do not find %s at the old place. Are machines cloned? Then measure again "
-            "there.",
+            "%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u): newer files do not "
+            "find %s at the old place. Are machines cloned? Then measure again there.",
             moved->count, moved->count == 1 ? " counts" : "s count", nodes[moved->first->node].name,
             moved->first->index, nodes[moved->last->node].name, moved->last->index,
             moved->count == 1 ? "it" : "them");

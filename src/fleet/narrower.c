@@ -121,8 +121,8 @@ static enum xb_status name_of_model(struct xb_judging *judging, const struct xb_
     return status;
 }
 
-/* Of each GPU its model and slot, in the judgement's memory; NULL where the slot is not known.
- * Returns NULL without memory. */
+/* Lists the model and slot of each GPU, in the judgement's memory; NULL where the slot is not
+ * known. Returns NULL without memory. */
 static const char **list_slots(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -256,7 +256,7 @@ static int sort_spots(const void *left, const void *right)
     return XB_FIRST_ORDER(compare_spots(a, b), XB_ORDER(a->links, b->links));
 }
 
-/* Of one place, in the order of their links: clears `usual` where more than half of the others have
+/* Clears `usual` at one place, in the order of its links, where more than half of the others have
  * as few. Returns how many it cleared. */
 static size_t acquit_spot(const struct spot *spots, size_t count, size_t *usual)
 {
@@ -272,7 +272,7 @@ static size_t acquit_spot(const struct spot *spots, size_t count, size_t *usual)
     return cleared;
 }
 
-/* Of one place: sets `usual` where more than half have more. */
+/* Sets `usual` at one place where more than half have more. */
 static void accuse_spot(const struct spot *spots, size_t count, const struct pair *pairs,
                         size_t *usual)
 {

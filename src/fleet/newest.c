@@ -35,7 +35,7 @@ static int compare_quantities(const void *left, const void *right)
     return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->index, b->index));
 }
 
-/* Of every figure. NULL: no memory. */
+/* The quantity of every figure. NULL: no memory. */
 static size_t *find_quantities(const struct xb_fleet *fleet)
 {
     size_t *found = calloc(fleet->figure_count + 1, sizeof *found);
@@ -58,7 +58,7 @@ static size_t *find_quantities(const struct xb_fleet *fleet)
     return found;
 }
 
-/* By node, GPU and peer; the newest of each first. */
+/* Orders by node, GPU and peer; the newest of each first. */
 static int compare_rest(const struct place *a, const struct place *b)
 {
     return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER(a->value.gpu, b->value.gpu),

@@ -16,6 +16,16 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+size_t xb_fleet_sort_names(const char **names, size_t count)
+{
+    size_t kept = 0;
+    qsort(names, count, sizeof(const char *), by_name);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
+            names[kept++] = names[i];
+    return kept;
+}
+
 /* How the user calls the node: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
  * knows them so, and it refuses a list with one name that it does not know. */
 static const char *called(const struct xb_fleet *fleet, const char *name)
@@ -42,8 +52,9 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
             "folder right?",
             unsure);
     else if (unsure > 0)
-        xb_say("missing nodes are not listed: %zu, but %zu documents could not be read, and may be "
-               "theirs; see --format table",
+        xb_say("missing nodes are not listed: %zu, but %zu files could not be read, and may be "
+               "theirs; "
+               "see --format table",
                unsure, judgement->fleet->unread_count);
     if (doubtful > 0)
         xb_say("findings of cut-short and link-warning list no node: %zu; measure those nodes "
@@ -66,10 +77,7 @@ enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement *judgement,
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
             list->names[found++] = judgement->findings[i].node;
-    qsort(list->names, found, sizeof(const char *), by_name);
-    for (size_t i = 0; i < found; i++)
-        if (list->count == 0 || strcmp(list->names[list->count - 1], list->names[i]) != 0)
-            list->names[list->count++] = list->names[i];
+    list->count = xb_fleet_sort_names(list->names, found);
     for (size_t i = 0; i < list->count; i++)
         list->names[i] = called(judgement->fleet, list->names[i]);
     return xb_hostlist_compress(list->names, list->count, &list->arena, &list->text,

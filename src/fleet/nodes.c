@@ -150,8 +150,9 @@ enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging, struct xb_er
     if (status == XB_OK && replaced.count > 0)
         status = xb_fleet_add_note(
             judging, error,
-            "%zu GPU%s at a PCI address where a newer document has another (first: %.64s, %.32s). "
-            "If no GPU was replaced, several machines have one name: set XFERBENCH_NODE on each.",
+            "%zu GPU%s replaced: a newer file has another at the same PCI address (first: %.64s, "
+            "%.32s). If nobody did that, several machines have one name: set XFERBENCH_NODE on "
+            "each.",
             replaced.count, replaced.count == 1 ? " was" : "s were",
             fleet->nodes[replaced.first.node].name, replaced.first.pci_bdf);
     /* A GPU that fell off the bus is in older documents still, and counts. */
@@ -161,9 +162,10 @@ enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging, struct xb_er
     if (status == XB_OK && old.count > 0)
         status = xb_fleet_add_note(
             judging, error,
-            "GPUs that are in older documents of their node only: %zu (first: %.64s, %.32s). They "
-            "count as there. Are they? Give fleet the documents of one round.",
-            old.count, fleet->nodes[old.first.node].name,
+            "%zu GPU%s only in older files of the node, and count%s as present (first: %.64s, "
+            "%.32s). Give fleet the files of one round.",
+            old.count, old.count == 1 ? " is" : "s are", old.count == 1 ? "s" : "",
+            fleet->nodes[old.first.node].name,
             old.first.pci_bdf != NULL ? old.first.pci_bdf : "PCI address not known");
     free(seats);
     free(votes);
@@ -266,20 +268,21 @@ enum xb_status xb_fleet_note_start(struct xb_judging *judging, struct xb_error *
     if (ahead.count > 0)
         status = xb_fleet_add_note(
             judging, error,
-            "Documents that are dated more than a day ahead: %zu of %zu (first: %.200s). They "
-            "count as older than all others. Is the clock right there, and here?",
+            "%zu of %zu files have a date more than a day ahead, and count as the oldest (first: "
+            "%.200s). Check the clocks there and here.",
             ahead.count, fleet->source_count, ahead.named->path);
     if (status == XB_OK && late.count > 0)
-        status = xb_fleet_add_note(
-            judging, error,
-            "Documents that began more than %g s after the agreed time: %zu of %zu, up to %.3g s "
-            "(%.200s). Not all nodes were under load at the same time.",
-            LATE_S, late.count, agreed.count, late.named->late_s, late.named->path);
+        status = xb_fleet_add_note(judging, error,
+                                   "%zu of %zu measurements began more than %g s after the agreed "
+                                   "time, up to %.3g s (%.200s). "
+                                   "Not all nodes were under load at the same time.",
+                                   late.count, agreed.count, LATE_S, late.named->late_s,
+                                   late.named->path);
     if (status == XB_OK && loose.count > 0)
         status = xb_fleet_add_note(
             judging, error,
-            "Documents that began at an agreed time, of nodes whose clock nothing keeps: %zu of "
-            "%zu (first: %.200s). They may have begun earlier or later than they say.",
+            "%zu of %zu nodes that started together have no clock synchronisation (first: %.200s). "
+            "Their start times may be wrong.",
             loose.count, agreed.count, loose.named->path);
     return status;
 }

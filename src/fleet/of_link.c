@@ -31,7 +31,7 @@ static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
         length +=
             (size_t)snprintf(text + length, sizeof text - length, "%s %s: %s", i == 0 ? ":" : ";",
                              found->reasons[i].code, found->reasons[i].text);
-    /* Of the verdict's own level: a warning besides makes no CRITICAL that all nodes have worse. */
+    /* Only the verdict's own level counts: a warning makes no CRITICAL that all have worse. */
     for (size_t i = 0; i < found->reason_count && end < sizeof causes; i++)
         if (found->reasons[i].level == found->level)
             end +=

@@ -17,7 +17,7 @@
 #define OF_MEDIAN 1.2533141 /* a median's standard error by a mean's, of a normal distribution */
 #define STEPS 20u           /* times that tell by what steps a clock counts, at least */
 #define SAME 1e-6           /* shares by which times are apart for their being rounded */
-/* Of a clock's step: the largest standard deviation with which more than half of normal values
+/* In steps of a clock: the largest standard deviation with which more than half of normal values
  * still fall on one step. */
 #define OF_STEP 0.7413011
 
@@ -165,7 +165,7 @@ static double scatter_of_clock(const struct xb_record_row *row)
     return isfinite(share) ? share : 0.0;
 }
 
-/* By how far the processes are apart. */
+/* The scatter that the processes' distance shows. */
 static double scatter_of_processes(const double *medians, size_t count, double median)
 {
     double mean = 0.0, squares = 0.0;

@@ -102,7 +102,7 @@ static void put_labels(FILE *stream, const struct xb_fleet *fleet,
     fputc('}', stream);
 }
 
-/* Of those with the same labels the worst comes first. */
+/* The worst comes first among those with the same labels. */
 static int by_labels(const void *a, const void *b)
 {
     const struct sample *first = a, *second = b;

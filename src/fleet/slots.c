@@ -91,7 +91,7 @@ static double median_of(const struct seat *seats, size_t count, double *scratch)
     return xb_median_of(scratch, count);
 }
 
-/* Of offsets from the median of their slot, where that is known. */
+/* The spread of offsets from the median of their slot, where that is known. */
 static double spread_within(const struct seat *seats, size_t count, double *scratch)
 {
     size_t values = 0;
@@ -172,9 +172,10 @@ static enum xb_status note(struct xb_judging *judging, size_t figure, double dis
     char percent[64];
     return xb_fleet_add_note(
         judging, error,
-        "Figures that depend on the slot: %zu (most: %.200s: slots differ by %s). There a GPU is "
-        "judged by what is usual for its slot.",
-        figures, xb_fleet_figure_text(&judging->fleet->figures[figure], name, sizeof name),
+        "%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a GPU by "
+        "what is usual for its slot.",
+        figures, figures == 1 ? " depends" : "s depend",
+        xb_fleet_figure_text(&judging->fleet->figures[figure], name, sizeof name),
         xb_fleet_percent_text(expm1(distance), percent));
 }
 

@@ -3,10 +3,9 @@
 #include "base/stream.h"
 #include "base/text.h"
 #include "formats.h"
+#include "hostlist.h"
+#include "internal.h"
 #include "table_internal.h"
-
-#include "xferbench/figure.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -18,21 +17,11 @@
 
 /* ---- what all parts share ---- */
 
-const char *xb_fleet_table_value(const char *unit, double value, char *text, size_t size)
+const char *xb_fleet_table_value(const char *unit, double value, char text[64])
 {
-    char number[32];
     if (!isfinite(value))
-        snprintf(text, size, "-");
-    else if (strcmp(unit, XB_UNIT_RATE) == 0)
-        snprintf(text, size, "%s GB/s", xb_rate_text(value, number, sizeof number));
-    else if (strcmp(unit, XB_UNIT_SECONDS) == 0)
-        xb_duration_format(value, text, size);
-    else if (strcmp(unit, XB_UNIT_BYTES) == 0)
-        snprintf(text, size, "%.4g MiB", value / (1 << 20));
-    else if (strcmp(unit, XB_UNIT_RATIO) == 0)
-        snprintf(text, size, "%.4g", value);
-    else
-        snprintf(text, size, "%.4g %.12s", value, unit);
+        return "-";
+    xb_fleet_value_text(value, unit, true, text);
     xb_make_plain(text); /* a document may name any unit */
     return text;
 }
@@ -70,152 +59,9 @@ void xb_fleet_table_put(const struct xb_fleet_view *view, enum xb_colour colour,
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    bool in_colour = view->colours && colour != XB_COLOUR_NONE;
-    fputs(in_colour ? xb_colour_code(colour) : "", view->stream);
+    fputs(xb_colour_begin(view->stream, colour), view->stream);
     xb_lines_print(view->stream, view->prose, "%s", text);
-    fputs(in_colour ? xb_colour_code(XB_COLOUR_NONE) : "", view->stream);
-}
-
-/* ---- the answer ---- */
-
-/* Some of the nodes, each counted once, and of their GPUs those that a finding is of. */
-struct some {
-    size_t nodes; /* but for missing ones */
-    size_t whole; /* of them with findings of the node only */
-    size_t gpus;
-};
-
-/* What is named. */
-struct tally {
-    size_t codes[XB_FLEET_CODES];
-    struct some bad;  /* to be taken out of service */
-    struct some many; /* what is bad, but many have it */
-    bool by_siblings; /* what is bad is told by siblings alone, but for missing nodes */
-    size_t missing;   /* nodes */
-    struct xb_drain_list drained;
-    size_t together;    /* rows that many siblings have */
-    size_t unsure;      /* missing nodes that may have sent what could not be read */
-    struct some warned; /* what has a warning of its own link test */
-    struct some cut;    /* what was not measured to the end */
-};
-
-/* Of which findings to count nodes and GPUs. */
-typedef bool is_counted(const struct xb_fleet_finding *finding);
-
-static int by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-static size_t count_different(const char **names, size_t count)
-{
-    size_t different = 0;
-    qsort(names, count, sizeof(const char *), by_name);
-    for (size_t i = 0; i < count; i++)
-        different += i == 0 || strcmp(names[i - 1], names[i]) != 0;
-    return different;
-}
-
-static bool is_bad(const struct xb_fleet_finding *finding)
-{
-    return finding->code != XB_FLEET_MISSING && xb_fleet_is_to_drain(finding);
-}
-
-/* Bad, but many have it. */
-static bool is_of_many(const struct xb_fleet_finding *finding)
-{
-    return finding->code != XB_FLEET_MISSING && xb_fleet_code_is_bad(finding->code) &&
-           !xb_fleet_is_to_drain(finding);
-}
-
-static bool is_warned(const struct xb_fleet_finding *finding)
-{
-    return finding->code == XB_FLEET_LINK_WARNING;
-}
-
-static bool is_cut(const struct xb_fleet_finding *finding)
-{
-    return finding->code == XB_FLEET_IS_CUT;
-}
-
-/* Counts the nodes and GPUs with such a finding. False: no memory. */
-static bool count_some(const struct xb_fleet_judgement *judgement, is_counted *counts,
-                       struct some *some)
-{
-    const char **names = calloc(judgement->finding_count + 1, sizeof(const char *));
-    bool *is_named = calloc(judgement->fleet->gpu_count + 1, sizeof *is_named);
-    bool ok = names != NULL && is_named != NULL;
-    size_t all = 0, of_gpus = 0;
-    for (size_t i = 0; ok && i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
-        if (finding->gpu == XB_FLEET_NONE || !counts(finding))
-            continue;
-        names[of_gpus++] = finding->node;
-        some->gpus += !is_named[finding->gpu];
-        is_named[finding->gpu] = true;
-    }
-    size_t with_gpus = ok ? count_different(names, of_gpus) : 0;
-    for (size_t i = 0; ok && i < judgement->finding_count; i++)
-        if (counts(&judgement->findings[i]))
-            names[all++] = judgement->findings[i].node;
-    some->nodes = ok ? count_different(names, all) : 0;
-    some->whole = some->nodes - with_gpus;
-    free(names);
-    free(is_named);
-    return ok;
-}
-
-static bool count_findings(const struct xb_fleet_judgement *judgement, struct tally *tally)
-{
-    tally->by_siblings = true;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
-        enum xb_fleet_code code = finding->code;
-        if (is_bad(finding) && code != XB_FLEET_FEWER_GPUS && code != XB_FLEET_NARROWER &&
-            code != XB_FLEET_SLOW)
-            tally->by_siblings = false;
-        if (!xb_fleet_table_is_row(judgement, i))
-            continue;
-        tally->codes[code]++;
-        tally->together += finding->together && !finding->unsure;
-        tally->unsure += finding->unsure;
-    }
-    tally->missing = tally->codes[XB_FLEET_MISSING];
-    return count_some(judgement, is_bad, &tally->bad) &&
-           count_some(judgement, is_of_many, &tally->many) &&
-           count_some(judgement, is_warned, &tally->warned) &&
-           count_some(judgement, is_cut, &tally->cut);
-}
-
-/* "3 slow, 1 missing" */
-static void put_codes(const struct xb_fleet_view *view, const struct tally *tally)
-{
-    const struct xb_fleet *fleet = view->judgement->fleet;
-    const char *name = fleet->node_count > 0 ? fleet->nodes[0].name : NULL;
-    struct xb_words words = {.length = 0};
-    char count[24];
-    for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
-        if (tally->codes[code] > 0)
-            xb_words_add(&words, "%s%s %s", words.length > 0 ? ", " : "",
-                         xb_fleet_table_count(tally->codes[code], count, sizeof count),
-                         xb_fleet_code_name(code));
-    xb_fleet_table_put(view, XB_COLOUR_NONE, "Found: %s.", words.text);
-    if (tally->together > 0)
-        xb_fleet_table_put(view, XB_COLOUR_WARNING,
-                           "%s of these %s: look for one cause that so many share (a setting, the "
-                           "launcher, a deadline) before you drain any for it.",
-                           xb_fleet_table_count(tally->together, count, sizeof count),
-                           tally->together == 1 ? "is what many have" : "are what many have");
-    if (tally->unsure > 0 && tally->unsure == view->judgement->request.expected_count)
-        xb_fleet_table_put(view, XB_COLOUR_WARNING,
-                           "None of the expected nodes is there: are the names and the folder "
-                           "right?%s%.100s",
-                           name != NULL ? " The first document is of " : "",
-                           name != NULL ? name : "");
-    else if (tally->unsure > 0)
-        xb_fleet_table_put(view, XB_COLOUR_WARNING,
-                           "The documents that could not be read (below) may come from missing "
-                           "nodes: look at them before you drain any.");
+    fputs(xb_colour_end(view->stream, colour), view->stream);
 }
 
 static const char *plural(size_t count)
@@ -223,153 +69,207 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static bool is_one_of(const struct some *some)
+/* ---- the answer: a sentence for each reason ---- */
+
+static const struct {
+    const char *of_one, *of_many;
+} sayings[XB_FLEET_CODES] = {
+    [XB_FLEET_MISSING] = {"has no result file", "have no result file"},
+    [XB_FLEET_HAS_WRONG_DATA] = {"got wrong data", "got wrong data"},
+    [XB_FLEET_HAS_FAILED] = {"has measurements that failed", "have measurements that failed"},
+    [XB_FLEET_LINK_VERDICT] = {"failed its own link test", "failed their own link tests"},
+    [XB_FLEET_FEWER_GPUS] = {"has fewer GPUs than most", "have fewer GPUs than most"},
+    [XB_FLEET_NARROWER] = {"has a narrower link than most", "have narrower links than most"},
+    [XB_FLEET_SLOW] = {"is slow", "are slow"},
+    [XB_FLEET_LINK_WARNING] = {"has a warning from its own link test",
+                               "have warnings from their own link tests"},
+    [XB_FLEET_IS_CUT] = {"was not measured to the end", "were not measured to the end"},
+    [XB_FLEET_FAST] = {"is faster than the others", "are faster than the others"},
+    [XB_FLEET_OTHER_DRIVER] = {"has another driver than most", "have another driver than most"},
+};
+
+/* Those with one code, that many have together or not. */
+struct told {
+    const char **names; /* of their nodes, each once */
+    size_t count, findings;
+    const struct xb_fleet_finding *worst;
+};
+
+static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code,
+                   bool together, struct told *told)
 {
-    return some->gpus > 0 ? some->gpus + some->whole == 1 : some->nodes == 1;
+    size_t found = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->code != code || (finding->together && !finding->unsure) != together)
+            continue;
+        told->worst = found == 0 ? finding : told->worst;
+        told->names[found++] = finding->node;
+    }
+    told->findings = found;
+    told->count = xb_fleet_sort_names(told->names, found);
 }
 
-/* "8 of 3,976 GPUs, on 1 of 497 nodes, are" */
-static void add_some(struct xb_words *words, const struct xb_fleet *fleet, const struct some *some)
+/* ", all 8 GPUs, up to 6.8 % below the others" */
+static void add_deviation(struct xb_words *words, const struct xb_fleet_view *view,
+                          const struct told *told)
 {
-    size_t with_gpus = some->nodes - some->whole;
-    char a[24], b[24];
-    if (some->gpus > 0)
-        xb_words_add(words, "%s of %s GPUs, on ", xb_fleet_table_count(some->gpus, a, sizeof a),
-                     xb_fleet_table_count(fleet->gpu_count, b, sizeof b));
-    xb_words_add(words, "%s of %s node%s%s",
-                 xb_fleet_table_count(some->gpus > 0 ? with_gpus : some->nodes, a, sizeof a),
-                 xb_fleet_table_count(fleet->node_count, b, sizeof b), plural(fleet->node_count),
-                 some->gpus > 0 ? "," : "");
-    if (some->gpus > 0 && some->whole > 0)
-        xb_words_add(words, " and %s more node%s", xb_fleet_table_count(some->whole, a, sizeof a),
-                     plural(some->whole));
-    xb_words_add(words, " %s", is_one_of(some) ? "is" : "are");
+    char share[32];
+    const struct xb_fleet_row *row = NULL;
+    size_t rows = 0;
+    for (size_t i = 0; i < view->row_count; i++) {
+        const struct xb_fleet_finding *first = &view->judgement->findings[view->rows[i].first];
+        if (first->code != told->worst->code || first->together != told->worst->together)
+            continue;
+        row = &view->rows[i];
+        rows++;
+    }
+    if (told->count == 1 && rows == 1 && row->gpus > 1)
+        xb_words_add(words, row->gpus == row->all ? ", all %zu GPUs" : ", %zu of %zu GPUs",
+                     row->gpus, row->all);
+    else if (told->count == 1 && rows == 1 && row->all > 1)
+        xb_words_add(words, ", GPU %u", view->judgement->fleet->gpus[told->worst->gpu].index);
+    const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[told->worst->figure];
+    xb_words_add(words, ", %s%s %s the others", told->findings > 1 ? "up to " : "",
+                 xb_fleet_table_share(fabs(told->worst->deviation), false, share, sizeof share),
+                 !figure->more_is_better      ? "off"
+                 : told->worst->deviation < 0 ? "below"
+                                              : "above");
+}
+
+/* "1 of 497 nodes is slow: gpu00017, all 8 GPUs, 4.5 % below the others." */
+static enum xb_status put_code(const struct xb_fleet_view *view, const struct told *told,
+                               bool together, struct xb_arena **arena, struct xb_error *error)
+{
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    enum xb_fleet_code code = told->worst->code;
+    size_t all =
+        code == XB_FLEET_MISSING ? judgement->request.expected_count : judgement->fleet->node_count;
+    struct xb_words words = {.length = 0};
+    const char *list = "";
+    size_t left_out = 0;
+    char few[XB_FLEET_NAMES_SIZE];
+    enum xb_status status =
+        xb_hostlist_compress(told->names, told->count, arena, &list, &left_out, error);
+    if (status != XB_OK)
+        return status;
+    xb_words_add(&words, "%s of %s node%s %s", COUNT(told->count), COUNT(all), plural(all),
+                 told->count == 1 ? sayings[code].of_one : sayings[code].of_many);
+    if (together)
+        xb_words_add(&words, ", too many for single faults: look for one cause (a setting, the "
+                             "launcher, a deadline) before you drain any for it");
+    else
+        xb_words_add(&words, ": %s",
+                     left_out == 0 && strlen(list) < view->prose
+                         ? list
+                         : xb_fleet_names_text(told->names, told->count, few));
+    if (!together && told->worst->figure != XB_FLEET_NONE)
+        add_deviation(&words, view, told);
+    xb_fleet_table_put(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING,
+                       "%s.", words.text);
+    return XB_OK;
+}
+
+/* The worst first, but for what is missing: nobody knows how bad that is. */
+static enum xb_status put_codes(const struct xb_fleet_view *view, struct xb_error *error)
+{
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    struct told told = {.names = calloc(judgement->finding_count + 1, sizeof(const char *))};
+    struct xb_arena *arena = NULL;
+    enum xb_status status = told.names != NULL ? XB_OK : xb_fleet_no_memory(error);
+    for (int i = 0; status == XB_OK && i < 2 * XB_FLEET_CODES; i++) {
+        enum xb_fleet_code code = (enum xb_fleet_code)(i / 2);
+        code = code < XB_FLEET_SLOW ? code + 1 : code == XB_FLEET_SLOW ? XB_FLEET_MISSING : code;
+        gather(judgement, code, i % 2 > 0, &told);
+        if (told.findings > 0)
+            status = put_code(view, &told, i % 2 > 0, &arena, error);
+    }
+    xb_arena_free(arena);
+    free(told.names);
+    return status;
 }
 
 /* What must be known before the rest is believed. */
-static void add_limits(struct xb_words *words, const struct xb_fleet_judgement *judgement,
-                       const struct tally *tally)
+static void put_limits(const struct xb_fleet_view *view)
 {
+    const struct xb_fleet_judgement *judgement = view->judgement;
     const struct xb_fleet *fleet = judgement->fleet;
-    char a[24], b[24];
-    if (tally->missing > 0)
-        xb_words_add(words, " %s of %s expected node%s %s missing.",
-                     xb_fleet_table_count(tally->missing, a, sizeof a),
-                     xb_fleet_table_count(judgement->request.expected_count, b, sizeof b),
-                     plural(judgement->request.expected_count), tally->missing == 1 ? "is" : "are");
-    if (tally->warned.nodes > 0)
-        xb_words_add(words, " On %s of %s node%s the link test gave a warning: measure %s again.",
-                     xb_fleet_table_count(tally->warned.nodes, a, sizeof a),
-                     xb_fleet_table_count(fleet->node_count, b, sizeof b),
-                     plural(fleet->node_count), tally->warned.nodes == 1 ? "it" : "them");
-    if (tally->cut.nodes > 0)
-        xb_words_add(words, " %s of %s node%s %s not measured to the end: measure %s again.",
-                     xb_fleet_table_count(tally->cut.nodes, a, sizeof a),
-                     xb_fleet_table_count(fleet->node_count, b, sizeof b),
-                     plural(fleet->node_count), tally->cut.nodes == 1 ? "was" : "were",
-                     tally->cut.nodes == 1 ? "it" : "them");
-    /* Those that are named need no siblings to be known. */
-    size_t known = judgement->judged_gpus + tally->bad.gpus + tally->many.gpus;
-    if (judgement->finding_count > 0 && known < fleet->gpu_count)
-        xb_words_add(words, " %s of %s GPUs could be judged by siblings.",
-                     judgement->judged_gpus == 0
-                         ? "None"
-                         : xb_fleet_table_count(judgement->judged_gpus, a, sizeof a),
-                     xb_fleet_table_count(fleet->gpu_count, b, sizeof b));
+    const char *name = fleet->node_count > 0 ? fleet->nodes[0].name : "";
+    size_t unsure = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        unsure += judgement->findings[i].unsure;
+    if (judgement->judged_gpus < fleet->gpu_count)
+        xb_fleet_table_put(view, XB_COLOUR_WARNING,
+                           "%s of %s GPUs could be judged by their siblings.",
+                           judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
+                           COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
-        xb_words_add(words, " %s document%s could not be read.",
-                     xb_fleet_table_count(fleet->unread_count, a, sizeof a),
-                     plural(fleet->unread_count));
+        xb_fleet_table_put(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
+                           COUNT(fleet->unread_count), plural(fleet->unread_count));
+    if (unsure > 0 && unsure == judgement->request.expected_count)
+        xb_fleet_table_put(view, XB_COLOUR_WARNING,
+                           "None of the expected nodes is there: are the names and the folder "
+                           "right? The first file is of %.100s",
+                           name);
+    else if (unsure > 0)
+        xb_fleet_table_put(view, XB_COLOUR_WARNING,
+                           "Missing nodes may have written the files that could not be read: look "
+                           "at them before you drain any.");
 }
 
 /* Names them if their names have room in a line. */
 static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_list *list)
 {
-    char count[24], but[24];
     struct xb_words left_out = {.length = 0};
-    xb_fleet_table_count(list->count, count, sizeof count);
     if (list->left_out > 0)
         xb_words_add(&left_out, ", but for %s with a name that no scheduler takes",
-                     xb_fleet_table_count(list->left_out, but, sizeof but));
-    if (list->left_out == 0 && strlen(list->text) + INDENT <= view->prose)
-        xb_fleet_table_put(view, XB_COLOUR_NONE,
-                           "Drain %s node%s: %s (for a script: --format "
-                           "nodelist)",
-                           count, plural(list->count), list->text);
+                     COUNT(list->left_out));
+    if (list->count == 0)
+        xb_fleet_table_put(view, XB_COLOUR_NONE, "Drain: no node.");
+    else if (list->left_out == 0 && strlen(list->text) + INDENT <= view->prose)
+        xb_fleet_table_put(view, XB_COLOUR_NONE, "Drain: %s (for a script: --format nodelist)",
+                           list->text);
     else
         xb_fleet_table_put(view, XB_COLOUR_NONE,
-                           "Drain %s node%s: the same command with --format nodelist names %s for "
-                           "Slurm%s.",
-                           count, plural(list->count), list->count == 1 ? "it" : "them",
-                           left_out.text);
+                           "Drain: %s node%s, which --format nodelist names for Slurm%s.",
+                           COUNT(list->count), plural(list->count), left_out.text);
 }
 
-/* Something is named. */
-static void answer_named(const struct xb_fleet_view *view, const struct tally *tally)
-{
-    const struct xb_fleet *fleet = view->judgement->fleet;
-    struct xb_words words = {.length = 0};
-    if (tally->bad.nodes > 0) {
-        add_some(&words, fleet, &tally->bad);
-        xb_words_add(&words, " not %s %s.", tally->by_siblings ? "like" : "as",
-                     is_one_of(&tally->bad) ? tally->by_siblings ? "its siblings" : "it should be"
-                     : tally->by_siblings   ? "their siblings"
-                                            : "they should be");
-    } else if (tally->many.nodes > 0) {
-        add_some(&words, fleet, &tally->many);
-        xb_words_add(&words, " not as they should be, but many have the same.");
-    } else if (tally->missing == 0 && tally->cut.nodes == 0) {
-        xb_words_add(&words, "No node needs to be drained, but not all are alike.");
-    }
-    add_limits(&words, view->judgement, tally);
-    xb_fleet_table_put(view, tally->drained.count > 0 ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s",
-                       words.text + (words.text[0] == ' '));
-    put_codes(view, tally);
-    if (tally->drained.count > 0)
-        put_drained(view, &tally->drained);
-}
-
-static void answer_good(const struct xb_fleet_view *view, const struct tally *tally)
+static void put_good(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    size_t gpus = judgement->fleet->gpu_count;
-    size_t nodes = judgement->fleet->node_count;
-    char a[24], b[24], c[24];
-    xb_fleet_table_count(judgement->judged_gpus, a, sizeof a);
-    xb_fleet_table_count(gpus, b, sizeof b);
-    xb_fleet_table_count(nodes, c, sizeof c);
-    struct xb_words words = {.length = 0};
-    if (judgement->judged_gpus == gpus)
-        xb_words_add(&words, "All %s GPUs on %s node%s are like their siblings.", b, c,
-                     plural(nodes));
-    else
-        xb_words_add(&words,
-                     "%s of %s GPUs on %s node%s could be judged: all are like their siblings.", a,
-                     b, c, plural(nodes));
-    add_limits(&words, judgement, tally);
-    xb_fleet_table_put(view,
-                       judgement->fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
-                       "%s", words.text);
+    const struct xb_fleet *fleet = judgement->fleet;
+    bool is_whole = judgement->judged_gpus == fleet->gpu_count;
+    xb_fleet_table_put(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
+                       "%s%s GPU%s on %s node%s are like their siblings.", is_whole ? "All " : "",
+                       COUNT(judgement->judged_gpus), plural(judgement->judged_gpus),
+                       COUNT(fleet->node_count), plural(fleet->node_count));
 }
 
-static void put_answer(const struct xb_fleet_view *view, const struct tally *tally)
+static enum xb_status put_answer(const struct xb_fleet_view *view, struct xb_error *error)
 {
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    int code = xb_fleet_exit_code(judgement);
-    if (code == 2) {
-        xb_fleet_table_put(view, XB_COLOUR_BAD, "No document could be read: nothing was judged.");
-    } else if (code == 3) {
+    struct xb_drain_list drained;
+    int code = xb_fleet_exit_code(view->judgement);
+    enum xb_status status = xb_fleet_drain_list(view->judgement, &drained, error);
+    if (status == XB_OK && code == 2) {
+        xb_fleet_table_put(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
+    } else if (status == XB_OK && code == 3) {
         xb_fleet_table_put(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
         xb_fleet_table_put(
             view, XB_COLOUR_NONE,
             "To judge a value fleet needs at least %d others with the same figure, model, link, "
-            "driver and options. Give it the documents of more nodes.",
+            "driver and options. Give it the files of more nodes.",
             XB_FLEET_SIBLINGS);
-    } else if (judgement->finding_count == 0) {
-        answer_good(view, tally);
-    } else {
-        answer_named(view, tally);
+    } else if (status == XB_OK && view->judgement->finding_count == 0) {
+        put_good(view);
+        put_limits(view);
+    } else if (status == XB_OK) {
+        status = put_codes(view, error);
+        put_limits(view);
+        put_drained(view, &drained);
     }
+    xb_fleet_drain_list_free(&drained);
+    return status;
 }
 
 /* ---- what a reader must know besides ---- */
@@ -378,61 +278,57 @@ static void put_left_out(const struct xb_fleet_view *view)
 {
     const struct xb_fleet *fleet = view->judgement->fleet;
     size_t told = fleet->left_out_count < LEFT_OUT_TOLD ? fleet->left_out_count : LEFT_OUT_TOLD;
-    char count[24];
     if (told == 0)
         return;
     fputc('\n', view->stream);
-    xb_fleet_table_put(view, XB_COLOUR_WARNING, "Left out: %s document%s",
-                       xb_fleet_table_count(fleet->left_out_count, count, sizeof count),
+    xb_fleet_table_put(view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
                        plural(fleet->left_out_count));
     for (size_t i = 0; i < told; i++)
         xb_fleet_table_put(view, XB_COLOUR_NONE, "%.300s: %.1000s", fleet->left_out[i].what,
                            fleet->left_out[i].why);
     if (fleet->left_out_count > told)
         xb_fleet_table_put(view, XB_COLOUR_NONE, "and %s more: --format json",
-                           xb_fleet_table_count(fleet->left_out_count - told, count, sizeof count));
+                           COUNT(fleet->left_out_count - told));
 }
 
 /* ---- all of it ---- */
 
-static bool put_table(const struct xb_fleet_view *view, struct xb_error *error)
+/* Without any document each expected node is missing: only why there is none helps. */
+static enum xb_status put_table(struct xb_fleet_view *view, struct xb_error *error)
 {
-    struct tally tally = {.missing = 0};
-    bool ok = xb_fleet_drain_list(view->judgement, &tally.drained, error) == XB_OK &&
-              count_findings(view->judgement, &tally);
-    if (ok)
-        put_answer(view, &tally);
-    xb_fleet_drain_list_free(&tally.drained);
-    /* Without any document each expected node is missing: only why there is none helps. */
-    if (ok && view->judgement->fleet->source_count > 0) {
-        ok = xb_fleet_table_findings(view);
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    enum xb_status status = xb_fleet_table_rows(view, error);
+    if (status == XB_OK)
+        status = put_answer(view, error);
+    if (status == XB_OK && judgement->fleet->source_count > 0) {
+        status = xb_fleet_table_findings(view, error);
         xb_fleet_table_figures(view);
-        if (view->judgement->note_count > 0)
+        if (judgement->note_count > 0)
             fputc('\n', view->stream);
-        for (size_t i = 0; i < view->judgement->note_count; i++)
-            xb_fleet_table_put(view, XB_COLOUR_NONE, "Note: %s", view->judgement->notes[i]);
+        for (size_t i = 0; i < judgement->note_count; i++)
+            xb_fleet_table_put(view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
     }
-    if (ok)
+    if (status == XB_OK)
         put_left_out(view);
-    return ok;
+    free(view->rows);
+    return status;
 }
 
 enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
-                                    size_t columns, bool colours, struct xb_error *error)
+                                    size_t columns, bool verbose, struct xb_error *error)
 {
-    const struct xb_fleet_view view = {
+    struct xb_fleet_view view = {
         .stream = stream,
         .judgement = judgement,
         .columns = columns,
         .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
-        .colours = colours,
-        .rows = xb_is_terminal(stream) ? XB_FLEET_ROWS : SIZE_MAX,
-        .figures = xb_is_terminal(stream) ? XB_FLEET_FIGURES : SIZE_MAX,
+        .verbose = verbose,
+        .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
     };
     locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = put_table(&view, error)
-                                ? xb_stream_finish(stream, "the table", error)
-                                : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the table");
+    enum xb_status status = put_table(&view, error);
+    if (status == XB_OK)
+        status = xb_stream_finish(stream, "the table", error);
     xb_plain_locale_leave(previous);
     return status;
 }

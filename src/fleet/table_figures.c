@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws a histogram of each figure, and lists the figures that could not be judged. */
 #define _POSIX_C_SOURCE 200809L
+#include "internal.h"
 #include "table_internal.h"
 
 #include <string.h>
@@ -41,9 +42,8 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
 {
     const struct xb_fleet_figure *figure =
         &judgement->fleet->figures[judgement->siblings[index].figure];
-    xb_words_add(words, "%.200s", figure->name);
-    add_known(words, ", ", figure->model);
-    add_known(words, ", ", figure->link);
+    char name[512];
+    xb_words_add(words, "%s", xb_fleet_figure_text(figure, name, sizeof name));
     if (!is_ambiguous(judgement, index))
         return;
     add_known(words, ", ", figure->backend);
@@ -109,10 +109,10 @@ static void put_histogram(const struct xb_fleet_view *view,
 {
     bool with_blocks = xb_locale_has_utf8();
     struct drawn drawn;
-    char least[48], most[48], median[48];
-    xb_fleet_table_value(unit, siblings->least, least, sizeof least);
-    xb_fleet_table_value(unit, siblings->most, most, sizeof most);
-    xb_fleet_table_value(unit, siblings->centre, median, sizeof median);
+    char least[64], most[64], median[64];
+    xb_fleet_table_value(unit, siblings->least, least);
+    xb_fleet_table_value(unit, siblings->most, most);
+    xb_fleet_table_value(unit, siblings->centre, median);
     size_t before = 2 + strlen(least) + 2;
     size_t behind = 2 + strlen(most);
     merge(siblings, 1, &drawn);
@@ -134,28 +134,26 @@ static void put_judged(const struct xb_fleet_view *view, size_t index)
     const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[siblings->figure];
     struct xb_words words = {.length = 0};
-    char a[32], b[32], c[32], d[32];
+    char spread[32], from[32];
     fputc('\n', view->stream);
     add_title(&words, view->judgement, index);
     xb_fleet_table_put(view, XB_COLOUR_TITLE, "%s", words.text);
     put_histogram(view, siblings, figure->unit);
     words = (struct xb_words){.length = 0};
-    xb_words_add(&words, "%s values of %s node%s; spread %s%s; ",
-                 xb_fleet_table_count(siblings->values, a, sizeof a),
-                 xb_fleet_table_count(siblings->nodes, b, sizeof b),
-                 siblings->nodes == 1 ? "" : "s",
-                 xb_fleet_table_share(siblings->spread, false, c, sizeof c),
+    xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", COUNT(siblings->values),
+                 COUNT(siblings->nodes), siblings->nodes == 1 ? "" : "s",
+                 xb_fleet_table_share(siblings->spread, false, spread, sizeof spread),
                  siblings->is_floor ? " (the least that is assumed)" : "");
     if (siblings->named_from < 1 || !figure->more_is_better) /* no rate is below 0 */
         xb_words_add(&words, "named from %s off%s",
-                     xb_fleet_table_share(siblings->named_from, false, d, sizeof d),
+                     xb_fleet_table_share(siblings->named_from, false, from, sizeof from),
                      siblings->slots_differ > 0 ? " in its slot" : "");
     else
         xb_words_add(&words, "too few and too scattered to name a slow one");
     if (siblings->slow > 0)
-        xb_words_add(&words, "; %s slow", xb_fleet_table_count(siblings->slow, a, sizeof a));
+        xb_words_add(&words, "; %s slow", COUNT(siblings->slow));
     if (siblings->fast > 0)
-        xb_words_add(&words, "; %s fast", xb_fleet_table_count(siblings->fast, a, sizeof a));
+        xb_words_add(&words, "; %s fast", COUNT(siblings->fast));
     xb_fleet_table_put(view, XB_COLOUR_NONE, "  %s.", words.text);
 }
 
@@ -166,46 +164,34 @@ static void put_unjudged(const struct xb_fleet_view *view)
     const struct xb_fleet_judgement *judgement = view->judgement;
     struct xb_words words = {.length = 0};
     size_t count = 0;
-    char text[24];
+    bool is_named = view->verbose || judgement->tests == 0; /* the answer says why */
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         if (judgement->siblings[i].judged || count++ >= UNJUDGED)
             continue;
         xb_words_add(&words, "%s", words.length > 0 ? "; " : "");
         add_title(&words, judgement, i);
-        xb_words_add(&words, " (%s)",
-                     xb_fleet_table_count(judgement->siblings[i].values, text, sizeof text));
+        xb_words_add(&words, " (%s)", COUNT(judgement->siblings[i].values));
     }
     if (count == 0)
         return;
     if (count > UNJUDGED)
-        xb_words_add(&words, "; and %s more: --format json",
-                     xb_fleet_table_count(count - UNJUDGED, text, sizeof text));
+        xb_words_add(&words, "; and %s more: --format json", COUNT(count - UNJUDGED));
     fputc('\n', view->stream);
-    if (judgement->tests == 0) /* the answer says why */
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "Not judged (number of values): %s.", words.text);
-    else
-        xb_fleet_table_put(view, XB_COLOUR_NONE,
-                           "Not judged, because fewer than %d GPUs measured the same under the "
-                           "same conditions (number of values): %s.",
-                           XB_FLEET_SIBLINGS + 1, words.text);
+    xb_fleet_table_put(
+        view, XB_COLOUR_NONE, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.",
+        COUNT(count), count == 1 ? "" : "s", XB_FLEET_SIBLINGS + 1,
+        is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
 }
 
-/* Figures with a named GPU come first, because a screen has room for some only. */
+/* Figures with a named GPU come first. */
 void xb_fleet_table_figures(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    size_t judged = 0;
-    char count[24];
-    for (int named = 1; named >= 0; named--)
+    for (int named = 1; named >= 0 && view->verbose; named--)
         for (size_t i = 0; i < judgement->sibling_count; i++) {
             const struct xb_fleet_siblings *of = &judgement->siblings[i];
-            if (of->judged && (of->slow + of->fast > 0) == (named > 0) && judged++ < view->figures)
+            if (of->judged && (of->slow + of->fast > 0) == (named > 0))
                 put_judged(view, i);
         }
-    if (judged > view->figures) {
-        fputc('\n', view->stream);
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "and %s more figures: --format json",
-                           xb_fleet_table_count(judged - view->figures, count, sizeof count));
-    }
     put_unjudged(view);
 }

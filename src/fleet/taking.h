@@ -45,8 +45,8 @@ struct xb_fleet_taking {
 
 /* Adds the document itself and its node, which must have a name. */
 void xb_taking_begin(struct xb_fleet_taking *taking, const char *path, size_t number);
-/* Of its node; `gpu` without node and time. A UUID or an address that another GPU of the document
- * has is left out. */
+/* Adds a GPU of its node; `gpu` has neither node nor time. Leaves out a UUID or an address that
+ * another GPU of the document has. */
 size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu);
 /* Adds a value; fills in the figure's backend and driver. Ignores a value that is not above 0 or
  * has no GPU. */

@@ -35,8 +35,8 @@ static const struct xb_option option_device = {
     .argument = "DEV[,DEV]",
     .default_text = "all",
     .help =
-        "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after "
-        "the other.",
+        "Which GPUs: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after the "
+        "other.",
 };
 static const struct xb_option option_size = {
     .name = "size",
@@ -53,8 +53,8 @@ static const struct xb_option option_count = {
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .help =
-        "How many devices there must be: each missing one is CRITICAL. Without it nobody misses a "
-        "GPU that the runtime does not see.",
+        "How many GPUs there must be: each missing one is CRITICAL. Without it nobody misses a GPU "
+        "that the runtime does not see.",
     .minimum = 1,
     .maximum = XB_RUN_DEVICES,
 };
@@ -63,7 +63,7 @@ static const struct xb_option option_attempts = {
     .type = XB_OPTION_COUNT,
     .argument = "N",
     .default_text = "3",
-    .help = "Test a device or a pair up to this often before calling it anything but OK. The best "
+    .help = "Test a GPU or a pair up to this often before calling it anything but OK. The best "
             "attempt counts; all are on record.",
     .minimum = 1,
     .maximum = 10,
@@ -85,26 +85,26 @@ static const struct xb_option option_min_h2d = {
     .name = "min-h2d",
     .type = XB_OPTION_TEXT,
     .argument = "GB/S",
-    .help = "The least bandwidth from host to device, in GB/s (10^9 bytes), in place of shares of "
+    .help = "The least bandwidth to the GPU, in GB/s (10^9 bytes), in place of shares of "
             "the link's ceiling. Less is CRITICAL.",
 };
 static const struct xb_option option_min_d2h = {
     .name = "min-d2h",
     .type = XB_OPTION_TEXT,
     .argument = "GB/S",
-    .help = "The same from device to host.",
+    .help = "The same back to the host.",
 };
 static const struct xb_option option_min_peer = {
     .name = "min-peer",
     .type = XB_OPTION_TEXT,
     .argument = "GB/S",
-    .help = "The same of a direct copy from one device to another, in place of shares of what "
+    .help = "The same from one GPU to another, directly, in place of shares of what "
             "their links carry.",
 };
 static const struct xb_option option_no_peers = {
     .name = "no-peers",
     .type = XB_OPTION_FLAG,
-    .help = "Test no copies between devices. Without it every pair of up to 8 devices is tested.",
+    .help = "Test no copies between GPUs. Without it every pair of up to 8 GPUs is tested.",
 };
 static const struct xb_option option_limits = {
     .name = "limits",
@@ -132,14 +132,21 @@ static const struct xb_option option_json = {
     .help = "Write all that was observed, with every attempt, as JSON (docs/link.schema.json); "
             "'-' is standard output, in place of the table." XB_FILE_NAME_HELP,
 };
+static const struct xb_option option_verbose = {
+    .name = "verbose",
+    .short_name = 'v',
+    .type = XB_OPTION_FLAG,
+    .help =
+        "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK.",
+};
 static const struct xb_option *const link_rows[] = {
-    &xb_option_backend, &option_device,        &option_no_peers,
-    &option_count,      &option_size,          &option_attempts,
-    &option_deadline,   &xb_option_start_at,   &option_expect,
-    &option_min_h2d,    &option_min_d2h,       &option_min_peer,
-    &option_limits,     &option_format,        &xb_option_output,
-    &option_json,       &xb_option_json_lines, &xb_option_plain_help,
-    &xb_option_color,   &xb_option_version,    NULL};
+    &xb_option_backend,    &option_device,        &option_no_peers,
+    &option_count,         &option_size,          &option_attempts,
+    &option_deadline,      &xb_option_start_at,   &option_expect,
+    &option_min_h2d,       &option_min_d2h,       &option_min_peer,
+    &option_limits,        &option_format,        &xb_option_output,
+    &option_json,          &xb_option_json_lines, &option_verbose,
+    &xb_option_plain_help, XB_OPTIONS_OF_ALL,     NULL};
 
 const struct xb_option *const *xb_link_rows(void)
 {
@@ -158,6 +165,7 @@ struct command {
     struct xb_node node;
     struct xb_host_facts host;
     bool only_json; /* both are standard output */
+    double began;   /* looking for devices is part of the time */
 };
 
 typedef enum xb_status write_report(FILE *stream, const struct xb_link_report *report,
@@ -319,7 +327,9 @@ static int report(struct command *command, bool done)
         .level = judge(session, verdicts, pair_verdicts),
         .attempts_allowed = session->attempts,
         .deadline = xb_config_get(command->config, "deadline")->seconds,
+        .elapsed = xb_clock_now() - command->began,
         .cut = !done,
+        .verbose = xb_config_get(command->config, "verbose")->flag,
         .config = command->config,
         .start = &session->start,
         .node = command->node.name,
@@ -378,16 +388,15 @@ static void add_missing(struct command *command, bool done)
 
 static int run(struct xb_config *config, char *const *words)
 {
-    struct command command = {.config = config};
+    struct command command = {.config = config, .began = xb_clock_now()};
     struct xb_error error;
-    double begin = xb_clock_now(); /* Looking for devices is part of the time. */
     size_t length = (size_t)snprintf(command.line, sizeof command.line, "xferbench");
     for (; *words != NULL && length < sizeof command.line; words++)
         length +=
             (size_t)snprintf(command.line + length, sizeof command.line - length, " %s", *words);
     enum xb_status status = xb_link_session_open(&command.session, &error);
     if (status == XB_OK) {
-        command.session->deadline = begin + xb_config_get(config, "deadline")->seconds;
+        command.session->deadline = command.began + xb_config_get(config, "deadline")->seconds;
         status = prepare(&command, &error);
     }
     if (status == XB_OK)

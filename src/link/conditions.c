@@ -57,7 +57,7 @@ static void look_at(struct xb_conditions *conditions, size_t way)
     struct xb_device_health health;
     struct timespec own;
     struct look look = {.load_s = 0};
-    /* Of several readings the last counts, or one of hardware that slows down. It takes long: not
+    /* The last reading counts, or the first of hardware that slows down. It takes long: not
      * between the readings below. */
     if (view->count % ROUNDS == 0 && !view->clocks.slowed_by_hardware)
         xb_session_read_health(conditions->driver, conditions->index, XB_HEALTH_CLOCKS,

@@ -10,24 +10,45 @@
 /* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
 
-#define XB_LINK_LABEL 9 /* how wide the table's labels are */
+/* What a verdict is on: a GPU, or a pair, whose source is the GPU. */
+struct xb_link_subject {
+    const struct xb_device_info *gpu, *peer; /* `peer` is NULL of a GPU */
+    const struct xb_findings *found;
+    const struct xb_verdict *verdict;   /* NULL of a pair */
+    const struct xb_pair_verdict *pair; /* NULL of a GPU */
+    struct xb_link_way {
+        const char *direction; /* "h2d", "d2h"; NULL of a pair */
+        const struct xb_link_direction *copies;
+        double ceiling; /* 0 where not known */
+    } ways[2];          /* a pair has one: `copies` of the other is NULL */
+};
 
-/* Of a verdict on a terminal. */
+/* All GPUs of a report, then all pairs. */
+size_t xb_link_subjects(const struct xb_link_report *report);
+struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, size_t index);
+
+/* How many GPUs are not OK, and how many pairs. */
+size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
+
+#define XB_LINK_LABEL 9 /* how wide the table's labels are */
+/* Words behind a label, on the `stream` of the function that it stands in. */
+#define NOTE(label, ...) xb_note_print(stream, (label), XB_LINK_LABEL, __VA_ARGS__)
+
+/* The colour of a verdict on a terminal. */
 enum xb_colour xb_link_colour(enum xb_level level);
 
-/* Prints the path of a device hop by hop. False: no memory. */
-bool xb_link_table_path(FILE *stream, const struct xb_verdict *verdict);
+/* Prints the path of a device hop by hop. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_link_table_path(FILE *stream, const struct xb_verdict *verdict,
+                                                struct xb_error *error);
 
 /* Prints how many NVLinks there are after the test, how fast they are, and what they counted.
  * Prints nothing where it is not known how many there are. */
 void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
                            const struct xb_nvlink_facts *facts);
 
-/* The part of the table about pairs of devices: a line for each, then why one is not OK. Nothing
- * where there are fewer than two devices. False: no memory. */
-bool xb_link_table_pairs(FILE *stream, const struct xb_link_report *report);
-
-/* The line about all pairs together: how many are OK, and how many of the others nobody judged. */
-void xb_link_table_count_pairs(FILE *stream, const struct xb_link_report *report);
+/* Tells all pairs in one sentence, and in a matrix where they differ or the report is verbose.
+ * Nothing where there are fewer than two devices. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_link_table_pairs(FILE *stream, const struct xb_link_report *report,
+                                                 struct xb_error *error);
 
 #endif

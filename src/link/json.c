@@ -35,6 +35,7 @@ static enum xb_status write_as(FILE *stream, const struct xb_link_report *report
     xb_fields_put(&json, xb_record_start_fields, &node);
     xb_fields_put(&json, xb_record_backend_fields, &node);
     xb_fields_put(&json, xb_link_report_fields, report);
+    xb_json_put_known_number(&json, "elapsed_s", report->elapsed > 0, report->elapsed);
     xb_json_open_array(&json, "devices");
     for (size_t i = 0; i < report->device_count; i++) {
         const struct xb_link_device *device = &report->devices[i];

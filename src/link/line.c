@@ -39,23 +39,17 @@ static void put_all_bad(FILE *stream, const struct xb_link_report *report, put_f
     /* In the order of xb_level_worse. */
     static const enum xb_level levels[] = {XB_LEVEL_CRITICAL, XB_LEVEL_WARNING, XB_LEVEL_UNKNOWN};
     for (size_t i = 0; i < sizeof levels / sizeof levels[0]; i++) {
-        for (size_t j = 0; j < report->device_count; j++) {
-            const struct xb_device_info *info = &report->devices[j].info;
-            if (report->verdicts[j].found.level != levels[i])
+        for (size_t j = 0; j < xb_link_subjects(report); j++) {
+            const struct xb_link_subject of = xb_link_subject_at(report, j);
+            if (of.found->level != levels[i])
                 continue;
-            fprintf(stream, "%sGPU %u ", separator, info->index);
-            put_safe(stream, info->pci_bdf);
-            fputs(info->pci_bdf[0] != '\0' ? " " : "", stream);
-            put(stream, &report->verdicts[j].found);
-            separator = next;
-        }
-        for (size_t j = 0; j < report->pair_count; j++) {
-            const struct xb_link_pair *pair = &report->pairs[j];
-            if (report->pair_verdicts[j].found.level != levels[i])
-                continue;
-            fprintf(stream, "%sGPU %u to %u ", separator, report->devices[pair->from].info.index,
-                    report->devices[pair->to].info.index);
-            put(stream, &report->pair_verdicts[j].found);
+            fprintf(stream, "%sGPU %u ", separator, of.gpu->index);
+            if (of.peer != NULL)
+                fprintf(stream, "to %u ", of.peer->index);
+            else
+                put_safe(stream, of.gpu->pci_bdf);
+            fputs(of.peer == NULL && of.gpu->pci_bdf[0] != '\0' ? " " : "", stream);
+            put(stream, of.found);
             separator = next;
         }
     }
@@ -150,21 +144,18 @@ static void put_lanes(FILE *stream, const struct xb_link_report *report)
 
 static void put_good(FILE *stream, const struct xb_link_report *report)
 {
-    struct range h2d = {0};
-    struct range d2h = {0};
-    struct range peers = {0};
-    for (size_t i = 0; i < report->device_count; i++) {
-        widen(&h2d, report->verdicts[i].h2d.measured);
-        widen(&d2h, report->verdicts[i].d2h.measured);
+    struct range ranges[3] = {0};
+    for (size_t i = 0; i < xb_link_subjects(report); i++) {
+        const struct xb_link_subject of = xb_link_subject_at(report, i);
+        for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++)
+            widen(&ranges[of.peer != NULL ? 2 : j], of.ways[j].copies->measured);
     }
-    for (size_t i = 0; i < report->pair_count; i++)
-        widen(&peers, report->pair_verdicts[i].bandwidth.measured);
     fprintf(stream, "%zu GPU%s: ", report->device_count, report->device_count == 1 ? "" : "s");
     put_lanes(stream, report);
-    put_range(stream, "H2D", h2d);
-    put_range(stream, "D2H", d2h);
-    put_range(stream, "peers", peers);
-    if (h2d.high > 0 || d2h.high > 0 || peers.high > 0)
+    put_range(stream, "H2D", ranges[0]);
+    put_range(stream, "D2H", ranges[1]);
+    put_range(stream, "peers", ranges[2]);
+    if (ranges[0].high > 0 || ranges[1].high > 0 || ranges[2].high > 0)
         fputs(" GB/s", stream);
 }
 
@@ -227,15 +218,20 @@ static void put_entry(struct data *data, struct entry entry)
         fprintf(data->stream, "%.*f", entry.decimals, entry.most);
 }
 
-static void put_bandwidth(struct data *data, const char *name,
-                          const struct xb_link_direction *direction, double ceiling)
+static void put_bandwidth(struct data *data, const struct xb_link_subject *of,
+                          const struct xb_link_way *way)
 {
-    if (direction->measured > 0)
+    char name[32];
+    if (of->peer != NULL)
+        snprintf(name, sizeof name, "to_gpu%u_GBps", of->peer->index);
+    else
+        snprintf(name, sizeof name, "%s_GBps", way->direction);
+    if (way->copies->measured > 0)
         put_entry(data, (struct entry){.name = name,
-                                       .value = direction->measured / 1e9,
-                                       .warning = direction->warning / 1e9,
-                                       .critical = direction->critical / 1e9,
-                                       .most = ceiling / 1e9,
+                                       .value = way->copies->measured / 1e9,
+                                       .warning = way->copies->warning / 1e9,
+                                       .critical = way->copies->critical / 1e9,
+                                       .most = way->ceiling / 1e9,
                                        .decimals = 3});
 }
 
@@ -290,37 +286,27 @@ static void put_counters(struct data *data, const struct xb_link_facts *facts)
 static void put_data(FILE *stream, const struct xb_link_report *report)
 {
     struct data data = {.stream = stream};
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct xb_verdict *verdict = &report->verdicts[i];
-        data.gpu = report->devices[i].info.index;
-        put_bandwidth(&data, "h2d_GBps", &verdict->h2d, verdict->ceiling.h2d);
-        put_bandwidth(&data, "d2h_GBps", &verdict->d2h, verdict->ceiling.d2h);
-        put_link(&data, verdict);
-        put_counters(&data, &verdict->facts);
-    }
-    for (size_t i = 0; i < report->pair_count; i++) {
-        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
-        char name[32];
-        data.gpu = report->devices[report->pairs[i].from].info.index;
-        snprintf(name, sizeof name, "to_gpu%u_GBps",
-                 report->devices[report->pairs[i].to].info.index);
-        put_bandwidth(&data, name, &verdict->bandwidth, verdict->ceiling);
+    for (size_t i = 0; i < xb_link_subjects(report); i++) {
+        const struct xb_link_subject of = xb_link_subject_at(report, i);
+        data.gpu = of.gpu->index;
+        for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++)
+            put_bandwidth(&data, &of, &of.ways[j]);
+        if (of.peer != NULL)
+            continue;
+        put_link(&data, of.verdict);
+        put_counters(&data, &of.verdict->facts);
     }
 }
 
 enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *report,
                                     struct xb_error *error)
 {
-    size_t bad = 0, bad_pairs = 0;
+    size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     locale_t previous = xb_plain_locale_enter();
     fprintf(stream, "XFERBENCH LINK %s - ", xb_level_name(report->level));
     if (report->level == XB_LEVEL_OK) {
         put_good(stream, report);
     } else {
-        for (size_t i = 0; i < report->device_count; i++)
-            bad += report->verdicts[i].found.level != XB_LEVEL_OK;
-        for (size_t i = 0; i < report->pair_count; i++)
-            bad_pairs += report->pair_verdicts[i].found.level != XB_LEVEL_OK;
         if (report->device_count > 0)
             fprintf(stream, "%zu of %zu GPUs", bad, report->device_count);
         if (report->device_count > 0 && report->pair_count > 0)

@@ -198,6 +198,8 @@ static void read_report(struct xb_json_reader *reader, const cJSON *root, struct
         xb_fields_read_object(reader, root, "backend", xb_link_backend_fields, report);
     report->command = keep_known(reader, root, "command");
     xb_fields_read(reader, root, xb_link_report_fields, report);
+    double elapsed = xb_json_get_optional_number(reader, root, "elapsed_s", DBL_MAX);
+    report->elapsed = isnan(elapsed) ? 0 : elapsed; /* early files do not have it */
     report->devices = file->devices =
         room(reader, root, "devices", XB_RUN_DEVICES, sizeof *file->devices);
     report->verdicts = file->verdicts =

@@ -29,7 +29,9 @@ struct xb_link_report {
     char nothing[512];    /* why no device could be tested; "" otherwise */
     unsigned attempts_allowed;
     double deadline;              /* seconds for the whole test */
+    double elapsed;               /* seconds that it took; 0: not known */
     bool cut;                     /* the deadline came before all was done */
+    bool verbose;                 /* the table tells all of each device and pair */
     const char *node, *hostname;  /* NULL where not known */
     const struct xb_start *start; /* how it began; NULL: not known */
     const struct xb_config *config;
@@ -41,7 +43,8 @@ struct xb_link_report {
  * of the formats.
  */
 
-/* For people: everything that is known of each device, the verdict first; within 100 columns. */
+/* For people: the verdict, a row a GPU, a sentence on all pairs; then everything that is known of
+ * those that are not OK, or of all if the report is verbose. */
 XB_MUST_CHECK enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
                                                  struct xb_error *error);
 

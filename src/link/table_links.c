@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* The lines of the table about a device's links: those of its path, and its NVLinks. */
+/* The lines of the table about a GPU's links: those of its path, and its NVLinks. */
 #include "format.h"
 
-#include "base/columns.h"
 #include "base/text.h"
+#include "present/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
@@ -19,88 +20,63 @@ const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
 
 /* ---- the path: a row for each link, the device's own first ---- */
 
-enum { CELL_LINK, CELL_LOAD, CELL_BEST, CELL_REST, CELL_MARKS, CELLS };
+static const struct xb_table_column columns[] = {
+    {.title = "LINK, GPU first"},
+    {.title = "UNDER LOAD", .brief = "LOAD"},
+    {.title = "BEST", .turn = 2},
+    {.title = "AT REST", .turn = 1},
+    {.title = ""},
+};
 
-static const char *const headers[CELLS] = {"LINK, device first", "UNDER LOAD", "BEST", "AT REST",
-                                           ""};
-static const unsigned char turns[CELLS] = {[CELL_REST] = 1, [CELL_BEST] = 2};
-
-static bool add_hop(FILE *stream, struct libscols_table *table, const struct xb_link_hop *hop,
-                    bool is_bottleneck)
+static void put_lanes(struct xb_table *table, struct xb_lanes lanes)
 {
-    struct libscols_line *line = scols_table_new_line(table, NULL);
-    char text[CELLS][64];
-    const size_t size = sizeof text[0];
-    bool ok = line != NULL;
-    snprintf(text[CELL_LINK], size, "%.15s - %.16s", hop->lower,
-             hop->has_upper ? hop->upper : "(no bridge seen)");
-    xb_link_lanes_text(hop->load, text[CELL_LOAD], size);
-    xb_link_lanes_text(hop->best, text[CELL_BEST], size);
-    xb_link_lanes_text(hop->at_rest, text[CELL_REST], size);
-    char *marks = text[CELL_MARKS];
-    snprintf(marks, size, "%s%s", is_bottleneck ? "bottleneck" : "",
-             hop->on_package ? "on package" : "");
-    if (hop->changes > 0)
-        snprintf(marks + strlen(marks), size - strlen(marks), "%s%u change%s",
-                 marks[0] != '\0' ? ", " : "", hop->changes, hop->changes == 1 ? "" : "s");
-    for (size_t i = 0; ok && i < CELLS; i++) {
-        xb_make_plain(text[i]);
-        ok = scols_line_set_data(line, i, text[i]) == 0;
-    }
-    return ok && (!is_bottleneck || xb_columns_paint(scols_line_get_cell(line, CELL_MARKS), stream,
-                                                     XB_COLOUR_WARNING));
+    char text[64];
+    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_link_lanes_text(lanes, text, sizeof text));
 }
 
-bool xb_link_table_path(FILE *stream, const struct xb_verdict *verdict)
+static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool is_bottleneck)
+{
+    char changes[32] = "";
+    bool is_marked = is_bottleneck || hop->on_package;
+    if (hop->changes > 0)
+        snprintf(changes, sizeof changes, "%s%u change%s", is_marked ? ", " : "", hop->changes,
+                 hop->changes == 1 ? "" : "s");
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "%s - %s", hop->lower,
+                  hop->has_upper ? hop->upper : "(no bridge seen)");
+    put_lanes(table, hop->load);
+    put_lanes(table, hop->best);
+    put_lanes(table, hop->at_rest);
+    xb_table_cell(table, is_bottleneck ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%s%s%s",
+                  is_bottleneck ? "bottleneck" : "", hop->on_package ? "on package" : "", changes);
+}
+
+enum xb_status xb_link_table_path(FILE *stream, const struct xb_verdict *verdict,
+                                  struct xb_error *error)
 {
     const struct xb_link_hop *hops = verdict->facts.hops;
     size_t count = verdict->facts.hop_count;
-    char label[32];
-    const struct xb_columns columns = {.width = xb_terminal_columns(stream),
-                                       .label = label,
-                                       .with_colours = xb_terminal_has_colours(stream),
-                                       .wordy = CELL_LOAD,
-                                       .brief = "LOAD",
-                                       .turns = turns};
+    char label[32], indent[32];
     if (count == 0) {
-        xb_note_print(stream, "path", XB_LINK_LABEL, "sysfs does not show the device");
-        return true;
+        NOTE("path", "sysfs does not show the GPU");
+        return XB_OK;
     }
-    struct libscols_table *table = scols_new_table();
-    bool ok = table != NULL;
+    struct xb_table *table = xb_table_new();
     snprintf(label, sizeof label, "  %-*s", XB_LINK_LABEL, "path");
-    for (size_t i = 0; ok && i < CELLS; i++)
-        ok = scols_table_new_column(table, headers[i], 0, 0) != NULL;
+    snprintf(indent, sizeof indent, "%*s", XB_LINK_LABEL + 2, "");
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+        xb_table_add_column(table, &columns[i]);
     /* That a single link limits the path goes without saying. */
-    for (size_t i = 0; ok && i < count; i++)
-        ok = add_hop(stream, table, &hops[i],
-                     count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
-    return xb_columns_print(stream, "", table, ok, &columns);
+    for (size_t i = 0; i < count; i++)
+        add_hop(table, &hops[i], count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
+    enum xb_status status = xb_table_print(
+        stream, table, &(struct xb_table_look){.label = label, .indent = indent}, error);
+    xb_table_free(table);
+    return status;
 }
 
 /* ---- NVLinks: what they counted during the test and since boot is told apart, because only the
  * first says something of the links as they are ---- */
-
-/* "26.56 GB/s each way", of all active links; nothing where no rate is known. */
-static void add_rates(struct xb_words *words, const struct xb_device_health *health)
-{
-    double least = 0;
-    double most = 0;
-    char text[32];
-    for (size_t i = 0; i < XB_NVLINKS; i++) {
-        double rate = health->nvlinks[i].rate;
-        if (rate > most)
-            most = rate;
-        if (rate > 0 && (least <= 0 || rate < least))
-            least = rate;
-    }
-    if (most <= 0)
-        return;
-    xb_words_add(words, ", each %s", xb_rate_text(least, text, sizeof text));
-    if (most > least)
-        xb_words_add(words, " to %s", xb_rate_text(most, text, sizeof text));
-    xb_words_add(words, " GB/s each way");
-}
 
 /* "0 replays, 3 recoveries": the counters that are known. */
 static void add_counts(struct xb_words *words, const bool counted[XB_NVLINK_COUNTERS],
@@ -139,16 +115,21 @@ void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
     struct xb_words words = {.length = 0};
     bool counted[XB_NVLINK_COUNTERS] = {false};
     uint64_t since_boot[XB_NVLINK_COUNTERS] = {0};
+    double fastest = 0; /* those of a device are alike */
+    char rate[32];
     if (!after->nvlinks_known)
         return;
-    xb_words_add(&words, "%u active, %u inactive", after->nvlinks_active, after->nvlinks_inactive);
-    add_rates(&words, after);
-    xb_note_print(stream, "NVLink", XB_LINK_LABEL, "%s", words.text);
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        fastest = fmax(fastest, after->nvlinks[i].rate);
+    if (fastest > 0)
+        xb_words_add(&words, ", each %s GB/s each way", xb_rate_text(fastest, rate, sizeof rate));
+    NOTE("NVLink", "%u active, %u inactive%s", after->nvlinks_active, after->nvlinks_inactive,
+         words.text);
     if (xb_nvlink_facts_known(facts)) {
         words = (struct xb_words){.length = 0};
         add_counts(&words, facts->counted, facts->rises);
         add_links(&words, facts);
-        xb_note_print(stream, "", XB_LINK_LABEL, "during the test: %s", words.text);
+        NOTE("", "during the test: %s", words.text);
     }
     for (size_t i = 0; i < XB_NVLINKS; i++)
         for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++)
@@ -159,5 +140,5 @@ void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
     words = (struct xb_words){.length = 0};
     add_counts(&words, counted, since_boot);
     if (words.length > 0)
-        xb_note_print(stream, "", XB_LINK_LABEL, "since boot: %s", words.text);
+        NOTE("", "since boot: %s", words.text);
 }

@@ -1,144 +1,127 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/* The part of the table about pairs of devices. */
+/* The part of the table about pairs of devices: a sentence, and a matrix where they differ. */
 #include "format.h"
 
-#include "base/columns.h"
 #include "base/text.h"
+#include "present/table.h"
 
-/* ---- a line for each pair ---- */
+#include <math.h>
+#include <string.h>
 
-enum { CELL_PAIR, CELL_LINKS, CELL_RATE, CELL_CEILING, CELL_SHARE, CELL_VERDICT, CELLS };
-
-static const struct {
-    const char *name;
-    int flags;
-} headers[CELLS] = {
-    {"FROM, TO", 0},           {"LINKS, GB/s EACH", 0},
-    {"GB/s", SCOLS_FL_RIGHT},  {"CEILING", SCOLS_FL_RIGHT},
-    {"SHARE", SCOLS_FL_RIGHT}, {"VERDICT", 0},
-};
-static const unsigned char turns[CELLS] = {[CELL_LINKS] = 1, [CELL_CEILING] = 2};
-
-/* "NVLink, 18 x 26.56"; "-" where nothing is known. */
-static const char *link_text(const struct xb_peer_info *reach, char *text, size_t size)
-{
-    char rate[32];
-    if (reach->link[0] == '\0')
-        snprintf(text, size, "-");
-    else if (reach->links > 0 && xb_rate_known(reach->link_rate))
-        snprintf(text, size, "%s, %u x %s", reach->link, reach->links,
-                 xb_rate_text(reach->link_rate, rate, sizeof rate));
-    else
-        snprintf(text, size, "%s", reach->link);
-    xb_make_plain(text);
-    return text;
-}
-
-static const char *number_text(double rate, char *text, size_t size)
-{
-    if (xb_rate_known(rate))
-        return xb_rate_text(rate, text, size);
-    snprintf(text, size, "-");
-    return text;
-}
+/* Pairs whose rates differ by more are told apart. */
+#define ALIKE 1.05
 
 static bool has_no_access(const struct xb_pair_attempt *attempt)
 {
     return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
 }
 
-static bool add_pair(FILE *stream, struct libscols_table *table,
-                     const struct xb_link_report *report, size_t index)
-{
-    const struct xb_link_pair *pair = &report->pairs[index];
-    const struct xb_pair_verdict *verdict = &report->pair_verdicts[index];
-    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
-    bool is_bad = verdict->found.level != XB_LEVEL_OK;
-    bool is_judged = !has_no_access(attempt) && xb_pair_is_judged(verdict);
-    struct libscols_line *line = scols_table_new_line(table, NULL);
-    struct xb_words words = {.length = 0};
-    char text[CELLS][64];
-    const size_t size = sizeof text[0];
-    snprintf(text[CELL_PAIR], size, "%u to %u", report->devices[pair->from].info.index,
-             report->devices[pair->to].info.index);
-    snprintf(text[CELL_SHARE], size, "-");
-    if (verdict->bandwidth.share > 0)
-        snprintf(text[CELL_SHARE], size, "%.1f %%", 100 * verdict->bandwidth.share);
-    link_text(&verdict->reach, text[CELL_LINKS], size);
-    number_text(verdict->bandwidth.measured, text[CELL_RATE], size);
-    number_text(verdict->ceiling, text[CELL_CEILING], size);
-    xb_words_add(&words, "%s",
-                 is_bad || is_judged      ? xb_level_name(verdict->found.level)
-                 : has_no_access(attempt) ? "no direct access"
-                                          : "not judged");
-    if (xb_pair_attempts(pair) > 1)
-        xb_words_add(&words, ", attempt %zu of %zu", verdict->best + 1, xb_pair_attempts(pair));
-    snprintf(text[CELL_VERDICT], size, "%.63s", words.text);
-    bool ok = line != NULL;
-    for (size_t i = 0; ok && i < CELLS; i++)
-        ok = scols_line_set_data(line, i, text[i]) == 0;
-    return ok && ((!is_bad && !is_judged) ||
-                  xb_columns_paint(scols_line_get_cell(line, CELL_VERDICT), stream,
-                                   xb_link_colour(verdict->found.level)));
-}
+/* What is said of all pairs together. */
+struct pairs {
+    size_t measured, judged, apart; /* that have a rate; of them judged; without direct access */
+    double least, most;             /* rates */
+    const struct xb_pair_verdict *first; /* that has a rate */
+    bool alike;                          /* those that have one go by the same links */
+};
 
-bool xb_link_table_pairs(FILE *stream, const struct xb_link_report *report)
+static struct pairs sum_up(const struct xb_link_report *report)
 {
-    bool is_told = report->no_pairs != NULL && report->no_pairs[0] != '\0';
-    if (report->pair_count == 0 && !is_told)
-        return true;
-    fputc('\n', stream);
-    xb_heading_print(stream, XB_COLOUR_TITLE,
-                     "Peers: direct copies, sent by the source's copy engine");
-    if (is_told)
-        xb_note_print(stream, "pairs", XB_LINK_LABEL, "not tested: %s", report->no_pairs);
-    if (report->pair_count == 0)
-        return true;
-    const struct xb_columns columns = {.width = xb_terminal_columns(stream),
-                                       .label = "  ",
-                                       .with_colours = xb_terminal_has_colours(stream),
-                                       .wordy = CELL_LINKS,
-                                       .brief = "LINKS",
-                                       .turns = turns,
-                                       .elsewhere = "The JSON has all"};
-    struct libscols_table *table = scols_new_table();
-    bool ok = table != NULL;
-    for (size_t i = 0; ok && i < CELLS; i++)
-        ok = scols_table_new_column(table, headers[i].name, 0, headers[i].flags) != NULL;
-    for (size_t i = 0; ok && i < report->pair_count; i++)
-        ok = add_pair(stream, table, report, i);
-    ok = xb_columns_print(stream, "", table, ok, &columns);
-    for (size_t i = 0; i < report->pair_count; i++) {
-        const struct xb_findings *found = &report->pair_verdicts[i].found;
-        for (size_t j = 0; j < found->reason_count; j++)
-            xb_note_print_in(stream, xb_link_colour(found->reasons[j].level),
-                             xb_level_name(found->reasons[j].level), XB_LINK_LABEL,
-                             "%u to %u: %s: %s", report->devices[report->pairs[i].from].info.index,
-                             report->devices[report->pairs[i].to].info.index,
-                             found->reasons[j].code, found->reasons[j].text);
-    }
-    return ok;
-}
-
-void xb_link_table_count_pairs(FILE *stream, const struct xb_link_report *report)
-{
-    struct xb_words words = {.length = 0};
-    size_t good = 0;
-    size_t not_judged = 0;
+    struct pairs all = {.least = INFINITY, .alike = true};
     for (size_t i = 0; i < report->pair_count; i++) {
         const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
-        bool judged = xb_pair_is_judged(verdict) &&
-                      !has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]));
-        if (verdict->found.level != XB_LEVEL_OK)
+        double rate = verdict->bandwidth.measured;
+        all.apart += has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]));
+        if (!xb_rate_known(rate))
             continue;
-        good += judged;
-        not_judged += !judged;
+        all.first = all.measured++ == 0 ? verdict : all.first;
+        all.judged += xb_pair_is_judged(verdict);
+        all.least = fmin(all.least, rate);
+        all.most = fmax(all.most, rate);
+        all.alike = all.alike && strcmp(verdict->reach.link, all.first->reach.link) == 0 &&
+                    verdict->reach.links == all.first->reach.links;
     }
-    if (report->pair_count == 0)
-        return;
-    xb_words_add(&words, "%zu of %zu OK", good, report->pair_count);
-    if (not_judged > 0)
-        xb_words_add(&words, ", %zu not judged", not_judged);
-    xb_note_print(stream, "pairs", XB_LINK_LABEL, "%s", words.text);
+    all.alike = all.alike && (all.measured == 0 || (all.measured == report->pair_count &&
+                                                    all.most <= ALIKE * all.least));
+    return all;
+}
+
+/* "Pairs: 394.6 to 394.8 GB/s, 83 % of the 478.1 that 18 NVLinks carry." */
+static void print_alike(FILE *stream, const struct pairs *all)
+{
+    struct xb_words words = {.length = 0};
+    if (all->measured == 0) {
+        xb_words_add(&words, "no direct access");
+    } else {
+        const struct xb_pair_verdict *first = all->first;
+        xb_words_add(&words, "%.1f", all->least / 1e9);
+        if (lround(all->least / 1e8) != lround(all->most / 1e8))
+            xb_words_add(&words, " to %.1f", all->most / 1e9);
+        xb_words_add(&words, " GB/s");
+        if (first->ceiling > 0 && first->reach.links > 0)
+            xb_words_add(&words, ", %.0f %% of the %.0f that %u %s%s carry",
+                         100 * all->least / first->ceiling, first->ceiling / 1e9,
+                         first->reach.links, first->reach.link, first->reach.links == 1 ? "" : "s");
+        else if (first->reach.link[0] != '\0')
+            xb_words_add(&words, " over %s", first->reach.link);
+        if (all->judged == 0)
+            xb_words_add(&words, ", not judged: --min-peer sets a limit");
+    }
+    xb_lines_print(stream, xb_terminal_prose_columns(stream), "Pairs: %s.", words.text);
+}
+
+/* The cell of the copies from one device to another; what is missing says why. */
+static void put_pair(struct xb_table *table, const struct xb_link_report *report, size_t from,
+                     size_t to)
+{
+    size_t i = 0;
+    while (i < report->pair_count && (report->pairs[i].from != from || report->pairs[i].to != to))
+        i++;
+    const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+    if (i == report->pair_count)
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", from == to ? "" : "-");
+    else if (xb_rate_known(verdict->bandwidth.measured))
+        xb_table_cell(table,
+                      verdict->found.level != XB_LEVEL_OK ? xb_link_colour(verdict->found.level)
+                                                          : XB_COLOUR_NONE,
+                      "%.1f", verdict->bandwidth.measured / 1e9);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                      has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i])) ? "none"
+                                                                                         : "?");
+}
+
+static enum xb_status print_matrix(FILE *stream, const struct xb_link_report *report,
+                                   struct xb_error *error)
+{
+    struct xb_table *table = xb_table_new();
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = "GB/s, FROM", .brief = "FROM", .is_right = true});
+    for (size_t i = 0; i < report->device_count; i++) {
+        char title[32];
+        snprintf(title, sizeof title, "TO %u", report->devices[i].info.index);
+        xb_table_add_column(table, &(struct xb_table_column){.title = title, .is_right = true});
+    }
+    for (size_t from = 0; from < report->device_count; from++) {
+        xb_table_row(table);
+        xb_table_cell(table, XB_COLOUR_NONE, "%u", report->devices[from].info.index);
+        for (size_t to = 0; to < report->device_count; to++)
+            put_pair(table, report, from, to);
+    }
+    enum xb_status status = xb_table_print(stream, table, &(struct xb_table_look){0}, error);
+    xb_table_free(table);
+    return status;
+}
+
+enum xb_status xb_link_table_pairs(FILE *stream, const struct xb_link_report *report,
+                                   struct xb_error *error)
+{
+    const struct pairs all = sum_up(report);
+    if (report->no_pairs != NULL && report->no_pairs[0] != '\0')
+        xb_lines_print(stream, xb_terminal_prose_columns(stream), "Pairs: not tested: %s.",
+                       report->no_pairs);
+    if (all.alike && (all.measured > 0 || all.apart > 0))
+        print_alike(stream, &all);
+    return !all.alike || (report->verbose && all.measured > 0) ? print_matrix(stream, report, error)
+                                                               : XB_OK;
 }

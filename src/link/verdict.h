@@ -188,7 +188,7 @@ struct xb_link_limits {
     struct xb_limit generation, width;
     /* Bytes per second; below is CRITICAL. Replaces the shares. */
     struct xb_limit min_h2d, min_d2h;
-    /* Of direct copies to another device, bytes per second; below is CRITICAL. */
+    /* The least of direct copies to another device, bytes per second; below is CRITICAL. */
     struct xb_limit min_peer;
     /* Shares of the ceiling; below is WARNING, and CRITICAL. */
     struct xb_limit warn_share, critical_share;

@@ -110,7 +110,7 @@ static const struct xb_pcie_end *end_of(const struct xb_pcie_path *path, size_t 
     return hop->has_upper ? &hop->upper : NULL;
 }
 
-/* By its name, because hops may appear and vanish in between. */
+/* Looks for the name, because hops may appear and vanish in between. */
 static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const char *bdf)
 {
     for (size_t j = 0; j < 2 * xb_link_hops(path); j++) {

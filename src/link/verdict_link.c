@@ -59,7 +59,7 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
-/* Of one end of a hop, before or after the transfers. */
+/* The most lanes that an end of a hop told, before or after the transfers. */
 static unsigned most_lanes(const struct xb_pcie_end *before, const struct xb_pcie_end *after)
 {
     unsigned width = before->link.max_width;

@@ -2,6 +2,7 @@
 /* Completion for bash, fish and zsh. */
 #include "manual.h"
 
+#include "base/note.h"
 #include "commands.h"
 #include "commands/help.h"
 #include "record/mode_list.h"
@@ -23,8 +24,7 @@ static const char *brief_of(const struct xb_option *option, char *text, size_t s
     size_t length = end != NULL ? (size_t)(end - option->help) : strlen(option->help);
     length -= length > 0 && option->help[length - 1] == '.' ? 1 : 0;
     if (length >= size) { /* whole words, as many as there is room for */
-        for (length = size - 4; length > 0 && option->help[length] != ' '; length--)
-            continue;
+        length = xb_whole_words(option->help, size - 4);
         snprintf(text, size, "%.*s...", (int)length, option->help);
     } else {
         snprintf(text, size, "%.*s", (int)length, option->help);

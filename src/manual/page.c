@@ -102,6 +102,7 @@ static void put_options(FILE *stream)
 {
     fputs(".SH OPTIONS\n.SS \"Every command\"\n", stream);
     put_option(stream, &xb_option_help);
+    put_option(stream, &xb_option_color);
     put_option(stream, &xb_option_version);
     for (size_t i = 0; xb_commands[i] != NULL; i++) {
         if (xb_commands[i]->operands == XB_OPERANDS_TOPIC)
@@ -112,7 +113,8 @@ static void put_options(FILE *stream)
         /* Its own options, without those that every command has. */
         const struct xb_option *const *rows = xb_commands[i]->rows();
         for (size_t k = 0; rows[k] != NULL; k++)
-            if (strcmp(rows[k]->name, xb_option_help.name) != 0 && rows[k] != &xb_option_version)
+            if (strcmp(rows[k]->name, xb_option_help.name) != 0 && rows[k] != &xb_option_color &&
+                rows[k] != &xb_option_version)
                 put_option(stream, rows[k]);
     }
 }
@@ -123,6 +125,10 @@ static void put_modes(FILE *stream)
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         char directions[64] = "";
         put_entry(stream, xb_modes[m]->name, xb_modes[m]->description);
+        if (xb_modes[m]->calls != NULL) {
+            fputs("Calls:\n", stream);
+            put_text(stream, xb_modes[m]->calls);
+        }
         for (unsigned d = 0; d < XB_DIRECTIONS; d++)
             if ((xb_modes[m]->directions >> d & 1u) != 0) {
                 size_t used = strlen(directions);
@@ -143,12 +149,13 @@ static void put_environment(FILE *stream)
 {
     static const char *const variables[][2] = {
         {"COLUMNS", "How wide a terminal is that does not say so itself."},
-        {"NO_COLOR", "With any value: no colours."},
+        {"NO_COLOR", "With any value: no colours, unless --color always."},
         {"TERM", "dumb: no colours."},
         {"LC_ALL, LC_CTYPE, LANG", "The first that is set says whether a terminal shows UTF-8."},
         {"TMPDIR", "Where files are made that are read from disk, and removed again."},
         {"XDG_CACHE_HOME", "Kernels compiled for AMD GPUs are kept in its folder xferbench; "
                            "without it in ~/.cache/xferbench."},
+        {"XFERBENCH_DEBUG", "With any value: errors name the line of the source that told them."},
         {"XFERBENCH_HIP_LIBRARY", "The HIP runtime to open, in place of those that are found."},
         {"XFERBENCH_NODE", "This node's name in its fleet, in place of SLURMD_NODENAME and of the "
                            "host name."},

@@ -34,7 +34,7 @@ struct offset {
 /* What is known of one side. */
 struct side {
     const struct xb_option *option;
-    const char *name;        /* "host buffer" */
+    const char *name;        /* "Host buffers" */
     const char *cost, *most; /* numbers of the line */
     struct offset offsets[MOST_OFFSETS];
     size_t count;
@@ -178,7 +178,7 @@ static void add_most(struct xb_reading *reading, const struct side *side, enum f
     xb_reading_add(reading, "%.*f %%", most < 10 ? 1 : 0, most < 10 ? most : ceil(most));
 }
 
-/* "A host buffer 1 B and 4 B off a boundary costs up to 4.0 % (pinned registered h2d)." */
+/* "Host buffers 1 B and 4 B off a boundary cost pinned to the GPU up to 4.0 %." */
 static void say_cost(struct xb_reading *reading, const struct side *side)
 {
     const struct offset *worst = NULL;
@@ -187,9 +187,9 @@ static void say_cost(struct xb_reading *reading, const struct side *side)
         if (found_of(offset) == COSTS && (worst == NULL || offset->cost > worst->cost))
             worst = offset;
     }
-    xb_reading_add(reading, "A %s ", side->name);
+    xb_reading_add(reading, "%s ", side->name);
     add_offsets(reading, side, COSTS);
-    xb_reading_phrase(reading, " costs {text}{share} ({way}).",
+    xb_reading_phrase(reading, " cost {text}{share} ({way}).",
                       count_of(side, COSTS) > 1 ? "up to " : "", worst->cost, worst->test);
     xb_reading_number(reading, side->cost, worst->cost, XB_UNIT_RATIO);
 }
@@ -198,35 +198,25 @@ static void say_cost(struct xb_reading *reading, const struct side *side)
 static void say_other(struct xb_reading *reading, const struct side *side, enum found found,
                       const char *mode)
 {
-    bool is_all = found == NOTHING && count_of(side, NOTHING) == side->count;
-    if (is_all)
-        xb_reading_add(reading, "Alignment of the %s costs %s copies nothing: bandwidth ",
-                       side->name, mode);
-    else
-        xb_reading_add(reading, "%s %s ", found == NOTHING ? "A" : "Whether a", side->name);
+    xb_reading_add(reading, "%s ", side->name);
     add_offsets(reading, side, found);
-    if (is_all)
-        xb_reading_add(reading, " is less by ");
-    else if (found == NOTHING)
-        xb_reading_add(reading, " costs nothing (at most ");
-    else
-        xb_reading_add(reading,
-                       " costs %s copies anything is not known: the intervals allow up to ", mode);
+    xb_reading_add(reading, ", %s copies: %s at most ", mode,
+                   found == NOTHING ? "no cost," : "too noisy to tell;");
     add_most(reading, side, found);
-    xb_reading_add(reading, is_all ? " at most." : found == NOTHING ? ")." : ".");
+    xb_reading_add(reading, " slower.");
 }
 
 bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
 {
     struct side sides[] = {{.option = &xb_option_host_offset,
-                            .name = "host buffer",
+                            .name = "Host buffers",
                             .cost = "host_cost",
                             .most = "host_cost_at_most"},
                            {.option = &xb_option_device_offset,
-                            .name = "device buffer",
+                            .name = "GPU buffers",
                             .cost = "device_cost",
                             .most = "device_cost_at_most"}};
-    bool said = false;
+    bool said = false, told = false;
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
         struct side *side = &sides[i];
         collect(reading, side, device, bytes, mode);
@@ -235,6 +225,7 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
                 continue;
             xb_reading_add(reading, "%s", said ? " " : "");
             said = true;
+            told = told || found != UNKNOWN;
             if (found == COSTS)
                 say_cost(reading, side);
             else
@@ -244,5 +235,7 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
             xb_reading_number(reading, side->most,
                               fmax(most_of(side, NOTHING), most_of(side, UNKNOWN)), XB_UNIT_RATIO);
     }
+    if (said && !told)
+        xb_reading_is_untold(reading);
     return said;
 }

@@ -101,11 +101,10 @@ static bool say_streams(struct xb_reading *reading, int device, uint64_t bytes)
     return xb_parameter_say(reading, device, bytes, "async", &option_streams, "number of streams");
 }
 
-static bool say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
+static void say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
 {
-    return xb_host_memory_of(slow->variant) == XB_MEMORY_PAGEABLE &&
-           xb_reading_try(reading, slow, (struct xb_reading_way){"pinned", NULL},
-                          "page-locked memory");
+    if (xb_host_memory_of(slow->variant) == XB_MEMORY_PAGEABLE)
+        xb_pinning_advise(reading, slow);
 }
 
 static const struct xb_reading_line reading_lines[] = {
@@ -123,8 +122,6 @@ static const struct xb_variant_name names[] = {{"registered", "async"},
 
 const struct xb_mode xb_mode_async = {
     .name = "async",
-    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() of chunks of pinned memory on several streams "
-             "(cudaStreamCreate(), hipStreamCreate()).",
     .summary = "host memory in chunks over several streams, one way or both ways at once",
     .description =
         "Copies one buffer in chunks of --chunk, dealt in turn to --streams queues. The time runs "
@@ -134,6 +131,9 @@ const struct xb_mode xb_mode_async = {
         "the sum, each direction, and the share of the time in which both ways moved data. With "
         "--host-memory pageable the calls block until the data is moved: compare the times under "
         "SUBMIT and DONE.",
+    .calls = "cudaMemcpyAsync() (hipMemcpyAsync) of a chunk, in turn on two streams of "
+             "cudaStreamCreate(), from pinned memory. PyTorch: tensor.to(device, "
+             "non_blocking=True) within torch.cuda.stream(...).",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

@@ -472,9 +472,6 @@ static const struct xb_variant_name names[] = {{"each", "batch, a copy a piece"}
 
 const struct xb_mode xb_mode_batch = {
     .name = "batch",
-    .calls = "cudaMemcpyBatchAsync() (CUDA 12.8) or hipMemcpyBatchAsync() for many pieces in one "
-             "call; cudaMemcpy2DAsync() or hipMemcpy2DAsync() for rows; cudaGraphLaunch() or "
-             "hipGraphLaunch() for copies that repeat.",
     .summary = "many small pieces, in each way that a program can move them",
     .description =
         "Moves --size bytes as pieces of --piece between page-locked host memory and the device. "
@@ -483,6 +480,10 @@ const struct xb_mode xb_mode_batch = {
         "'packed' includes gathering and scattering; beside it stands each part alone. For "
         "'kernel' and 'packed' the SM tax says how much slower other kernels compute meanwhile. "
         "Checks every piece, and what lies around it. --mode all leaves this mode out.",
+    .calls = "each: cudaMemcpyAsync(). call: cudaMemcpyBatchAsync() (hipMemcpyBatchAsync; CUDA "
+             "12.8 or ROCm 7.1). graph: cudaGraphLaunch(). pitched: cudaMemcpy2DAsync(). packed: "
+             "memcpy() into one pinned buffer, one copy, and a kernel that scatters. kernel: one "
+             "that loads from mapped host memory.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,
@@ -493,6 +494,7 @@ const struct xb_mode xb_mode_batch = {
     .figures = xb_batch_figures,
     .bytes_by_default = UINT64_C(32) << 20,
     .reading = xb_batch_reading,
+    .answer = xb_batch_say_pieces,
     .state_bytes = sizeof(struct xb_batch),
     .capabilities = capabilities,
     .needs = needs,

@@ -68,5 +68,6 @@ xb_submit xb_batch_submit_gathering, xb_batch_submit_copy, xb_batch_submit_scatt
 
 /* batch_reading.c; ends with a label of NULL */
 extern const struct xb_reading_line xb_batch_reading[];
+bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes);
 
 #endif

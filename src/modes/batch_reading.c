@@ -4,6 +4,7 @@
 #include "readings.h"
 #include "sm_tax.h"
 
+#include "base/note.h"
 #include "xferbench/units.h"
 
 #include <inttypes.h>
@@ -35,7 +36,7 @@ static bool belongs(const struct group *group, const struct xb_record_case *test
     static const char *const same[] = {"layout", "pitch", "host-offset", "device-offset"};
     bool yes = strcmp(test->mode, "batch") == 0 && test->device == group->of->device &&
                strcmp(test->direction, group->of->direction) == 0 &&
-               xb_reading_usable(group->reading, test) && piece_of(test) > 0;
+               xb_reading_measured(group->reading, test) && piece_of(test) > 0;
     for (size_t i = 0; yes && i < sizeof same / sizeof same[0]; i++)
         yes = strcmp(xb_record_parameter(test, same[i]), xb_record_parameter(group->of, same[i])) ==
               0;
@@ -89,24 +90,30 @@ static double rate_of(const struct group *group, const struct xb_record_case *te
     return xb_reading_median(group->reading, test, &xb_figure_bandwidth);
 }
 
-/* "kernel for 512 B to 512 KiB (50.70 to 51.40 GB/s)" of pieces[first..last]. */
+/* "a kernel", "one call". */
+static const char *words_of(const struct xb_record_case *test)
+{
+    static const struct xb_variant_name names[] = {
+        {"each", "a copy a piece"}, {"call", "one call"},     {"graph", "a graph"},
+        {"kernel", "a kernel"},     {"pitched", "a 2D copy"}, {NULL, "packing"}};
+    const struct xb_variant_name *name = names;
+    while (name->variant != NULL && strcmp(name->variant, test->variant) != 0)
+        name++;
+    return name->name;
+}
+
+/* "a kernel for 512 B to 512 KiB" of pieces[first..last]. */
 static void add_run(const struct group *group, const uint64_t *pieces, size_t first, size_t last,
                     bool is_last)
 {
-    struct xb_reading *reading = group->reading;
-    const struct xb_record_case *from = best_of(group, pieces[first], NULL);
-    const struct xb_record_case *to = best_of(group, pieces[last], NULL);
     bool is_from = is_last && first > 0;
-    xb_reading_phrase(reading, "{text} {text} {size}", from->variant, is_from ? "from" : "for",
+    xb_reading_phrase(group->reading, "{text}{text} {text} {size}", first > 0 ? ", " : "",
+                      words_of(best_of(group, pieces[first], NULL)), is_from ? "from" : "for",
                       pieces[first]);
     if (is_from)
-        xb_reading_add(reading, " on");
+        xb_reading_add(group->reading, " on");
     else if (last > first)
-        xb_reading_phrase(reading, " to {size}", pieces[last]);
-    xb_reading_phrase(reading, " ({rate}", rate_of(group, from));
-    if (last > first)
-        xb_reading_phrase(reading, " to {rate}", rate_of(group, to));
-    xb_reading_add(reading, " GB/s)");
+        xb_reading_phrase(group->reading, " to {size}", pieces[last]);
 }
 
 /* "kernel_bandwidth_4096": of a way and a piece. */
@@ -117,8 +124,13 @@ static void put_rate(struct xb_reading *reading, const char *way, uint64_t piece
     xb_reading_number(reading, name, rate, XB_UNIT_RATE);
 }
 
-/* "The fastest way to the device, by piece: kernel for 512 B to 512 KiB (...), call from 1 MiB on
- * (...)." Names the layout where it is not the only one. */
+static const char *direction_words(const struct group *group)
+{
+    return strcmp(group->of->direction, "h2d") == 0 ? "to the GPU" : "back to the host";
+}
+
+/* "Fastest to the GPU: a kernel for 512 B to 512 KiB, one call from 1 MiB on." Names the layout
+ * where it is not the only one. */
 static void add_winners(const struct group *group, const uint64_t *pieces, size_t count)
 {
     struct xb_reading *reading = group->reading;
@@ -131,8 +143,7 @@ static void add_winners(const struct group *group, const uint64_t *pieces, size_
         xb_reading_rests_on(reading, best);
         xb_reading_rests_on(reading, each);
     }
-    xb_reading_add(reading, "The fastest way %s the device, by piece",
-                   strcmp(group->of->direction, "h2d") == 0 ? "to" : "from");
+    xb_reading_add(reading, "Fastest %s", direction_words(group));
     if (group->is_one_of_several)
         xb_reading_add(reading, " (%s)", xb_record_parameter(group->of, "layout"));
     xb_reading_add(reading, ": ");
@@ -142,7 +153,6 @@ static void add_winners(const struct group *group, const uint64_t *pieces, size_
         while (last + 1 < count &&
                strcmp(best_of(group, pieces[last + 1], NULL)->variant, winner) == 0)
             last++;
-        xb_reading_add(reading, "%s", first > 0 ? ", " : "");
         add_run(group, pieces, first, last, last + 1 == count);
         first = last + 1;
     }
@@ -185,29 +195,64 @@ static struct enough find_enough(const struct group *group, const uint64_t *piec
     return enough;
 }
 
+/* How many times as fast as a copy a piece a case is, if that is certain; else 0. */
+static double sure_gain(const struct group *group, const struct xb_record_case *test,
+                        const struct xb_record_case *each)
+{
+    double gain = rate_of(group, test) / rate_of(group, each);
+    return gain >= XB_WORTH_SAYING &&
+                   xb_reading_judge(group->reading, test, each) == XB_READING_FASTER
+               ? gain
+               : 0;
+}
+
+/* One call, and what is faster than that. */
+static void advise(const struct group *group, uint64_t piece)
+{
+    const struct xb_record_case *each = best_of(group, piece, "each");
+    const struct xb_record_case *best = best_of(group, piece, NULL);
+    const struct xb_record_case *one = best_of(group, piece, "call");
+    double call = sure_gain(group, one, each), most = sure_gain(group, best, each);
+    char size[32];
+    struct xb_words words = {.length = 0};
+    if (call > 0)
+        xb_words_add(&words, "one call, %s, is %.3g times as fast",
+                     xb_reading_call(group->reading, XB_CALL_COPY_BATCH), call);
+    if (most > 0 && best != one)
+        xb_words_add(&words, "%s%s is %.*f times as fast", call > 0 ? ", " : "", words_of(best),
+                     most < 100, most);
+    if (words.length > 0)
+        xb_reading_remedy(group->reading, XB_EFFORT_LINES, fmax(call, most),
+                          "Do not copy pieces of %s one by one: %s.",
+                          xb_size_format(piece, size, sizeof size), words.text);
+}
+
 static void add_each(const struct group *group, const uint64_t *pieces, size_t count)
 {
     struct xb_reading *reading = group->reading;
     struct enough enough = find_enough(group, pieces, count);
     const char *of_all = enough.known == count && count > 1 ? " for all of these" : "";
+    uint64_t worst = pieces[enough.worst];
     if (enough.known == 0)
         return;
-    xb_reading_add(reading, " One copy a piece is ");
+    if (enough.good < enough.known) {
+        xb_reading_phrase(reading,
+                          " For {size:worst_piece} the best is {factor:gain_at_worst} as fast as a "
+                          "copy a piece.",
+                          worst, gain_of(group, worst));
+        advise(group, worst);
+    }
+    xb_reading_add(reading, " A copy a piece is ");
     if (enough.good == 0)
-        xb_reading_add(reading, "too slow%s", of_all);
+        xb_reading_add(reading, "too slow%s.", of_all);
     else if (enough.good == count)
-        xb_reading_add(reading, "good enough%s", of_all);
+        xb_reading_add(reading, "good enough%s.", of_all);
     else if (enough.from == count)
-        xb_reading_add(reading, "good enough for some of these only");
+        xb_reading_add(reading, "good enough for some of these only.");
     else
-        xb_reading_phrase(reading, "good enough from {size} on", pieces[enough.from]);
+        xb_reading_phrase(reading, "good enough from {size} on.", pieces[enough.from]);
     if (enough.from < count)
         xb_reading_number(reading, "each_is_enough_from", (double)pieces[enough.from], "B");
-    if (enough.good < enough.known)
-        xb_reading_phrase(reading,
-                          "; for {size:worst_piece} the best is {factor:gain_at_worst} as fast",
-                          pieces[enough.worst], gain_of(group, pieces[enough.worst]));
-    xb_reading_add(reading, ".");
 }
 
 /* The first usable case of every layout begins a group: its pitch and offsets stand for that
@@ -254,13 +299,12 @@ static bool say_direction(struct xb_reading *reading, int device, uint64_t bytes
     return said;
 }
 
-static bool say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
+bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 {
     bool said = say_direction(reading, device, bytes, XB_H2D, false);
     return say_direction(reading, device, bytes, XB_D2H, said);
 }
 
-/* "Kernels compute 6 % slower beside kernel with 8 blocks (512 B to the device)". */
 static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
@@ -270,7 +314,7 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
         const struct xb_record_case *test = sized.cases[i];
         double tax = xb_reading_median(reading, test, &xb_figure_sm_tax);
         if (strcmp(test->mode, "batch") != 0 || strcmp(test->variant, "kernel") != 0 ||
-            test->device != device || !isfinite(tax) || !xb_reading_usable(reading, test))
+            test->device != device || !isfinite(tax) || !xb_reading_measured(reading, test))
             continue;
         if (least == NULL || tax < xb_reading_median(reading, least, &xb_figure_sm_tax))
             least = test;
@@ -279,21 +323,16 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
     }
     if (least == NULL)
         return false;
-    const struct xb_record_case *const ends[] = {least, most};
-    static const char *const names[] = {"tax_low", "tax_high"};
-    xb_reading_add(reading, "Beside the batch kernel other kernels compute");
-    for (int i = 0; i < 2; i++)
-        xb_reading_number(reading, names[i], xb_reading_median(reading, ends[i], &xb_figure_sm_tax),
-                          XB_UNIT_RATIO);
-    for (int i = 0; i < (least == most ? 1 : 2); i++) {
-        xb_reading_rests_on(reading, ends[i]);
-        xb_reading_phrase(reading, "{text} {share} slower ({whole} blocks, {size} {text})",
-                          i > 0 ? " to" : "",
-                          xb_reading_median(reading, ends[i], &xb_figure_sm_tax),
-                          xb_reading_median(reading, ends[i], &xb_figure_blocks), piece_of(ends[i]),
-                          ends[i]->direction);
-    }
-    xb_reading_add(reading, ".");
+    double low = xb_reading_median(reading, least, &xb_figure_sm_tax);
+    double high = xb_reading_median(reading, most, &xb_figure_sm_tax);
+    xb_reading_phrase(reading, "While the batch kernel copies, others compute {share:tax_low}",
+                      low);
+    if (least != most)
+        xb_reading_phrase(reading, " to {share}", high);
+    xb_reading_add(reading, " slower.");
+    xb_reading_number(reading, "tax_high", high, XB_UNIT_RATIO);
+    xb_reading_rests_on(reading, least);
+    xb_reading_rests_on(reading, most);
     return true;
 }
 
@@ -303,7 +342,7 @@ static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes
 }
 
 const struct xb_reading_line xb_batch_reading[] = {
-    {.label = "pieces", .code = "XB-PIECES", .say = say_pieces},
+    {.label = "pieces", .code = "XB-PIECES", .say = xb_batch_say_pieces},
     {.label = "sm tax", .code = "XB-SM-TAX", .say = say_tax},
     {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
     {.label = NULL},

@@ -109,6 +109,11 @@ static bool say_made(struct xb_reading *reading, int device, uint64_t bytes)
     return xb_encoded_say(reading, device, bytes, "compress", "made-and-sent");
 }
 
+static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_encoded_answer(reading, device, bytes, "compress");
+}
+
 static const struct xb_reading_line reading_lines[] = {
     {.label = "sent", .code = "XB-COMPRESS-SENT", .say = say_sent},
     {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made},
@@ -140,6 +145,7 @@ const struct xb_mode xb_mode_compress = {
     .only_named = true,
     .crosses_otherwise = true,
     .reading = reading_lines,
+    .answer = answer,
     .state_bytes = sizeof(struct xb_encoded),
     .capabilities = capabilities,
     .needs = needs,

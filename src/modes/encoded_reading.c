@@ -4,6 +4,9 @@
 #include "sample_data.h"
 #include "stage_figures.h"
 
+#include "base/note.h"
+
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,26 +49,37 @@ static bool is_meant(const struct xb_reading *reading, const struct xb_record_ca
     const struct meant *meant = argument;
     return strcmp(test->mode, meant->mode) == 0 && test->device == meant->device &&
            (meant->variant == NULL || strcmp(test->variant, meant->variant) == 0) &&
-           xb_reading_usable(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
+           xb_reading_measured(reading, test) && xb_reading_has(reading, test, &xb_figure_speed_up);
 }
 
 /* ---- sentences ---- */
 
-/* The answer, and by how much. */
+/* "integers packed with FOR by 16 threads", "fp16 in place of float32 by 16 threads". */
+static const char *work_of(const struct seen *seen, struct xb_words *words)
+{
+    const char *data = xb_record_parameter(seen->test, xb_option_data.name);
+    xb_words_add(words, data[0] != '\0' ? "%s packed with " : "%s in place of float32",
+                 data[0] != '\0' ? data : seen->test->variant);
+    for (const char *c = xb_record_parameter(seen->test, "codec"); *c != '\0'; c++)
+        xb_words_add(words, "%c", toupper((unsigned char)*c)); /* a name, and no word like "for" */
+    if (seen->is_made && seen->threads > 0)
+        xb_words_add(words, " by %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
+    return words->text;
+}
+
+/* "integers packed with FOR: worth it, 2.8 times as fast as the plain copy (155 and 54.4 GB/s)." */
 static void add_answer(struct xb_reading *reading, const struct seen *seen)
 {
     static const char *const answers[] = {
-        [XB_READING_UNKNOWN] = "may or may not pay (too few samples to tell)",
-        [XB_READING_ALIKE] = "and the plain copy differ by no more than the noise",
-        [XB_READING_FASTER] = "pays",
-        [XB_READING_SLOWER] = "does not pay",
+        [XB_READING_UNKNOWN] = "too noisy to tell from the plain copy",
+        [XB_READING_ALIKE] = "no faster than the plain copy, within the noise",
+        [XB_READING_FASTER] = "worth it, {speed} as the plain copy",
+        [XB_READING_SLOWER] = "not worth it, {speed} as the plain copy",
     };
-    xb_reading_phrase(reading, " {text}: {rate}", answers[seen->order], seen->rate);
-    if (seen->order == XB_READING_ALIKE)
-        xb_reading_phrase(reading, " and {rate} GB/s.", seen->plain);
-    else
-        xb_reading_phrase(reading, " GB/s, {speed} as the plain copy ({rate} GB/s).",
-                          seen->speed_up, seen->plain);
+    struct xb_words words = {.length = 0};
+    xb_reading_add(reading, "Sending %s: ", work_of(seen, &words));
+    xb_reading_phrase(reading, answers[seen->order], seen->speed_up);
+    xb_reading_phrase(reading, " ({rate} and {rate} GB/s).", seen->rate, seen->plain);
 }
 
 /* With how many threads or sends it pays. */
@@ -74,31 +88,29 @@ static void add_break_even(struct xb_reading *reading, const struct seen *seen)
     double threads = xb_reading_median(reading, seen->test, &xb_figure_break_even_threads);
     double sends = xb_reading_median(reading, seen->test, &xb_figure_break_even_sends);
     if (seen->is_made && threads > 0)
-        xb_reading_add(reading, " %.0f thread%s enough to be faster.", threads,
-                       threads > 1 ? "s are" : " is");
-    if (!seen->is_made && sends > 1)
-        xb_reading_add(reading, " Compressing once pays after %.0f sends.", sends);
-    else if (!seen->is_made && sends > 0)
-        xb_reading_add(reading, " Compressing pays with the first send.");
+        xb_reading_add(reading, " It pays with %.0f thread%s.", threads, threads > 1 ? "s" : "");
+    if (!seen->is_made && sends > 0)
+        xb_reading_add(reading, " Packing pays off after %.0f send%s.", sends,
+                       sends > 1 ? "s" : "");
 }
 
 /* Why it does not pay, or not for certain, and what to do. */
 static void add_why_not(struct xb_reading *reading, const struct seen *seen)
 {
     if (seen->ratio < 1 + MATTERS) {
-        xb_reading_add(reading, " The data does not get smaller (ratio %.3f): send it as it is.",
+        xb_reading_add(reading, " The data gets no smaller (ratio %.3f): send it as it is.",
                        seen->ratio);
     } else if (seen->is_made && seen->encode < seen->plain) {
         /* How many threads would encode as fast as the plain copy goes. Of several one feeds the
          * device and encodes nothing. */
         double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
         double wanted = ceil(seen->plain / (seen->encode / encoding)) + 1;
-        xb_reading_phrase(reading, " The host is too slow: alone, {text} {rate} GB/s.",
-                          seen->threads > 1 ? "the threads encode" : "the thread encodes",
-                          seen->encode);
-        xb_reading_add(reading, " At the same rate each, it takes about %.0f threads.", wanted);
+        xb_reading_phrase(reading,
+                          " The host is too slow, {rate} GB/s alone; about {whole} threads would "
+                          "do.",
+                          seen->encode, wanted);
     } else if (seen->decode < seen->plain) {
-        xb_reading_phrase(reading, " The device is too slow: alone, it restores {rate} GB/s.",
+        xb_reading_phrase(reading, " The GPU is too slow: it restores {rate} GB/s alone.",
                           seen->decode);
     } else if (seen->order == XB_READING_SLOWER) {
         xb_reading_add(reading, " Each stage alone is fast enough; together they are not.");
@@ -110,10 +122,10 @@ static void add_limit(struct xb_reading *reading, const struct seen *seen)
 {
     double link = seen->ratio * seen->plain;
     double bound = fmin(link, seen->decode);
-    const char *what = link <= seen->decode ? "link" : "device, which restores it,";
+    const char *what = link <= seen->decode ? "link" : "GPU, which restores it,";
     if (seen->is_made && seen->encode < bound) {
         bound = seen->encode;
-        what = "host, which encodes it,";
+        what = "host, which makes it smaller,";
     }
     if (bound > 0)
         xb_reading_phrase(reading, " The {text} is the limit: {rate} GB/s alone.", what, bound);
@@ -130,18 +142,9 @@ static void say(struct xb_reading *reading, const struct seen *seen)
         &xb_figure_break_even_sends,
     };
     const struct xb_record_case *test = seen->test;
-    const char *data = xb_record_parameter(test, xb_option_data.name);
-    const char *codec = xb_record_parameter(test, "codec");
     double most = xb_reading_median(reading, test, &xb_figure_error_max);
     double all = xb_reading_median(reading, test, &xb_figure_error_rms);
     bool knows_stages = isfinite(seen->ratio + seen->encode + seen->decode);
-    /* "integers by for with 8 threads", "fp16". */
-    if (data[0] != '\0' && codec[0] != '\0')
-        xb_reading_add(reading, "%s by %s", data, codec);
-    else
-        xb_reading_add(reading, "%s", test->variant);
-    if (seen->is_made && seen->threads > 0)
-        xb_reading_add(reading, " with %.0f thread%s", seen->threads, seen->threads > 1 ? "s" : "");
     add_answer(reading, seen);
     if (seen->order == XB_READING_FASTER)
         add_break_even(reading, seen);
@@ -150,12 +153,58 @@ static void say(struct xb_reading *reading, const struct seen *seen)
     else if (seen->order != XB_READING_UNKNOWN && knows_stages)
         add_why_not(reading, seen);
     if (most > 0 && all > 0) /* what is lost */
-        xb_reading_add(reading, " Largest error: %.2g %% of a value; over all values: %.2g %%.",
+        xb_reading_add(reading,
+                       " The largest error is %.2g %% of a value, over all values %.2g %%.",
                        100 * most, 100 * all);
     xb_reading_rests_on(reading, test);
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
                           told[i]->unit);
+}
+
+/* What a program that sends such data gains for certain. */
+static void advise(struct xb_reading *reading, const struct seen *seen)
+{
+    struct xb_words words = {.length = 0};
+    if (seen->order == XB_READING_UNKNOWN)
+        xb_reading_is_untold(reading);
+    if (seen->order == XB_READING_FASTER && seen->speed_up >= XB_WORTH_SAYING)
+        xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen->speed_up,
+                          "Send fewer bytes: %s, %.3g times as fast as the plain copy.",
+                          work_of(seen, &words), seen->speed_up);
+}
+
+static struct seen look_at(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return (struct seen){
+        .test = test,
+        .rate = xb_reading_median(reading, test, &xb_figure_bandwidth),
+        .plain = xb_reading_median(reading, test, &xb_figure_plain_bandwidth),
+        .ratio = xb_reading_median(reading, test, &xb_figure_ratio),
+        .speed_up = xb_reading_median(reading, test, &xb_figure_speed_up),
+        .encode = xb_reading_median(reading, test, &xb_figure_encode_rate),
+        .decode = xb_reading_median(reading, test, &xb_figure_decode_rate),
+        .threads = xb_reading_median(reading, test, &xb_figure_threads),
+        .order = xb_reading_judge_own(reading, test, &xb_figure_plain_bandwidth),
+        .is_made = strcmp(test->variant, "sent") != 0,
+    };
+}
+
+/* Of all that was measured what gains most, for certain if there is one. */
+bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
+{
+    const struct meant meant = {device, mode, NULL};
+    const struct xb_record_cases all = xb_reading_group(reading, bytes, is_meant, by_work, &meant);
+    struct seen best = {.test = NULL};
+    for (size_t i = 0; i < all.count; i++) {
+        const struct seen seen = look_at(reading, all.cases[i]);
+        int surer = (seen.order == XB_READING_FASTER) - (best.order == XB_READING_FASTER);
+        if (best.test == NULL || surer > 0 || (surer == 0 && seen.speed_up > best.speed_up))
+            best = seen;
+    }
+    if (best.test != NULL)
+        add_answer(reading, &best);
+    return best.test != NULL;
 }
 
 bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
@@ -168,21 +217,11 @@ bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, cons
         behind = i + xb_cases_equal(all.cases + i, all.count - i, by_work, NULL);
         for (size_t k = i; k < behind; k++)
             best = xb_reading_faster(reading, best, all.cases[k]);
-        const struct seen seen = {
-            .test = best,
-            .rate = xb_reading_median(reading, best, &xb_figure_bandwidth),
-            .plain = xb_reading_median(reading, best, &xb_figure_plain_bandwidth),
-            .ratio = xb_reading_median(reading, best, &xb_figure_ratio),
-            .speed_up = xb_reading_median(reading, best, &xb_figure_speed_up),
-            .encode = xb_reading_median(reading, best, &xb_figure_encode_rate),
-            .decode = xb_reading_median(reading, best, &xb_figure_decode_rate),
-            .threads = xb_reading_median(reading, best, &xb_figure_threads),
-            .order = xb_reading_judge_own(reading, best, &xb_figure_plain_bandwidth),
-            .is_made = strcmp(best->variant, "sent") != 0,
-        };
+        const struct seen seen = look_at(reading, best);
         if (i > 0)
             xb_reading_next(reading);
         say(reading, &seen);
+        advise(reading, &seen);
     }
     return all.count > 0;
 }

@@ -7,10 +7,14 @@
 #include "shared_options.h"
 #include "stage_figures.h"
 
+#include "base/note.h"
+#include "xferbench/reading.h"
 #include "xferbench/result.h"
+#include "xferbench/units.h"
 #include "xferbench/verify.h"
 #include "xferbench/workspace.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -395,6 +399,91 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return status;
 }
 
+/* ---- the Reading ---- */
+
+static const struct xb_record_case *best_by(struct xb_reading *reading, int device, uint64_t bytes,
+                                            const char *way)
+{
+    return xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "job", way);
+}
+
+/* The way that takes longest, of each the best. */
+static const struct xb_record_case *slowest(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *found = NULL;
+    for (size_t i = 0; way_words[i] != NULL; i++) {
+        const struct xb_record_case *test = best_by(reading, device, bytes, way_words[i]);
+        if (test != NULL && (found == NULL || xb_reading_faster(reading, found, test) == found))
+            found = test;
+    }
+    return found;
+}
+
+/* Each step that makes it faster for certain, the easiest first. */
+static void advise(struct xb_reading *reading, const struct xb_record_case *slow, uint64_t bytes)
+{
+    static const struct {
+        const char *way, *what, *how;
+        enum xb_call call;
+    } steps[] = {{"pinned", "Pin the buffers of this job", "", XB_CALL_PIN},
+                 {"overlapped", "Overlap copies and kernels of this job",
+                  " in chunks on two streams, from and to pinned memory", XB_CALL_COPY_ASYNC}};
+    const struct xb_record_case *best = slow;
+    double most = xb_reading_median(reading, slow, &job_time), time = most;
+    struct xb_words words = {.length = 0};
+    char before[32], after[32];
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        const struct xb_record_case *test = best_by(reading, slow->device, bytes, steps[i].way);
+        if (test == NULL || xb_reading_judge(reading, test, best) != XB_READING_FASTER)
+            continue;
+        best = test;
+        time = xb_reading_median(reading, best, &job_time);
+        xb_words_add(&words, "%s%s, %s%s: %s instead of %s.", words.length > 0 ? " " : "",
+                     steps[i].what, xb_reading_call(reading, steps[i].call), steps[i].how,
+                     xb_duration_format(time, after, sizeof after),
+                     xb_duration_format(most, before, sizeof before));
+    }
+    if (most / time >= XB_WORTH_SAYING)
+        xb_reading_remedy(reading, XB_EFFORT_LINES, most / time, "%s", words.text);
+}
+
+/* "Overlapped, this job takes 1.42 ms. From pageable memory it takes 11.1 ms, and copies are 89 %
+ * of that." */
+static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    static const char *const words[] = {"From pageable memory", "Through a ring of pinned memory",
+                                        "From pinned memory", "Overlapped"}; /* as way_words */
+    const struct xb_record_case *best = best_by(reading, device, bytes, NULL);
+    const struct xb_record_case *slow = slowest(reading, device, bytes);
+    double out = xb_reading_median(reading, slow, &xb_figure_out_time);
+    double most = xb_reading_median(reading, slow, &job_time);
+    double share = xb_reading_median(reading, slow, &xb_figure_in_time) + (out > 0 ? out : 0);
+    size_t way = 0, slow_way = 0;
+    if (best == NULL)
+        return false;
+    while (strcmp(way_words[way], best->variant) != 0)
+        way++;
+    while (strcmp(way_words[slow_way], slow->variant) != 0)
+        slow_way++;
+    xb_reading_phrase(reading, "{text}, this job takes {duration:job_time}", words[way],
+                      xb_reading_median(reading, best, &job_time));
+    if (slow != best)
+        xb_reading_phrase(reading, ". {text} it takes {duration:slowest_job_time}", words[slow_way],
+                          most);
+    if (isfinite(share) && strcmp(slow->variant, "overlapped") != 0)
+        xb_reading_phrase(reading, ", and copies are {share:copies_share} of that", share / most);
+    xb_reading_add(reading, ".");
+    xb_reading_rests_on(reading, best);
+    xb_reading_rests_on(reading, slow);
+    advise(reading, slow, bytes);
+    return true;
+}
+
+static const struct xb_reading_line reading_lines[] = {
+    {.label = "job", .code = "XB-JOB", .say = say_job},
+    {.label = NULL},
+};
+
 static const struct xb_option *const options[] = {&option_way, &option_gpu_time, &option_job_out,
                                                   &xb_option_chunk, NULL};
 
@@ -416,8 +505,6 @@ static const struct xb_mode_part parts[] = {{"IN", &xb_figure_in_time},
 
 const struct xb_mode xb_mode_job = {
     .name = "job",
-    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() to the GPU, the kernel, and the copy back: one "
-             "after the other in one stream, or in chunks on two.",
     .summary = "a whole job: data in, a kernel, the result back, until the host has it",
     .description =
         "Brings --size bytes to the device, computes on them for --gpu-time and brings --job-out "
@@ -429,6 +516,8 @@ const struct xb_mode xb_mode_job = {
         "by the time of the job. Checks every byte that came back; if less came back than went "
         "in, it fetches and checks the rest too. `xferbench advise --check` prints this mode's "
         "times beside its prediction. --mode all leaves this mode out.",
+    .calls = "those of pinned (`xferbench help pinned`); overlapped: those of double-buffer, on "
+             "several streams.",
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .only_named = true,
@@ -439,6 +528,8 @@ const struct xb_mode xb_mode_job = {
     .options = options,
     .parameters = parameters,
     .figures = figures,
+    .reading = reading_lines,
+    .answer = say_job,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

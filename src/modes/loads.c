@@ -77,17 +77,6 @@ static void rest_on_all(struct xb_reading *reading, int device, uint64_t bytes, 
     }
 }
 
-/* "; 1.18 us from the host's, 5.00 times as long". */
-static void add_other(struct xb_reading *reading, const struct xb_statistics *latency,
-                      const char *whose, const char *number, double own)
-{
-    xb_reading_phrase(reading, "; {duration} from {text}", latency->median, whose);
-    if (latency->n > 1)
-        xb_reading_add(reading, " (median of %zu)", latency->n);
-    xb_reading_phrase(reading, ", {factor} as long", latency->median / own);
-    xb_reading_number(reading, number, latency->median, XB_UNIT_SECONDS);
-}
-
 static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
                          const char *variant)
 {
@@ -97,12 +86,15 @@ static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
     bool has_peers = find_latency(reading, device, bytes, variant, "peer-loads", XB_D2D, &peers);
     if (!has_own || (!has_host && !has_peers))
         return false;
-    xb_reading_phrase(reading, "A load takes {duration:own_latency} from the device's own memory",
+    xb_reading_phrase(reading, "A load takes {duration:own_latency} from the GPU's own memory",
                       own.median);
     if (has_host)
-        add_other(reading, &host, "the host's", "host_latency", own.median);
+        xb_reading_phrase(reading, "{text} {duration:host_latency} from the host's",
+                          has_peers ? "," : " and", host.median);
     if (has_peers)
-        add_other(reading, &peers, "a peer's", "peer_latency", own.median);
+        xb_reading_phrase(reading, " and {duration:peer_latency} from another GPU's", peers.median);
+    if (has_peers && peers.n > 1)
+        xb_reading_add(reading, " (median of %zu)", peers.n);
     xb_reading_add(reading, ".");
     rest_on_all(reading, device, bytes, variant);
     return true;
@@ -151,6 +143,7 @@ const struct xb_mode xb_mode_loads = {
     .latency = &xb_figure_load_latency,
     .bytes_by_default = XB_CHASE_LEAST_BYTES,
     .reading = reading_lines,
+    .answer = say,
     .state_bytes = sizeof(struct xb_chase),
     .capabilities = capabilities,
     .needs = needs,

@@ -100,33 +100,34 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *engine =
-        xb_reading_best(reading, device, bytes, XB_D2D, "local", "engine");
+        xb_reading_best_of_any(reading, device, bytes, XB_D2D, "local", "engine");
     const struct xb_record_case *kernel =
-        xb_reading_best(reading, device, bytes, XB_D2D, "local", "kernel");
+        xb_reading_best_of_any(reading, device, bytes, XB_D2D, "local", "kernel");
     const struct xb_record_device *where = xb_record_device(xb_reading_record(reading), device);
     const struct xb_record_case *pinned =
         where != NULL && where->shares_host_memory
             ? NULL
-            : xb_reading_best(reading, device, bytes, XB_H2D, "pinned", NULL);
+            : xb_reading_best_of_any(reading, device, bytes, XB_H2D, "pinned", NULL);
     const struct xb_record_case *best = xb_reading_faster(reading, engine, kernel);
     double rate = xb_reading_median(reading, best, &xb_figure_bandwidth);
     if (best == NULL || (pinned == NULL && (engine == NULL || kernel == NULL)))
         return false;
-    xb_reading_phrase(reading, "{name} copies {rate:bandwidth} GB/s within the device", best, rate);
+    xb_reading_phrase(reading, "A GPU copies {rate:bandwidth} GB/s within its memory", rate);
+    xb_reading_rests_on(reading, best);
     if (pinned != NULL) {
         double factor = rate / xb_reading_median(reading, pinned, &xb_figure_bandwidth);
         xb_reading_phrase(reading, ", {factor:ratio_to_pinned} what {name} brings from the host",
                           factor, pinned);
     }
-    xb_reading_add(reading, ".");
     if (engine != NULL && kernel != NULL) {
         double factor = xb_reading_median(reading, kernel, &xb_figure_bandwidth) /
                         xb_reading_median(reading, engine, &xb_figure_bandwidth);
-        xb_reading_phrase(reading, " By kernel it is {speed:kernel_to_engine} as by engine.",
+        xb_reading_phrase(reading, "; a kernel is {speed:kernel_to_engine} as the copy engine",
                           factor);
         xb_reading_rests_on(reading, kernel);
         xb_reading_rests_on(reading, engine);
     }
+    xb_reading_add(reading, ".");
     return true;
 }
 
@@ -142,7 +143,6 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_local = {
     .name = "local",
-    .calls = "cudaMemcpyAsync() or hipMemcpyAsync() from one buffer of the GPU to another.",
     .summary = "one copy within a GPU's own memory",
     .description =
         "Copies one buffer of the device's memory to another of the same device. No byte crosses "
@@ -150,12 +150,15 @@ const struct xb_mode xb_mode_local = {
         "the memory moves twice as much, because each byte is read and written. Buffers that fit "
         "into the device's cache are copied inside it. The word of --by is the variant: 'engine' "
         "is the runtime's own copy, which may be a kernel too.",
+    .calls = "cudaMemcpyAsync() (hipMemcpyAsync) from the GPU's memory to the GPU's memory. "
+             "PyTorch: tensor.clone().",
     .directions = XB_D2D,
     .by_default = XB_D2D,
     .variant_option = &xb_option_by,
     .names = names,
     .options = options,
     .reading = reading_lines,
+    .answer = say_local,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

@@ -238,18 +238,27 @@ static void teardown(struct xb_mode_context *context)
         (void)!context->device->backend->buffer_advise(state->managed, XB_ADVICE_NONE, &ignored);
 }
 
+static const struct xb_reading_way by_prefetch = {"managed", "prefetch"};
+static const struct xb_reading_way by_fault = {"managed", "fault"};
+
 static bool say_prefetching(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    return xb_reading_compare(reading, device, bytes,
-                              (struct xb_reading_way){"managed", "prefetch"},
-                              (struct xb_reading_way){"managed", "fault"});
+    struct xb_reading_gain gain;
+    if (!xb_reading_compare(reading, device, bytes, by_prefetch, by_fault, &gain))
+        return false;
+    if (gain.most >= XB_WORTH_SAYING)
+        xb_reading_remedy(reading, XB_EFFORT_CALL, gain.most,
+                          "Prefetch managed memory before it is used: %s. %s does that.",
+                          gain.words, xb_reading_call(reading, XB_CALL_PREFETCH));
+    return true;
 }
 
-static bool say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
+/* What to do stands with the comparison of the two. */
+static void say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
 {
-    return strcmp(slow->variant, "fault") == 0 &&
-           xb_reading_try(reading, slow, (struct xb_reading_way){"managed", "prefetch"},
-                          "prefetch the pages");
+    struct xb_reading_gain ignored;
+    if (strcmp(slow->variant, by_fault.variant) == 0)
+        (void)xb_reading_try(reading, slow, by_prefetch, &ignored);
 }
 
 static const struct xb_reading_line reading_lines[] = {
@@ -266,8 +275,6 @@ static const struct xb_variant_name names[] = {{"fault", "managed, on faults"},
 
 const struct xb_mode xb_mode_managed = {
     .name = "managed",
-    .calls = "cudaMallocManaged() or hipMallocManaged(); cudaMemPrefetchAsync() or "
-             "hipMemPrefetchAsync() before the data is used; cudaMemAdvise() or hipMemAdvise().",
     .summary = "memory with one address for both sides, moved by faults, on request or not at all",
     .description =
         "Moves managed (unified) memory. fault: h2d is a kernel that reads pages lying on the "
@@ -276,6 +283,9 @@ const struct xb_mode xb_mode_managed = {
         "moves the pages on request. advise: the pages are told to stay on the host, and a kernel "
         "reads or writes them there across the link. Putting the pages back between iterations is "
         "not timed. Never asks for more than half of the device's free memory.",
+    .calls = "cudaMallocManaged() (hipMallocManaged). prefetch: cudaMemPrefetchAsync() "
+             "(hipMemPrefetchAsync) before the kernel. advise: cudaMemAdvise() (hipMemAdvise), "
+             "with the host as the preferred location and accessed by the GPU.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_managed,

@@ -179,22 +179,20 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_pageable = {
     .name = "pageable",
-    .calls = "cudaMemcpy() or hipMemcpy() of memory from malloc(), new or NumPy; in PyTorch "
-             ".to(\"cuda\") of an ordinary tensor. Pinned memory is faster: help pinned.",
     .summary =
         "ordinary host memory, staged through page-locked memory by the driver or by threads",
     .description =
-        "Copies one buffer of ordinary (pageable) host memory; every page was touched before. Copy "
-        "engines cannot read such memory (kernels can where HMM or ATS lets them, see list): "
+        "Copies one buffer of ordinary (pageable) host memory; every page was touched before. "
+        "Most GPUs cannot read such memory (those with HMM or ATS can: see xferbench list), so "
         "somebody copies it piece by piece through page-locked memory. With --staging driver the "
-        "driver does. That costs CPU time, and the "
-        "call that starts the copy may return only when the data is moved. So the queue is never "
-        "held, and SUBMIT shows how long the call took to return. With --staging ring host "
-        "threads copy through a small ring of page-locked chunks while the device copies the "
-        "chunks before; up to 512 KiB the calling thread copies alone, unless --threads is given. "
-        "The host's clock times it "
-        "until the last byte is there. Beside it stand the threads' copies alone and the device's "
-        "alone.",
+        "driver does. That costs CPU time, and the call that starts the copy may return only "
+        "when the data is moved. So the queue is never held, and SUBMIT shows how long the call "
+        "took to return. With --staging ring host threads copy through a small ring of "
+        "page-locked chunks while the device copies the chunks before; up to 512 KiB the calling "
+        "thread copies alone, unless --threads is given. The host's clock times it until the "
+        "last byte is there. Beside it stand the threads' copies alone and the device's alone.",
+    .calls = "malloc(), then cudaMemcpyAsync() (hipMemcpyAsync), which does not return before most "
+             "of the data is moved. Faster: pin the memory, see `xferbench help pinned`.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_staging,
@@ -204,6 +202,7 @@ const struct xb_mode xb_mode_pageable = {
     .figures = figures,
     .reading = xb_pageable_reading,
     .say_first_thing = xb_pageable_say_first_thing,
+    .ordinary = "driver",
     .state_bytes = sizeof(struct state),
     .needs = needs,
     .check_options = check_options,

@@ -63,7 +63,8 @@ static bool belongs(const struct family *family, const struct xb_record_case *te
     twin.parameters = parameters;
     return xb_record_find(xb_reading_record(family->reading), &twin) == best &&
            xb_reading_usable(family->reading, test) &&
-           xb_reading_judge(family->reading, test, best) != XB_READING_UNKNOWN;
+           xb_reading_is_sure(family->reading, test, &xb_figure_bandwidth) &&
+           xb_reading_is_sure(family->reading, best, &xb_figure_bandwidth);
 }
 
 static bool is_good(const struct family *family, size_t index)
@@ -232,7 +233,7 @@ bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, co
     static const struct {
         enum xb_direction direction;
         const char *words;
-    } ways[] = {{XB_H2D, "Host to device"}, {XB_D2H, "Device to host"}, {XB_BIDIR, "Both ways"}};
+    } ways[] = {{XB_H2D, "To the GPU"}, {XB_D2H, "Back to the host"}, {XB_BIDIR, "Both ways"}};
     bool said = false;
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         struct family family = {.reading = reading, .option = option};

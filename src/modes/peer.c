@@ -459,8 +459,6 @@ static const struct xb_variant_name names[] = {{"direct-read", "peer, direct rea
 
 const struct xb_mode xb_mode_peer = {
     .name = "peer",
-    .calls = "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess() once, then "
-             "cudaMemcpyPeerAsync() or hipMemcpyPeerAsync(). In PyTorch .to(\"cuda:1\").",
     .summary = "one copy between the memories of two GPUs, direct or staged through the host",
     .description =
         "For every ordered pair of devices, copies a buffer from the first to the second. "
@@ -472,6 +470,9 @@ const struct xb_mode xb_mode_peer = {
         "pair without direct access. The device that makes the first copy has the clock. With "
         "--simultaneous all pairs that begin at one device copy at the same time (one-to-all), "
         "then all that end there (all-to-one), each between its own buffers; staged ones do not.",
+    .calls = "cudaDeviceEnablePeerAccess() and cudaMemcpyPeerAsync() (hipDeviceEnablePeerAccess, "
+             "hipMemcpyPeerAsync), or a kernel that uses the other GPU's pointer. PyTorch: "
+             "tensor.to('cuda:1').",
     .directions = XB_D2D | XB_BIDIR,
     .by_default = XB_D2D | XB_BIDIR,
     .pairs = true,
@@ -483,6 +484,7 @@ const struct xb_mode xb_mode_peer = {
     .parameters = parameters,
     .figures = figures,
     .reading = xb_peer_reading,
+    .answer = xb_peer_answer,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

@@ -2,7 +2,10 @@
 /* What a load takes from another device's memory. */
 #include "chase.h"
 #include "pair.h"
+#include "readings.h"
 #include "shared_options.h"
+
+#include <string.h>
 
 struct state {
     struct xb_chase chase; /* first: the shared hooks find it there */
@@ -59,6 +62,30 @@ static void teardown(struct xb_mode_context *context)
         context->device->backend->peer_close(context->peer_device, context->device);
 }
 
+/* In the first order that was measured. */
+static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
+    const char *order = NULL;
+    struct xb_statistics latency;
+    (void)device;
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        if (!xb_reading_has(reading, test, &xb_figure_load_latency) ||
+            (order != NULL && strcmp(test->variant, order) != 0))
+            continue;
+        order = test->variant;
+        xb_reading_collect(reading, xb_reading_median(reading, test, &xb_figure_load_latency));
+    }
+    if (!xb_reading_spread(reading, &latency))
+        return false;
+    xb_reading_phrase(reading, "A load from another GPU's memory takes {duration}", latency.median);
+    if (latency.n > 1)
+        xb_reading_add(reading, " (median of %zu pairs)", latency.n);
+    xb_reading_add(reading, ".");
+    return true;
+}
+
 static const struct xb_option *const options[] = {&xb_option_access, &xb_option_pairs, NULL};
 
 static const struct xb_variant_name names[] = {
@@ -85,6 +112,7 @@ const struct xb_mode xb_mode_peer_loads = {
     .figures = xb_chase_figures,
     .latency = &xb_figure_load_latency,
     .bytes_by_default = XB_CHASE_LEAST_BYTES,
+    .answer = answer,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,

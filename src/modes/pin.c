@@ -345,8 +345,6 @@ static const struct xb_variant_name names[] = {
 
 const struct xb_mode xb_mode_pin = {
     .name = "pin",
-    .calls = "cudaMallocHost(), cudaHostRegister(); hipHostMalloc(), hipHostRegister(). In PyTorch "
-             "tensor.pin_memory().",
     .summary = "what page-locking memory costs, and after how many copies it has paid",
     .description =
         "Page-locks (pins) memory in each way of --pin-by, several times, and says how long that "
@@ -357,6 +355,8 @@ const struct xb_mode xb_mode_pin = {
         "(pageable_time) and through a page-locked ring that host threads feed (ring_time), and "
         "after how many copies page-locking has paid against each. Checks every byte of the copy "
         "itself, none of those two. --mode all leaves this mode out.",
+    .calls = "cudaMallocHost() (hipHostMalloc) or cudaHostRegister() (hipHostRegister), once, and "
+             "cudaFreeHost() (hipHostFree) or cudaHostUnregister() (hipHostUnregister) at the end.",
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,
@@ -366,6 +366,7 @@ const struct xb_mode xb_mode_pin = {
     .options = options,
     .figures = figures,
     .reading = xb_pin_reading,
+    .answer = xb_pin_say_cost,
     .state_bytes = sizeof(struct xb_pin),
     .capabilities = capabilities,
     .needs = needs,

@@ -75,5 +75,6 @@ enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandw
                                  const struct xb_statistics *reference);
 
 extern const struct xb_reading_line xb_pin_reading[];
+bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes);
 
 #endif

@@ -3,6 +3,8 @@
 #include "pin.h"
 #include "readings.h"
 
+#include "xferbench/units.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +19,8 @@ static size_t find_ways(const struct xb_reading *reading, int device, uint64_t b
     size_t count = 0;
     for (size_t d = 0; d < 2 && count == 0; d++)
         for (size_t i = 0; i < WAYS; i++) {
-            found[i] =
-                xb_reading_best(reading, device, bytes, directions[d], "pin", xb_pin_words[i]);
+            found[i] = xb_reading_best_of_any(reading, device, bytes, directions[d], "pin",
+                                              xb_pin_words[i]);
             count += found[i] != NULL;
         }
     return count;
@@ -41,41 +43,56 @@ static bool have_all(const struct xb_reading *reading, const struct xb_record_ca
            xb_record_medians(record, test, xb_figure_bandwidth.name, medians);
 }
 
-/* Whether and when it has paid: of several processes what none of them contradicts. Adds nothing
- * where that was not measured. */
-static void add_outcome(struct xb_reading *reading, const struct xb_record_case *test,
-                        const struct xb_figure *reference, const struct xb_figure *copies,
-                        const char *against)
+/* " It pays off after 1 pageable copy, and never against a ring.": of several processes what none
+ * of them contradicts. Adds nothing where that was not measured. */
+static void add_outcomes(struct xb_reading *reading, const struct xb_record_case *test)
 {
+    static const struct {
+        const struct xb_figure *reference, *copies;
+        const char *before, *behind, *all;
+    } others[] = {
+        {&xb_figure_pageable_time, &xb_figure_break_even_copies, "pageable ", "",
+         "pageable copies"},
+        {&xb_figure_ring_time, &xb_figure_break_even_copies_ring, "", " through a ring", "a ring"}};
     const struct xb_record *record = xb_reading_record(reading);
-    struct xb_statistics own, other;
-    double count = xb_reading_median(reading, test, copies); /* NAN: no process has it */
-    if (!xb_record_describe(record, test, xb_figure_bandwidth.name, &own) ||
-        !xb_record_describe(record, test, reference->name, &other))
-        return;
-    if (count > 0 && have_all(reading, test, copies))
-        xb_reading_add(reading, ", paid back after %.0f cop%s against %s", count,
-                       count > 1 ? "ies" : "y", against);
-    else if (!(count > 0) && xb_pin_judge((double)test->bytes, &own, &other) == XB_PIN_NEVER_PAYS)
-        xb_reading_add(reading, ", never paid back against %s", against);
-    else
-        xb_reading_add(reading, ", too close to tell against %s", against);
+    const char *begin = " It pays off";
+    for (size_t i = 0; i < 2; i++) {
+        struct xb_statistics own, other;
+        double count = xb_reading_median(reading, test, others[i].copies); /* NAN: none has it */
+        if (!xb_record_describe(record, test, xb_figure_bandwidth.name, &own) ||
+            !xb_record_describe(record, test, others[i].reference->name, &other))
+            continue;
+        if (count > 0 && have_all(reading, test, others[i].copies))
+            xb_reading_add(reading, "%s after %.0f %scop%s%s", begin, count, others[i].before,
+                           count > 1 ? "ies" : "y", others[i].behind);
+        else if (!(count > 0) &&
+                 xb_pin_judge((double)test->bytes, &own, &other) == XB_PIN_NEVER_PAYS)
+            xb_reading_add(reading, "%s never against %s", begin, others[i].all);
+        else
+            xb_reading_add(reading, "%s perhaps against %s (too close to tell)", begin,
+                           others[i].all);
+        begin = ", and";
+    }
+    xb_reading_add(reading, "%s", begin[0] == ',' ? "." : "");
 }
 
-/* "register takes least: 44.0 ms, paid back after 1 copy against ..." The numbers are called
- * "new_best_setup_time" and so on. */
-static void add_way(struct xb_reading *reading, const struct xb_record_case *test,
-                    const char *takes, const char *memory, const char *which)
+/* "cudaHostRegister() on huge pages": what a program does for that. */
+static void add_call(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    bool is_new = strcmp(test->variant, xb_pin_words[XB_PIN_ALLOC]) == 0;
+    bool is_huge = strcmp(test->variant, xb_pin_words[XB_PIN_USED_HUGE]) == 0;
+    xb_reading_phrase(reading, "{text}{text}, {duration}.",
+                      xb_reading_call(reading, is_new ? XB_CALL_ALLOCATE_PINNED : XB_CALL_PIN),
+                      is_huge ? " on huge pages" : "", setup_of(reading, test));
+}
+
+/* The numbers of a way are called "new_best_setup_time" and so on. */
+static void put_numbers(struct xb_reading *reading, const struct xb_record_case *test,
+                        const char *memory, const char *which)
 {
     const struct xb_figure *const numbers[] = {&xb_figure_setup_time, &xb_figure_break_even_copies,
                                                &xb_figure_break_even_copies_ring};
     char name[64];
-    xb_reading_phrase(reading, "{text} takes{text} {duration}", test->variant, takes,
-                      setup_of(reading, test));
-    add_outcome(reading, test, &xb_figure_pageable_time, &xb_figure_break_even_copies,
-                "the driver's copies");
-    add_outcome(reading, test, &xb_figure_ring_time, &xb_figure_break_even_copies_ring, "the ring");
-    xb_reading_add(reading, ".");
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (!have_all(reading, test, numbers[i]))
             continue;
@@ -90,13 +107,12 @@ static void add_way(struct xb_reading *reading, const struct xb_record_case *tes
 struct alike {
     const char *text, *name;
     enum xb_pin_way ways[2];
+    const struct xb_record_case *best, *worst; /* NULL: none */
 };
 
-static bool say_of_alike(struct xb_reading *reading, const struct alike *alike,
-                         const struct xb_record_case *const ways[WAYS], const char *separator)
+static void find_alike(const struct xb_reading *reading, struct alike *alike,
+                       const struct xb_record_case *const ways[WAYS])
 {
-    const struct xb_record_case *best = NULL;
-    const struct xb_record_case *worst = NULL;
     for (size_t i = 0; i < 2; i++) {
         const struct xb_record_case *way = ways[alike->ways[i]];
         double setup = setup_of(reading, way);
@@ -107,30 +123,66 @@ static bool say_of_alike(struct xb_reading *reading, const struct alike *alike,
                 locks = locks && strcmp(way->rows[r].details[k].name, "pinned_memory") != 0;
         if (!locks)
             continue;
-        best = best == NULL || setup < setup_of(reading, best) ? way : best;
-        worst = worst == NULL || setup > setup_of(reading, worst) ? way : worst;
+        alike->best =
+            alike->best == NULL || setup < setup_of(reading, alike->best) ? way : alike->best;
+        alike->worst =
+            alike->worst == NULL || setup > setup_of(reading, alike->worst) ? way : alike->worst;
     }
-    if (best == NULL)
-        return false;
-    xb_reading_add(reading, "%sTo page-lock %s, ", separator, alike->text);
-    add_way(reading, best, best == worst ? "" : " least:", alike->name, "best");
-    if (best == worst)
-        return true;
-    xb_reading_add(reading, " ");
-    add_way(reading, worst, " most:", alike->name, "worst");
-    return true;
 }
 
-/* Of `copy`, the memory is page-locked as that of `alloc` is. */
-static bool say_cost(struct xb_reading *reading, int device, uint64_t bytes)
+/* To pin memory that a program has, if copies of it are faster for certain. */
+static void advise(struct xb_reading *reading, const struct xb_record_case *test)
 {
-    static const struct alike of_new = {"new memory", "new", {XB_PIN_ALLOC, XB_PIN_REGISTER}};
-    static const struct alike of_used = {
-        "memory that is in use", "used", {XB_PIN_USED, XB_PIN_USED_HUGE}};
+    struct xb_statistics own, pageable;
+    char setup[32], size[32];
+    double copies = xb_reading_median(reading, test, &xb_figure_break_even_copies);
+    double gain = xb_reading_median(reading, test, &xb_figure_pageable_time) *
+                  xb_reading_median(reading, test, &xb_figure_bandwidth) / (double)test->bytes;
+    bool is_of_any = strcmp(test->variant, xb_pin_words[XB_PIN_USED]) == 0 ||
+                     strcmp(test->variant, xb_pin_words[XB_PIN_REGISTER]) == 0;
+    if (is_of_any && gain >= XB_WORTH_SAYING && copies > 0 &&
+        have_all(reading, test, &xb_figure_break_even_copies) &&
+        xb_record_describe(xb_reading_record(reading), test, xb_figure_bandwidth.name, &own) &&
+        xb_record_describe(xb_reading_record(reading), test, xb_figure_pageable_time.name,
+                           &pageable) &&
+        xb_pin_judge((double)test->bytes, &own, &pageable) == XB_PIN_PAYS)
+        xb_reading_remedy(reading, XB_EFFORT_CALL, gain,
+                          "Pin memory that you copy: %.3g times as fast. %s takes %s once for %s, "
+                          "which pays off after %.0f cop%s.",
+                          gain, xb_reading_call(reading, XB_CALL_PIN),
+                          xb_duration_format(setup_of(reading, test), setup, sizeof setup),
+                          xb_size_format(test->bytes, size, sizeof size), copies,
+                          copies > 1 ? "ies" : "y");
+}
+
+/* Memory of `copy` is pinned as that of `alloc` is. */
+bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    struct alike kinds[] = {{"new memory", "new", {XB_PIN_ALLOC, XB_PIN_REGISTER}, NULL, NULL},
+                            {"memory in use", "used", {XB_PIN_USED, XB_PIN_USED_HUGE}, NULL, NULL}};
     const struct xb_record_case *ways[WAYS];
+    bool said = false;
     find_ways(reading, device, bytes, ways);
-    bool any = say_of_alike(reading, &of_new, ways, "");
-    return say_of_alike(reading, &of_used, ways, any ? " " : "") || any;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        struct alike *kind = &kinds[i];
+        find_alike(reading, kind, ways);
+        if (kind->best == NULL)
+            continue;
+        xb_reading_add(reading, "%s%s to pin %s: ", said ? " " : "",
+                       kind->best != kind->worst ? "Quickest way" : "Time", kind->text);
+        add_call(reading, kind->best);
+        add_outcomes(reading, kind->best);
+        put_numbers(reading, kind->best, kind->name, "best");
+        advise(reading, kind->best);
+        said = true;
+        if (kind->best == kind->worst)
+            continue;
+        xb_reading_add(reading, " Slowest: ");
+        add_call(reading, kind->worst);
+        put_numbers(reading, kind->worst, kind->name, "worst");
+        advise(reading, kind->worst);
+    }
+    return said;
 }
 
 /* ---- how much memory it takes ---- */
@@ -166,7 +218,7 @@ static bool say_memory(struct xb_reading *reading, int device, uint64_t bytes)
 }
 
 const struct xb_reading_line xb_pin_reading[] = {
-    {.label = "pinning cost", .code = "XB-PIN-COST", .say = say_cost},
+    {.label = "pinning cost", .code = "XB-PIN-COST", .say = xb_pin_say_cost},
     {.label = "pin memory", .code = "XB-PIN-MEMORY", .say = say_memory},
     {.label = NULL},
 };

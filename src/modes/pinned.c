@@ -6,8 +6,8 @@
 
 #include "xferbench/workspace.h"
 
-/* Of a copy to the device whose only use is to have been there. Enough that the copy engine makes
- * it: runtimes write a few KiB by other means. */
+/* Bytes of a copy to the device whose only use is to have been there. Enough that the copy engine
+ * makes it: runtimes write a few KiB by other means. */
 #define FORE_BYTES (UINT64_C(16) << 20)
 
 struct state {
@@ -86,22 +86,24 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
         return false;
     bool sure = after.ci95_high < alone.ci95_low || after.ci95_low > alone.ci95_high;
     double share = after.median / alone.median;
-    xb_reading_phrase(reading, "Device to host, {name} is ", test);
+    xb_reading_phrase(reading,
+                      "Right after a copy to the GPU on the same queue, {name} back to the "
+                      "host is ",
+                      test);
     if (sure)
         xb_reading_add_speed(reading, share);
     else
-        xb_reading_add(reading, "as fast, within the noise,");
-    xb_reading_phrase(reading,
-                      " right after a copy to the device on the same queue ({rate}, without it "
-                      "{rate} GB/s).",
-                      after.median, alone.median);
+        xb_reading_add(reading, "as fast, within the noise");
+    xb_reading_phrase(reading, " ({rate}, alone {rate} GB/s).", after.median, alone.median);
     xb_reading_number(reading, "ratio", share, XB_UNIT_RATIO);
     xb_reading_number(reading, "bandwidth_after_h2d", after.median, XB_UNIT_RATE);
     xb_reading_number(reading, "bandwidth", alone.median, XB_UNIT_RATE);
     if (sure && share < 1 - LEAST_LOSS)
-        xb_reading_add(reading, " Give each direction a queue of its own: one that copies only to "
-                                "the host keeps the faster rate. Or try HSA_ENABLE_SDMA=0: "
-                                "shaders then copy instead of the engines.");
+        xb_reading_remedy(
+            reading, XB_EFFORT_LINES, 1 / share,
+            "Give each direction a stream of its own: one that copies only to the host "
+            "keeps the faster rate. Or try HSA_ENABLE_SDMA=0: shaders then copy "
+            "instead of the engines.");
     return true;
 }
 
@@ -129,10 +131,6 @@ static const struct xb_variant_name names[] = {{"registered", "pinned"},
 
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
-    .calls = "cudaMallocHost() or hipHostMalloc() for new memory, cudaHostRegister() or "
-             "hipHostRegister() for memory that is there; then cudaMemcpyAsync() or "
-             "hipMemcpyAsync(). In PyTorch tensor.pin_memory() or DataLoader(pin_memory=True), "
-             "then .to(\"cuda\", non_blocking=True).",
     .summary = "one copy of page-locked host memory: the best that the link gives",
     .description =
         "Copies one buffer of page-locked (pinned) host memory in a single operation. The "
@@ -142,6 +140,10 @@ const struct xb_mode xb_mode_pinned = {
         "each direction. With HIP, d2h is measured on a queue that never copied to the device, "
         "and once more right after such a copy (bandwidth_after_h2d), because the runtime chooses "
         "the copy engine by what ran before.",
+    .calls = "cudaMallocHost() (hipHostMalloc) for new memory, cudaHostRegister() "
+             "(hipHostRegister) for memory that you have; then cudaMemcpyAsync() (hipMemcpyAsync). "
+             "PyTorch: DataLoader(pin_memory=True) or tensor.pin_memory(), then tensor.to(device, "
+             "non_blocking=True).",
     .directions = XB_H2D | XB_D2H | XB_BIDIR,
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,

@@ -273,8 +273,6 @@ static const struct xb_mode_part parts[] = {{"READ", &xb_pipeline_rates[XB_PIPEL
 
 const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
-    .calls = "threads that read() into pinned buffers, cudaMemcpyAsync() or hipMemcpyAsync() from "
-             "there. In PyTorch DataLoader(num_workers=N, pin_memory=True).",
     .summary = "from disk to GPU: read, copy, compute, bring the result back",
     .description =
         "Reads a file (--file, or one of --size that it makes and removes), copies it to the "
@@ -291,6 +289,9 @@ const struct xb_mode xb_mode_pipeline = {
         "5 % longer than the slower of reading and copying. With --batch-files an item is not a "
         "chunk but a batch of small files, as a data loader has them. Checks what the kernel made "
         "of every chunk. --mode all leaves this mode out.",
+    .calls =
+        "read() in several threads or cuFileRead() (gds), and those of double-buffer. PyTorch: "
+        "DataLoader(num_workers=N, pin_memory=True), and tensor.to(device, non_blocking=True).",
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .only_named = true,
@@ -304,6 +305,7 @@ const struct xb_mode xb_mode_pipeline = {
     .parameters = parameters,
     .figures = xb_pipeline_figures,
     .reading = xb_pipeline_lines,
+    .answer = xb_pipeline_say_disk,
     .state_bytes = sizeof(struct xb_pipeline),
     .capabilities = capabilities,
     .needs = needs,

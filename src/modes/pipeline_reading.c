@@ -44,10 +44,10 @@ static void add_rate(struct xb_reading *reading, const struct xb_record_case *te
         differs = differs || (own != NULL && cache != NULL && strcmp(own, cache) != 0);
         cache = own != NULL ? own : cache;
     }
-    xb_reading_phrase(reading, "{name}: {rate:bandwidth} GB/s from file to device", test, rate);
+    xb_reading_phrase(reading, "From file to GPU: {rate:bandwidth} GB/s ({name}", rate, test);
     if (cache != NULL && !differs && (is_by(test, "cached") || is_by(test, "mmap")))
         xb_reading_add(reading, ", page cache %s", cache);
-    xb_reading_add(reading, ".");
+    xb_reading_add(reading, ").");
 }
 
 /* From here on the slowest stage is what a case is limited by. */
@@ -56,38 +56,54 @@ static void add_rate(struct xb_reading *reading, const struct xb_record_case *te
 /* Kernels that take that much longer beside the other stages than alone are told. */
 #define SLOWED 0.05
 
-/* Which stage sets the pace, and what helps there. */
-static void add_pace(struct xb_reading *reading, const struct xb_record_case *test)
+/* The stage that is slowest alone, and its rate; XB_PIPELINE_STAGES: it is not known. */
+static size_t slowest_stage(const struct xb_reading *reading, const struct xb_record_case *test,
+                            double *least)
 {
-    static const struct {
-        const char *words, *advice;
-    } stages[XB_PIPELINE_STAGES] = {
-        {"Reading sets", "More --readers or faster storage would help."},
-        {"The copies to the device set", "The link is the limit: move less (mode quantize)."},
-        {"The kernels set", "The device is kept busy: only a faster kernel would help."},
-        {"Bringing results back sets", "Larger chunks would help (--chunk)."}};
-    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
     size_t slowest = XB_PIPELINE_STAGES;
-    double least = 0;
     for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
         double rate = xb_reading_median(reading, test, &xb_pipeline_rates[i]);
-        if (rate > 0 && (slowest == XB_PIPELINE_STAGES || rate < least)) {
+        if (rate > 0 && (slowest == XB_PIPELINE_STAGES || rate < *least)) {
             slowest = i;
-            least = rate;
+            *least = rate;
         }
     }
+    return slowest;
+}
+
+/* "The kernels are the limit: 51.8 GB/s alone." */
+static void add_limit(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    static const char *const words[XB_PIPELINE_STAGES] = {
+        "Reading is", "Copies to the GPU are", "Kernels are", "Copies back to the host are"};
+    double least = 0;
+    size_t slowest = slowest_stage(reading, test, &least);
+    if (slowest < XB_PIPELINE_STAGES)
+        xb_reading_phrase(reading, " {text} the limit: {rate:slowest_stage_rate} GB/s alone.",
+                          words[slowest], least);
+}
+
+/* How near the whole is to that stage, and what would help it. */
+static void add_share(struct xb_reading *reading, const struct xb_record_case *test)
+{
+    static const char *const advice[XB_PIPELINE_STAGES] = {
+        "Read with more threads (PyTorch: num_workers) or from faster storage: reading is the "
+        "limit.",
+        "Send fewer bytes: the link is the limit. What that takes: --mode quantize", NULL,
+        "Bring results back in larger chunks: the copies back are the limit."};
+    double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
+    double least = 0;
+    size_t slowest = slowest_stage(reading, test, &least);
     if (slowest == XB_PIPELINE_STAGES || !(share > 0))
         return;
-    xb_reading_phrase(
-        reading,
-        " {text} the pace: {rate:slowest_stage_rate} GB/s alone. Throughput is {share} of that.",
-        stages[slowest].words, least, share < 1 ? share : 1);
+    xb_reading_phrase(reading, " The whole reaches {share} of that.", share < 1 ? share : 1);
     xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
-    if (share >= NEAR_ITS_BOUND)
-        xb_reading_add(reading, " %s", stages[slowest].advice);
-    else if (xb_order_is_overlapped(test->variant))
-        xb_reading_add(reading, " The stages wait for each other: try more --buffers, or another "
-                                "--chunk.");
+    if (share < NEAR_ITS_BOUND && xb_order_is_overlapped(test->variant))
+        xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN,
+                          "Let the stages wait less for each other: more buffers, or chunks of "
+                          "another size.");
+    else if (share >= NEAR_ITS_BOUND && advice[slowest] != NULL)
+        xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN, "%s", advice[slowest]);
 }
 
 static void add_busy(struct xb_reading *reading, const struct xb_record_case *test)
@@ -96,11 +112,11 @@ static void add_busy(struct xb_reading *reading, const struct xb_record_case *te
     double recorded = xb_reading_median(reading, test, &xb_pipeline_busy[XB_PIPELINE_COMPUTE]);
     if (!(busy > 0))
         return;
-    xb_reading_phrase(reading, " The device computed {share-of-time}", busy);
+    xb_reading_phrase(reading, " The GPU computed {share-of-time}", busy);
     if (recorded > busy + SLOWED)
         xb_reading_phrase(reading,
-                          ", and {share:busy_compute} in the recorded iteration: its kernels are "
-                          "slower beside the other stages than alone",
+                          ", {share:busy_compute} in the recorded iteration: kernels are slower "
+                          "beside the other stages",
                           recorded);
     xb_reading_add(reading, ".");
     xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
@@ -124,29 +140,31 @@ static bool is_same_work(const struct xb_reading *reading, const struct xb_recor
     return true;
 }
 
-/* " It is 3.0 times as fast as serial, where the device computed 33 % of the time." */
+/* " It is 3.0 times as fast as one step after the other." What that takes, if it is overlapped. */
 static void add_other(struct xb_reading *reading, const struct xb_record_case *best,
                       const struct xb_record_case *other)
 {
     double factor = xb_reading_median(reading, best, &xb_figure_bandwidth) /
                     xb_reading_median(reading, other, &xb_figure_bandwidth);
-    double busy = xb_reading_median(reading, other, &xb_figure_gpu_busy);
     enum xb_reading_order order = xb_reading_judge(reading, best, other);
-    char name[64];
+    bool is_pageable = xb_order_is_pageable(other->variant);
     if (!is_same_work(reading, best, other) || order == XB_READING_UNKNOWN)
         return;
     xb_reading_rests_on(reading, other);
-    if (order == XB_READING_ALIKE) {
-        xb_reading_add(reading, " It and %s differ by no more than the noise.", other->variant);
+    xb_reading_phrase(reading, " It is {speed} as one step after the other{text}{text}.",
+                      order == XB_READING_ALIKE ? 1 : factor,
+                      is_pageable ? " with pageable memory" : "",
+                      order == XB_READING_ALIKE ? ", within the noise" : "");
+    if (order == XB_READING_ALIKE)
         return;
-    }
-    xb_reading_phrase(reading, " It is {speed} as {text}", factor, other->variant);
-    if (busy > 0)
-        xb_reading_phrase(reading, " (device busy {share-of-time})", busy);
-    xb_reading_add(reading, ".");
-    snprintf(name, sizeof name, "ratio_%s",
-             xb_order_is_pageable(other->variant) ? "serial_pageable" : "serial");
-    xb_reading_number(reading, name, factor, XB_UNIT_RATIO);
+    xb_reading_number(reading, is_pageable ? "ratio_serial_pageable" : "ratio_serial", factor,
+                      XB_UNIT_RATIO);
+    if (xb_order_is_overlapped(best->variant) && !is_pageable && factor >= XB_WORTH_SAYING)
+        xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
+                          "Read, copy and compute at the same time: %.3g times as fast as one step "
+                          "after the other here. Threads read into pinned buffers (PyTorch: "
+                          "num_workers, pin_memory=True), %s sends them on another stream.",
+                          factor, xb_reading_call(reading, XB_CALL_COPY_ASYNC));
 }
 
 /* The fastest row of that order that reads that way. */
@@ -158,13 +176,13 @@ static const struct xb_record_case *best_by(const struct xb_reading *reading, in
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
         if (strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, order) == 0 &&
-            test->device == device && is_by(test, io) && xb_reading_usable(reading, test))
+            test->device == device && is_by(test, io) && xb_reading_measured(reading, test))
             best = xb_reading_faster(reading, best, test);
     }
     return best;
 }
 
-static bool say_disk(struct xb_reading *reading, int device, uint64_t bytes)
+bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const char *const orders[] = {"overlapped", "serial", "serial-pageable"};
     bool said = false;
@@ -181,7 +199,8 @@ static bool say_disk(struct xb_reading *reading, int device, uint64_t bytes)
             best = row;
             said = true;
             add_rate(reading, best);
-            add_pace(reading, best);
+            add_limit(reading, best);
+            add_share(reading, best);
             add_busy(reading, best);
         }
     }
@@ -206,7 +225,7 @@ static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
 }
 
 const struct xb_reading_line xb_pipeline_lines[] = {
-    {.label = "from disk", .code = "XB-DISK", .say = say_disk},
+    {.label = "from disk", .code = "XB-DISK", .say = xb_pipeline_say_disk},
     {.label = "readers", .code = "XB-READERS", .say = say_readers},
     {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
     {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},

@@ -94,6 +94,11 @@ SAY(bf16)
 SAY(int8)
 SAY(fp8)
 
+static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    return xb_encoded_answer(reading, device, bytes, "quantize");
+}
+
 static const struct xb_reading_line reading_lines[] = {
     {.label = "fp16", .code = "XB-QUANTIZE", .say = say_fp16},
     {.label = "bf16", .code = "XB-QUANTIZE", .say = say_bf16},
@@ -110,7 +115,6 @@ static const struct xb_variant_name names[] = {{"fp16", "quantize to fp16"},
 
 const struct xb_mode xb_mode_quantize = {
     .name = "quantize",
-    .calls = "in PyTorch tensor.half() or .to(torch.bfloat16) before .to(\"cuda\").",
     .summary = "float32 values narrowed on the host, sent, and widened again on the GPU",
     .description =
         "Host threads (--threads) narrow float32 values chunk by chunk, the result crosses, and a "
@@ -122,6 +126,9 @@ const struct xb_mode xb_mode_quantize = {
         "errors divided by that of the values. The values are made: any sign and mantissa, "
         "magnitudes from 2^-6 to 2. Every value on the device is compared with what plain C makes "
         "of it.",
+    .calls = "a loop of your own, such as float to half, then cudaMemcpyAsync() (hipMemcpyAsync) "
+             "and a kernel that widens. PyTorch: tensor.half().pin_memory().to(device, "
+             "non_blocking=True).float().",
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .variant_option = &option_to,
@@ -132,6 +139,7 @@ const struct xb_mode xb_mode_quantize = {
     .only_named = true,
     .crosses_otherwise = true,
     .reading = reading_lines,
+    .answer = answer,
     .state_bytes = sizeof(struct xb_encoded),
     .capabilities = capabilities,
     .needs = needs,

@@ -25,17 +25,18 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
 bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                       const struct xb_option *option, const char *noun);
 
-/* Figures of a pipeline beside those of stage_figures.h. */
-struct xb_overlap_times {
-    const struct xb_figure *serial; /* the same work, one step after the other */
-    const struct xb_figure *copies; /* both ways at once, without the kernels */
-    const struct xb_figure *busy;   /* the share of the time in which the device computed */
-};
-
-/* For a line of the Reading: what overlap hides in that case, which may be NULL, and which stage
- * sets the pace. False where the same work was not timed in a row. */
+/* For a line of the Reading and for the answer: what overlap gives in that case of double-buffer,
+ * which may be NULL, and which stage is the limit. `copies`: both ways at once, without the
+ * kernels. False where the same work was not timed in a row. */
 bool xb_overlap_say(struct xb_reading *reading, const struct xb_record_case *test,
-                    const struct xb_overlap_times *times);
+                    const struct xb_figure *copies);
+bool xb_overlap_answer(struct xb_reading *reading, const struct xb_record_case *test,
+                       const struct xb_figure *copies);
+
+/* Whether it is certain that a reference of a case, a time, is longer than the case's own median
+ * `time`: all samples of one are beyond all of the other. */
+bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *reference, double time);
 
 /* Says of every case of a mode, or of one variant of it, whether making data smaller pays here,
  * with how many threads, and what limits it. Of cases that differ in threads or chunks alone it
@@ -43,12 +44,19 @@ bool xb_overlap_say(struct xb_reading *reading, const struct xb_record_case *tes
 bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                     const char *variant);
 
+bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode);
+/* For say_first_thing: to pin memory that is copied, with what that gains where it was measured. */
+void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *slow);
+
 /* ---- of one mode ---- */
 
 extern const struct xb_reading_line xb_pageable_reading[], xb_peer_reading[], xb_pipeline_lines[];
 
+bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes);
+bool xb_peer_answer(struct xb_reading *reading, int device, uint64_t bytes);
+
 /* For say_first_thing of the mode. */
-bool xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow);
+void xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow);
 
 /* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
  * "unknown" for NAN. */

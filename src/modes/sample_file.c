@@ -19,9 +19,11 @@ static enum xb_status open_file(const char *path, int *descriptor, uint64_t *len
     /* A pipe without a writer would not open otherwise. */
     *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*descriptor < 0)
-        return XB_FAIL_ERRNO(error, "open", errno, "--data file:%.300s: cannot be read", path);
+        return XB_FAIL_ERRNO(error, "open", errno, "--data file:%.300s: cannot be read: %s", path,
+                             strerror(errno));
     if (fstat(*descriptor, &file) != 0)
-        status = XB_FAIL_ERRNO(error, "fstat", errno, "--data file:%.300s: cannot be read", path);
+        status = XB_FAIL_ERRNO(error, "fstat", errno, "--data file:%.300s: cannot be read: %s",
+                               path, strerror(errno));
     else if (!S_ISREG(file.st_mode))
         status = XB_FAIL(error, XB_ERR_USAGE, "--data file:%.300s: is no regular file", path);
     else if (file.st_size == 0)
@@ -54,7 +56,8 @@ static enum xb_status read_all(int descriptor, const char *path, char *memory, u
         if (got > 0)
             done += (uint64_t)got;
         else if (errno != EINTR)
-            return XB_FAIL_ERRNO(error, "read", errno, "--data file:%.300s: cannot be read", path);
+            return XB_FAIL_ERRNO(error, "read", errno, "--data file:%.300s: cannot be read: %s",
+                                 path, strerror(errno));
     }
     return XB_OK;
 }

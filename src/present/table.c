@@ -147,6 +147,28 @@ void xb_table_bar(struct xb_table *table, double share)
     table->columns[table->filled - 1].is_bar = true;
 }
 
+void xb_table_curve(struct xb_table *table, const double *shares, size_t count)
+{
+    static const char *const heights[] = {" ",
+                                          "\xE2\x96\x81",
+                                          "\xE2\x96\x82",
+                                          "\xE2\x96\x83",
+                                          "\xE2\x96\x84",
+                                          "\xE2\x96\x85",
+                                          "\xE2\x96\x86",
+                                          "\xE2\x96\x87",
+                                          "\xE2\x96\x88"};
+    struct cell *cell = next_cell(table);
+    struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < count; i++) {
+        /* What is there is seen, however small. */
+        bool is_there = isfinite(shares[i]) && shares[i] > 0;
+        xb_words_add(&words, "%s", heights[is_there ? lround(fmin(fmax(8 * shares[i], 1), 8)) : 0]);
+    }
+    if (cell != NULL)
+        *cell = (struct cell){.text = keep(table, words.text)};
+}
+
 static const struct cell *cell_of(const struct xb_table *table, size_t row, size_t column)
 {
     return &table->cells[row * table->column_count + column];
@@ -250,17 +272,15 @@ static bool lay_out(struct xb_table *table, size_t room)
         hide_columns(table, room);
     if (width_of_table(table) > room)
         cut_texts(table, room);
-    size_t used = width_of_table(table);
-    for (size_t i = 0; i < table->column_count && used <= room; i++) {
-        struct column *column = &table->columns[i];
-        size_t wider = column->width + room - used;
-        if (column->is_bar && !column->is_hidden && column->width < MOST_BAR) {
-            wider = wider < MOST_BAR ? wider : MOST_BAR;
-            used += wider - column->width;
-            column->width = wider;
+    bool fits = width_of_table(table) <= room;
+    for (size_t width = LEAST_BAR + 1; fits && width <= MOST_BAR; width++)
+        for (size_t i = 0; i < table->column_count; i++) {
+            struct column *column = &table->columns[i];
+            if (column->is_bar && !column->is_hidden && column->width < width &&
+                width_of_table(table) < room)
+                column->width = width;
         }
-    }
-    return used <= room;
+    return fits;
 }
 
 /* ---- bytes ---- */

@@ -2,10 +2,15 @@
 /* The answer: what a whole run comes to, in one or two sentences. */
 #include "internal.h"
 
+#include "record/case_name.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 
 #include <string.h>
+
+/* This share of the best is nearly the best. */
+#define NEARLY 0.9
+#define MOST_LETTERS 160 /* of an answer */
 
 /* The mode that all cases are of; NULL: of several, or one that this build does not know. */
 static const struct xb_mode *only_mode(const struct xb_record *record)
@@ -16,29 +21,214 @@ static const struct xb_mode *only_mode(const struct xb_record *record)
     return record->case_count > 0 ? xb_mode_find(record->cases[0].mode) : NULL;
 }
 
-static bool ask_mode(struct xb_reading *reading)
+/* ---- of any mode: its fastest copies ---- */
+
+/* "55.5 GB/s"; of small copies how long one takes. */
+static void add_speed(struct xb_reading *reading, const struct xb_record_case *test,
+                      const char *unit)
 {
-    const struct xb_mode *mode = only_mode(reading->record);
+    double median = xb_reading_median(reading, test, xb_reading_figure(test));
+    if (xb_reading_figure(test)->more_is_better)
+        xb_reading_phrase(reading, "{rate}{text}", median, unit);
+    else
+        xb_reading_add_duration(reading, median);
+}
+
+/* "pinned, 55.5 GB/s to the GPU and 55.3 back". */
+static void add_ways(struct xb_reading *reading, const struct xb_record_case *to,
+                     const struct xb_record_case *from)
+{
+    const struct xb_record_case *first = to != NULL ? to : from;
+    xb_reading_phrase(reading, reading->words.length > 0 ? "{name}, " : "{name}: ", first);
+    add_speed(reading, first, " GB/s");
+    xb_reading_add(reading, " %s", xb_direction_words(first));
+    if (to == NULL || from == NULL)
+        return;
+    if (xb_reading_is_one_method(to, from))
+        xb_reading_add(reading, " and ");
+    else
+        xb_reading_phrase(reading, "; {name}, ", from);
+    add_speed(reading, from, "");
+    xb_reading_add(reading, " back");
+}
+
+/* Says of a sweep from which size on one copy, from the call until it is done, is nearly as fast as
+ * the largest. */
+static bool add_from(struct xb_reading *reading, const struct xb_record_case *best)
+{
+    double least = NEARLY * xb_reading_speed(reading, best);
+    uint64_t from = best->bytes;
+    bool is_open = true;
+    for (uint64_t bytes = from; (bytes = xb_rows_size_below(reading->record, bytes)) > 0;) {
+        struct xb_record_case twin = *best;
+        twin.bytes = bytes;
+        double seconds = xb_reading_median(reading, xb_record_find(reading->record, &twin),
+                                           &xb_figure_wall_time);
+        is_open = is_open && (double)bytes / seconds >= least;
+        from = is_open ? bytes : from;
+    }
+    if (is_open)
+        return false;
+    xb_reading_phrase(reading, " A whole copy reaches 90 % of that from {size} on.", from);
+    return true;
+}
+
+/* The way that is how a program copies that did nothing for its copies; NULL for none. */
+static const struct xb_record_case *find_ordinary(const struct xb_reading_ways *ways)
+{
+    for (size_t i = 0; i < ways->count; i++) {
+        const struct xb_mode *mode = xb_mode_find(ways->all[i]->mode);
+        if (mode != NULL && mode->ordinary != NULL &&
+            strcmp(mode->ordinary, ways->all[i]->variant) == 0)
+            return ways->all[i];
+    }
+    return NULL;
+}
+
+/* Adds the share of the link, and what ordinary memory gives. */
+static void add_rest(struct xb_reading *reading, int device, const struct xb_reading_ways *to,
+                     const struct xb_reading_ways *from)
+{
+    const struct xb_record_case *best = to->best != NULL ? to->best : from->best;
+    const struct xb_record_case *ordinary[] = {find_ordinary(to), find_ordinary(from)};
+    const struct xb_record_device *info = xb_record_device(reading->record, device);
+    double ceiling = to->best != NULL ? info->ceiling.h2d : info->ceiling.d2h;
+    if (info->ceiling.known && xb_reading_crosses_link(reading, best))
+        xb_reading_phrase(reading, ", {share} of the link",
+                          xb_reading_bandwidth(reading, best) / ceiling);
+    xb_reading_add(reading, ".");
+    if (best->latency && info->ceiling.known)
+        xb_reading_add(reading, " From about %.0f KiB on the bytes take longer.",
+                       ceiling * xb_reading_median(reading, best, &xb_figure_latency_host) / 1024);
+    if (best->latency || add_from(reading, best) || ordinary[0] == NULL || ordinary[1] == NULL ||
+        best == ordinary[0])
+        return;
+    xb_reading_add(reading, " Pageable memory: ");
+    add_speed(reading, ordinary[0], "");
+    xb_reading_add(reading, " and ");
+    add_speed(reading, ordinary[1], "");
+    xb_reading_add(reading, ".");
+}
+
+static bool say_fastest(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_reading_ways to = xb_reading_collect_ways(reading, device, bytes, XB_H2D);
+    const struct xb_reading_ways from = xb_reading_collect_ways(reading, device, bytes, XB_D2H);
+    const struct xb_record_case *best = to.best != NULL ? to.best : from.best;
+    if (best == NULL)
+        return false;
+    bool is_choice = to.count > 1 || from.count > 1;
+    if (best->latency || is_choice)
+        xb_reading_add(reading, best->latency ? "Fixed cost of a copy" : "Fastest");
+    if (reading->list->many_sizes || best->latency || bytes < XB_LARGE_BYTES)
+        xb_reading_phrase(reading, "{text}{size}", reading->words.length > 0 ? " at " : "At ",
+                          bytes);
+    if (reading->list->many_devices)
+        xb_reading_add(reading, "%s GPU %d", reading->words.length > 0 ? " on" : "On", device);
+    if (reading->words.length > 0)
+        xb_reading_add(reading, ": ");
+    add_ways(reading, to.best, from.best);
+    add_rest(reading, device, &to, &from);
+    return true;
+}
+
+/* Cases that are no copies one way: the largest rate. */
+static bool say_largest(struct xb_reading *reading, int device, uint64_t bytes)
+{
+    const struct xb_record_case *best = NULL;
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
+    for (size_t i = 0; i < sized.count; i++)
+        if (sized.cases[i]->device == device &&
+            xb_reading_has(reading, sized.cases[i], &xb_figure_bandwidth))
+            best = xb_reading_faster(reading, best, sized.cases[i]);
+    if (best == NULL)
+        return false;
+    xb_reading_phrase(reading, "{name}: {rate} GB/s {text}.", best,
+                      xb_reading_bandwidth(reading, best), xb_direction_words(best));
+    return true;
+}
+
+/* Why nothing can be said of a record with results; false where there is one to speak of. */
+static bool say_nothing(struct xb_reading *reading)
+{
+    const struct xb_record *record = reading->record;
+    size_t skipped = 0, failed = 0, spoilt = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
+        skipped += summary.status == XB_RESULT_SKIPPED;
+        failed += summary.status == XB_RESULT_ERROR;
+        spoilt += summary.status == XB_RESULT_OK &&
+                  (summary.verified != XB_VERIFIED_TRUE || summary.ok == summary.cut);
+    }
+    xb_reading_begin(reading, "", "", -1, 0);
+    xb_reading_add(reading,
+                   "No answer: %zu skipped, %zu failed, %zu cut short or not verified, of %zu "
+                   "results.",
+                   skipped, failed, spoilt, record->case_count);
+    return record->case_count > 0 && skipped + failed + spoilt == record->case_count;
+}
+
+typedef bool answer(struct xb_reading *reading, int device, uint64_t bytes);
+
+/* The first answer, from the largest size down. */
+static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
+{
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
-    uint64_t bytes = UINT64_MAX;
-    bool said = false;
-    if (mode == NULL || mode->answer == NULL || count == 0)
-        return false;
-    while (!said && (bytes = xb_rows_size_below(reading->record, bytes)) > 0)
-        for (size_t i = 0; i < (mode->pairs ? 1 : count) && !said; i++) {
-            int device = mode->pairs ? -1 : (int)devices[i].index;
+    for (uint64_t bytes = UINT64_MAX; (bytes = xb_rows_size_below(reading->record, bytes)) > 0;)
+        for (size_t i = 0; i < (of_pairs ? 1 : count); i++) {
+            int device = of_pairs ? -1 : (int)devices[i].index;
             xb_reading_begin(reading, "", "", device, bytes);
-            said = mode->answer(reading, device, bytes) && !reading->lacks_figure;
+            if (give(reading, device, bytes) && !reading->lacks_figure)
+                return true;
         }
-    return said;
+    return false;
+}
+
+/* The first mode of those that are no copies one way. */
+static bool ask_modes(struct xb_reading *reading)
+{
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
+        if ((*mode)->answer != NULL && ask(reading, (*mode)->answer, (*mode)->pairs))
+            return true;
+    return false;
+}
+
+/* What is said of all devices at once. */
+static const char *text_of_all(const struct xb_reading_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->entries[i].code, xb_reading_together.code) == 0)
+            return list->entries[i].text;
+    return NULL;
+}
+
+/* As many whole sentences as there is room for. */
+static void keep(struct xb_reading *reading, const char *before, const char *text)
+{
+    size_t length = strlen(text);
+    while (length + strlen(before) > MOST_LETTERS)
+        do
+            length--;
+        while (length > 1 && text[length - 1] != '.');
+    reading->list->answer =
+        xb_arena_print(&reading->list->texts, "%s%.*s", before, (int)length, text);
+    if (reading->list->answer == NULL)
+        xb_reading_fail_memory(reading);
 }
 
 void xb_reading_make_answer(struct xb_reading *reading)
 {
-    if (!ask_mode(reading))
-        return;
-    reading->list->answer = xb_arena_print(&reading->list->texts, "%s", reading->words.text);
-    if (reading->list->answer == NULL)
-        xb_reading_fail_memory(reading);
+    const struct xb_mode *mode = only_mode(reading->record);
+    const char *all = text_of_all(reading->list);
+    char subject[64];
+    if (mode != NULL && mode->answer != NULL && ask(reading, mode->answer, mode->pairs)) {
+        (void)xb_reading_subject(reading->list, &reading->entry, subject, sizeof subject);
+        keep(reading, subject, reading->words.text);
+    } else if (all != NULL) {
+        keep(reading, "", all);
+    } else if (ask(reading, say_fastest, false) || ask_modes(reading) ||
+               ask(reading, say_largest, false) || say_nothing(reading)) {
+        keep(reading, "", reading->words.text);
+    }
 }

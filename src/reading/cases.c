@@ -35,8 +35,12 @@ bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_cas
 
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    return !test->latency && test->bytes >= XB_LARGE_BYTES &&
-           xb_reading_has(reading, test, &xb_figure_bandwidth);
+    return test->bytes >= XB_LARGE_BYTES && xb_reading_measured(reading, test);
+}
+
+bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return !test->latency && xb_reading_has(reading, test, &xb_figure_bandwidth);
 }
 
 /* The first process's row that counts; a usable case has one. */
@@ -86,12 +90,33 @@ bool xb_reading_alone(const struct xb_record_case *test)
     return !test->simultaneous && test->device >= 0 && test->peer < 0;
 }
 
-bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test)
+bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     const struct xb_mode *mode = xb_mode_find(test->mode);
     return xb_reading_alone(test) && (mode == NULL || !mode->only_named) &&
            (xb_reading_goes(test, XB_H2D) || xb_reading_goes(test, XB_D2H)) &&
-           xb_reading_usable(reading, test) && xb_reading_bytes_moved(reading, test) == test->bytes;
+           xb_reading_has(reading, test, xb_reading_figure(test)) &&
+           xb_reading_bytes_moved(reading, test) == test->bytes;
+}
+
+bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    return !test->latency && test->bytes >= XB_LARGE_BYTES &&
+           xb_reading_one_way_of_any(reading, test);
+}
+
+const struct xb_figure *xb_reading_figure(const struct xb_record_case *test)
+{
+    return test->latency                  ? &xb_figure_latency_host
+           : test->bytes < XB_LARGE_BYTES ? &xb_figure_wall_time
+                                          : &xb_figure_bandwidth;
+}
+
+double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test)
+{
+    const struct xb_figure *figure = xb_reading_figure(test);
+    double median = xb_reading_median(reading, test, figure);
+    return figure->more_is_better ? median : (double)test->bytes / median;
 }
 
 bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test)
@@ -107,7 +132,9 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
 {
     if (a == NULL || b == NULL)
         return a == NULL ? b : a;
-    return xb_reading_bandwidth(reading, b) > xb_reading_bandwidth(reading, a) ? b : a;
+    const struct xb_figure *figure = a->latency ? &xb_figure_latency_host : &xb_figure_bandwidth;
+    bool b_is_more = xb_reading_median(reading, b, figure) > xb_reading_median(reading, a, figure);
+    return b_is_more == figure->more_is_better ? b : a;
 }
 
 const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
@@ -136,8 +163,9 @@ static bool is_way(const struct xb_reading *reading, const struct xb_record_case
     const struct way *way = argument;
     return xb_reading_alone(test) && xb_reading_goes(test, way->direction) &&
            strcmp(test->mode, way->mode) == 0 &&
-           (way->variant == NULL || strcmp(test->variant, way->variant) == 0) && !test->latency &&
-           xb_reading_has(reading, test, &xb_figure_bandwidth);
+           (way->variant == NULL || strcmp(test->variant, way->variant) == 0) &&
+           xb_reading_has(reading, test,
+                          test->latency ? &xb_figure_latency_host : &xb_figure_bandwidth);
 }
 
 const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
@@ -186,6 +214,10 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
  * one kind were 0.6 % apart so. */
 #define VISIBLE 0.02
 
+/* All of one beyond all of the other concludes something of so many pairs of samples, 3 by 3 or 2
+ * by 5. */
+#define FEWEST 9
+
 /* The two figures are one, or two of one unit. */
 static enum xb_reading_order judge(const struct xb_reading *reading,
                                    const struct xb_record_case *test,
@@ -194,15 +226,26 @@ static enum xb_reading_order judge(const struct xb_reading *reading,
                                    const struct xb_figure *other_figure)
 {
     struct xb_statistics own, its;
-    if (!xb_record_describe(reading->record, test, figure->name, &own) || !own.has_interval ||
-        !xb_record_describe(reading->record, other, other_figure->name, &its) || !its.has_interval)
+    if (!xb_record_describe(reading->record, test, figure->name, &own) || own.n < 2 ||
+        !xb_record_describe(reading->record, other, other_figure->name, &its) || its.n < 2 ||
+        own.n * its.n < FEWEST)
         return XB_READING_UNKNOWN;
-    /* Whether all of one is above all of the other, and visibly so. */
-    if (own.ci95_low > its.ci95_high && own.median >= (1 + VISIBLE) * its.median)
+    bool by_interval = own.has_interval && its.has_interval;
+    /* All of one must be above all of the other, and visibly so. */
+    if ((by_interval ? own.ci95_low > its.ci95_high : own.min > its.max) &&
+        own.median >= (1 + VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_FASTER : XB_READING_SLOWER;
-    if (own.ci95_high < its.ci95_low && own.median <= (1 - VISIBLE) * its.median)
+    if ((by_interval ? own.ci95_high < its.ci95_low : own.max < its.min) &&
+        own.median <= (1 - VISIBLE) * its.median)
         return figure->more_is_better ? XB_READING_SLOWER : XB_READING_FASTER;
-    return XB_READING_ALIKE;
+    return by_interval ? XB_READING_ALIKE : XB_READING_UNKNOWN;
+}
+
+bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
+                        const struct xb_figure *figure)
+{
+    struct xb_statistics own;
+    return xb_record_describe(reading->record, test, figure->name, &own) && own.has_interval;
 }
 
 enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,

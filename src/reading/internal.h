@@ -46,10 +46,18 @@ void xb_reading_keep(struct xb_reading *reading);
 /* Chooses the NUMA node on which the cases of each device are compared: where nodes were
  * named, the device's own, else near it, else the first. */
 void xb_reading_choose_nodes(struct xb_reading *reading);
-/* Whether there are cases of that device alone, after that. */
+/* Returns whether there are cases of that device alone; call it after that. */
 bool xb_reading_has_alone(const struct xb_reading *reading, int device);
-/* Whether the case's host memory lies there; true of a case that has none, and of other devices. */
+/* Returns whether the case's host memory lies on that node; true for a case that has none, and for
+ * other devices. */
 bool xb_reading_on_node(const struct xb_reading *reading, const struct xb_record_case *test);
+
+/* Returns the figure by which copies one way are compared: for small ones their whole time
+ * (wall_time), because the device's clock leaves out what it takes to start one; for single
+ * operations the host's latency; else the bandwidth. */
+const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
+/* Returns the bytes a second of a copy one way, computed from that figure. */
+double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The name without that parameter, which the sentence tells. */
 void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
@@ -64,6 +72,8 @@ bool xb_reading_alone(const struct xb_record_case *test);
 /* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
  * of a mode that is about something else (only_named in mode.h). */
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
+/* The same of any length: a small one has the time that copies of its size are compared by. */
+bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
 bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_record_case *test);
@@ -72,7 +82,7 @@ bool xb_reading_crosses_link(const struct xb_reading *reading, const struct xb_r
 uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
                                 const struct xb_record_case *test);
 
-/* Of a usable case. */
+/* Returns the bandwidth of a usable case. */
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The fastest of the cases of a device and size that `is_one` chooses; NULL: it chooses none. */
@@ -82,6 +92,18 @@ const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading
 
 /* Sets the list's answer. */
 void xb_reading_make_answer(struct xb_reading *reading);
+
+/* The fastest case of each mode and variant in one direction (cases that differ in parameters alone
+ * are one way), and the best of all; NULL: there is none. */
+#define XB_READING_WAYS 64 /* more modes and variants come from no run */
+struct xb_reading_ways {
+    const struct xb_record_case *all[XB_READING_WAYS];
+    size_t count;
+    const struct xb_record_case *best;
+};
+struct xb_reading_ways xb_reading_collect_ways(const struct xb_reading *reading, int device,
+                                               uint64_t bytes, enum xb_direction direction);
+bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_record_case *b);
 
 /* ---- what is said of any mode; each list ends with a label of NULL ---- */
 
@@ -105,7 +127,8 @@ bool xb_reading_say_slow_link(struct xb_reading *reading, int device, uint64_t b
 /* The fastest copy both ways at once, beside the fastest single way. */
 bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes);
 
-/* Every way to move one buffer once that is far below the best one, each a statement. */
+/* Every way to move one buffer once that is far below the best one, each a statement. A way that is
+ * slow in both directions is told by the first, and the second is not printed. */
 bool xb_reading_say_slow_to(struct xb_reading *reading, int device, uint64_t bytes);
 bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t bytes);
 

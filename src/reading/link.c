@@ -2,8 +2,10 @@
 /* What the fastest copies of a device reach of what its link can carry. */
 #include "internal.h"
 #include "machine/pcie.h"
+#include "record/case_name.h"
 #include "record/mode_list.h"
 
+#include <math.h>
 #include <string.h>
 
 /*
@@ -13,6 +15,9 @@
  */
 #define LEFT_AT_MPS_128 0.84
 #define LEFT_AT_MPS_512 0.95
+
+/* What healthy links give of what they can carry, or more. */
+#define FINE 0.9
 
 /* Which copy is meant: of a direction, and of a mode that shows what the link does, where that is
  * asked. */
@@ -48,33 +53,23 @@ static void put(struct xb_reading *reading, const char *name, const struct xb_re
     xb_reading_number(reading, whole, value, unit);
 }
 
-/* "Host to device, pinned registered reaches 95.0 % of what this link can carry (...)"; what the
- * share is of, only the first of two ways has to say. */
-static void add_of_ceiling(struct xb_reading *reading, const char *way, bool first,
-                           const struct xb_record_case *best, double ceiling)
+/* "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU and 96.3 % back": what the
+ * share is of, only the first of two ways has to say. Whether it is as it should be, or there is
+ * none. */
+static bool add_share(struct xb_reading *reading, const char *name, const char *of,
+                      const struct xb_record_case *best, double most)
 {
     if (best == NULL)
-        return;
+        return true;
     double rate = xb_reading_bandwidth(reading, best);
-    xb_reading_phrase(reading, "{text}{text}, {name} reaches ", first ? "" : " ", way, best);
-    xb_reading_add(reading, "%.1f %%%s", 100 * rate / ceiling,
-                   first ? " of what this link can carry" : "");
-    xb_reading_phrase(reading, " ({rate} of {rate} GB/s).", rate, ceiling);
-    put(reading, "share_of_ceiling", best, rate / ceiling, XB_UNIT_RATIO);
+    bool is_first = reading->words.length == 0;
+    xb_reading_add(reading, "%s%.1f %%%s %s", is_first ? "The link gives " : " and ",
+                   100 * rate / most, is_first ? of : "",
+                   is_first ? xb_direction_words(best) : "back");
+    put(reading, name, best, rate / most, XB_UNIT_RATIO);
     put(reading, "bandwidth", best, rate, XB_UNIT_RATE);
-    put(reading, "ceiling", best, ceiling, XB_UNIT_RATE);
-}
-
-static void add_of_raw(struct xb_reading *reading, const char *way, bool first,
-                       const struct xb_record_case *best, double raw)
-{
-    if (best == NULL)
-        return;
-    double rate = xb_reading_bandwidth(reading, best);
-    xb_reading_phrase(reading, "{text}{text}, {name} reaches {share}{text}.", first ? "" : " ", way,
-                      best, rate / raw, first ? " of the link's raw rate" : "");
-    put(reading, "share_of_raw_rate", best, rate / raw, XB_UNIT_RATIO);
-    put(reading, "bandwidth", best, rate, XB_UNIT_RATE);
+    xb_reading_rests_on(reading, best);
+    return rate >= FINE * most;
 }
 
 /* More than there can be: the link was read wrongly, or after it had gone to sleep. Nothing to
@@ -90,34 +85,39 @@ bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
     const struct xb_record_device *device = xb_record_device(reading->record, index);
     const struct xb_record_case *to = fastest(reading, index, bytes, XB_H2D, false);
     const struct xb_record_case *from = fastest(reading, index, bytes, XB_D2H, false);
-    char lanes[32];
+    char lanes[32], of[96];
     if (device == NULL || device->shares_host_memory || (to == NULL && from == NULL))
         return false; /* nothing crossed a link */
     const struct xb_record_ceiling *ceiling = &device->ceiling;
     if (ceiling->known) {
         if (is_above(reading, to, ceiling->h2d) || is_above(reading, from, ceiling->d2h))
             return false;
-        add_of_ceiling(reading, "Host to device", true, to, ceiling->h2d);
-        add_of_ceiling(reading, "Device to host", to == NULL, from, ceiling->d2h);
-        /* What the ceiling is computed from. */
+        bool is_own = device->link_port == NULL || strcmp(ceiling->at, device->link_port) == 0;
         xb_lanes_text(ceiling->speed_gts, ceiling->width, lanes, sizeof lanes);
-        xb_reading_add(reading, " It is %s", lanes);
-        if (device->link_port != NULL && strcmp(ceiling->at, device->link_port) != 0)
-            xb_reading_add(reading, " at %s", ceiling->at);
-        xb_reading_add(reading, " with a payload of %u and read requests of %u bytes.",
-                       ceiling->payload, ceiling->read_request);
+        snprintf(of, sizeof of, " of what PCIe %s%s%s can carry", lanes, is_own ? "" : " at ",
+                 is_own ? "" : ceiling->at);
+        bool is_fine = add_share(reading, "share_of_ceiling", of, to, ceiling->h2d);
+        if (to != NULL)
+            put(reading, "ceiling", to, ceiling->h2d, XB_UNIT_RATE);
+        if (add_share(reading, "share_of_ceiling", of, from, ceiling->d2h) && is_fine)
+            xb_reading_is_fine(reading);
+        if (from != NULL)
+            put(reading, "ceiling", from, ceiling->d2h, XB_UNIT_RATE);
+        xb_reading_add(reading, ".");
         return true;
     }
     double raw =
         device->link_known ? xb_pcie_raw_rate(device->link_speed_gts, device->link_width) : 0;
     if (!(raw > 0) || is_above(reading, to, raw) || is_above(reading, from, raw))
         return false;
-    add_of_raw(reading, "Host to device", true, to, raw);
-    add_of_raw(reading, "Device to host", to == NULL, from, raw);
+    xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes);
+    snprintf(of, sizeof of, " of the raw rate of PCIe %s", lanes);
+    (void)add_share(reading, "share_of_raw_rate", of, to, raw);
+    (void)add_share(reading, "share_of_raw_rate", of, from, raw);
     xb_reading_number(reading, "raw_rate", raw, XB_UNIT_RATE);
-    xb_reading_add(reading,
-                   " Packet headers leave %.0f to %.0f %% of it, for payloads of 128 to 512 bytes.",
-                   100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);
+    xb_reading_add(
+        reading, ". Packet headers leave %.0f to %.0f %% of it, for payloads of 128 to 512 bytes.",
+        100 * LEFT_AT_MPS_128, 100 * LEFT_AT_MPS_512);
     return true;
 }
 
@@ -145,16 +145,17 @@ static bool add_below_maximum(struct xb_reading *reading, const struct xb_record
     return true;
 }
 
-/* What the copies one way reach of it, where that is far below. */
-static bool add_far_below(struct xb_reading *reading, const char *way, const char *number,
+/* Says how little the copies one way reach of it, if that is far below. */
+static bool add_far_below(struct xb_reading *reading, const char *number,
                           const struct xb_record_case *best, double ceiling)
 {
     double share = xb_reading_bandwidth(reading, best) / ceiling;
     if (!(share < FAR_BELOW_CEILING)) /* also where there is no such copy */
         return false;
-    xb_reading_phrase(reading,
-                      "{text}{text}, {name} reaches only {share} of what the link can carry.",
-                      reading->words.length > 0 ? " " : "", way, best, share);
+    if (reading->words.length > 0)
+        xb_reading_add(reading, " ");
+    xb_reading_phrase(reading, "{name} reaches only {share} of what the link can carry {text}.",
+                      best, share, xb_direction_words(best));
     xb_reading_number(reading, number, share, XB_UNIT_RATIO);
     return true;
 }
@@ -178,12 +179,13 @@ bool xb_reading_say_slow_link(struct xb_reading *reading, int index, uint64_t by
         xb_reading_rests_on(reading, from);
     }
     if (device->ceiling.known) {
-        said |= add_far_below(reading, "Host to device", "share_of_ceiling_h2d",
+        said |= add_far_below(reading, "share_of_ceiling_h2d",
                               fastest(reading, index, bytes, XB_H2D, true), device->ceiling.h2d);
-        said |= add_far_below(reading, "Device to host", "share_of_ceiling_d2h",
+        said |= add_far_below(reading, "share_of_ceiling_d2h",
                               fastest(reading, index, bytes, XB_D2H, true), device->ceiling.d2h);
     }
     if (said)
-        xb_reading_add(reading, " Try first: xferbench link. It says why.");
+        xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN,
+                          "Find out why the link is slow: xferbench link");
     return said;
 }

@@ -7,6 +7,7 @@
 #include "record/fields.h"
 #include "xferbench/units.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define LABEL_WIDTH 13
@@ -18,6 +19,20 @@ void xb_reading_free(struct xb_reading_list *list)
     *list = (struct xb_reading_list){.entries = NULL};
 }
 
+const char *xb_reading_subject(const struct xb_reading_list *list,
+                               const struct xb_reading_entry *entry, char *text, size_t size)
+{
+    char device[32] = "", bytes[32] = "";
+    if (list->many_devices && entry->device >= 0)
+        snprintf(device, sizeof device, "GPU %d", entry->device);
+    if (list->many_sizes && entry->bytes > 0)
+        xb_size_format(entry->bytes, bytes, sizeof bytes);
+    bool any = device[0] != '\0' || bytes[0] != '\0';
+    bool both = device[0] != '\0' && bytes[0] != '\0';
+    snprintf(text, size, "%s%s%s%s", device, both ? ", " : "", bytes, any ? ": " : "");
+    return text;
+}
+
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
 {
     if (list->count > 0) {
@@ -26,16 +41,11 @@ void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
     }
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
-        char device[32] = "", size[32] = "";
-        /* "Device 0, 256 MiB: ": what it is of, where there are several. */
-        if (list->many_devices && entry->device >= 0)
-            snprintf(device, sizeof device, "Device %d", entry->device);
-        if (list->many_sizes && entry->bytes > 0)
-            xb_size_format(entry->bytes, size, sizeof size);
-        bool any = device[0] != '\0' || size[0] != '\0';
-        bool both = device[0] != '\0' && size[0] != '\0';
-        xb_note_print(stream, entry->label, LABEL_WIDTH, "%s%s%s%s%s", device, both ? ", " : "",
-                      size, any ? ": " : "", entry->text);
+        char subject[64];
+        if (entry->is_repeated)
+            continue;
+        xb_note_print(stream, entry->label, LABEL_WIDTH, "%s%s",
+                      xb_reading_subject(list, entry, subject, sizeof subject), entry->text);
     }
 }
 
@@ -49,6 +59,11 @@ static void put_entry(struct xb_json *json, const struct xb_reading_entry *entry
     xb_json_put_index(json, "device", entry->device);
     xb_json_put_known_whole(json, "bytes", entry->bytes > 0, entry->bytes);
     xb_json_put_text(json, "text", entry->text);
+    xb_json_put_text(json, "remedy", entry->remedy);
+    xb_json_put_known_number(json, "gain", entry->remedy != NULL && isfinite(entry->gain),
+                             entry->gain);
+    xb_json_put_flag(json, "fine", entry->is_fine);
+    xb_json_put_flag(json, "untold", entry->is_untold);
     xb_json_open_array(json, "numbers");
     for (size_t i = 0; i < entry->number_count; i++) {
         xb_json_open_object(json, NULL);

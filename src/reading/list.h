@@ -34,6 +34,7 @@ struct xb_reading_entry {
     enum xb_effort effort; /* that this takes */
     double gain;           /* how many times as fast that is; NAN: not measured */
     bool is_fine, is_untold;
+    bool is_repeated; /* the text of another statement tells it too: not printed */
 };
 
 struct xb_reading_list {
@@ -52,6 +53,10 @@ struct xb_reading_list {
 XB_MUST_CHECK enum xb_status xb_reading_make(const struct xb_record *record,
                                              struct xb_reading_list *list, struct xb_error *error);
 void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
+
+/* "GPU 0, 256 MiB: ": what the entry is of, where there are several; else "". */
+const char *xb_reading_subject(const struct xb_reading_list *list,
+                               const struct xb_reading_entry *entry, char *text, size_t size);
 
 /* Prints it for a person: nothing where there is nothing to say. */
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list);

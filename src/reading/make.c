@@ -140,6 +140,10 @@ void xb_reading_keep(struct xb_reading *reading)
 void xb_reading_next(struct xb_reading *reading)
 {
     const struct xb_reading_entry of = reading->entry;
+    if (of.code[0] == '\0') { /* an answer is one text */
+        xb_reading_add(reading, " ");
+        return;
+    }
     xb_reading_keep(reading);
     xb_reading_begin(reading, of.label, of.code, of.device, of.bytes);
 }
@@ -149,15 +153,15 @@ void xb_reading_next(struct xb_reading *reading)
 /* More sizes than these come from no sweep: they double. */
 #define MOST_SIZES 64
 
-/* The largest size that there is something to say of, `least` or more: of a device, or of pairs in
- * that direction. */
+/* The largest size that there is something to say of: of a device, or of pairs in that direction.
+ */
 static void say_of_largest(struct xb_reading *reading, const struct xb_reading_line *line,
-                           int device, enum xb_direction direction, uint64_t least)
+                           int device, enum xb_direction direction)
 {
     uint64_t bytes = UINT64_MAX;
     size_t left = MOST_SIZES;
     bool said = false;
-    while (!said && left > 0 && (bytes = xb_rows_size_below(reading->record, bytes)) >= least) {
+    while (!said && left > 0 && (bytes = xb_rows_size_below(reading->record, bytes)) > 0) {
         left--;
         xb_reading_begin(reading, line->label, line->code, device, bytes);
         said = device >= 0 ? line->say(reading, device, bytes)
@@ -167,8 +171,7 @@ static void say_of_largest(struct xb_reading *reading, const struct xb_reading_l
         xb_reading_keep(reading);
 }
 
-static void say_of_devices(struct xb_reading *reading, const struct xb_reading_line *line,
-                           uint64_t least)
+static void say_of_devices(struct xb_reading *reading, const struct xb_reading_line *line)
 {
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
@@ -177,7 +180,7 @@ static void say_of_devices(struct xb_reading *reading, const struct xb_reading_l
         if (!xb_reading_has_alone(reading, device))
             continue; /* of pairs there is nothing to say here, however many there are */
         if (line->say != NULL)
-            say_of_largest(reading, line, device, XB_H2D, least);
+            say_of_largest(reading, line, device, XB_H2D);
         if (line->say_of_sizes == NULL)
             continue;
         xb_reading_begin(reading, line->label, line->code, device, 0);
@@ -209,23 +212,22 @@ const struct xb_reading_line xb_reading_last[] = {
 static void say_all(struct xb_reading *reading)
 {
     for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
-        say_of_devices(reading, line, XB_LARGE_BYTES);
+        say_of_devices(reading, line);
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++) {
-        uint64_t least = (*mode)->latency != NULL ? 1 : XB_LARGE_BYTES; /* which hides no latency */
         const struct xb_reading_line *line = (*mode)->reading;
         for (; line != NULL && line->label != NULL; line++) {
-            say_of_devices(reading, line, least);
+            say_of_devices(reading, line);
             if (line->say_of_pairs == NULL)
                 continue;
-            say_of_largest(reading, line, -1, XB_D2D, XB_LARGE_BYTES);
-            say_of_largest(reading, line, -1, XB_BIDIR, XB_LARGE_BYTES);
+            say_of_largest(reading, line, -1, XB_D2D);
+            say_of_largest(reading, line, -1, XB_BIDIR);
         }
     }
     xb_reading_say_together(reading);
     for (const struct xb_reading_line *line = xb_reading_groups; line->label != NULL; line++)
-        say_of_largest(reading, line, -1, XB_D2D, XB_LARGE_BYTES);
+        say_of_largest(reading, line, -1, XB_D2D);
     for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
-        say_of_devices(reading, line, XB_LARGE_BYTES);
+        say_of_devices(reading, line);
 }
 
 enum xb_status xb_reading_make(const struct xb_record *record, struct xb_reading_list *list,

@@ -2,7 +2,10 @@
 /* NUMA nodes: which of them the Reading compares cases of, and what it says of the others. */
 #include "internal.h"
 
+#include "record/case_name.h"
 #include "record/rows.h"
+
+#include <math.h>
 
 /*
  * ---- on which node a device's cases are compared ----
@@ -97,22 +100,18 @@ static struct pair find_pair(const struct xb_reading *reading, int device, uint6
     return worst;
 }
 
-static bool say_way(struct xb_reading *reading, const struct pair *pair, const char *way,
-                    const char *number)
+static bool say_way(struct xb_reading *reading, const struct pair *pair, const char *number)
 {
     if (pair->far == NULL)
         return false;
-    xb_reading_add(reading,
-                   "%s, memory on NUMA node %d gives %.0f %% less than on node %d, which is near (",
-                   way, xb_record_case_node(pair->far), 100 - 100 * pair->share,
-                   xb_record_case_node(pair->near));
+    if (reading->words.length > 0)
+        xb_reading_add(reading, " ");
+    xb_reading_add(reading, "Memory on NUMA node %d costs ", xb_record_case_node(pair->far));
     xb_reading_add_name_but(reading, pair->near, XB_RECORD_NUMA);
-    xb_reading_phrase(reading, ", {rate} and {rate} GB/s).",
-                      xb_reading_bandwidth(reading, pair->far),
-                      xb_reading_bandwidth(reading, pair->near));
+    xb_reading_add(reading, " %.0f %% %s; node %d is near.", 100 - 100 * pair->share,
+                   xb_direction_words(pair->near), xb_record_case_node(pair->near));
     xb_reading_number(reading, number, 1 - pair->share, XB_UNIT_RATIO);
     xb_reading_rests_on(reading, pair->far);
-    xb_reading_rests_on(reading, pair->near);
     return true;
 }
 
@@ -121,8 +120,14 @@ bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes)
     reading->all_nodes = true;
     struct pair to = find_pair(reading, device, bytes, XB_H2D);
     struct pair from = find_pair(reading, device, bytes, XB_D2H);
-    bool said = say_way(reading, &to, "Host to device", "cost_h2d");
-    if (said && from.far != NULL)
-        xb_reading_add(reading, " ");
-    return say_way(reading, &from, "Device to host", "cost_d2h") || said;
+    bool said = say_way(reading, &to, "cost_h2d");
+    said = say_way(reading, &from, "cost_d2h") || said;
+    if (said)
+        xb_reading_remedy(
+            reading, XB_EFFORT_CALL, 1 / fmin(to.share, from.share),
+            "Bind the process to the GPU's NUMA node, or its memory lies far from it: "
+            "numactl --cpunodebind=%d --membind=%d",
+            xb_record_device(reading->record, device)->numa_node,
+            xb_record_device(reading->record, device)->numa_node);
+    return said;
 }

@@ -9,7 +9,7 @@ static double share_of_alone(const struct xb_reading *reading, const struct xb_r
     return xb_reading_median(reading, test, &xb_figure_share_of_alone);
 }
 
-/* Whether everything in the sum is usable, and the sum itself. */
+/* Returns whether the sum and everything in it is usable. */
 static bool is_usable(const struct xb_reading *reading, const struct xb_record_case *sum)
 {
     size_t count = xb_group_size(reading->record, sum);
@@ -20,6 +20,9 @@ static bool is_usable(const struct xb_reading *reading, const struct xb_record_c
 }
 
 /* ---- devices, each with the host ---- */
+
+/* With this share of what it reaches alone a device is as good as alone. */
+#define KEEPS 0.95
 
 const struct xb_reading_line xb_reading_together = {.label = "all at once",
                                                     .code = "XB-ALL-AT-ONCE"};
@@ -38,11 +41,13 @@ static int by_kind(const struct xb_record_case *a, const struct xb_record_case *
     return xb_cases_order(a, b, XB_BUT_SIZE);
 }
 
-/* What each of the devices keeps of what it has alone, from the least up. */
+/* " Each GPU keeps 74 % (GPU 1) to 76 % (GPU 0) of what it reaches alone." The numbers are those of
+ * all, from the least up. */
 static void add_shares(struct xb_reading *reading, const struct xb_record_case *cases, size_t count)
 {
+    const struct xb_record_case *least = NULL, *last = NULL;
     size_t known = 0;
-    for (const struct xb_record_case *last = NULL;;) {
+    for (;; known++) {
         const struct xb_record_case *next = NULL; /* with the least share behind (share, place) */
         double before = last != NULL ? share_of_alone(reading, last) : 0;
         char name[40];
@@ -54,18 +59,25 @@ static void add_shares(struct xb_reading *reading, const struct xb_record_case *
         }
         if (next == NULL)
             break;
-        xb_reading_add(reading, "%sdevice %d ",
-                       known++ == 0 ? " Each by what it has alone: " : ", ", next->device);
-        xb_reading_add_share(reading, share_of_alone(reading, next));
         snprintf(name, sizeof name, "share_of_alone_%d", next->device);
         xb_reading_number(reading, name, share_of_alone(reading, next), XB_UNIT_RATIO);
         xb_reading_rests_on(reading, next);
+        least = least == NULL ? next : least;
         last = next;
     }
-    if (known > 0 && known < count)
-        xb_reading_add(reading, " (the others were not measured alone)");
-    if (known > 0)
-        xb_reading_add(reading, ".");
+    if (known == 0)
+        return;
+    bool keeps = share_of_alone(reading, least) >= KEEPS;
+    xb_reading_add(reading, " Each GPU keeps %s", keeps ? "its speed: " : "");
+    xb_reading_add_share(reading, share_of_alone(reading, least));
+    if (known > 1) {
+        xb_reading_add(reading, " (GPU %d) to ", least->device);
+        xb_reading_add_share(reading, share_of_alone(reading, last));
+    }
+    xb_reading_add(reading, " (GPU %d) of what it reaches alone%s.", last->device,
+                   known < count ? ", as far as that was measured" : "");
+    if (keeps && known == count)
+        xb_reading_is_fine(reading);
 }
 
 static void say_of(struct xb_reading *reading, const struct xb_record_case *sum)
@@ -76,11 +88,19 @@ static void say_of(struct xb_reading *reading, const struct xb_record_case *sum)
     double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
     xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1, sum->bytes);
     xb_reading_phrase(reading,
-                      "{way} moves {rate:bandwidth} GB/s on {whole:devices} devices at once.", sum,
-                      xb_reading_bandwidth(reading, sum), (double)count);
+                      "{name} moves {rate:bandwidth} GB/s {text} {whole:devices} GPUs at once.",
+                      sum, xb_reading_bandwidth(reading, sum),
+                      xb_reading_goes(sum, XB_H2D)   ? "to"
+                      : xb_reading_goes(sum, XB_D2H) ? "back from"
+                                                     : "both ways with",
+                      (double)count);
     if (overlap > 0)
-        xb_reading_phrase(reading, " All moved data {share-of-time:overlap}.", overlap);
+        xb_reading_number(reading, "overlap", overlap, XB_UNIT_RATIO);
     add_shares(reading, sum + 1, count);
+    if (overlap > 0 && overlap < KEEPS)
+        xb_reading_phrase(
+            reading, " The copies overlapped for only {share-of-time}, so this sum is too low.",
+            overlap);
     xb_reading_keep(reading);
 }
 
@@ -98,7 +118,7 @@ void xb_reading_say_together(struct xb_reading *reading)
 
 /* ---- pairs of devices ---- */
 
-/* Those of one way that there is most to say of. */
+/* Groups of pairs that use the same way. */
 struct groups {
     const struct xb_record_case *const *sums; /* of each of them */
     size_t count;
@@ -149,18 +169,18 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
 {
     const struct groups groups = find_fastest(reading, to_one, bytes);
     struct xb_statistics shares;
-    char others[32] = "others";
     if (groups.count == 0)
         return false;
-    if (groups.pairs > 0)
-        snprintf(others, sizeof others, "%zu others", groups.pairs);
-    xb_reading_phrase(reading, "{name} moves {rate} GB/s from {text} to {text} at once",
-                      groups.sums[0], groups.rates.median, to_one ? others : "one device",
-                      to_one ? "one device" : others);
+    char sender[48] = "One GPU sends", receiver[48] = "another", many[24];
+    snprintf(many, sizeof many, groups.pairs > 0 ? "%zu" : "several", groups.pairs);
+    snprintf(to_one ? sender : receiver, sizeof sender, to_one ? "%s GPUs send" : "%s others",
+             many);
+    xb_reading_phrase(reading, "{text} {rate} GB/s to {text} together ({name}", sender,
+                      groups.rates.median, receiver, groups.sums[0]);
     if (groups.rates.n > 1)
-        xb_reading_phrase(reading, " (median of {whole}; from {rate} to {rate})",
+        xb_reading_phrase(reading, "; the median of {whole}, {rate} to {rate}",
                           (double)groups.rates.n, groups.rates.min, groups.rates.max);
-    xb_reading_add(reading, ".");
+    xb_reading_add(reading, ").");
     xb_reading_number(reading, "bandwidth", groups.rates.median, XB_UNIT_RATE);
     xb_reading_number(reading, "bandwidth_low", groups.rates.min, XB_UNIT_RATE);
     xb_reading_number(reading, "bandwidth_high", groups.rates.max, XB_UNIT_RATE);
@@ -177,9 +197,8 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
             xb_reading_rests_on(reading, pair);
         }
     if (xb_reading_spread(reading, &shares))
-        xb_reading_phrase(reading,
-                          " A pair keeps {share:share_of_alone} of what it has alone{text}.",
-                          shares.median, shares.n > 1 ? " (median)" : "");
+        xb_reading_phrase(reading, " Each pair gets {share:share_of_alone} of what it gets alone.",
+                          shares.median);
     return true;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "internal.h"
 
+#include "record/case_name.h"
 #include "record/mode_list.h"
 
 #include <string.h>
@@ -56,22 +57,21 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
     double overlap = xb_reading_median(reading, both, &xb_figure_overlap);
     if (both == NULL)
         return false;
-    xb_reading_phrase(reading, "{name} moves {rate:bandwidth} GB/s both ways at once", both, rate);
-    if (to > 0 && from > 0)
-        xb_reading_phrase(reading,
-                          " ({rate:bandwidth_h2d} to the device, {rate:bandwidth_d2h} from it)", to,
-                          from);
+    xb_reading_phrase(reading, "Both ways at once, {name} moves {rate:bandwidth} GB/s", both, rate);
     if (one != NULL) {
         double single = xb_reading_bandwidth(reading, one);
-        xb_reading_phrase(reading,
-                          ", {factor} the best single way ({way}, {rate:single_bandwidth} GB/s)",
-                          rate / single, one, single);
-        xb_reading_number(reading, "ratio", rate / single, XB_UNIT_RATIO);
+        xb_reading_phrase(reading, ", {factor:ratio} the best single way ({way})", rate / single,
+                          one);
+        xb_reading_number(reading, "single_bandwidth", single, XB_UNIT_RATE);
     }
     xb_reading_add(reading, ".");
+    if (to > 0 && from > 0)
+        xb_reading_phrase(reading,
+                          " {rate:bandwidth_h2d} GB/s go to the GPU, {rate:bandwidth_d2h} back.",
+                          to, from);
     add_placements(reading, both);
     if (overlap > 0)
-        xb_reading_phrase(reading, " Both ways moved data {share-of-time:overlap}.", overlap);
+        xb_reading_phrase(reading, " Both directions moved data {share-of-time:overlap}.", overlap);
     return true;
 }
 
@@ -80,62 +80,102 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
 /* A way with less than this share of the best is called slow. */
 #define SLOW_BELOW 0.5
 
-/* More modes and variants than these come from no run. */
-#define MOST_WAYS 64
-
-static bool is_one_way(const struct xb_reading *reading, const struct xb_record_case *test,
-                       const void *direction)
+bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_record_case *b)
 {
-    return xb_reading_goes(test, *(const enum xb_direction *)direction) &&
-           xb_reading_one_way(reading, test);
+    return strcmp(a->mode, b->mode) == 0 && strcmp(a->variant, b->variant) == 0;
 }
 
-/* The fastest case of each mode and variant of a device, size and direction: those that differ in
- * parameters alone are one way. Returns how many. */
-static size_t collect_ways(const struct xb_reading *reading, int device, uint64_t bytes,
-                           enum xb_direction direction,
-                           const struct xb_record_case *ways[MOST_WAYS])
+struct xb_reading_ways xb_reading_collect_ways(const struct xb_reading *reading, int device,
+                                               uint64_t bytes, enum xb_direction direction)
 {
-    size_t count = 0;
+    struct xb_reading_ways ways = {.count = 0};
     const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        if (test->device != device || !is_one_way(reading, test, &direction))
-            continue;
         size_t way = 0;
-        while (way < count && (strcmp(ways[way]->mode, test->mode) != 0 ||
-                               strcmp(ways[way]->variant, test->variant) != 0))
+        if (test->device != device || !xb_reading_goes(test, direction) ||
+            !xb_reading_one_way_of_any(reading, test))
+            continue;
+        while (way < ways.count && !xb_reading_is_one_method(ways.all[way], test))
             way++;
-        if (way < count)
-            ways[way] = xb_reading_faster(reading, ways[way], test);
-        else if (count < MOST_WAYS)
-            ways[count++] = test;
+        if (way == XB_READING_WAYS)
+            continue;
+        if (way == ways.count)
+            ways.all[ways.count++] = test;
+        else if (xb_reading_speed(reading, test) > xb_reading_speed(reading, ways.all[way]))
+            ways.all[way] = test;
+        if (ways.best == NULL ||
+            xb_reading_speed(reading, test) > xb_reading_speed(reading, ways.best))
+            ways.best = test;
     }
-    return count;
+    return ways;
+}
+
+/* What a way reaches of the best one. */
+static double share_of(const struct xb_reading *reading, const struct xb_reading_ways *ways,
+                       const struct xb_record_case *way)
+{
+    return xb_reading_speed(reading, way) / xb_reading_speed(reading, ways->best);
+}
+
+static bool is_slow(const struct xb_reading *reading, const struct xb_reading_ways *ways,
+                    const struct xb_record_case *way)
+{
+    return share_of(reading, ways, way) < SLOW_BELOW &&
+           (way->bytes >= XB_LARGE_BYTES || xb_reading_judge_by(reading, &xb_figure_wall_time, way,
+                                                                ways->best) == XB_READING_SLOWER);
+}
+
+/* The same way in the other direction, if it is slow there too; NULL: it is not. */
+static const struct xb_record_case *find_twin(const struct xb_reading *reading,
+                                              const struct xb_reading_ways *ways,
+                                              const struct xb_record_case *way)
+{
+    for (size_t i = 0; i < ways->count; i++)
+        if (xb_reading_is_one_method(ways->all[i], way) && is_slow(reading, ways, ways->all[i]))
+            return ways->all[i];
+    return NULL;
+}
+
+/* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
+static void add_slow(struct xb_reading *reading, const struct xb_reading_ways *ways,
+                     const struct xb_record_case *way, const struct xb_reading_ways *back,
+                     const struct xb_record_case *twin)
+{
+    xb_reading_phrase(reading, "{name} reaches {share:share} of {name} {text}", way,
+                      share_of(reading, ways, way), ways->best, xb_direction_words(way));
+    if (twin != NULL)
+        xb_reading_phrase(reading, " and {share}", share_of(reading, back, twin));
+    if (twin != NULL && !xb_reading_is_one_method(ways->best, back->best))
+        xb_reading_phrase(reading, " of {name}", back->best);
+    xb_reading_add(reading, "%s%s.", twin != NULL ? " back" : "",
+                   way->bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "");
+    xb_reading_number(reading, "bandwidth", xb_reading_speed(reading, way), XB_UNIT_RATE);
+    xb_reading_number(reading, "best_bandwidth", xb_reading_speed(reading, ways->best),
+                      XB_UNIT_RATE);
 }
 
 static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
-                     enum xb_direction direction, const char *before)
+                     enum xb_direction direction)
 {
-    const struct xb_record_case *ways[MOST_WAYS];
-    const struct xb_record_case *best =
-        xb_reading_fastest(reading, device, bytes, is_one_way, &direction);
-    size_t count = collect_ways(reading, device, bytes, direction, ways);
-    double most = xb_reading_bandwidth(reading, best);
+    const struct xb_reading_ways ways = xb_reading_collect_ways(reading, device, bytes, direction);
+    const struct xb_reading_ways back =
+        xb_reading_collect_ways(reading, device, bytes, direction == XB_H2D ? XB_D2H : XB_H2D);
     bool said = false;
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_mode *mode = xb_mode_find(ways[i]->mode);
-        double rate = xb_reading_bandwidth(reading, ways[i]);
-        if (rate >= SLOW_BELOW * most)
+    for (size_t i = 0; i < ways.count; i++) {
+        const struct xb_mode *mode = xb_mode_find(ways.all[i]->mode);
+        if (!is_slow(reading, &ways, ways.all[i]))
             continue;
         if (said)
             xb_reading_next(reading);
-        xb_reading_phrase(reading, "{text}, {name} reaches {rate} GB/s, {share:share} of {name}.",
-                          before, ways[i], rate, rate / most, best);
-        xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
-        xb_reading_number(reading, "best_bandwidth", most, XB_UNIT_RATE);
+        const struct xb_record_case *twin = find_twin(reading, &back, ways.all[i]);
+        add_slow(reading, &ways, ways.all[i], &back, direction == XB_H2D ? twin : NULL);
         if (mode != NULL && mode->say_first_thing != NULL)
-            (void)mode->say_first_thing(reading, ways[i]);
+            mode->say_first_thing(reading, ways.all[i]);
+        if (twin != NULL && direction == XB_D2H) {
+            reading->entry.is_repeated = true;
+            reading->entry.remedy = NULL;
+        }
         said = true;
     }
     return said;
@@ -143,10 +183,10 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
 
 bool xb_reading_say_slow_to(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    return say_slow(reading, device, bytes, XB_H2D, "Host to device");
+    return say_slow(reading, device, bytes, XB_H2D);
 }
 
 bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    return say_slow(reading, device, bytes, XB_D2H, "Device to host");
+    return say_slow(reading, device, bytes, XB_D2H);
 }

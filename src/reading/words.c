@@ -5,12 +5,14 @@
 
 #include "backends/registry.h"
 #include "base/text.h"
-#include "record/mode_list.h"
+#include "record/case_name.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
@@ -32,10 +34,29 @@ static double needed(struct xb_reading *reading, double number)
     return number;
 }
 
+/* With the fewest decimals, `least` or more, that are within 1 % of it. */
+static const char *digits_of(double number, int least, char *text, size_t size)
+{
+    for (int decimals = least; decimals < least + 6; decimals++) {
+        snprintf(text, size, "%.*f", decimals, number);
+        if (fabs(strtod(text, NULL) - number) <= 0.01 * fabs(number))
+            break;
+    }
+    return text;
+}
+
+static const char *factor_text(double factor, char *text, size_t size)
+{
+    char digits[24];
+    snprintf(text, size, "%s times", digits_of(factor, factor < 10, digits, sizeof digits));
+    return text;
+}
+
 void xb_reading_add_rate(struct xb_reading *reading, double rate)
 {
     char digits[32];
-    xb_reading_add(reading, "%s", xb_rate_text(needed(reading, rate), digits, sizeof digits));
+    double of_gb = needed(reading, rate) / 1e9;
+    xb_reading_add(reading, "%s", digits_of(of_gb, of_gb < 100, digits, sizeof digits));
 }
 
 void xb_reading_add_whole(struct xb_reading *reading, double number)
@@ -57,8 +78,8 @@ void xb_reading_add_duration(struct xb_reading *reading, double seconds)
 
 void xb_reading_add_factor(struct xb_reading *reading, double factor)
 {
-    int decimals = factor < 10 ? 2 : factor < 100 ? 1 : 0; /* three digits */
-    xb_reading_add(reading, "%.*f times", decimals, needed(reading, factor));
+    char text[32];
+    xb_reading_add(reading, "%s", factor_text(needed(reading, factor), text, sizeof text));
 }
 
 void xb_reading_add_speed(struct xb_reading *reading, double factor)
@@ -108,13 +129,22 @@ static void add_parameters(struct xb_reading *reading, const struct xb_record_ca
     }
 }
 
-static void add_mode(struct xb_reading *reading, const struct xb_record_case *test)
+/* Within a sentence without commas, and with a capital where one begins. */
+static void add_method(struct xb_reading *reading, const struct xb_record_case *test)
 {
-    const struct xb_mode *mode = xb_mode_find(test->mode);
-    bool has_variants = mode == NULL || mode->variant_option != NULL;
+    char name[96];
+    size_t length = reading->words.length;
+    bool begins = length == 0 || (length > 1 && reading->words.text[length - 2] == '.');
+    size_t kept = 0;
+    (void)xb_method_name(test, name, sizeof name);
+    for (const char *c = name; *c != '\0'; c++)
+        if (*c != ',')
+            name[kept++] = *c;
+    name[kept] = '\0';
+    if (begins)
+        name[0] = (char)toupper((unsigned char)name[0]);
     xb_reading_rests_on(reading, test);
-    xb_reading_add(reading, "%s%s%s", test->mode, has_variants ? " " : "",
-                   has_variants ? test->variant : "");
+    xb_reading_add(reading, "%s", name);
 }
 
 void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test)
@@ -125,14 +155,14 @@ void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case
 void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
                              const char *but)
 {
-    add_mode(reading, test);
+    add_method(reading, test);
     add_parameters(reading, test, but);
 }
 
 void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case *test)
 {
-    add_mode(reading, test);
-    xb_reading_add(reading, " %s", test->direction);
+    add_method(reading, test);
+    xb_reading_add(reading, " %s", xb_direction_words(test));
     add_parameters(reading, test, NULL);
 }
 
@@ -164,80 +194,157 @@ static bool clocks_differ(const struct xb_reading *reading, const struct xb_reco
     return xb_reading_device_timed(reading, a) != xb_reading_device_timed(reading, b);
 }
 
-/* " (54.00 and 7.500 GB/s).", and whose clock that was by where the clocks differ. */
-static void add_rates(struct xb_reading *reading, const struct xb_record_case *a,
-                      const struct xb_record_case *b)
+/* Two ways in one direction. */
+struct pair {
+    const struct xb_record_case *way, *other;
+    double ratio; /* how many times as fast the first is; 0: one was not measured */
+    enum xb_reading_order order;
+};
+
+static bool is_certain(const struct pair *pair)
 {
-    bool by_device = xb_reading_device_timed(reading, a);
-    bool differ = clocks_differ(reading, a, b);
-    xb_reading_phrase(
-        reading, " ({text}{rate} and{text} {rate} GB/s).",
-        differ && !by_device ? "by the host's clock " : "", xb_reading_bandwidth(reading, a),
-        differ && by_device ? ", by the host's clock," : "", xb_reading_bandwidth(reading, b));
+    return pair->order == XB_READING_FASTER || pair->order == XB_READING_SLOWER;
+}
+
+/* Apart by less than what is visible. */
+static bool is_same(const struct pair *pair)
+{
+    return pair->order == XB_READING_ALIKE && fabs(pair->ratio - 1) < 0.02;
+}
+
+static struct pair find_pair(const struct xb_reading *reading, int device, uint64_t bytes,
+                             enum xb_direction direction, struct xb_reading_way way,
+                             struct xb_reading_way other)
+{
+    struct pair pair = {
+        .way = xb_reading_best_of_any(reading, device, bytes, direction, way.mode, way.variant),
+        .other =
+            xb_reading_best_of_any(reading, device, bytes, direction, other.mode, other.variant)};
+    if (pair.way == NULL || pair.other == NULL)
+        return pair;
+    double ratio = xb_reading_speed(reading, pair.way) / xb_reading_speed(reading, pair.other);
+    pair.ratio = ratio > 0 ? ratio : 0;
+    pair.order = xb_reading_judge_by(reading, xb_reading_figure(pair.way), pair.way, pair.other);
+    return pair;
+}
+
+static void find_gain(const struct pair pairs[2], struct xb_reading_gain *gain)
+{
+    size_t length = 0;
+    *gain = (struct xb_reading_gain){.most = (double)NAN};
+    for (size_t i = 0; i < 2; i++) {
+        char factor[32];
+        if (pairs[i].order != XB_READING_FASTER)
+            continue;
+        factor_text(pairs[i].ratio, factor, sizeof factor);
+        length += (size_t)snprintf(gain->words + length, sizeof gain->words - length,
+                                   length > 0 ? ", %s back" : "%s as fast %s", factor,
+                                   xb_direction_words(pairs[i].way));
+        gain->most = fmax(gain->most, pairs[i].ratio);
+    }
 }
 
 /* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by its mode or its variant.
  */
-static void put_rate(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
-                     const struct xb_record_case *test)
+static void put_figure(struct xb_reading *reading, struct xb_reading_way way, bool by_variant,
+                       const struct xb_record_case *test)
 {
+    const struct xb_figure *figure = xb_reading_figure(test);
     char name[64];
-    snprintf(name, sizeof name, "%s_bandwidth_%s",
-             by_variant && way.variant != NULL ? way.variant : way.mode, test->direction);
+    snprintf(name, sizeof name, "%s_%s_%s",
+             by_variant && way.variant != NULL ? way.variant : way.mode, figure->name,
+             test->direction);
     for (char *c = name; *c != '\0'; c++)
         *c = (char)(*c == '-' ? '_' : *c);
-    xb_reading_number(reading, name, xb_reading_bandwidth(reading, test), XB_UNIT_RATE);
+    xb_reading_number(reading, name, xb_reading_median(reading, test, figure), figure->unit);
 }
 
-static bool compare_one_way(struct xb_reading *reading, int device, uint64_t bytes,
-                            enum xb_direction direction, struct xb_reading_way way,
-                            struct xb_reading_way other, const char *before)
+/* "Pinned is 7.2 times as fast as pageable to the GPU"; `back` is the same of the other direction,
+ * for one sentence of both, or NULL. */
+static void say_pair(struct xb_reading *reading, const struct pair *pair, const struct pair *back)
 {
-    const struct xb_record_case *a =
-        xb_reading_best(reading, device, bytes, direction, way.mode, way.variant);
-    const struct xb_record_case *b =
-        xb_reading_best(reading, device, bytes, direction, other.mode, other.variant);
-    if (a == NULL || b == NULL)
-        return false;
-    double ratio = xb_reading_bandwidth(reading, a) / xb_reading_bandwidth(reading, b);
-    if (xb_reading_judge(reading, a, b) == XB_READING_ALIKE)
-        xb_reading_phrase(reading, "{text}, {name} and {name} differ by no more than the noise",
-                          before, a, b);
+    const char *way = xb_direction_words(pair->way);
+    if (reading->words.length > 0)
+        xb_reading_add(reading, " ");
+    if (is_same(pair))
+        xb_reading_phrase(reading, "{name} is as fast as {name} {text}, within the noise",
+                          pair->way, pair->other, way);
+    else if (!is_certain(pair))
+        xb_reading_phrase(reading, "The samples cannot tell {name} from {name} {text}", pair->way,
+                          pair->other, way);
     else
-        xb_reading_phrase(reading, "{text}, {name} is {speed} as {name}", before, a, ratio, b);
-    add_rates(reading, a, b);
-    xb_reading_number(reading, direction == XB_H2D ? "ratio_h2d" : "ratio_d2h", ratio,
-                      XB_UNIT_RATIO);
-    bool by_variant = strcmp(way.mode, other.mode) == 0;
-    put_rate(reading, way, by_variant, a);
-    put_rate(reading, other, by_variant, b);
-    return true;
+        xb_reading_phrase(reading, "{name} is {speed} as {name} {text}", pair->way, pair->ratio,
+                          pair->other, way);
+    if (back != NULL) {
+        xb_reading_add(reading, " and ");
+        (back->ratio < 1 ? xb_reading_add_share : xb_reading_add_factor)(reading, back->ratio);
+        xb_reading_add(reading, " back");
+        xb_reading_rests_on(reading, back->way);
+        xb_reading_rests_on(reading, back->other);
+    }
+    xb_reading_add(reading, "%s.",
+                   pair->way->bytes < XB_LARGE_BYTES && is_certain(pair)
+                       ? ", from the call until it is done"
+                       : "");
+}
+
+/* One sentence can tell of both if they compare the same cases but for their direction. */
+static bool are_alike(const struct xb_reading *reading, const struct pair pairs[2])
+{
+    if (!is_certain(&pairs[0]) || !is_certain(&pairs[1]))
+        return false;
+    struct xb_record_case way = *pairs[0].way, other = *pairs[0].other;
+    way.direction = other.direction = pairs[1].way->direction;
+    return xb_record_find(reading->record, &way) == pairs[1].way &&
+           xb_record_find(reading->record, &other) == pairs[1].other;
 }
 
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
-                        struct xb_reading_way way, struct xb_reading_way other)
+                        struct xb_reading_way way, struct xb_reading_way other,
+                        struct xb_reading_gain *gain)
 {
-    bool to = compare_one_way(reading, device, bytes, XB_H2D, way, other, "Host to device");
-    bool from = compare_one_way(reading, device, bytes, XB_D2H, way, other,
-                                to ? " Device to host" : "Device to host");
-    return to || from;
+    const struct pair pairs[2] = {find_pair(reading, device, bytes, XB_H2D, way, other),
+                                  find_pair(reading, device, bytes, XB_D2H, way, other)};
+    const struct pair *by_two_clocks = NULL;
+    bool by_variant = strcmp(way.mode, other.mode) == 0;
+    bool both = are_alike(reading, pairs);
+    bool is_told = false;
+    for (size_t i = 0; i < 2; i++) {
+        if (!(pairs[i].ratio > 0))
+            continue;
+        if (i == 0 || !both)
+            say_pair(reading, &pairs[i], both ? &pairs[1] : NULL);
+        is_told = is_told || is_certain(&pairs[i]) || is_same(&pairs[i]);
+        if (bytes >= XB_LARGE_BYTES && clocks_differ(reading, pairs[i].way, pairs[i].other))
+            by_two_clocks = &pairs[i];
+        xb_reading_number(reading, i == 0 ? "ratio_h2d" : "ratio_d2h", pairs[i].ratio,
+                          XB_UNIT_RATIO);
+        put_figure(reading, way, by_variant, pairs[i].way);
+        put_figure(reading, other, by_variant, pairs[i].other);
+    }
+    if (by_two_clocks != NULL)
+        xb_reading_phrase(reading, " The host's clock timed {name}, and the GPU's the other.",
+                          xb_reading_device_timed(reading, by_two_clocks->way)
+                              ? by_two_clocks->other
+                              : by_two_clocks->way);
+    if (!is_told)
+        xb_reading_is_untold(reading);
+    if (gain != NULL)
+        find_gain(pairs, gain);
+    return pairs[0].ratio > 0 || pairs[1].ratio > 0;
 }
 
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
-                    struct xb_reading_way way, const char *what)
+                    struct xb_reading_way way, struct xb_reading_gain *gain)
 {
-    enum xb_direction direction = xb_reading_goes(slow, XB_H2D) ? XB_H2D : XB_D2H;
-    const struct xb_record_case *test =
-        xb_reading_best(reading, slow->device, slow->bytes, direction, way.mode, way.variant);
-    if (test == NULL || xb_reading_judge(reading, test, slow) != XB_READING_FASTER)
+    const struct xb_reading_way is = {slow->mode, slow->variant};
+    const struct pair pairs[2] = {find_pair(reading, slow->device, slow->bytes, XB_H2D, way, is),
+                                  find_pair(reading, slow->device, slow->bytes, XB_D2H, way, is)};
+    const struct pair *pair = &pairs[xb_reading_goes(slow, XB_D2H)];
+    find_gain(pairs, gain);
+    if (pair->order != XB_READING_FASTER)
         return false;
-    double ratio = xb_reading_bandwidth(reading, test) / xb_reading_bandwidth(reading, slow);
-    xb_reading_phrase(reading, " Try first: {text}, {factor} as fast", what, ratio);
-    if (clocks_differ(reading, test, slow))
-        add_rates(reading, test, slow);
-    else
-        xb_reading_add(reading, ".");
-    xb_reading_number(reading, "first_thing_ratio", ratio, XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, test);
+    xb_reading_number(reading, "first_thing_ratio", pair->ratio, XB_UNIT_RATIO);
+    xb_reading_rests_on(reading, pair->way);
     return true;
 }

@@ -16,6 +16,8 @@ const char *xb_method_name(const struct xb_record_case *test, char *text, size_t
         name++;
     if (name != NULL && name->variant != NULL)
         snprintf(text, size, "%s", name->name);
+    else if (mode != NULL && mode->variant_option == NULL)
+        snprintf(text, size, "%s", test->mode);
     else
         snprintf(text, size, "%s %s", test->mode, test->variant);
     xb_make_plain(text);

@@ -35,8 +35,10 @@ static void write_advice(struct xb_page *page, const struct xb_report_document *
         bool has_bytes = list->many_sizes && entry->bytes > 0;
         char device[32] = "";
         char bytes[32] = "";
+        if (entry->is_repeated)
+            continue;
         if (has_device)
-            snprintf(device, sizeof device, "device %d%s", entry->device, has_bytes ? ", " : "");
+            snprintf(device, sizeof device, "GPU %d%s", entry->device, has_bytes ? ", " : "");
         if (has_bytes)
             xb_size_format(entry->bytes, bytes, sizeof bytes);
         xb_page_cell(page, "%s", entry->label);

@@ -17,6 +17,8 @@ size_t xb_run_own_row_count(void);
  * the options of all modes. */
 void xb_run_print_help(FILE *stream);
 void xb_run_print_all_help(FILE *stream);
+/* The list of modes, with a line for each. */
+void xb_run_print_modes(FILE *stream);
 /* The modes that have that option among theirs: "async, pinned"; "" for none. */
 const char *xb_run_takers(const struct xb_option *option, char *text, size_t size);
 

@@ -18,17 +18,22 @@ const char *xb_run_takers(const struct xb_option *option, char *text, size_t siz
     return text;
 }
 
-/* What it does, the modes, and its own options. */
-static void print_beginning(FILE *stream)
+void xb_run_print_modes(FILE *stream)
 {
-    const struct xb_option *const *rows = xb_run_rows();
-    xb_help_print_beginning(stream, &xb_command_run);
     fprintf(stream, "\nModes:\n");
     for (size_t i = 0; xb_modes[i] != NULL; i++) {
         char name[64];
         snprintf(name, sizeof name, "  %s", xb_modes[i]->name);
         xb_help_print_entry(stream, name, xb_modes[i]->summary, 16);
     }
+}
+
+/* What it does, the modes, and its own options. */
+static void print_beginning(FILE *stream)
+{
+    const struct xb_option *const *rows = xb_run_rows();
+    xb_help_print_beginning(stream, &xb_command_run);
+    xb_run_print_modes(stream);
     fprintf(stream, "\nOptions:\n");
     for (size_t i = 0; i < xb_run_own_row_count(); i++)
         xb_help_print_option(stream, rows[i]);

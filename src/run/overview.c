@@ -22,6 +22,8 @@
 #define LABEL 9       /* the width of a word before its text */
 #define MOST_ROWS 12  /* of a group of bars */
 #define MOST_ACROSS 7 /* sizes or devices beside each other */
+#define LEAST_CURVE 3 /* sizes */
+#define MOST_BESIDE_CURVE 5
 #define MOST_ADVICE 3
 #define MOST_AXIS 64
 
@@ -156,6 +158,17 @@ static int decimals_of(const struct xb_statistics *s)
     return decimals > 0 ? decimals : 0;
 }
 
+/* Names and titles of tables of one way decide how wide the first column is. */
+static void widen_names(struct overview *view, const struct bar *bar)
+{
+    char text[64];
+    size_t name = strlen(bar->name) + 2;
+    size_t title = strlen(xb_direction_words(bar->test)) + strlen(", ") +
+                   strlen(xb_size_format(bar->test->bytes, text, sizeof text));
+    size_t width = kind_of(bar->test) != OTHER && title > name ? title : name;
+    view->name_width = width > view->name_width ? width : view->name_width;
+}
+
 /* Takes the cases that have a figure and stand nowhere else. */
 static void take_bars(struct overview *view)
 {
@@ -171,8 +184,7 @@ static void take_bars(struct overview *view)
         bar.s.ci95_high /= unit;
         bar.decimals = decimals_of(&bar.s);
         name_bar(view, &bar);
-        size_t width = strlen(bar.name) + 2;
-        view->name_width = width > view->name_width ? width : view->name_width;
+        widen_names(view, &bar);
         view->bars[view->count++] = bar;
     }
 }
@@ -317,7 +329,7 @@ static const char *flaw_of(const struct overview *view, const struct xb_record_c
 static enum xb_status print_bars(struct overview *view, const struct bar *bars, size_t count,
                                  bool names_devices)
 {
-    char title[64], size[32], beside[64];
+    char title[64], size[32], beside[64], briefly[32];
     bool is_times = is_time(bars[0].test);
     /* Rates of copies within a GPU and over its link are not held against each other. */
     bool has_bars = count > 1 || kind_of(bars[0].test) != OTHER;
@@ -337,21 +349,26 @@ static enum xb_status print_bars(struct overview *view, const struct bar *bars, 
     }
     title_of(bars, count, names_devices, title, sizeof title);
     xb_words_add(&first, "%s, %s", title, xb_size_format(bars[0].test->bytes, size, sizeof size));
+    snprintf(title, sizeof title, "%.63s", first.text); /* as it is without what follows */
     if (first.length < view->name_width)
         xb_words_add(&first, "%*s", (int)(view->name_width - first.length), "");
     snprintf(beside, sizeof beside, "%s", is_times ? "of the longest" : "of the fastest");
     if (ceiling > 0)
         snprintf(beside, sizeof beside, "of %.1f that the link carries", ceiling);
-    xb_table_add_column(table, &(struct xb_table_column){.title = first.text, .least = 16});
+    snprintf(briefly, sizeof briefly, ceiling > 0 ? "of %.1f" : "share", ceiling);
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = first.text, .brief = title, .least = 16});
     add_column(table, is_times ? "TIME" : "GB/s", true, 0);
     if (has_intervals)
         add_column(table, bars[0].test->latency ? "p99" : "95 % interval", true, 1);
     for (const struct xb_mode_part *part = parts; part != NULL && part->title != NULL; part++)
         add_column(table, part->title, true, 0);
     if (has_bars) {
-        add_column(table, beside, false, 2);
+        xb_table_add_column(
+            table, &(struct xb_table_column){.title = beside, .brief = briefly, .turn = 2});
         add_column(table, "", true, 3);
     }
+    add_column(table, "", false, 2);
     add_column(table, "", false, 0);
     for (size_t i = 0; i < shown; i++) {
         double bound = xb_record_median(view->record, bars[i].test, "share_of_bound");
@@ -370,11 +387,11 @@ static enum xb_status print_bars(struct overview *view, const struct bar *bars, 
             xb_table_bar(table, share);
             xb_table_cell(table, XB_COLOUR_NONE, "%.0f %%", 100 * share);
         }
-        if (isfinite(bound) && kind_of(bars[i].test) == OTHER &&
-            flaw_of(view, bars[i].test)[0] == '\0')
+        if (isfinite(bound) && kind_of(bars[i].test) == OTHER)
             xb_table_cell(table, XB_COLOUR_NONE, "%.0f %% of the best possible here", 100 * bound);
         else
-            xb_table_cell(table, XB_COLOUR_BAD, "%s", flaw_of(view, bars[i].test));
+            xb_table_cell(table, XB_COLOUR_NONE, "%s", "");
+        xb_table_cell(table, XB_COLOUR_BAD, "%s", flaw_of(view, bars[i].test));
     }
     fputc('\n', view->stream);
     enum xb_status status =
@@ -513,13 +530,30 @@ static void matrix_title(const struct bar *bars, size_t count, const struct axis
         xb_words_add(words, ", GB/s");
 }
 
+/* All values of a method, against the largest of any method. */
+static void curve_cell(struct xb_table *table, const struct bar *bars, size_t count,
+                       const struct axis *axis, const struct bar *like)
+{
+    double shares[MOST_AXIS];
+    double whole = 0;
+    for (size_t i = 0; i < count; i++)
+        whole = fmax(whole, bars[i].s.median);
+    for (size_t v = 0; v < axis->count; v++) {
+        const struct bar *bar = find_bar(bars, count, axis, axis->values[v], like);
+        shares[v] = bar != NULL ? bar->s.median / whole : 0;
+    }
+    xb_table_curve(table, shares, axis->count);
+}
+
 /* Methods go down, by their rate at the last value; some of the values stand across. */
 static enum xb_status print_matrix(struct overview *view, const struct bar *bars, size_t count,
                                    const struct axis *axis, bool names_devices)
 {
     char text[32];
     int decimals[MOST_ACROSS] = {0};
-    size_t across = axis->count < MOST_ACROSS ? axis->count : MOST_ACROSS;
+    bool has_curve = !axis->is_devices && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
+    size_t most = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
+    size_t across = axis->count < most ? axis->count : most;
     size_t rows = 0;
     struct xb_table *table = xb_table_new();
     struct xb_words title = {.length = 0};
@@ -527,11 +561,17 @@ static enum xb_status print_matrix(struct overview *view, const struct bar *bars
     xb_table_add_column(table, &(struct xb_table_column){.title = title.text, .least = 16});
     for (size_t a = 0; a < across; a++) {
         const struct axis one = {{value_across(axis, a, across)}, 1, axis->is_devices};
-        add_column(table, value_text(&one, 0, text, sizeof text), true, 0);
+        /* In a narrow line the first and the last stay. */
+        add_column(table, value_text(&one, 0, text, sizeof text), true,
+                   a == 0 || a + 1 == across ? 0
+                   : a % 2 == 1              ? 1
+                                             : 2);
         for (size_t i = 0; i < count; i++)
             if (value_of(axis, bars[i].test) == one.values[0] && bars[i].decimals > decimals[a])
                 decimals[a] = bars[i].decimals;
     }
+    if (has_curve)
+        add_column(table, "", false, 3);
     for (size_t v = axis->count; v-- > 0;)
         for (size_t i = 0; i < count; i++) {
             bool is_new = value_of(axis, bars[i].test) == axis->values[v];
@@ -545,6 +585,8 @@ static enum xb_status print_matrix(struct overview *view, const struct bar *bars
                 uint64_t value = value_across(axis, a, across);
                 value_cell(table, find_bar(bars, count, axis, value, &bars[i]), decimals[a]);
             }
+            if (has_curve)
+                curve_cell(table, bars, count, axis, &bars[i]);
         }
     fputc('\n', view->stream);
     enum xb_status status =
@@ -632,7 +674,7 @@ static double weight_of(const struct xb_reading_entry *entry)
 void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
 {
     const struct xb_reading_entry *advice[MOST_ADVICE];
-    size_t count = 0, fine = 0, untold = 0;
+    size_t count = 0, untold = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
         size_t at = 0;
@@ -640,7 +682,6 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         for (size_t k = 0; k < i && !is_known; k++) /* another device or size may say the same */
             is_known =
                 list->entries[k].remedy != NULL && strcmp(list->entries[k].code, entry->code) == 0;
-        fine += entry->is_fine;
         untold += entry->is_untold;
         while (at < count && weight_of(advice[at]) >= weight_of(entry))
             at++;
@@ -650,7 +691,7 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         memmove(&advice[at + 1], &advice[at], (count - at - 1) * sizeof advice[0]);
         advice[at] = entry;
     }
-    fputs(count + fine + untold > 0 ? "\n" : "", stream);
+    fputc('\n', stream);
     if (count > 0)
         xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
     for (size_t i = 0; i < count; i++) {
@@ -658,11 +699,10 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         snprintf(number, sizeof number, "%zu", i + 1);
         xb_note_print(stream, number, 2, "%s", advice[i]->remedy);
     }
-    if (fine > 0)
-        xb_heading_print(stream, XB_COLOUR_TITLE, "Fine");
     for (size_t i = 0; i < list->count; i++)
         if (list->entries[i].is_fine)
-            xb_note_print(stream, "", 0, "%s", list->entries[i].text);
+            xb_lines_print(stream, xb_terminal_prose_columns(stream), "Fine: %s",
+                           list->entries[i].text);
     if (untold > 0)
         xb_heading_print(stream, XB_COLOUR_NONE,
                          "Too noisy to tell: %zu comparison%s (--reading all).", untold,

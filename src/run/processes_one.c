@@ -55,9 +55,9 @@ __attribute__((format(printf, 3, 4))) static bool add_word(char **words, size_t 
 static char **words_for(const struct session *session, const struct side *side)
 {
     /* These are for this process only: that there are several, and where results go. */
-    static const char *const own[] = {"processes", "interleave", "baseline-json",
-                                      "json",      "json-lines", "csv",
-                                      "quiet",     "deadline",   "start-at"};
+    static const char *const own[] = {"processes",  "interleave", "baseline-json", "json",
+                                      "json-lines", "csv",        "color",         "quiet",
+                                      "deadline",   "start-at"};
     const struct xb_config *config = session->config;
     double left = session->deadline - xb_clock_now();
     size_t count = 0;

@@ -19,8 +19,8 @@
 #define EVERY_S 0.1 /* a line that changes more often cannot be read */
 
 #define NAME_SIZE 160
-/* A name that is cut shorter than this names nothing: the mode, and the beginning of a variant. */
-#define LEAST_NAME 16
+/* A name that is cut shorter than this names nothing: the mode and the variant. */
+#define LEAST_NAME 20
 
 /* ---- when a run will be done ---- */
 
@@ -165,7 +165,8 @@ static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t 
     char name[NAME_SIZE];
     struct xb_words words = {.length = 0};
     xb_live_name(run, index, name, sizeof name);
-    xb_words_add(&words, "%-*.*s  ", (int)live->name_width, (int)live->name_width, name);
+    xb_words_add(&words, "%-*.*s  ", (int)live->name_width,
+                 (int)xb_whole_words(name, live->name_width), name);
     if (result->row.status != XB_RESULT_OK)
         xb_words_add(&words, "%s: %s",
                      result->row.status == XB_RESULT_SKIPPED ? "skipped" : "ERROR", result->reason);
@@ -179,7 +180,8 @@ static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t 
     }
     /* A line that reached the last column would take two on some terminals. */
     size_t room = live->columns - 1 < XB_LIVE_ROW - 1 ? live->columns - 1 : XB_LIVE_ROW - 1;
-    snprintf(live->rows[live->count].text, XB_LIVE_ROW, "%.*s", (int)room, words.text);
+    snprintf(live->rows[live->count].text, XB_LIVE_ROW, "%.*s",
+             (int)xb_whole_words(words.text, room), words.text);
     live->rows[live->count].colour =
         result->row.status == XB_RESULT_ERROR ? XB_COLOUR_BAD : XB_COLOUR_NONE;
     live->count++;
@@ -261,29 +263,26 @@ const char *xb_progress_text(const struct xb_progress_text *text, size_t columns
     size_t begin_length =
         (size_t)snprintf(begin, sizeof begin, "[%zu/%zu] ", text->number, text->total);
     size_t name_length = strlen(text->test);
-    size_t least = name_length;
+    size_t least = xb_whole_words(text->test, LEAST_NAME);
     xb_eta_text(text->left, eta);
-    for (int without = 0; without <= 2; without++) { /* parts of what stands behind the name */
-        if (without == 2)
+    for (int without = 0; without <= 3; without++) { /* the less the name has behind it */
+        if (without == 3)
             snprintf(end, sizeof end, "%s", eta);
         else if (text->samples == 0)
             snprintf(end, sizeof end, ": warming up%s", eta);
-        else if (without == 1)
+        else if (without > 0)
             snprintf(end, sizeof end, ": %.2f GB/s%s", text->bandwidth * 1e-9, eta);
         else
             snprintf(end, sizeof end, ": %zu sample%s, %.2f GB/s%s", text->samples,
                      text->samples == 1 ? "" : "s", text->bandwidth * 1e-9, eta);
-        if (begin_length + least + strlen(end) <= most)
+        if (begin_length + (without < 2 ? name_length : least) + strlen(end) <= most)
             break;
-        if (without == 1 && least > LEAST_NAME) { /* once more, with a name that is cut */
-            least = LEAST_NAME;
-            without--;
-        }
     }
+    if (begin_length + strlen(end) > most)
+        end[0] = '\0';
     size_t taken = begin_length + strlen(end);
-    size_t room = taken < most ? most - taken : 0;
-    snprintf(line, most + 1, "%s%.*s%s", begin, (int)(room < name_length ? room : name_length),
-             text->test, end);
+    size_t room = xb_whole_words(text->test, taken < most ? most - taken : 0);
+    snprintf(line, most + 1, "%s%.*s%s", begin, (int)room, text->test, end);
     return line;
 }
 

@@ -120,8 +120,8 @@ struct xb_progress_text {
     double left;      /* seconds; NAN where that is not known */
 };
 /* "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, about 7 s left", in
- * `columns` at most: first the samples go, then the name is cut, then the rate goes. `line` holds
- * XB_PROGRESS_LINE. */
+ * `columns` at most: first the samples go, then the last words of the name, then the rate. No word
+ * is cut. `line` holds XB_PROGRESS_LINE. */
 const char *xb_progress_text(const struct xb_progress_text *text, size_t columns, char *line);
 
 #endif

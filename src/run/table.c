@@ -223,7 +223,24 @@ static enum xb_status print_together(FILE *stream, const struct xb_table_layout 
     return print_table(stream, layout, is_together, error);
 }
 
-/* Every row with every column. On a terminal it says where the columns are explained. */
+/* Bars, curves and small matrices of what stands in no other table than that of rows. */
+static enum xb_status print_bars(FILE *stream, const struct xb_record *record,
+                                 struct xb_error *error)
+{
+    bool *told = calloc(record->case_count + 1, sizeof *told);
+    if (told == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    for (size_t i = 0; i < record->case_count; i++)
+        told[i] = !has_row(record, &record->cases[i]) || is_together(&record->cases[i]);
+    enum xb_status status = xb_sweep_print(NULL, record, told, error);
+    if (status == XB_OK)
+        status = xb_overview_bars(stream, record, told, error);
+    free(told);
+    return status;
+}
+
+/* Every row with every column, and the curves of sweeps over sizes. On a terminal it says where the
+ * columns are explained. */
 static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
                                  struct xb_error *error)
 {
@@ -244,9 +261,9 @@ static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
         status = xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false, error);
     if (status == XB_OK)
         status = xb_sweep_print(stream, record, NULL, error);
-    if (status == XB_OK)
-        xb_curve_print(stream, record);
-    return status;
+    bool has_curves = record->case_count > 0 &&
+                      record->by_size[0]->bytes != record->by_size[record->case_count - 1]->bytes;
+    return status == XB_OK && has_curves ? print_bars(stream, record, error) : status;
 }
 
 /* Bars; what they cannot show stands in tables. */
@@ -255,15 +272,7 @@ static enum xb_status print_overview(FILE *stream, const struct xb_record *recor
 {
     const struct xb_table_layout layout = xb_table_layout_of(record);
     const struct kinds kinds = kinds_of(record);
-    bool *told = calloc(record->case_count + 1, sizeof *told);
-    if (told == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-    for (size_t i = 0; i < record->case_count; i++)
-        told[i] = !has_row(record, &record->cases[i]) || is_together(&record->cases[i]);
-    enum xb_status status = xb_sweep_print(NULL, record, told, error);
-    if (status == XB_OK)
-        status = xb_overview_bars(stream, record, told, error);
-    free(told);
+    enum xb_status status = print_bars(stream, record, error);
     if (status == XB_OK && kinds.together) {
         fputc('\n', stream);
         status = print_together(stream, &layout, kinds.most, error);

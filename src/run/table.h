@@ -58,19 +58,4 @@ XB_MUST_CHECK enum xb_status xb_table_notes(FILE *stream, const struct xb_record
 XB_MUST_CHECK enum xb_status xb_sweep_print(FILE *stream, const struct xb_record *record,
                                             bool *told, struct xb_error *error);
 
-/* ---- curve.c ---- */
-
-/*
- * What a sweep over sizes gave, drawn: a line for each series of cases that differ in nothing but
- * their size, with a block of a height between 0 and the highest bandwidth of all for each step of
- * the size, which doubles from one to the next. Sizes that are further apart are joined by a line.
- * Only of series with three sizes or more.
- */
-
-/* Draws on a terminal that shows UTF-8; nothing else has any use for it. */
-void xb_curve_print(FILE *stream, const struct xb_record *record);
-
-/* Draws in UTF-8, in so many columns. */
-void xb_curve_draw(FILE *stream, const struct xb_record *record, size_t columns);
-
 #endif

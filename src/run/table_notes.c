@@ -144,14 +144,17 @@ struct printer {
 static void print(struct printer *printer, enum xb_colour colour, const char *label,
                   const struct xb_words *words)
 {
+    if (printer->brief) {
+        xb_heading_print(printer->stream, colour, "%s%s%s", label, label[0] != '\0' ? ": " : "",
+                         words->text);
+        return;
+    }
     if (!printer->begun) {
         fputc('\n', printer->stream);
-        if (!printer->brief)
-            xb_heading_print(printer->stream, XB_COLOUR_TITLE, "Notes");
+        xb_heading_print(printer->stream, XB_COLOUR_TITLE, "Notes");
     }
     printer->begun = true;
-    int width = printer->brief && label[0] == '\0' ? 0 : XB_TABLE_LABEL;
-    xb_note_print_in(printer->stream, colour, label, width, "%s", words->text);
+    xb_note_print_in(printer->stream, colour, label, XB_TABLE_LABEL, "%s", words->text);
 }
 
 /* "Not run: peer, direct read (needs two GPUs)": it adds one to those that were not run. */
@@ -202,7 +205,7 @@ static bool print_troubles(struct printer *printer)
     }
     free(cases);
     if (not_run.length > 0)
-        print(printer, XB_COLOUR_WARNING, "Not run: ", &not_run);
+        print(printer, XB_COLOUR_WARNING, "Not run", &not_run);
     return ok;
 }
 

@@ -188,7 +188,8 @@ static enum xb_status show_link(struct show *show, const char *path, const char 
     if (show->gates.count > 0)
         status = XB_FAIL(error, XB_ERR_USAGE,
                          "'%.300s' is of links, which have no cases: show it without --case", path);
-    else if (prints(show))
+    file.report.verbose = show->view.all_notes;
+    if (status == XB_OK && prints(show))
         status = xb_link_table_write(stdout, &file.report, error);
     xb_link_file_free(&file);
     return status;
@@ -401,9 +402,8 @@ static int run(struct xb_config *config, char *const *words)
 static const struct xb_option *const *rows(void)
 {
     static const struct xb_option *const all[] = {
-        &option_case,       &option_csv,        &xb_option_columns,
-        &xb_option_reading, &xb_option_verbose, &xb_option_plain_help,
-        &xb_option_color,   &xb_option_version, NULL};
+        &option_case,       &option_csv,           &xb_option_columns, &xb_option_reading,
+        &xb_option_verbose, &xb_option_plain_help, XB_OPTIONS_OF_ALL,  NULL};
     return all;
 }
 

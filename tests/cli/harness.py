@@ -28,6 +28,7 @@ a bound on time: GUARD_S only ends a program that hangs.
 """
 
 import concurrent.futures
+import fcntl
 import functools
 import importlib
 import json
@@ -38,9 +39,11 @@ import select
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 import unittest
 
@@ -82,6 +85,7 @@ BIDIR = ("--direction", "bidir")
 # Still at it after a quarter of an hour, because its samples last a millisecond.
 ENDLESS = (*HOST, "--mode", "pinned", "--size", "64K", "--samples", "1000000", "-t", "4s")
 
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 OLD_CONTENT = b"what was here before\n"
 
 
@@ -412,6 +416,20 @@ class Case(unittest.TestCase):
     def run_program(self, *arguments, allowed_signal=0, **options):
         """From its start to its end, with the options of start()."""
         return self.finish(self.start(*arguments, **options), allowed_signal)
+
+    def on_terminal(self, columns, *arguments, program=XFERBENCH, **environment):
+        """The same, with standard output a terminal that wide."""
+        terminal = Terminal()
+        self.addCleanup(terminal.close)
+        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
+        variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": None, "COLUMNS": None} | environment
+        process = self.start(*arguments, program=program, stdout=terminal.slave, environment=variables)
+        terminal.close_slave()
+        text = terminal.read_rest().decode("utf-8").replace("\r\n", "\n")
+        outcome = self.finish(process)
+        outcome.out = text
+        self.assertEqual(outcome.err, "", outcome)
+        return outcome
 
     def hastened(self):
         """Options of start() for the program with a clock that put_forward() moves."""

@@ -19,7 +19,7 @@ class Bounds(Measuring):
     def test_several_devices_where_there_is_one(self):
         """Each alone as ever, and rows that say why there is nothing beside them."""
         document, out = self.run_whatever(
-            *(0, "-m", "pageable,pinned", "--staging", "driver", "-s", "4K", *FEW, "--simultaneous")
+            *(0, "-m", "pageable,pinned", "--staging", "driver", "-s", "4K", *FEW, "--simultaneous", "--verbose")
         )
         results = document["results"]
         found = [(r["mode"], r["direction"], r["simultaneous"], r["device"]) for r in results]
@@ -28,11 +28,11 @@ class Bounds(Measuring):
         self.assertEqual(found, alone + together)
         self.assert_statuses(results, ["ok"] * 4 + ["skipped"] * 4)
         for result in results[4:]:
-            self.assert_skipped(result, "it needs two", "only one is chosen or present")
+            self.assert_skipped(result, "needs two GPUs; only one is here or selected")
         (_, alone), (_, together) = self.tables(out)
         self.assertEqual((len(alone), len(together)), (4, 4))
         self.assertEqual([" sum " in row for row in together], [True, False] * 2)
-        self.assertIn("\nDevices at the same time\nMODE ", out)
+        self.assertIn("\nGPUs at the same time\nMODE ", out)
 
     def test_quick(self):
         document = self.run_to_json(*HOST, "-m", "pageable", "-d", "h2d", "--quick")

@@ -263,11 +263,15 @@ class Compare(Case):
         files = [os.path.join(RESULTS, f"compare-{name}.json") for name in ("baseline", "busy-link")]
         files.append(self.small_chunks())
         for arguments in (files[:2], [files[0], files[2]], [files[0], files[2], "--force"]):
-            for verbose in ((), ("--verbose",)):
-                with self.subTest(arguments=arguments, verbose=verbose):
-                    table = self.run_compare(*arguments, *verbose).out
-                    self.run_compare(*arguments, "--format", "json", "--output", "compared.json")
-                    self.assertEqual(self.run_program("show", "compared.json", *verbose).out, table)
+            with self.subTest(arguments=arguments):
+                table = self.run_compare(*arguments).out
+                self.assertEqual(self.run_compare(*arguments, "--json", "compared.json").out, table)
+                document = self.read("compared.json")
+                self.assertEqual(self.run_compare(*arguments, "--json", "-").out, document)
+                self.assertEqual(self.run_compare(*arguments, "--format", "json").out, document)
+                self.assertEqual(self.run_compare(*arguments, "--json", "-", "--output", "table").out, document)
+                self.assertEqual(self.read("table"), table)
+                self.assertEqual(self.run_program("show", "compared.json").out, table)
 
     # ---- formats ----
 

@@ -56,9 +56,9 @@ class Fleet(Case):
     def test_one_slow_gpu_is_found(self):
         folder = self.write_nodes(slow=(3,))
         out = self.assert_ends(1, "fleet", folder).out
-        self.assertTrue(out.startswith("1 of 8 GPUs, on 1 of 8 nodes, is not like its siblings.\n"), out)
+        self.assertTrue(out.startswith("1 of 8 nodes is slow: gpu003, up to 50.0 % below the others.\n"), out)
         self.assertIn("--format nodelist", out.split("\n\n")[0])
-        self.assertRegex(out, r"(?m)^gpu003 .* link (h2d|d2h) .* -50\.0 % .* \+1 slow$")
+        self.assertRegex(out, r"(?m)^gpu003 .* link (h2d|d2h) .* -50\.0 % .* \+1  slow$")
         found = self.findings(1, folder)
         self.assertEqual({(one["node"], one["code"], one["is_to_drain"]) for one in found}, {("gpu003", "slow", True)})
         self.assertEqual({one["figure"] for one in found}, {"link h2d", "link d2h"})
@@ -94,7 +94,7 @@ class Fleet(Case):
         for arguments in (("broken.json",), ("broken.json", "empty.json"), ("not-there.json",), (".",)):
             with self.subTest(arguments=arguments):
                 out = self.assert_ends(2, "fleet", *arguments).out
-                self.assertTrue(out.startswith("No document could be read: nothing was judged.\n"), out)
+                self.assertTrue(out.startswith("No file could be read: nothing was judged.\n"), out)
                 self.assertIn(arguments[0] if arguments[0] != "." else "broken.json", out)
                 outcome = self.assert_ends(2, "fleet", *arguments, "--format", "nodelist")
                 self.assertEqual(outcome.out, "")
@@ -107,7 +107,7 @@ class Fleet(Case):
         self.write(f"{folder}/notes.txt", "not read")
         self.assertEqual({one["node"] for one in self.findings(1, folder)}, {"gpu002"})
         out = self.assert_ends(1, "fleet", folder).out
-        self.assertIn("\nLeft out: 2 documents\n", out)
+        self.assertIn("\nLeft out: 2 files\n", out)
         self.assertIn("broken.json", out)
         self.assertNotIn("notes.txt", out)
 
@@ -115,7 +115,7 @@ class Fleet(Case):
         folder = self.write_nodes()
         self.assert_succeeds("fleet", folder)
         out = self.assert_ends(1, "fleet", folder, "not-there.json").out
-        self.assertTrue(out.startswith("All 8 GPUs on 8 nodes are like their siblings. 1 document could not be read.\n"), out)
+        self.assertTrue(out.startswith("All 8 GPUs on 8 nodes are like their siblings.\n1 file could not be read (below).\n"), out)
         self.assertEqual(self.load_text(self.assert_ends(1, "fleet", folder, "gone", "--format", "json").out)["exit_code"], 1)
 
     # ---- where documents come from ----
@@ -160,7 +160,7 @@ class Fleet(Case):
         outcome = self.assert_ends(1, "fleet", folder, *expected, "--format", "nodelist")
         self.assertEqual(outcome.out, "")
         self.assertIn("missing nodes are not listed", outcome.err)
-        self.assertIn("may come from missing nodes", self.assert_ends(1, "fleet", folder, *expected).out)
+        self.assertIn("Missing nodes may have written the files", self.assert_ends(1, "fleet", folder, *expected).out)
 
     def test_a_whole_fleet_is_not_drained(self):
         """One deadline that is too short, one folder that is empty: a script must not take all nodes away."""
@@ -174,20 +174,20 @@ class Fleet(Case):
         outcome = self.assert_ends(1, "fleet", "results", "--format", "nodelist")
         self.assertEqual(outcome.out, "")
         self.assertIn("findings drain no node", outcome.err)
-        self.assertIn("8 of 8 GPUs, on 8 of 8 nodes, are not as they should be, but many have the same.", " ".join(self.assert_ends(1, "fleet", "results").out.split()))
+        self.assertIn("8 of 8 nodes failed their own link tests, too many for single faults: look for one cause", " ".join(self.assert_ends(1, "fleet", "results").out.split()))
         self.write_json("foreign/list.json", {"schema": "xferbench.list"})
         for folder in ("empty", "foreign", "not-there"):
             outcome = self.assert_ends(2, "fleet", folder, "--expect-hosts", "gpu[1-3]", "--format", "nodelist")
             self.assertEqual(outcome.out, "")
             self.assertIn("expected nodes are not listed: 3, but none of them is there", outcome.err)
             out = self.assert_ends(2, "fleet", folder, "--expect-hosts", "gpu[1-3]").out
-            self.assertRegex(out, "^No document could be read: nothing was judged.\n\nLeft out: 1 document\n")
+            self.assertRegex(out, "^No file could be read: nothing was judged.\n\nLeft out: 1 file\n")
         # A file of names that is misspelt is a name.
         outcome = self.assert_ends(1, "fleet", "results", "--expect-hosts", "hostz", "--format", "nodelist")
         self.assertEqual(outcome.out, "")
         self.assertIn("expected nodes are not listed: 1, but none of them is there", outcome.err)
         out = self.assert_ends(1, "fleet", "results", "--expect-hosts", "hostz").out
-        self.assertIn("None of the expected nodes is there: are the names and the folder right? The first document is of\n  gpu001\n", out)
+        self.assertIn("None of the expected nodes is there: are the names and the folder right? The first file is of gpu001\n", out)
 
     def test_what_was_cut_short_is_not_drained(self):
         """A deadline or a signal is hardly the node's fault. The list may be all that a script looks at."""
@@ -205,9 +205,9 @@ class Fleet(Case):
         """A neighbour's copies are enough for one. What is CRITICAL is drained."""
         folder = self.write_nodes()
         for level, drained, answer in (
-            ("WARNING", "", "On 1 of 8 nodes the link test gave a warning: measure it again."),
-            ("UNKNOWN", "", "On 1 of 8 nodes the link test gave a warning: measure it again."),
-            ("CRITICAL", "gpu003\n", "1 of 8 GPUs, on 1 of 8 nodes, is not as it should be."),
+            ("WARNING", "", "1 of 8 nodes has a warning from its own link test: gpu003. Drain: no node."),
+            ("UNKNOWN", "", "1 of 8 nodes has a warning from its own link test: gpu003. Drain: no node."),
+            ("CRITICAL", "gpu003\n", "1 of 8 nodes failed its own link test: gpu003. Drain: gpu003 (for"),
         ):
             made = document(3)
             made["devices"][0]["verdict"]["level"] = level
@@ -237,7 +237,7 @@ class Fleet(Case):
         ahead["timestamp"] = "9998-01-01T00:00:00Z"
         self.write_json("results/z.json", ahead)
         told = self.load_text(self.assert_succeeds("fleet", "results", "--format", "json").out)
-        self.assertIn("Documents that are dated more than a day ahead: 1 of 9 (first: results/z.json)", told["notes"][0])
+        self.assertIn("1 of 9 files have a date more than a day ahead, and count as the oldest (first: results/z.json)", told["notes"][0])
         self.assertEqual(told["sources"][8]["timestamp"], ahead["timestamp"])
         os.remove(self.path("results/n5.json"))
         self.assertEqual({one["node"] for one in self.findings(1, "results")}, {"gpu005"})
@@ -255,7 +255,16 @@ class Fleet(Case):
                 self.assertEqual(self.assert_ends(1, "fleet", "results", "--format", "nodelist").out, "gpu003\n")
                 told = self.load_text(self.assert_ends(1, "fleet", "results", "--format", "json").out)
                 self.assertEqual((told["gpus"], told["duplicates"]), (8, 0))
-                self.assertIn("1 UUID is of several GPUs (first: on gpu00", " ".join(told["notes"]))
+                self.assertIn("1 UUID names several GPUs (first: on gpu00", " ".join(told["notes"]))
+
+    def test_json_beside_the_table(self):
+        folder = self.write_nodes()
+        table = self.assert_succeeds("fleet", folder).out
+        document = self.assert_succeeds("fleet", folder, "--format", "json").out
+        self.assertEqual(self.assert_succeeds("fleet", folder, "--json", "out.json").out, table)
+        self.assertEqual(self.read("out.json"), document)
+        self.assertEqual(self.assert_succeeds("fleet", folder, "--json", "-").out, document)
+        self.assert_usage(("--json", "is read"), "fleet", "out.json", "--json", "out.json")
 
     def test_its_own_documents_are_left_out(self):
         folder = self.write_nodes()
@@ -278,7 +287,7 @@ class Fleet(Case):
                 self.assertEqual(outcome.out, "gpu[009-010]\n")
                 self.assertIn(f"--expect-hosts: 10 nodes of the {taken} {text}\n", outcome.err)
         out = self.assert_ends(1, "fleet", "results", "--expect-hosts", "gpu[001-010]").out
-        self.assertTrue(out.startswith("2 of 10 expected nodes are missing.\n"), out)
+        self.assertTrue(out.startswith("2 of 10 nodes have no result file: gpu[009-010].\n"), out)
         self.assert_succeeds("fleet", "results", "--expect-hosts", "gpu[001-008]")
         # A file of that name is there, but a comma makes it a node's.
         outcome = self.assert_ends(1, "fleet", "results", "--format", "nodelist", "--expect-hosts", "hosts,gpu001")
@@ -349,23 +358,20 @@ class Fleet(Case):
             terminal = Terminal()
             self.set_width(terminal, columns)
             own = {"terminal": terminal, "stdout": terminal.slave, "environment": {"LC_ALL": "C.UTF-8"}}
-            outcome = self.assert_ended(1, self.start("fleet", folder, **own))
+            outcome = self.assert_ended(1, self.start("fleet", folder, "--verbose", **own))
             text = re.sub("\x1b\\[[0-9;]*[mK]", "", outcome.err)
             lines = [line.split("\r")[-1] for line in text.replace("\r\n", "\n").split("\n")]
             self.assertLessEqual(max(len(line) for line in lines), columns, text)
             self.assertIn("\u2588", text)  # a full block
-            self.assertIn("not like its siblings", " ".join(text.split()))
+            self.assertIn("1 of 8 nodes is slow: gpu003, up to 50.0 % below the others.", " ".join(text.split()))
 
-    def test_missing_nodes_leave_room_for_others(self):
+    def test_missing_nodes_take_no_room(self):
         folder = self.write_nodes(slow=(3,))
-        terminal = Terminal()
-        self.set_width(terminal, 80)
-        own = {"terminal": terminal, "stdout": terminal.slave}
-        outcome = self.assert_ended(1, self.start("fleet", folder, "--expect-hosts", "gpu[001-060]", **own))
-        text = re.sub("\x1b\\[[0-9;]*[mK]", "", outcome.err)
-        self.assertEqual(len(re.findall(r"(?m)^gpu0\d\d .* missing, as many are\r?$", text)), 10)
-        self.assertRegex(text, r"(?m)^gpu003 .* slow\r?$")
-        self.assertIn("and 42 more, all of them missing nodes: --format csv", text)
+        out = self.assert_ends(1, "fleet", folder, "--expect-hosts", "gpu[001-010]").out
+        self.assertIn("\n2 of 10 nodes have no result file: gpu[009-010].\nDrain: gpu[003,009-010] (for", out)
+        self.assertEqual(re.findall(r"(?m)^gpu\d+(?= .*\d GB/s)", out), ["gpu003"])
+        out = self.assert_ends(1, "fleet", folder, "--expect-hosts", "gpu[001-010]", "--verbose").out
+        self.assertEqual(re.findall(r"(?m)^gpu\d+", out), ["gpu009", "gpu010", "gpu003"])
 
     @staticmethod
     def set_width(terminal, columns):

@@ -3,6 +3,8 @@
 """`help`, and help on a command or a mode. usage: test_help_command.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import fcntl
+import os
+import re
 import struct
 import termios
 
@@ -59,9 +61,23 @@ class HelpCommand(Case):
             left = [line for line in own if line not in whole.splitlines()]
             self.assertEqual([line for line in left if not line.startswith("Options of modes: ")], [], command)
 
+    def test_words(self):
+        """All of them are those of docs/words.md, in its order; each by each of its names."""
+        with open(os.path.join(harness.SOURCE, "docs", "words.md"), encoding="utf-8") as file:
+            entries = re.findall(r"(?m)^- \*\*(.+)\*\*: ((?:.|\n  )+)$", file.read())
+        self.assertGreater(len(entries), 30)
+        whole = self.assert_same(("help", "words"), ("--help", "words"))
+        texts = [" ".join(f"{names} {text}".split()) for names, text in entries]
+        self.assertEqual(" ".join(whole.split()), " ".join(texts))
+        for names, text in entries:
+            self.assertNotRegex(text, r"^(Of|By|That of|Whether|What) ", names)
+            found = [self.assert_succeeds("help", name).out for name in (*names.split(", "), names.split(", ")[0].upper())]
+            self.assertTrue(any(" ".join(text.split()) in " ".join(out.split()) for out in found), found)
+        self.assertEqual(self.assert_succeeds("help", "Sample").out.count("\n"), 1)
+
     def test_it_fits_the_terminal(self):
         for columns in (60, 80, 120):
-            for word in ("", "all", "columns", "pipeline", "--size"):  # `all` has every command
+            for word in ("", "all", "columns", "words", "pipeline", "--size"):  # `all` has every command
                 with self.subTest(columns=columns, word=word):
                     lines = self.shown_in(columns, "help", *word.split())
                     self.assertLessEqual(max(len(line) for line in lines), min(columns, 100))
@@ -79,12 +95,25 @@ class HelpCommand(Case):
             with self.subTest(mode=mode):
                 out = self.assert_same(("help", mode), ("--help", mode))
                 self.assertTrue(out.startswith(f"{mode}: "), out)
+                self.assertEqual("\nCalls: " in out, mode not in ("loads", "peer-loads", "compress"), out)
+                self.assertRegex(self.assert_succeeds("--help").out, rf"(?m)^  {mode} +\w")
+
+    def test_calls(self):
+        """What a program has to change: the words that people search for, where they are looked for."""
+        for mode, words in (
+            ("pinned", ("cudaMallocHost", "hipHostMalloc", "cudaHostRegister", "cudaMemcpyAsync", "pin_memory=True", "non_blocking=True")),
+            ("pageable", ("cudaMemcpyAsync", "xferbench help pinned", "HMM or ATS")),
+            ("managed", ("cudaMemPrefetchAsync", "hipMemPrefetchAsync")),
+            ("batch", ("cudaMemcpyBatchAsync",)),
+            ("pipeline", ("num_workers", "cuFileRead")),
+        ):
+            self.assert_words(" ".join(self.assert_succeeds("help", mode).out.split()), words)
 
     def test_no_such_word(self):
         for word, nearest in (("lnik", "link"), ("compar", "compare"), ("pined", "pinned"), ("Help", "help")):
             for asked in ("help", "--help"):
                 with self.subTest(word=word, asked=asked):
-                    words = (f"{asked}: there is no command and no mode '{word}'", f"did you mean '{nearest}'?")
+                    words = (f"{asked}: there is no command, mode or word '{word}'", f"did you mean '{nearest}'?")
                     self.assert_usage(words, asked, word)
         for word in ("nonsense", ""):
             with self.subTest(word=word):

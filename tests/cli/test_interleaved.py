@@ -35,7 +35,7 @@ class Interleaved(ProcessesCase):
 
     def test_other_setting(self):
         script = self.script(f'exec {PROGRAM} "$@" --host-memory alloc')
-        baseline, candidate, done = self.interleave(0, script)
+        baseline, candidate, done = self.interleave(0, script, "--verbose")
         self.assertEqual((baseline["role"], candidate["role"]), ("baseline", "candidate"))
         self.assertEqual(baseline["interleaved_with"], os.path.realpath(XFERBENCH))
         self.assertEqual(candidate["interleaved_with"], script)

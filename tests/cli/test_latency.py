@@ -39,7 +39,7 @@ class Latency(Measuring):
 
     def test_table(self):
         outcome = self.assert_succeeds(
-            *(*HOST, "-m", "pinned", "-d", "h2d", "--latency", "-n", "7", "-t", "1ms"),
+            *(*HOST, "-m", "pinned", "-d", "h2d", "--latency", "-n", "7", "-t", "1ms", "--verbose"),
             *("--json", "out.json"),
         )
         head, (row,) = self.head_and_rows(outcome.out)
@@ -61,7 +61,7 @@ class Latency(Measuring):
 
     def test_csv(self):
         outcome = self.assert_succeeds(
-            *(*HOST, "-m", "pinned", "-d", "both,bidir", "--latency", "-n", "7", "-t", "1ms"),
+            *(*HOST, "-m", "pinned", "-d", "both,bidir", "--latency", "-n", "7", "-t", "1ms", "--verbose"),
             *("--json", "out.json", "--csv", "-"),
         )
         lines = list(csv.DictReader(io.StringIO(outcome.out, newline=""), strict=True))
@@ -132,7 +132,7 @@ class Loads(Measuring):
 
     def test_table(self):
         """By the device's clock, and none of the host's."""
-        outcome = self.assert_succeeds(*self.ARGUMENTS, "-d", "h2d", "--json", "out.json")
+        outcome = self.assert_succeeds(*self.ARGUMENTS, "-d", "h2d", "--verbose", "--json", "out.json")
         _, (row,) = self.head_and_rows(outcome.out)
         found = figure(self.load("out.json")["results"][0], "load_latency")
         cells = re.findall(r"([0-9.]+) (ns|us)\b", row)
@@ -141,14 +141,14 @@ class Loads(Measuring):
             scaled = found[key] / {"ns": 1e-9, "us": 1e-6}[unit]
             self.assertEqual(digits, f"{scaled:.{len(digits.partition('.')[2])}f}")
         self.assertRegex(row, r"^loads +sequential +h2d +2 MiB +- +- +- .* 3 +yes$")
-        self.assertEqual(self.assert_succeeds("show", "out.json").out, outcome.out)
+        self.assertEqual(self.assert_succeeds("show", "--verbose", "out.json").out, outcome.out)
 
     def test_several_processes(self):
-        outcome = self.assert_succeeds(*self.ARGUMENTS, "-d", "d2d", "--processes", "2", "--json", "out.json")
+        outcome = self.assert_succeeds(*self.ARGUMENTS, "-d", "d2d", "--verbose", "--processes", "2", "--json", "out.json")
         self.assertRegex(outcome.out, r"(?m)^loads +sequential +d2d +2 MiB +- .*[0-9.]+% .* 2 +yes$")
         (row,) = self.load("out.json")["results"]
         self.assertEqual(len(figure(row, "load_latency")["medians"]), 2)
-        self.assertEqual(self.assert_succeeds("show", "out.json").out, outcome.out)
+        self.assertEqual(self.assert_succeeds("show", "--verbose", "out.json").out, outcome.out)
 
     def test_csv(self):
         outcome = self.assert_succeeds(*self.ARGUMENTS, "--json", "out.json", "--csv", "-")

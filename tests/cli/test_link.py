@@ -57,7 +57,7 @@ class Link(Case):
     def test_host_has_no_link(self):
         done = self.run_link("--backend", "host", "--json", "link.json")
         self.assertEqual(done.code, 3)
-        self.assertIn("Node: UNKNOWN", done.out)
+        self.assertRegex(done.out, r"\ANode .*: UNKNOWN: 1 of 1 GPU \(.*\) is not OK, \d")
         self.assertEqual(self.codes()[1], ["XB-LINK-NONE"])
 
     def test_no_gpu(self):
@@ -102,7 +102,7 @@ class Link(Case):
 
     def test_example_of_limits_is_accepted(self):
         done = self.run_link("--limits", os.path.join(SOURCE, "docs/limits.example.json"), "--backend", "host")
-        self.assertIn("Node: UNKNOWN", done.out)
+        self.assertIn(": UNKNOWN: ", done.out)
 
     def test_missing_devices_are_critical(self):
         done = self.run_link("--backend", "host", "--count", "2", "--json", "link.json")
@@ -122,8 +122,6 @@ class Link(Case):
     # ---- formats ----
 
     def test_formats(self):
-        table = self.run_link("--backend", "host").out
-        self.assertTrue(all(len(line) <= 100 for line in table.splitlines()))
         nagios = self.run_link("--backend", "host", "--format", "nagios").out
         self.assertEqual(nagios.count("\n"), 1)
         nhc = self.run_link("--backend", "host", "--format", "nhc").out
@@ -153,6 +151,7 @@ class Link(Case):
         document, codes = self.codes()
         attempt = document["devices"][0]["attempts"][0]
         self.assertIn("stand-in", done.out)
+        self.assertGreater(document["elapsed_s"], 0)
         self.assertEqual(document["backend"]["runtime_override"], "XFERBENCH_HIP_LIBRARY")
         self.assertGreater(attempt["h2d_bytes_per_second"], 0)
         self.assertGreater(attempt["d2h_bytes_per_second"], 0)
@@ -174,7 +173,7 @@ class Link(Case):
         self.assertIn("XB-DATA-WRONG", self.codes()[1])
 
     def test_pairs_are_measured(self):
-        done, document, codes = self.pairs()
+        done, document, codes = self.pairs("--verbose")
         self.assertEqual(codes, [])
         self.assertEqual([(pair["from"], pair["to"]) for pair in document["pairs"]], [(0, 1), (1, 0)])
         self.assertIsNone(document["pairs_not_tested"])
@@ -184,15 +183,14 @@ class Link(Case):
             self.assertTrue(attempt["there"]["direct"])
             # HIP does not tell how many links there are: nothing to be held against.
             self.assertIsNone(pair["verdict"]["limits"]["critical_below_bytes_per_second"])
-        self.assertEqual(done.out.count("-  not judged\n"), 2)
-        self.assertIn("\n  pairs    0 of 2 OK, 2 not judged\n", done.out)
-        shown = self.run_program("show", "link.json")
+        self.assertRegex(done.out, r"(?m)^GB/s, FROM +TO 0 +TO 1$")
+        shown = self.run_program("show", "link.json", "--verbose")
         self.assertEqual(shown.out, done.out)
 
     def test_pairs_are_left_out(self):
         done, document, _ = self.pairs("--no-peers")
         self.assertEqual(document["pairs"], [])
-        self.assertIn("not tested: --no-peers", done.out)
+        self.assertIn("Pairs: not tested: --no-peers", done.out)
         self.assertEqual(document["pairs_not_tested"], "--no-peers leaves pairs of devices out")
 
     def test_slow_pairs_are_critical(self):

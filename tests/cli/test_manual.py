@@ -47,7 +47,7 @@ class Manual(Case):
             for option in re.findall(r"(?m)^### .*`--([a-z0-9-]+)", chapter):
                 with self.subTest(title=title, option=option):
                     count += 1
-                    where = page().replace("\\-", "-") if option in ("help", "version") else sections[command]
+                    where = page().replace("\\-", "-") if option in ("help", "version", "color") else sections[command]
                     self.assertRegex(where, rf"(?m)^\.TP\n.*\\fB--{option}\\fR")
         self.assertGreater(count, 100)
 
@@ -99,7 +99,7 @@ class Columns(Case):
     """Every heading of the table is explained."""
 
     def assert_explained(self, *arguments):
-        out = self.assert_succeeds(*harness.HOST, "--size", "4K", *harness.FEW, *arguments).out
+        out = self.assert_succeeds(*harness.HOST, "--size", "4K", *harness.FEW, "--columns", "all", *arguments).out
         heading = re.search(r"(?m)^MODE .*", out)[0]
         rows = re.findall(r"(?m)^  (\S.*?) {2,}", self.assert_succeeds("help", "columns").out)
         names = {name for row in rows for name in row.split(", ")}

@@ -64,7 +64,7 @@ class MergedCase(Case):
         os.chmod(self.path("baseline"), 0o755)
         done = self.assert_ends(
             *(code, *ONE, *FEW, "--size", self.SIZES, "--processes", str(len(documents))),
-            *("--interleave", "./baseline", "--json", "candidate.json", "--baseline-json", "baseline.json"),
+            *("--verbose", "--interleave", "./baseline", "--json", "candidate.json", "--baseline-json", "baseline.json"),
         )
         merged = self.load("baseline.json")
         table = done.out[: done.out.index("\nxferbench ")]  # the candidate's is behind it
@@ -185,7 +185,7 @@ class Warnings(MergedCase):
 
     def test_of_real_processes(self):
         done = self.assert_succeeds(
-            *ONE, *FEW, "--size", self.SIZES, "--processes", "3", "--json", "out.json"
+            *ONE, *FEW, "--size", self.SIZES, "--processes", "3", "--verbose", "--json", "out.json"
         )
         merged = json.loads(self.read("out.json"))
         few = "too few samples for a confidence interval: 3 (it takes 6)"
@@ -195,7 +195,7 @@ class Warnings(MergedCase):
             f"warning  pinned registered h2d 4 KiB and 1 more row in all 3 processes: {few}",
             self.notes(done.out),
         )
-        self.assertIn("memory   the host's own: no copy crosses a link", done.out)
+        self.assertIn("memory   host memory only: both directions are copies by the CPU", done.out)
         self.assertTrue(all(len(line) <= 100 for line in done.out.splitlines()), done.out)
 
     def test_figures_differ(self):

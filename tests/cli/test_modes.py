@@ -214,7 +214,7 @@ class Modes(Measuring):
                 self.assertEqual([(one["host-offset"], one["device-offset"]) for one in own], expected)
                 self.assertTrue(all(row["verified"] for row in document["results"]))
         self.assertEqual(document["config"]["device-offset"], [0, 1, 2, 4])
-        outcome = self.assert_succeeds("run", *command, *lists)
+        outcome = self.assert_succeeds("run", *command, *lists, "--columns", "all")
         self.assert_words(outcome.out, ("DEVICE-OFFSET", "HOST-OFFSET", " 64 B "))
         outcome = self.assert_succeeds("run", *command, *lists, "--csv", "-")
         self.assertIn("device-offset=4;host-offset=64", outcome.out)
@@ -244,7 +244,7 @@ class Modes(Measuring):
     def test_managed(self):
         """Which of its forms are asked for; the host backend says of each that it has none."""
         document, out = self.run_whatever(
-            3, "--mode", "managed", "--managed", "fault,prefetch,advise", "--size", "4K", *FEW
+            3, "--mode", "managed", "--managed", "fault,prefetch,advise", "--size", "4K", *FEW, "--verbose"
         )
         cases = [(result["variant"], result["direction"]) for result in document["results"]]
         words = ("fault", "prefetch", "advise")

@@ -120,7 +120,7 @@ class Report(Case):
             "NVIDIA H200 on host vm",
             "580.159.04",  # the driver
             "PCIe Gen5 x16",
-            "pinned registered is 6.74 times as fast as pageable driver",  # the Reading
+            "Pinned is 6.7 times as fast as pageable to the GPU",  # the Reading
             "GB/s by mode, 1 GiB",
             "Samples around their median",
             "it takes two devices",  # why a row has no figure

@@ -54,7 +54,7 @@ class Results(Measuring):
 
     def test_every_case_has_its_row(self):
         """Without --mode and --direction: every mode, each the ways that it goes by default."""
-        outcome = self.assert_succeeds(*HOST, "--size", "4K,1000", *FEW, "--json", "out.json")
+        outcome = self.assert_succeeds(*HOST, "--size", "4K,1000", *FEW, "--verbose", "--json", "out.json")
         document = self.load("out.json")
         results = [result for result in document["results"] if result["mode"] in KNOWN_MODES]
         cases = [
@@ -85,7 +85,7 @@ class Results(Measuring):
         rows = [row for row in self.rows(outcome.out) if row.split()[0] in KNOWN_MODES]
         self.assertEqual(len(rows), len(cases))
         for row, result, (mode, variant, size, direction) in zip(rows, results, cases):
-            text = "4 KiB" if size == 4096 else "1000 B"
+            text = "4 KiB" if size == 4096 else "1 KB"
             begin = rf"^{mode} +{variant} +{direction} +{text} +"
             if mode in ("managed", "peer"):
                 self.assertRegex(row, begin + r"skipped( +-)+$")
@@ -97,7 +97,7 @@ class Results(Measuring):
         self.assert_words(notes, ("lacks the capability 'managed'", NO_PAIRS))
 
     def test_table_shows_what_the_record_has(self):
-        outcome = self.assert_succeeds(*ONE, "-s", "4K", "-n", "7", "--json", "out.json")
+        outcome = self.assert_succeeds(*ONE, "-s", "4K", "-n", "7", "--verbose", "--json", "out.json")
         document = self.load("out.json")
         self.assertIn(document["devices"][0]["name"], outcome.out)
         self.assert_words(outcome.out, ("backend host", "link", "NUMA"))
@@ -358,7 +358,7 @@ class Results(Measuring):
     def test_nothing_but_skipped_rows(self):
         outcome = self.run_program(
             *(*HOST, "--mode", "pinned", "--host-memory", "write-combined", "--size", "4K"),
-            *(*FEW, "--json", "out.json"),
+            *(*FEW, "--verbose", "--json", "out.json"),
         )
         self.assertEqual(outcome.code, 3, outcome)
         rows = self.rows(outcome.out)
@@ -373,7 +373,7 @@ class Results(Measuring):
 
     def test_some_skipped_rows(self):
         outcome = self.assert_succeeds(
-            *(*SMALL, "--host-memory", "alloc,write-combined", "--json", "out.json"),
+            *(*SMALL, "--host-memory", "alloc,write-combined", "--verbose", "--json", "out.json"),
         )
         self.assertEqual(len(self.rows(outcome.out)), 2)
         results = self.load("out.json")["results"]

@@ -64,7 +64,7 @@ class TrialMode(Measuring):
     # ---- one process ----
 
     def test_table_and_reading(self):
-        outcome = self.assert_succeeds(*LARGE)
+        outcome = self.assert_succeeds(*LARGE, "--verbose")
         for row, direction in zip(self.rows(outcome.out), ("h2d", "d2h"), strict=True):
             self.assertRegex(row, rf"^halves +two-copies +{direction} +16 MiB +[0-9.]+ .* 3 +yes$")
         self.assertRegex(outcome.out, SAYS)
@@ -96,7 +96,7 @@ class TrialMode(Measuring):
     # ---- several processes, and files ----
 
     def test_several_processes(self):
-        outcome = self.assert_succeeds(*LARGE, "--processes", "2", "--json", "out.json")
+        outcome = self.assert_succeeds(*LARGE, "--verbose", "--processes", "2", "--json", "out.json")
         self.assertRegex(outcome.out, r"(?m)^halves +two-copies +h2d +16 MiB .* [0-9.]+% +2 +yes$")
         self.assertRegex(outcome.out, SAYS)
         merged = self.load("out.json")

@@ -26,6 +26,13 @@ class Usage(Case):
             (('"D2H"', '"d2h"'), (*HOST, "--direction", "D2H")),
             (('"bidri"', '"bidir"'), (*HOST, "--direction", "bidri")),
             (("unknown option --latancy", "--latency"), ("--latancy",)),
+            (("unknown option --gpus", "mean --device?"), ("--gpus", "0")),
+            (("unknown option --gpu", "mean --device?"), ("advise", "--gpu=0")),
+            (("unknown option --runs", "mean --samples or --processes?"), ("--runs", "3")),
+            (("unknown option --output", "mean --json or --csv?"), ("--output", "x")),
+            (("unknown option --verbose", "mean --json?"), ("advise", "--verbose")),
+            (("unknown option --colour", "mean --color?"), ("help", "--colour")),
+            (('--color: unknown word "alwys"', '"always"'), ("list", "--color", "alwys")),
             (("unknown option --deadlin-", "--deadline"), ("--deadlin-", "1s")),
             (("mode 'double-bufer'", "'double-buffer'"), (*HOST, "--mode", "double-bufer")),
             (("mode 'zerocopy'", "'zero-copy'"), (*HOST, "--mode", "zerocopy")),
@@ -38,8 +45,8 @@ class Usage(Case):
             (("backend 'cud'", "'cuda'"), ("--backend", "cud")),
             (("command 'lsit'", "'list'"), ("lsit",)),
             (("command 'rnu'", "'run'"), ("rnu", *SMALL)),
-            (("--help", "mode 'pined'", "'pinned'"), ("--help", "pined")),
-            (("--help", "mode 'asyn'", "'async'"), ("run", "--help", "asyn")),
+            (("--help", "word 'pined'", "'pinned'"), ("--help", "pined")),
+            (("--help", "word 'asyn'", "'async'"), ("run", "--help", "asyn")),
         ):
             with self.subTest(arguments=arguments):
                 self.assert_usage(("did you mean", *words), *arguments)
@@ -117,7 +124,7 @@ class Usage(Case):
 
     def test_beginning_of_an_option(self):
         """--gpu was taken for --gpu-time: a name is written out."""
-        words = ("unknown option --gpu; did you mean --gpu-time?",)
+        words = ("unknown option --gpu; did you mean --device?",)
         self.assert_usage(words, "advise", "--in", "1M", "--out", "4K", "--gpu", "0", "--cpu-time", "50ms")
         self.assert_usage(("unknown option --s\n",), "--s", "4K")
 

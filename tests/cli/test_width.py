@@ -12,12 +12,11 @@ import struct
 import termios
 
 import harness
-from harness import FEW, HOST, SOURCE, Case, Terminal
+from harness import COLOUR, FEW, HOST, SOURCE, Case, Terminal
 
 NARROW = (40, 60, 80, 120)
 WIDE = 400  # where nothing is left out
 PIPED = 100
-COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 LEFT_OUT = re.compile(r"Not shown in (\d+)\s+columns:")
 # A table of every kind: bandwidths, latencies, devices together, several processes, sweeps, matrices
@@ -52,18 +51,7 @@ class Width(Case):
         shutil.copy(result("h200/crossover.json"), self.path("rows.json"))
 
     def on_terminal(self, columns, *arguments, **environment):
-        """What it prints on a terminal that wide."""
-        terminal = Terminal()
-        self.addCleanup(terminal.close)
-        fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, columns, 0, 0))
-        variables = {"TERM": "xterm", "LC_ALL": "C.UTF-8", "NO_COLOR": None, "COLUMNS": None} | environment
-        process = self.start(*arguments, stdout=terminal.slave, environment=variables)
-        terminal.close_slave()
-        text = terminal.read_rest().decode("utf-8").replace("\r\n", "\n")
-        outcome = self.finish(process)
-        self.assertIn(outcome.code, (0, 1, 2, 3, 4), outcome)  # verdicts of link and compare are codes
-        self.assertEqual(outcome.err, "", outcome)
-        return text
+        return super().on_terminal(columns, *arguments, **environment).out
 
     def piped(self, *arguments):
         return self.run_program(*arguments).out
@@ -94,12 +82,13 @@ class Width(Case):
     def test_files(self):
         for name in FILES:
             self.check("show", result(name))
+            self.check("show", result(name), "--verbose")
 
     def test_matrices_are_whole(self):
         """And so are tables of a sweep: what does not fit beside the rest stands below it."""
-        for name, begin in (("h200-x4/nvb-peer.json", "\npeer "), ("h200/batch-sweep.json", "\nbatch h2d,")):
+        for name, begin in (("h200-x4/nvb-peer.json", "\npeer,"), ("h200/batch-sweep.json", "\nbatch h2d,")):
             whole, narrow = (
-                COLOUR.sub("", self.on_terminal(columns, "show", result(name)))
+                COLOUR.sub("", self.on_terminal(columns, "show", result(name), "--verbose"))
                 for columns in (WIDE, 40)
             )
             matrices, split = (
@@ -129,6 +118,23 @@ class Width(Case):
         coloured = self.on_terminal(80, "list")
         self.assert_words(coloured, ("\x1b[1mBackends\x1b[0m\n", "\x1b[1mModes\x1b[0m\n", "\x1b[32mhost:\x1b[0m "))
         self.assertEqual(self.on_terminal(80, "list", NO_COLOR="1"), COLOUR.sub("", coloured))
+        self.assertEqual(self.on_terminal(80, "list", "--color", "always", NO_COLOR="1"), coloured)
+        self.assertEqual(self.on_terminal(80, "list", "--color", "never"), COLOUR.sub("", coloured))
+        self.assertIn("\x1b[1mModes\x1b[0m\n", self.piped("list", "--color", "always"))
+
+    def test_errors(self):
+        """They fit a terminal; a pipe gets one line. The line of the source is for who asks for it."""
+        shown = []
+        for arguments in (("run",), ("run", "frobnicate")):
+            terminal = Terminal()
+            fcntl.ioctl(terminal.slave, termios.TIOCSWINSZ, struct.pack("4H", 24, 60, 0, 0))
+            outcome = self.run_program(*arguments, terminal=terminal, environment=harness.absent_environment())
+            shown.append(outcome.err.replace("\r\n", "\n"))
+            self.check_lines(shown[-1], 60)
+        self.assertEqual(self.run_program("run", "frobnicate").err, shown[1].replace("\n  ", " "))
+        for debug, end in ((None, ""), ("1", r", at .*/file_text\.c:\d+")):
+            said = self.run_program("show", "none", environment={"XFERBENCH_DEBUG": debug}).err
+            self.assertRegex(said, rf"^xferbench: none: cannot be read: No such file or directory \[stat: ENOENT \(2\)\]{end}\n$")
 
     def test_run(self):
         """Every run has other figures: only the lines are looked at."""
@@ -150,13 +156,13 @@ class Width(Case):
         document["devices"][0]["name"] = "Accelerator with a name of " + 80 * "X"
         document["backend"]["runtime_library"] = path
         self.write_json("long.json", document)
-        text = COLOUR.sub("", self.on_terminal(60, "show", "long.json"))
+        text = COLOUR.sub("", self.on_terminal(60, "show", "long.json", "--verbose"))
         self.check_lines(text, 60)
         self.assertIn(path, re.sub(r"\n *", "", text))
-        self.assertIn(path, self.piped("show", "long.json"))
+        self.assertIn(path, self.piped("show", "long.json", "--verbose"))
 
     def test_columns_that_went_are_named(self):
-        text = COLOUR.sub("", self.on_terminal(80, "show", result(FILES[0])))
+        text = COLOUR.sub("", self.on_terminal(80, "show", result(FILES[0]), "--verbose"))
         header = next(line for line in text.splitlines() if line.startswith("MODE"))
         self.assertEqual(
             header.split(),
@@ -165,28 +171,28 @@ class Width(Case):
         self.assertIn("\nNot shown in 80 columns: MIN, MAX, SUBMIT, DONE, N. JSON and CSV have all.\n", text)
 
     def test_reading_comes_last(self):
-        text = self.piped("show", result(FILES[0]))
+        text = self.piped("show", result(FILES[0]), "--verbose")
         self.assertLess(text.index("\nNotes\n"), text.index("\nReading\n"))
         self.assertIn("\n  noisy    managed fault h2d 256 MiB and 1 more row: the median is known", text)
 
     def test_columns_are_explained_on_a_terminal(self):
         words = "\nColumns: xferbench help columns\n"
         for name in ("h200/all-256m.json", "h200-x2/simultaneous.json"):
-            self.assertEqual(self.on_terminal(80, "show", result(name)).count(words), 1)
-            self.assertNotIn(words, self.piped("show", result(name)))
+            self.assertEqual(self.on_terminal(80, "show", result(name), "--verbose").count(words), 1)
+            self.assertNotIn(words, self.piped("show", result(name), "--verbose"))
 
     def test_colours(self):
         """On a terminal that has them, unless nobody wants them; and they take no column."""
         bold, red, yellow, green = (f"\x1b[{code}m" for code in (1, 31, 33, 32))
         for name, colours in (
             ("h200/all-256m.json", (bold + "Reading", yellow + "skipped", yellow + "noisy")),
-            ("h200-x4/link-pairs.json", (green + "OK", bold + "Device 0")),
+            ("h200-x4/link-pairs.json", (green + "Node vm: OK", bold + "GPU")),
             ("h200/link-expect-gen6x16.json", (red + "CRITICAL",)),
         ):
-            text = self.on_terminal(80, "show", result(name))
+            text = self.on_terminal(80, "show", result(name), "--verbose")
             self.assert_words(text, colours)
             for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
-                plain = self.on_terminal(80, "show", result(name), **environment)
+                plain = self.on_terminal(80, "show", result(name), "--verbose", **environment)
                 self.assertEqual(plain, COLOUR.sub("", text))
         self.assertIn(f"{green}advice", self.on_terminal(80, *ADVISE))
 
@@ -194,7 +200,7 @@ class Width(Case):
         document = harness.read_json(result("h200/pinned-1g.json"))
         document["results"][0] |= {"status": "error", "reason": "17 bytes are wrong", "verified": False, "figures": []}
         self.write_json("failed.json", document)
-        text = self.on_terminal(80, "show", "failed.json")
+        text = self.on_terminal(80, "show", "failed.json", "--verbose")
         for words in ("ERROR", "NO"):
             self.assertIn(f" \x1b[31m{words}\x1b[0m", text)
         self.assertIn("  \x1b[31mERROR\x1b[0m    pinned registered h2d 1 GiB: 17 bytes are wrong", text)

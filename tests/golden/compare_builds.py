@@ -3,9 +3,10 @@
 """Proves that a change changes nothing that a user sees: runs the same commands with two builds and compares
 what each prints and writes, and its exit code.
 
-usage: compare_builds.py OLD_BUILD NEW_BUILD [--only REGEX] [--list] [--differences FOLDER]
+usage: compare_builds.py OLD_BUILD NEW_BUILD [--only REGEX] [--documents] [--list] [--differences FOLDER]
 
 OLD_BUILD and NEW_BUILD are build folders with xferbench, tests/xferbench_fake and tests/options_reference.
+--documents compares only JSON, which may gain members and statements, and say a sentence in other words.
 --only takes the cases whose name the expression finds, --list prints the names, --differences keeps both
 texts of each difference in a folder. The files that commands read are those of this source tree.
 deliberate.txt beside this file lists what is meant to differ: a regular expression of names, a tab, the
@@ -160,7 +161,7 @@ def file_cases():
 def shape_of(value):
     """What of a JSON document does not depend on a real clock: keys, cases, statuses, and the figures that every run has."""
     told = ("mode", "variant", "direction", "status", "name", "bytes", "unit")
-    untold = ("warnings", "host", "environment", "reason")
+    untold = ("warnings", "host", "environment", "reason", "reading")
     if isinstance(value, dict):
         return {k: v if k in told else shape_of(v) for k, v in value.items()
                 if k not in untold and not k.startswith("pays_")}
@@ -193,6 +194,31 @@ def outcome(build, program, words, environment):
         return whole
 
 
+SENTENCES = ("text", "reason", "message", "summary", "warnings")  # told to people, in words that may change
+
+
+def documents_in(whole):
+    """The JSON documents among the parts of an outcome, one below the other."""
+    for part in re.split(rb"(?m)^== .*\n", whole):
+        for text in [part] if part.lstrip()[:1] in (b"{", b"[") else []:
+            try:
+                yield json.loads(text)
+            except ValueError:
+                yield from (json.loads(line) for line in text.splitlines() if line[:2] == b'{"' and line[-1:] == b"}")
+
+
+def lost(old, new, place=""):
+    """Where the new document has not what the old one has; "" for nowhere."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return next((l for k in old if k not in SENTENCES
+                     for l in [lost(old[k], new[k], f"{place}.{k}") if k in new else f"{place}.{k}"] if l), "")
+    if isinstance(old, list) and isinstance(new, list) and place.endswith(".reading"):
+        return next((f"{place}: {o['code']}" for o in old if all(lost(o, n) for n in new)), "")
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return next((l for i, (o, n) in enumerate(zip(old, new)) for l in [lost(o, n, f"{place}[{i}]")] if l), "")
+    return "" if old == new else place or "all of it"
+
+
 def deliberate():
     """The differences that are meant: (expression, reason)."""
     with open(HERE + "/deliberate.txt", encoding="utf-8") as file:
@@ -206,6 +232,7 @@ def main():
     parser.add_argument("new")
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--documents", action="store_true")
     parser.add_argument("--differences")
     chosen = parser.parse_args()
     cases = [c for cases in (run_cases, help_cases, file_cases) for c in cases() if re.search(chosen.only, c[0])]
@@ -222,7 +249,13 @@ def main():
         for name, (old, new) in pool.map(compare, cases):
             if old == new:
                 continue
-            reasons = [m for m in meant if re.search(m[0], name)]
+            if chosen.documents:
+                documents = [list(documents_in(text)) for text in (old, new)]
+                where = lost(*documents)
+                if not where:
+                    continue
+                name = f"{name} ({where})"
+            reasons = [] if chosen.documents else [m for m in meant if re.search(m[0], name)]
             used.update(reasons)
             unexplained += not reasons
             if not reasons:

@@ -43,6 +43,7 @@ class Works(HipCase):
     def check_facts(self, facts):
         told = {key: facts.get(key) for key in ("xnack", "integrated", "large_bar")}
         self.assertEqual(told, {"xnack": "on", "integrated": "no", "large_bar": "yes"})
+        self.assertEqual(facts["pageable_access"], "yes, by page faults (HMM)")
         self.assertEqual(facts["architecture_full"], ARCHITECTURE)
         for key in ("copies", "hardware_queues", "host_memory_flags", "kernels"):
             self.assertTrue(facts.get(key), facts)

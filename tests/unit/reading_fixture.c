@@ -166,6 +166,53 @@ void assert_rests_on(const struct node *n, const char *code, size_t count)
     xb_record_free(&record);
 }
 
+/* Makes the record and its Reading; to be released with drop(). */
+struct made {
+    struct xb_record record;
+    struct xb_reading_list list;
+};
+
+static void make(const struct node *n, struct made *made)
+{
+    struct xb_error error;
+    record_of(&n->run, &made->record);
+    assert_int_equal(xb_reading_make(&made->record, &made->list, &error), XB_OK);
+}
+
+static void drop(struct made *made)
+{
+    xb_reading_free(&made->list);
+    xb_record_free(&made->record);
+}
+
+struct xb_reading_entry find_statement(const struct node *n, const char *code)
+{
+    struct made made;
+    make(n, &made);
+    struct xb_reading_entry entry = *find(&made.list, code);
+    drop(&made);
+    return entry;
+}
+
+void assert_advised(const struct node *n, const char *code, const char *expected)
+{
+    struct made made;
+    make(n, &made);
+    const char *remedy = find(&made.list, code)->remedy;
+    assert_string_equal(remedy != NULL ? remedy : "", expected);
+    drop(&made);
+}
+
+void assert_answered(const struct node *n, const char *expected)
+{
+    struct made made;
+    make(n, &made);
+    const char *answer = made.list.answer;
+    assert_string_equal(answer != NULL ? answer : "", expected);
+    assert_true(answer == NULL || strlen(answer) <= 160);
+    drop(&made);
+}
+
 /* ---- figures ---- */
 
 void set_figure(struct xb_result *row, const char *name, double value)

@@ -27,6 +27,12 @@ void assert_said(const struct node *n, const char *label, const char *expected);
 
 /* A number of the only statement with that code; `expected` to 1 in 10^9. */
 void assert_number(const struct node *n, const char *code, const char *name, double expected);
+/* The only statement with that code; its texts, numbers and cases are gone. */
+struct xb_reading_entry find_statement(const struct node *n, const char *code);
+/* What the only statement with that code says to change; "" for nothing. */
+void assert_advised(const struct node *n, const char *code, const char *expected);
+/* The answer of the record; "" for none. */
+void assert_answered(const struct node *n, const char *expected);
 /* How many cases the only statement with that code rests on. */
 void assert_rests_on(const struct node *n, const char *code, size_t count);
 

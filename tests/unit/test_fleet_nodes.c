@@ -35,7 +35,7 @@ static void test_missing(void **state)
     assert_int_equal(count_of(XB_FLEET_MISSING), 2);
     assert_string_equal(judged.findings[0].node, "gone9");
     assert_string_equal(judged.findings[1].node, "gone10");
-    assert_note("Not expected, but have documents: n1, n3, n4 and 6 more.");
+    assert_note("Nodes with a result file that you did not expect: n1, n3, n4 and 6 more.");
     expect(NULL, 0);
     judge();
     assert_int_equal(judged.finding_count, 0);
@@ -80,7 +80,7 @@ static void test_host_names(void **state)
     assert_int_equal(count_of(XB_FLEET_MISSING), 2);
     assert_string_equal(judged.findings[0].node, "a.one");
     assert_string_equal(judged.findings[1].node, "a.two");
-    assert_note("Not expected, but have documents: a.");
+    assert_note("Nodes with a result file that you did not expect: a.");
 }
 
 /* Nodes of one image have the host name of one of them, which hides nobody. */
@@ -157,7 +157,7 @@ static void test_replaced_gpu(void **state)
     add_gpu(add_node("n4"), 0);
     judge();
     assert_finding(XB_FLEET_FEWER_GPUS, "n4", "1 x H200; 5 of 6 nodes have 2");
-    assert_note("1 GPU was at a PCI address where a newer document has another (first: n4, "
+    assert_note("1 GPU was replaced: a newer file has another at the same PCI address (first: n4, "
                 "0000:01:00.0)");
 }
 
@@ -190,9 +190,9 @@ static void test_equal_uuids(void **state)
     static const struct {
         enum uuids uuids;
         const char *note;
-    } cases[] = {{ALL_EQUAL, "1 UUID is of several GPUs (first: on n0 and on n5)"},
-                 {EQUAL_BY_NUMBER, "8 UUIDs are of several GPUs (first: on n0 and on n5)"},
-                 {OF_ANOTHER_NODE, "8 UUIDs are of several GPUs (first: on n"}};
+    } cases[] = {{ALL_EQUAL, "1 UUID names several GPUs (first: on n0 and on n5)"},
+                 {EQUAL_BY_NUMBER, "8 UUIDs name several GPUs (first: on n0 and on n5)"},
+                 {OF_ANOTHER_NODE, "8 UUIDs name several GPUs (first: on n"}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (unsigned slow = 1; slow < 48; slow += 4) { /* twelve, two a node */
@@ -258,7 +258,7 @@ static void test_moved_gpus(void **state)
         judge();
         assert_int_equal(fleet.gpu_count, cases[i].gpus);
         if (cases[i].node == NULL) {
-            assert_note("1 UUID is of several GPUs (first: on a and on ");
+            assert_note("1 UUID names several GPUs (first: on a and on ");
             assert_no_note("counts as moved");
             continue;
         }
@@ -291,8 +291,9 @@ static void test_gpus_of_older_documents_only(void **state)
         if (hours == 1) /* it may be another process of the same launch */
             assert_no_note("older documents");
         else
-            assert_note("GPUs that are in older documents of their node only: 1 (first: lost, "
-                        "0000:0b:00.0)");
+            assert_note(
+                "1 GPU is only in older files of the node, and counts as present (first: lost, "
+                "0000:0b:00.0)");
     }
 }
 
@@ -359,7 +360,8 @@ static void test_lacking(void **state)
         }
         judge();
         if (lacking > 0 && lacking < 6)
-            assert_note("have, and others do not: 1 (first: peer, not on n0 GPU 3)");
+            assert_note(
+                "Some GPUs lack 1 figure that most of their model have (first: peer, on n0 GPU 3)");
         else
             assert_no_note("have, and others do not");
     }
@@ -383,7 +385,8 @@ static void test_the_first_lacking_by_name(void **state)
             add_value(add_figure("h2d"), gpu, RATE);
         }
         judge();
-        assert_note("have, and others do not: 2 (first: d2h, not on n3 GPU 0)");
+        assert_note(
+            "Some GPUs lack 2 figures that most of their model have (first: d2h, on n3 GPU 0)");
     }
 }
 
@@ -427,15 +430,16 @@ static void test_start(void **state)
         add_document();
     }
     judge();
-    assert_note("Documents that began more than 1 s after the agreed time: 2 of 4, up to 3.25 s");
-    assert_note("of nodes whose clock nothing keeps: 1 of 4 (first: n.json)");
+    assert_note("2 of 4 measurements began more than 1 s after the agreed time, up to 3.25 s");
+    assert_note("1 of 4 nodes that started together have no clock synchronisation (first: n.json)");
     assert_no_note("dated");
     next_source.dated = next_source.written;
     add_document();
     next_source.written = 0;
     add_document();
     judge();
-    assert_note("Documents that are dated more than a day ahead: 1 of 12 (first: n.json)");
+    assert_note(
+        "1 of 12 files have a date more than a day ahead, and count as the oldest (first: n.json)");
 }
 
 static void test_exit_codes(void **state)

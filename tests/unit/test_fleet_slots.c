@@ -86,7 +86,7 @@ static void test_slow_for_its_slot(void **state)
     assert_true(fabs(finding->centre / (0.96 * RATE) - 1) < 0.002);
     assert_true(fabs(finding->deviation + 0.05) < 0.01);
     assert_int_equal(judged.tests, NODES * SLOTS);
-    assert_note("Figures that depend on the slot: 1 (most: h2d, H200, Gen5 x16: slots differ by ");
+    assert_note("1 figure depends on the slot (most: h2d, H200, Gen5 x16: slots differ by ");
     assert_true(fabs(judged.siblings[0].slots_differ - 0.04) < 0.005);
     assert_true(judged.siblings[0].spread < 0.004 && judged.siblings[0].named_from < 0.03);
 }
@@ -101,7 +101,7 @@ static void test_a_slow_slot_is_no_fault(void **state)
     add_nodes(&differing);
     judge();
     assert_int_equal(judged.finding_count, 0);
-    assert_note("Figures that depend on the slot: 1 ");
+    assert_note("1 figure depends on the slot ");
 }
 
 /* Nobody builds a slot so. But one cause is likelier than twelve faults. */
@@ -232,7 +232,7 @@ static void test_judging_again_says_the_same(void **state)
         judge();
         assert_finding(XB_FLEET_SLOW, "n2", "below its 47 siblings");
         assert_int_equal(judged.finding_count, 1);
-        assert_note("Figures that depend on the slot: 1 ");
+        assert_note("1 figure depends on the slot ");
     }
 }
 

@@ -123,13 +123,18 @@ static void an_error_of_libc_has_its_words_once(void **state)
     char text[1024];
     (void)state;
     (void)!XB_FAIL_ERRNO(&error, "open", ENOENT, "x: cannot be opened");
-    expect_text(&error, "x: cannot be opened: No such file or directory (ENOENT)");
+    unsetenv("XFERBENCH_DEBUG");
+    assert_string_equal(xb_error_text(&error, text, sizeof text),
+                        "x: cannot be opened [open: ENOENT (2), No such file or directory]");
+    setenv("XFERBENCH_DEBUG", "1", 1);
     (void)!XB_FAIL_ERRNO(&error, "open", ENOENT, "x: %s", "No such file or directory");
-    expect_text(&error, "x: No such file or directory (ENOENT)");
+    expect_text(&error, "[open: ENOENT (2)], at ");
     (void)!XB_FAIL_NATIVE(&error, XB_ERR_RUNTIME, "cudaMalloc", 2, "cudaErrorMemoryAllocation",
                           "no memory");
-    expect_text(&error, "no memory [cudaMalloc: cudaErrorMemoryAllocation (2)]");
+    expect_text(&error, "no memory [cudaMalloc: cudaErrorMemoryAllocation (2)], at ");
     (void)!XB_FAIL(&error, XB_ERR_USAGE, "wrong");
+    expect_text(&error, "wrong, at ");
+    unsetenv("XFERBENCH_DEBUG");
     assert_string_equal(xb_error_text(&error, text, sizeof text), "wrong");
 }
 

@@ -113,10 +113,10 @@ static void line_fits(void **state)
     expect_line(200, "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, "
                      "about 7 s left");
     expect_line(79, "[3/17] pinned registered h2d 1 GiB device 0: 55.34 GB/s, about 7 s left");
-    expect_line(60, "[3/17] pinned registered h2d 1 G: 55.34 GB/s, about 7 s left");
+    expect_line(60, "[3/17] pinned registered h2d: 55.34 GB/s, about 7 s left");
     expect_line(50, "[3/17] pinned registered h2d 1 GiB, about 7 s left");
-    expect_line(39, "[3/17] pinned registere, about 7 s left");
-    expect_line(20, "[3/17] , about 7 s l");
+    expect_line(39, "[3/17] pinned, about 7 s left");
+    expect_line(20, "[3/17] pinned");
 }
 
 static void one_sample_is_no_samples(void **state)
@@ -218,12 +218,9 @@ static void rows_are_no_wider_than_the_terminal(void **state)
     (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
     f.run.results[0].row.status = XB_RESULT_ERROR;
-    memset(f.run.results[0].reason, 'x', sizeof f.run.results[0].reason - 1);
+    snprintf(f.run.results[0].reason, sizeof f.run.results[0].reason, "the data is wrong");
     take(&live, &f);
-    char *text = drawn(&live, xb_live_rows_draw);
-    assert_int_equal(strlen(text), strlen("\r") + 39 + strlen("\033[K\n"));
-    assert_non_null(strstr(text, "ERROR: xx"));
-    free(text);
+    expect_drawn(&live, xb_live_rows_draw, "\rpinned registered     ERROR: the data\033[K\n");
     finish(&f);
 }
 

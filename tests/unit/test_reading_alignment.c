@@ -36,15 +36,15 @@ static void offsets_that_cost_are_named(void **state)
     struct node *n = *state;
     add_at(n, &pinned, 0, 0, 50, 0.001);
     add_at(n, &pinned, 1, 0, 48, 0.001);
-    assert_said(
-        n, "alignment",
-        "A host buffer 1 B off a boundary costs 4.0 % (pinned alloc h2d with host-offset 1 B).");
+    assert_said(n, "alignment",
+                "Host buffers 1 B off a boundary cost 4.0 % (pinned allocated to the GPU with "
+                "host-offset 1 B).");
     add_at(n, &pinned, 4, 0, 44, 0.001);
     add_at(n, &pinned, 4096, 0, 50, 0.001);
     assert_said(n, "alignment",
-                "A host buffer 1 B and 4 B off a boundary costs up to 12 % (pinned "
-                "alloc h2d with host-offset 4 B). A host buffer 4 KiB off a boundary costs nothing "
-                "(at most 0.2 %).");
+                "Host buffers 1 B and 4 B off a boundary cost up to 12 % (pinned allocated to the "
+                "GPU with host-offset 4 B). Host buffers 4 KiB off a boundary, pinned copies: no "
+                "cost, at most 0.2 % slower.");
 }
 
 static void nothing_is_said_plainly(void **state)
@@ -55,8 +55,8 @@ static void nothing_is_said_plainly(void **state)
     add_at(n, &pinned, 1, 0, 49.95, 0.001);
     add_at(n, &pinned, 64, 0, 50, 0.001);
     assert_said(n, "alignment",
-                "Alignment of the host buffer costs pinned copies nothing: "
-                "bandwidth 1 B, 64 B and 256 B off a boundary is less by 0.3 % at most.");
+                "Host buffers 1 B, 64 B and 256 B off a boundary, pinned copies: no cost, at most "
+                "0.3 % slower.");
 }
 
 /* However narrow the intervals, a loss of less than two percent is none. */
@@ -66,12 +66,11 @@ static void small_differences_are_none(void **state)
     add_at(n, &pinned, 0, 0, 50, 0);
     struct xb_result *row = add_at(n, &pinned, 1, 0, 49.1, 0);
     assert_said(n, "alignment",
-                "Alignment of the host buffer costs pinned copies nothing: "
-                "bandwidth 1 B off a boundary is less by 1.8 % at most.");
+                "Host buffers 1 B off a boundary, pinned copies: no cost, at most 1.8 % slower.");
     set_bandwidth(row, 48.9);
-    assert_said(
-        n, "alignment",
-        "A host buffer 1 B off a boundary costs 2.2 % (pinned alloc h2d with host-offset 1 B).");
+    assert_said(n, "alignment",
+                "Host buffers 1 B off a boundary cost 2.2 % (pinned allocated to the GPU with "
+                "host-offset 1 B).");
 }
 
 /* The medians are 4 % apart, and so may be those of two runs of one case. */
@@ -80,9 +79,9 @@ static void intervals_that_meet_leave_it_open(void **state)
     struct node *n = *state;
     add_at(n, &pinned, 0, 0, 50, 0.03);
     struct xb_result *row = add_at(n, &pinned, 1, 0, 48, 0.03);
-    assert_said(n, "alignment",
-                "Whether a host buffer 1 B off a boundary costs pinned copies "
-                "anything is not known: the intervals allow up to 9.6 %.");
+    assert_said(
+        n, "alignment",
+        "Host buffers 1 B off a boundary, pinned copies: too noisy to tell; at most 9.6 % slower.");
     row->times.count = 5; /* which have none */
     assert_said(n, "alignment", "");
 }
@@ -93,8 +92,7 @@ static void a_gain_is_none(void **state)
     add_at(n, &pinned, 0, 0, 50, 0.001);
     add_at(n, &pinned, 64, 0, 52, 0.001);
     assert_said(n, "alignment",
-                "Alignment of the host buffer costs pinned copies nothing: "
-                "bandwidth 64 B off a boundary is less by 0.1 % at most.");
+                "Host buffers 64 B off a boundary, pinned copies: no cost, at most 0.1 % slower.");
 }
 
 /* Each against the case that differs in it alone. */
@@ -105,11 +103,10 @@ static void sides_are_told_apart(void **state)
     add_at(n, &pinned, 0, 3, 40, 0.001);
     add_at(n, &pinned, 1, 0, 50, 0.001);
     add_at(n, &pinned, 1, 3, 39, 0.001);
-    assert_said(
-        n, "alignment",
-        "A host buffer 1 B off a boundary costs 2.5 % (pinned alloc h2d with device-offset 3 B, "
-        "host-offset 1 B). A device buffer 3 B off a boundary costs 22 % (pinned alloc h2d "
-        "with device-offset 3 B, host-offset 1 B).");
+    assert_said(n, "alignment",
+                "Host buffers 1 B off a boundary cost 2.5 % (pinned allocated to the GPU with "
+                "device-offset 3 B, host-offset 1 B). GPU buffers 3 B off a boundary cost 22 % "
+                "(pinned allocated to the GPU with device-offset 3 B, host-offset 1 B).");
 }
 
 /* What differs in more than an offset is no measure of it. */
@@ -125,10 +122,9 @@ static void only_what_differs_in_nothing_else_is_compared(void **state)
     assert_said(n, "alignment", "");
     add_at(n, &pinned, 1, 64, 40, 0.001);
     assert_said(n, "alignment",
-                "A host buffer 1 B off a boundary costs 20 % (pinned alloc h2d with device-offset "
-                "64 B, host-offset 1 B). "
-                "Alignment of the device buffer costs pinned copies nothing: bandwidth 64 B off "
-                "a boundary is less by 0.2 % at most.");
+                "Host buffers 1 B off a boundary cost 20 % (pinned allocated to the GPU with "
+                "device-offset 64 B, host-offset 1 B). GPU buffers 64 B off a boundary, pinned "
+                "copies: no cost, at most 0.2 % slower.");
 }
 
 /* A mode has a line of its own. */
@@ -141,9 +137,8 @@ static void modes_are_told_apart(void **state)
     add_at(n, &async, 1, 0, 30, 0.001);
     assert_said(
         n, "alignment",
-        "Alignment of the host buffer costs pinned copies nothing: bandwidth 1 B off a "
-        "boundary is less by 0.2 % at most.\n"
-        "A host buffer 1 B off a boundary costs 40 % (async alloc h2d with host-offset 1 B).");
+        "Host buffers 1 B off a boundary, pinned copies: no cost, at most 0.2 % slower.\nHost "
+        "buffers 1 B off a boundary cost 40 % (async allocated to the GPU with host-offset 1 B).");
 }
 
 /* One way is slow once, however many offsets it was measured with. */
@@ -154,7 +149,7 @@ static void a_slow_way_is_named_once(void **state)
     add_at(n, &pinned, 1, 0, 20, 0.001); /* the alignment's doing, not the way's */
     add_at(n, &async, 1, 0, 9, 0.001);
     add_at(n, &async, 0, 0, 10, 0.001);
-    assert_said(n, "slow", "Host to device, async alloc reaches 10.00 GB/s, 20 % of pinned alloc.");
+    assert_said(n, "slow", "Async allocated reaches 20 % of pinned allocated to the GPU.");
 }
 
 int main(void)

@@ -43,9 +43,27 @@ static void a_sweep_is_told_from_the_smallest_piece_up(void **state)
     add_piece(n, 4096, 50, 2);
     add_piece(n, 64 << 10, 50, 46);
     assert_said(n, "pieces",
-                "The fastest way to the device, by piece: kernel for 4 KiB to 64 "
-                "KiB (50.00 to 50.00 GB/s), each from 1 MiB on (51.00 GB/s). One copy a piece is "
-                "good enough from 64 KiB on; for 4 KiB the best is 25.0 times as fast.");
+                "Fastest to the GPU: a kernel for 4 KiB to 64 KiB, a copy a piece from 1 MiB on. "
+                "For 4 KiB the best is 25 times as fast as a copy a piece. A copy a piece is good "
+                "enough from 64 KiB on.");
+}
+
+static void the_answer_is_of_the_smallest_piece(void **state)
+{
+    struct node *n = *state;
+    add_piece(n, 1 << 20, 50, 51);
+    add_piece(n, 4096, 50, 2);
+    assert_answered(n, "Fastest to the GPU: a kernel for 4 KiB, a copy a piece from 1 MiB on. For "
+                       "4 KiB the best is 25 times as fast as a copy a piece.");
+    assert_advised(n, "XB-PIECES",
+                   "Do not copy pieces of 4 KiB one by one: a kernel is 25.0 times as fast.");
+    add_way(n, "call", XB_H2D, "scattered", 4096, 6);
+    assert_advised(n, "XB-PIECES",
+                   "Do not copy pieces of 4 KiB one by one: one call, cudaMemcpyBatchAsync() or "
+                   "hipMemcpyBatchAsync(), is 3 times as fast, a kernel is 25.0 times as fast.");
+    add_way(n, "packed", XB_D2H, "scattered", 4096, 20);
+    assert_answered(n, "Fastest to the GPU: a kernel for 4 KiB, a copy a piece from 1 MiB on. For "
+                       "4 KiB the best is 25 times as fast as a copy a piece.");
 }
 
 static void a_direction_alone_names_the_device(void **state)
@@ -54,9 +72,8 @@ static void a_direction_alone_names_the_device(void **state)
     add_way(n, "kernel", XB_D2H, "scattered", 4096, 50);
     add_way(n, "each", XB_D2H, "scattered", 4096, 2);
     assert_said(n, "pieces",
-                "The fastest way from the device, by piece: kernel for 4 KiB "
-                "(50.00 GB/s). One copy a piece is too slow; for 4 KiB the best is 25.0 times as "
-                "fast.");
+                "Fastest back to the host: a kernel for 4 KiB. For 4 KiB the best is 25 times as "
+                "fast as a copy a piece. A copy a piece is too slow.");
 }
 
 /* It says no more of pieces than was measured. */
@@ -65,13 +82,11 @@ static void one_piece_says_nothing_of_others(void **state)
     struct node *n = *state;
     add_piece(n, 1 << 20, 50, 51);
     assert_said(n, "pieces",
-                "The fastest way to the device, by piece: each for 1 MiB (51.00 "
-                "GB/s). One copy a piece is good enough.");
+                "Fastest to the GPU: a copy a piece for 1 MiB. A copy a piece is good enough.");
     add_way(n, "kernel", XB_H2D, "scattered", 512, 50);
     assert_said(n, "pieces",
-                "The fastest way to the device, by piece: kernel for 512 B (50.00 "
-                "GB/s), each from 1 MiB on (51.00 GB/s). One copy a piece is good enough from 1 "
-                "MiB on.");
+                "Fastest to the GPU: a kernel for 512 B, a copy a piece from 1 MiB on. A copy a "
+                "piece is good enough from 1 MiB on.");
 }
 
 static void what_is_too_slow_for_some_is_not_so_for_all(void **state)
@@ -80,9 +95,8 @@ static void what_is_too_slow_for_some_is_not_so_for_all(void **state)
     add_piece(n, 4096, 50, 49);
     add_piece(n, 1 << 20, 50, 25);
     assert_said(n, "pieces",
-                "The fastest way to the device, by piece: kernel for 4 KiB to 1 "
-                "MiB (50.00 to 50.00 GB/s). One copy a piece is good enough for some of these "
-                "only; for 1 MiB the best is 2.00 times as fast.");
+                "Fastest to the GPU: a kernel for 4 KiB to 1 MiB. For 1 MiB the best is 2.0 times "
+                "as fast as a copy a piece. A copy a piece is good enough for some of these only.");
 }
 
 static void layouts_are_told_apart(void **state)
@@ -92,10 +106,9 @@ static void layouts_are_told_apart(void **state)
     add_way(n, "kernel", XB_H2D, "contiguous", 4096, 52);
     add_way(n, "each", XB_H2D, "contiguous", 4096, 26);
     assert_said(n, "pieces",
-                "The fastest way to the device, by piece (scattered): kernel for 4 "
-                "KiB (50.00 GB/s). One copy a piece is good enough.\nThe fastest way to the "
-                "device, by piece (contiguous): kernel for 4 KiB (52.00 GB/s). One copy a piece "
-                "is too slow; for 4 KiB the best is 2.00 times as fast.");
+                "Fastest to the GPU (scattered): a kernel for 4 KiB. A copy a piece is good "
+                "enough.\nFastest to the GPU (contiguous): a kernel for 4 KiB. For 4 KiB the best "
+                "is 2.0 times as fast as a copy a piece. A copy a piece is too slow.");
 }
 
 /* There is nothing to compare it with. */
@@ -111,6 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         NODE_TEST(a_sweep_is_told_from_the_smallest_piece_up),
+        NODE_TEST(the_answer_is_of_the_smallest_piece),
         NODE_TEST(a_direction_alone_names_the_device),
         NODE_TEST(one_piece_says_nothing_of_others),
         NODE_TEST(what_is_too_slow_for_some_is_not_so_for_all),

@@ -31,18 +31,24 @@ static void reading_of_loads(void **state)
     add_loads(n, "random", XB_H2D, 1.5e-6);
     add_loads(n, "random", XB_D2D, 0.5e-6);
     add_loads(n, "sequential", XB_H2D, 1.175e-6);
-    assert_read(n, "  loads        A load takes 500 ns from the device's own memory; 1.50 us from "
-                   "the host's, 3.00 times as long.\n");
+    assert_said(n, "loads",
+                "A load takes 500 ns from the GPU's own memory and 1.50 us from the host's.");
     struct xb_result *own = add_loads(n, "sequential", XB_D2D, 235e-9);
-    assert_read(n, "  loads        A load takes 235 ns from the device's own memory; 1.18 us from "
-                   "the host's, 5.00 times as long.\n");
+    assert_said(n, "loads",
+                "A load takes 235 ns from the GPU's own memory and 1.18 us from the host's.");
+    assert_answered(n,
+                    "A load takes 235 ns from the GPU's own memory and 1.18 us from the host's.");
     n->devices[0].info.shares_host_memory = true;
-    assert_not_read(n, "loads  ");
+    assert_said(n, "loads", "");
     n->devices[0].info.shares_host_memory = false;
     add(n, &pinned, "alloc", XB_H2D, 50);
-    assert_read(n, "  loads        2 MiB: A load takes 235 ns");
+    assert_said(
+        n, "loads",
+        "2 MiB: A load takes 235 ns from the GPU's own memory and 1.18 us from the host's.");
     spoil(own, XB_RESULT_ERROR, "wrong");
-    assert_read(n, "A load takes 500 ns");
+    assert_said(
+        n, "loads",
+        "2 MiB: A load takes 500 ns from the GPU's own memory and 1.50 us from the host's.");
 }
 
 /* The reader of a pair is the second device. */
@@ -59,21 +65,21 @@ static void reading_of_loads_from_peers(void **state)
         row->test.peer = from == 0 ? 1 : 0;
         add_figure(row, mode->latency, 800e-9 + 100e-9 * from);
     }
-    assert_not_read(n, "loads  ");
+    assert_said(n, "loads", "");
+    assert_answered(n, "A load from another GPU's memory takes 900 ns (median of 3 pairs).");
     add_loads(n, "sequential", XB_D2D, 200e-9);
-    assert_read(n,
-                "  loads        Device 0: A load takes 200 ns from the device's own memory; 950 ns "
-                "from a peer's (median of 2), 4.75 times as long.\n");
+    assert_said(n, "loads",
+                "GPU 0: A load takes 200 ns from the GPU's own memory and 950 ns from another "
+                "GPU's (median of 2).");
     add_loads(n, "sequential", XB_H2D, 1e-6);
     add_loads(n, "sequential", XB_D2D, 200e-9)->test.device = 1;
-    assert_read(
-        n, "  loads        Device 0: A load takes 200 ns from the device's own memory; 1.00 us "
-           "from the host's, 5.00 times as long; 950 ns from a peer's (median of 2), 4.75 "
-           "times as long.\n");
-    assert_read(n,
-                "  loads        Device 1: A load takes 200 ns from the device's own memory; 800 ns "
-                "from a peer's, 4.00 times as long.\n");
+    assert_said(n, "loads",
+                "GPU 0: A load takes 200 ns from the GPU's own memory, 1.00 us from the host's and "
+                "950 ns from another GPU's (median of 2).\nGPU 1: A load takes 200 ns from the "
+                "GPU's own memory and 800 ns from another GPU's.");
 }
+
+#define ONE_WAY "One way, direct copies are 10 times as fast as copies through the host"
 
 static void reading_of_pairs(void **state)
 {
@@ -81,10 +87,14 @@ static void reading_of_pairs(void **state)
     n->run.device_count = 3;
     add_pair(n, "direct-read", XB_D2D, 0, 1, 390);
     add_pair(n, "direct-write", XB_D2D, 0, 1, 400);
-    assert_not_read(n, "peer");
+    assert_said(n, "peer", "");
+    assert_answered(n, "Directly, a pair of GPUs copies 400 GB/s one way.");
     add_pair(n, "staged", XB_D2D, 0, 1, 40);
-    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
-                   "through the host.\n");
+    assert_said(n, "peer", ONE_WAY ".");
+    assert_advised(n, "XB-PEER-DIRECT",
+                   "Copy from GPU to GPU directly, 10 times as fast as through the host one way: "
+                   "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess() once a pair, then "
+                   "cudaMemcpyPeerAsync() or hipMemcpyPeerAsync().");
     add_pair(n, "direct-read", XB_D2D, 1, 0, 390);
     add_pair(n, "staged", XB_D2D, 1, 0, 30); /* 13 */
     add_pair(n, "direct-read", XB_D2D, 0, 2, 380);
@@ -93,9 +103,23 @@ static void reading_of_pairs(void **state)
     spoil(add_pair(n, "direct-read", XB_D2D, 2, 0, 500), XB_RESULT_ERROR, "wrong");
     add_pair(n, "direct-read", XB_BIDIR, 0, 1, 780);
     add_pair(n, "staged", XB_BIDIR, 0, 1, 78);
-    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
-                   "through the host (median of 3 pairs; from 9.50 times to 13.0 times).\n");
-    assert_read(n, "  peer         Both ways at once, direct copies are 10.0 times as fast");
+    assert_said(n, "peer",
+                ONE_WAY " (median of 3 pairs).\nBoth ways, direct "
+                        "copies are 10 times as fast as copies through the host.");
+    assert_answered(
+        n, "Directly, a pair of GPUs copies 390 GB/s one way and 780 GB/s both ways together.");
+}
+
+/* One of the pairs is no faster directly. */
+static void what_is_not_so_for_every_pair_is_no_advice(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 3;
+    add_pair(n, "direct-read", XB_D2D, 0, 1, 400);
+    add_pair(n, "staged", XB_D2D, 0, 1, 40);
+    add_pair(n, "direct-read", XB_D2D, 0, 2, 40);
+    add_pair(n, "staged", XB_D2D, 0, 2, 40);
+    assert_advised(n, "XB-PEER-DIRECT", "");
 }
 
 /* Of each pair the best of either way: which copies are direct matters, not what makes them. */
@@ -106,19 +130,18 @@ static void reading_of_pairs_by_kernel(void **state)
     set_by(add_pair(n, "direct-read", XB_D2D, 0, 1, 380), "engine");
     set_by(add_pair(n, "direct-write", XB_D2D, 0, 1, 400), "engine");
     set_by(add_pair(n, "staged", XB_D2D, 0, 1, 40), "engine");
-    assert_not_read(n, "by kernel");
+    assert_said(n, "by kernel", "");
     set_by(add_pair(n, "staged", XB_D2D, 0, 1, 20), "kernel");
-    assert_not_read(n, "by kernel");
+    assert_said(n, "by kernel", "");
     set_by(add_pair(n, "direct-read", XB_D2D, 0, 1, 360), "kernel");
     set_by(add_pair(n, "direct-write", XB_D2D, 0, 1, 390), "kernel");
-    assert_read(n, "  peer         One way, direct copies are 10.0 times as fast as copies staged "
-                   "through the host.\n");
-    assert_read(n, "  by kernel    One way, direct copies by kernel are 98 % as fast as those by "
-                   "copy engine.\n");
+    assert_said(n, "peer", ONE_WAY ".");
     add_pair(n, "direct-read", XB_BIDIR, 0, 1, 800); /* of a file without the parameter */
     set_by(add_pair(n, "direct-read", XB_BIDIR, 0, 1, 880), "kernel");
-    assert_read(n, "  by kernel    Both ways at once, direct copies by kernel are 1.10 times as "
-                   "fast as those by copy engine.\n");
+    assert_said(
+        n, "by kernel",
+        "One way, direct copies by a kernel are 98 % as fast as those by copy engine.\nBoth ways, "
+        "direct copies by a kernel are 1.1 times as fast as those by copy engine.");
 }
 
 static void reading_of_devices_together(void **state)
@@ -134,15 +157,15 @@ static void reading_of_devices_together(void **state)
         other->test.simultaneous = true;
         other->test.device = i;
     }
-    assert_read(n, "  all at once  pinned alloc h2d moves 166.5 GB/s on 4 devices at once. All "
-                   "moved data 98 % of the time. Each by what it has alone: device 1 74 %, device "
-                   "3 74 %, device 0 76 % (the others were not measured alone).\n");
+    assert_read(
+        n, "  all at once  Pinned allocated moves 166 GB/s to 4 GPUs at once. Each GPU keeps 74 % "
+           "(GPU 1) to 76 % (GPU 0) of what it reaches alone, as far as that was measured.\n");
     add(n, &pinned, "alloc", XB_H2D, 100)->test.device = 1; /* slow is said of those alone */
     assert_not_read(n, "slow");
     set_figure(&n->results[0], "overlap", 0);
     set_figure(&n->results[3], "share_of_alone", 0.5);
-    assert_read(n, "on 4 devices at once. Each by what it has alone: device 2 50 %, device 1 74 %, "
-                   "device 3 74 %, device 0 76 %.\n");
+    assert_read(n, "to 4 GPUs at once. Each GPU keeps 50 % (GPU 2) to 76 % (GPU 0) of what it "
+                   "reaches alone.\n");
     spoil(&n->results[2], XB_RESULT_ERROR, "wrong");
     assert_not_read(n, "all at once");
 }
@@ -159,9 +182,9 @@ static void larger_groups_speak_for_smaller_ones(void **state)
         n->results[i].bytes_moved /= 4;
     }
     set_bandwidth(&n->results[0], 150);
-    assert_read(n, "  all at once  pinned alloc h2d moves 150.0 GB/s");
+    assert_read(n, "  all at once  Pinned allocated moves 150 GB/s to 4 GPUs");
     add_together(n, XB_H2D, 166.5, rates, shares);
-    assert_read(n, "  all at once  256 MiB: pinned alloc h2d moves 166.5 GB/s");
+    assert_read(n, "  all at once  256 MiB: Pinned allocated moves 166 GB/s to 4 GPUs");
     assert_not_read(n, "150.0 GB/s");
 }
 
@@ -171,9 +194,8 @@ static void reading_of_groups_of_pairs(void **state)
     n->run.device_count = 3;
     add_pair(n, "direct-read", XB_D2D, 0, 1, 400);
     add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 0, 390, 195, 0.49);
-    assert_read(n,
-                "  one to all   peer direct-read moves 390.0 GB/s from one device to 2 others at "
-                "once. A pair keeps 49 % of what it has alone (median).\n");
+    assert_read(n, "  one to all   One GPU sends 390 GB/s to 2 others together (peer direct read). "
+                   "Each pair gets 49 % of what it gets alone.\n");
     assert_not_read(n, "all to one");
     assert_not_read(n, "all at once");
     /* The fastest way is told, by the median of its groups. */
@@ -181,14 +203,12 @@ static void reading_of_groups_of_pairs(void **state)
     add_group(n, "direct-read", XB_GROUP_ONE_TO_ALL, 1, 396, 198, 0.51);
     add_group(n, "direct-write", XB_GROUP_ONE_TO_ALL, 1, 100, 50, 0);
     add_group(n, "direct-write", XB_GROUP_ONE_TO_ALL, 2, 100, 50, 0);
-    assert_read(n,
-                "  one to all   peer direct-read moves 393.0 GB/s from one device to 2 others at "
-                "once (median of 2; from 390.0 to 396.0). A pair keeps 50 % of");
+    assert_read(n, "  one to all   One GPU sends 393 GB/s to 2 others together (peer direct read; "
+                   "the median of 2, 390 to 396). Each pair gets 50 % of");
     add_group(n, "direct-write", XB_GROUP_ALL_TO_ONE, 2, 380, 190, 0);
     assert_read(n,
-                "  all to one   peer direct-write moves 380.0 GB/s from 2 others to one device at "
-                "once.\n");
-    assert_read(n, "  one to all   peer direct-read moves 393.0 GB/s");
+                "  all to one   2 GPUs send 380 GB/s to another together (peer direct write).\n");
+    assert_read(n, "  one to all   One GPU sends 393 GB/s");
     spoil(&n->results[n->run.case_count - 1], XB_RESULT_ERROR, "wrong");
     assert_not_read(n, "all to one");
 }
@@ -199,6 +219,7 @@ int main(void)
         NODE_TEST(reading_of_loads),
         NODE_TEST(reading_of_loads_from_peers),
         NODE_TEST(reading_of_pairs),
+        NODE_TEST(what_is_not_so_for_every_pair_is_no_advice),
         NODE_TEST(reading_of_pairs_by_kernel),
         NODE_TEST(reading_of_devices_together),
         NODE_TEST(larger_groups_speak_for_smaller_ones),

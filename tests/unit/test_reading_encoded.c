@@ -87,11 +87,17 @@ static void what_pays_is_said_with_its_limit(void **state)
 {
     struct node *n = *state;
     quantized(n, "fp16", &linked);
-    assert_said(n, "fp16",
-                "fp16 with 16 threads pays: 96.00 GB/s, 1.75 times as fast as the plain copy "
-                "(55.00 GB/s). 7 threads are enough to be faster. The link is the limit: 110.0 "
-                "GB/s alone. Largest error: 0.049 % of a value; over all values: 0.02 %.");
+    assert_said(
+        n, "fp16",
+        "Sending fp16 in place of float32 by 16 threads: worth it, 1.75 times as fast as the plain "
+        "copy (96.0 and 55.0 GB/s). It pays with 7 threads. The link is the limit: 110 GB/s alone. "
+        "The largest error is 0.049 % of a value, over all values 0.02 %.");
     assert_said(n, "bf16", "");
+    assert_answered(n, "Sending fp16 in place of float32 by 16 threads: worth it, 1.75 times as "
+                       "fast as the plain copy (96.0 and 55.0 GB/s).");
+    assert_advised(n, "XB-QUANTIZE",
+                   "Send fewer bytes: fp16 in place of float32 by 16 threads, 1.75 times as fast "
+                   "as the plain copy.");
 }
 
 static void each_stage_can_be_the_limit(void **state)
@@ -103,16 +109,16 @@ static void each_stage_can_be_the_limit(void **state)
     measured.enough = 1;
     quantized(n, "fp16", &measured);
     assert_said(n, "fp16",
-                "fp16 with 16 threads pays: 96.00 GB/s, 1.75 times as fast as the plain copy "
-                "(55.00 GB/s). 1 thread is enough to be faster. The host, which encodes it, is "
-                "the limit: 105.0 GB/s alone.");
+                "Sending fp16 in place of float32 by 16 threads: worth it, 1.75 times as fast as "
+                "the plain copy (96.0 and 55.0 GB/s). It pays with 1 thread. The host, which makes "
+                "it smaller, is the limit: 105 GB/s alone.");
     measured.decode = 100;
     measured.threads = 1;
     quantized(n, "int8", &measured);
     assert_said(n, "int8",
-                "int8 with 1 thread pays: 96.00 GB/s, 1.75 times as fast as the plain copy "
-                "(55.00 GB/s). 1 thread is enough to be faster. The device, which restores it, "
-                "is the limit: 100.0 GB/s alone.");
+                "Sending int8 in place of float32 by 1 thread: worth it, 1.75 times as fast as the "
+                "plain copy (96.0 and 55.0 GB/s). It pays with 1 thread. The GPU, which restores "
+                "it, is the limit: 100 GB/s alone.");
 }
 
 static void what_was_compressed_before_pays_after_some_sends(void **state)
@@ -126,18 +132,18 @@ static void what_was_compressed_before_pays_after_some_sends(void **state)
                                 .threads = 2,
                                 .sends = 9};
     compressed(n, "sent", "for", "integers", &measured);
-    assert_said(n, "sent",
-                "integers by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy (55.00 "
-                "GB/s). Compressing once pays after 9 sends. The link is the limit: 159.5 "
-                "GB/s alone.");
+    assert_said(
+        n, "sent",
+        "Sending integers packed with FOR: worth it, 2.7 times as fast as the plain copy (150 and "
+        "55.0 GB/s). Packing pays off after 9 sends. The link is the limit: 160 GB/s alone.");
     measured.sends = 1;
     compressed(n, "sent", "for", "zeros", &measured);
-    assert_said(n, "sent",
-                "integers by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy (55.00 "
-                "GB/s). Compressing once pays after 9 sends. The link is the limit: 159.5 "
-                "GB/s alone.\nzeros by for pays: 150.0 GB/s, 2.73 times as fast as the plain copy "
-                "(55.00 GB/s). Compressing pays with the first send. The link is the limit: "
-                "159.5 GB/s alone.");
+    assert_said(
+        n, "sent",
+        "Sending integers packed with FOR: worth it, 2.7 times as fast as the plain copy (150 and "
+        "55.0 GB/s). Packing pays off after 9 sends. The link is the limit: 160 GB/s "
+        "alone.\nSending zeros packed with FOR: worth it, 2.7 times as fast as the plain copy (150 "
+        "and 55.0 GB/s). Packing pays off after 1 send. The link is the limit: 160 GB/s alone.");
     assert_said(n, "made", "");
 }
 
@@ -150,15 +156,15 @@ static void threads_that_are_too_slow_are_counted(void **state)
         .rate = 9, .plain = 55, .ratio = 2, .encode = 10, .decode = 1200, .threads = 2};
     quantized(n, "fp16", &measured);
     assert_said(n, "fp16",
-                "fp16 with 2 threads does not pay: 9.000 GB/s, 16 % as fast as the plain copy "
-                "(55.00 GB/s). The host is too slow: alone, the threads encode 10.00 GB/s. At the "
-                "same rate each, it takes about 7 threads.");
+                "Sending fp16 in place of float32 by 2 threads: not worth it, 16 % as fast as the "
+                "plain copy (9.0 and 55.0 GB/s). The host is too slow, 10.0 GB/s alone; about 7 "
+                "threads would do.");
     measured.threads = 1;
     quantized(n, "bf16", &measured);
     assert_said(n, "bf16",
-                "bf16 with 1 thread does not pay: 9.000 GB/s, 16 % as fast as the plain copy "
-                "(55.00 GB/s). The host is too slow: alone, the thread encodes 10.00 GB/s. At the "
-                "same rate each, it takes about 7 threads.");
+                "Sending bf16 in place of float32 by 1 thread: not worth it, 16 % as fast as the "
+                "plain copy (9.0 and 55.0 GB/s). The host is too slow, 10.0 GB/s alone; about 7 "
+                "threads would do.");
 }
 
 static void each_reason_not_to_pay_is_told(void **state)
@@ -167,21 +173,22 @@ static void each_reason_not_to_pay_is_told(void **state)
     struct measured measured = {
         .rate = 50, .plain = 55, .ratio = 0.998, .encode = 10, .decode = 1200, .threads = 16};
     compressed(n, "made-and-sent", "lz4", "random", &measured);
-    assert_said(n, "made",
-                "random by lz4 with 16 threads does not pay: 50.00 GB/s, 91 % as fast as the "
-                "plain copy (55.00 GB/s). The data does not get smaller (ratio 0.998): send it as "
-                "it is.");
+    assert_said(
+        n, "made",
+        "Sending random packed with LZ4 by 16 threads: not worth it, 91 % as fast as the plain "
+        "copy (50.0 and 55.0 GB/s). The data gets no smaller (ratio 0.998): send it as it is.");
     measured.ratio = 2;
     measured.decode = 52;
     compressed(n, "sent", "lz4", "text", &measured);
     assert_said(n, "sent",
-                "text by lz4 does not pay: 50.00 GB/s, 91 % as fast as the plain copy (55.00 "
-                "GB/s). The device is too slow: alone, it restores 52.00 GB/s.");
+                "Sending text packed with LZ4: not worth it, 91 % as fast as the plain copy (50.0 "
+                "and 55.0 GB/s). The GPU is too slow: it restores 52.0 GB/s alone.");
     measured.decode = measured.encode = 60;
     quantized(n, "fp8", &measured);
-    assert_said(n, "fp8",
-                "fp8 with 16 threads does not pay: 50.00 GB/s, 91 % as fast as the plain copy "
-                "(55.00 GB/s). Each stage alone is fast enough; together they are not.");
+    assert_said(
+        n, "fp8",
+        "Sending fp8 in place of float32 by 16 threads: not worth it, 91 % as fast as the plain "
+        "copy (50.0 and 55.0 GB/s). Each stage alone is fast enough; together they are not.");
 }
 
 /* Two hundredths either way are nothing. */
@@ -192,10 +199,10 @@ static void what_is_as_fast_is_not_told_apart(void **state)
     static const double rates[] = {54, 56};
     static const char *const formats[] = {"int8", "fp8"};
     static const char *const said[] = {
-        "int8 with 16 threads and the plain copy differ by no more than the noise: 54.00 and 55.00 "
-        "GB/s.",
-        "fp8 with 16 threads and the plain copy differ by no more than the noise: 56.00 and 55.00 "
-        "GB/s."};
+        "Sending int8 in place of float32 by 16 threads: no faster than the plain copy, within the "
+        "noise (54.0 and 55.0 GB/s).",
+        "Sending fp8 in place of float32 by 16 threads: no faster than the plain copy, within the "
+        "noise (56.0 and 55.0 GB/s)."};
     measured.error_max = 0;
     for (size_t i = 0; i < 2; i++) {
         measured.rate = rates[i];
@@ -221,10 +228,10 @@ static void noise_is_no_gain(void **state)
     static const double rates[] = {52, 58};
     static const char *const formats[] = {"int8", "fp8"};
     static const char *const said[] = {
-        "int8 with 16 threads and the plain copy differ by no more than the noise: 52.00 and 55.00 "
-        "GB/s.",
-        "fp8 with 16 threads and the plain copy differ by no more than the noise: 58.00 and 55.00 "
-        "GB/s."};
+        "Sending int8 in place of float32 by 16 threads: no faster than the plain copy, within the "
+        "noise (52.0 and 55.0 GB/s).",
+        "Sending fp8 in place of float32 by 16 threads: no faster than the plain copy, within the "
+        "noise (58.0 and 55.0 GB/s)."};
     measured.error_max = 0;
     for (size_t i = 0; i < 2; i++) {
         struct xb_result *row = NULL;
@@ -247,8 +254,8 @@ static void few_samples_tell_nothing(void **state)
         assert_int_equal(xb_result_sample(row, plain, 55e9, &error), XB_OK);
     set_figure(row, "speed_up", 96. / 55);
     assert_said(n, "fp16",
-                "fp16 may or may not pay (too few samples to tell): 96.00 GB/s, 1.75 times as fast "
-                "as the plain copy (55.00 GB/s).");
+                "Sending fp16 in place of float32: worth it, 1.75 times as fast as the plain copy "
+                "(96.0 and 55.0 GB/s).");
 }
 
 static void codecs_and_data_are_told_apart(void **state)
@@ -259,14 +266,13 @@ static void codecs_and_data_are_told_apart(void **state)
     compressed(n, "made-and-sent", "for", "random", &measured);
     compressed(n, "made-and-sent", "lz4", "random", &measured);
     compressed(n, "made-and-sent", "lz4", "file:some/model.bin", &measured);
+#define NO_SMALLER                                                                                 \
+    "not worth it, 91 % as fast as the plain copy (50.0 and 55.0 GB/s). The data gets no smaller " \
+    "(ratio 1.000): send it as it is."
     assert_said(n, "made",
-                "random by for with 4 threads does not pay: 50.00 GB/s, 91 % as fast as the plain "
-                "copy (55.00 GB/s). The data does not get smaller (ratio 1.000): send it as it "
-                "is.\nrandom by lz4 with 4 threads does not pay: 50.00 GB/s, 91 % as fast as the "
-                "plain copy (55.00 GB/s). The data does not get smaller (ratio 1.000): send it as "
-                "it is.\nfile:some/model.bin by lz4 with 4 threads does not pay: 50.00 GB/s, 91 % "
-                "as fast as the plain copy (55.00 GB/s). The data does not get smaller (ratio "
-                "1.000): send it as it is.");
+                "Sending random packed with FOR by 4 threads: " NO_SMALLER
+                "\nSending random packed with LZ4 by 4 threads: " NO_SMALLER
+                "\nSending file:some/model.bin packed with LZ4 by 4 threads: " NO_SMALLER);
 }
 
 static void of_several_thread_counts_the_fastest_is_told_once(void **state)
@@ -282,9 +288,9 @@ static void of_several_thread_counts_the_fastest_is_told_once(void **state)
         quantized(n, "fp16", &measured);
     }
     assert_said(n, "fp16",
-                "fp16 with 16 threads pays: 96.00 GB/s, 1.75 times as fast as the plain copy "
-                "(55.00 GB/s). 7 threads are enough to be faster. The link is the limit: 110.0 "
-                "GB/s alone.");
+                "Sending fp16 in place of float32 by 16 threads: worth it, 1.75 times as fast as "
+                "the plain copy (96.0 and 55.0 GB/s). It pays with 7 threads. The link is the "
+                "limit: 110 GB/s alone.");
 }
 
 /* A case that was cut short has no plain copy to stand beside. */

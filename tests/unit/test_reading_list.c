@@ -35,7 +35,7 @@ static void a_phrase_is_words_with_their_numbers(void **state)
     assert_int_equal(reading.status, XB_OK);
     assert_int_equal(list.count, 1);
     const struct xb_reading_entry *entry = &list.entries[0];
-    assert_string_equal(entry->text, "it has 54.00 GB/s of 8 MiB; 2.00 times, 2.00 times as fast, "
+    assert_string_equal(entry->text, "it has 54.0 GB/s of 8 MiB; 2.0 times, 2.0 times as fast, "
                                      "25 %, 100 % of the time, 1.00 ms, 3.");
     assert_int_equal(entry->number_count, 4);
     static const struct xb_reading_number expected[] = {{"bandwidth", 54e9, XB_UNIT_RATE},
@@ -239,11 +239,11 @@ static void what_it_is_of_stands_beside_the_text(void **state)
     assert_string_equal(list.entries[0].code, "XB-PINNING");
     assert_int_equal(list.entries[0].device, 1);
     assert_int_equal(list.entries[0].bytes, 256 * MIB);
-    assert_true(strncmp(list.entries[0].text, "Host to device, ", 16) == 0);
+    assert_true(strncmp(list.entries[0].text, "Pinned ", 7) == 0);
     assert_string_equal(list.entries[1].code, "XB-BLOCKING");
     xb_reading_free(&list);
     xb_record_free(&record);
-    assert_read(n, "  pinning      Device 1, 256 MiB: Host to device, pinned alloc is 1.50 times");
+    assert_read(n, "  pinning      GPU 1, 256 MiB: Pinned allocated is 1.5 times as fast");
 }
 
 /* ---- JSON ---- */
@@ -259,10 +259,13 @@ static void json_has_every_statement(void **state)
     const cJSON *first = cJSON_GetArrayItem(reading, 0);
     assert_string_equal(at(first, "code")->valuestring, "XB-PINNING");
     assert_string_equal(at(first, "label")->valuestring, "pinning");
-    assert_string_equal(
-        at(first, "text")->valuestring,
-        "Host to device, pinned alloc is 7.20 times as fast as pageable driver (54.00 "
-        "and 7.500 GB/s).");
+    assert_string_equal(at(first, "text")->valuestring,
+                        "Pinned allocated is 7.2 times as fast as pageable to the GPU.");
+    assert_true(strncmp(at(first, "remedy")->valuestring, "Pin buffers that you copy", 25) == 0);
+    assert_true(at(first, "gain")->valuedouble == 54e9 / 7.5e9);
+    assert_true(cJSON_IsFalse(at(first, "fine")) && cJSON_IsFalse(at(first, "untold")));
+    const cJSON *blocking = cJSON_GetArrayItem(reading, 1);
+    assert_true(cJSON_IsNull(at(blocking, "remedy")) && cJSON_IsNull(at(blocking, "gain")));
     assert_true(at(first, "device")->valuedouble == 0);
     assert_true(at(first, "bytes")->valuedouble == 256.0 * MIB);
     const cJSON *number = cJSON_GetArrayItem(at(first, "numbers"), 0);

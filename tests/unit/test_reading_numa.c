@@ -34,11 +34,10 @@ static void the_far_node_has_a_price_each_way(void **state)
     add_node(n, XB_H2D, 1, 50);
     add_node(n, XB_D2H, 0, 45);
     add_node(n, XB_D2H, 1, 60);
-    assert_said(n, "NUMA",
-                "Host to device, memory on NUMA node 0 gives 20 % less than on node 1, which is "
-                "near (pinned alloc, 40.00 and 50.00 GB/s). Device to host, memory on NUMA node 0 "
-                "gives 25 % less than on node 1, which is near (pinned alloc, 45.00 and 60.00 "
-                "GB/s).");
+    assert_said(
+        n, "NUMA",
+        "Memory on NUMA node 0 costs pinned allocated 20 % to the GPU; node 1 is near. Memory on "
+        "NUMA node 0 costs pinned allocated 25 % back to the host; node 1 is near.");
 }
 
 static void the_farthest_of_several_counts(void **state)
@@ -49,9 +48,9 @@ static void the_farthest_of_several_counts(void **state)
     add_node(n, XB_D2H, 1, 45);
     add_node(n, XB_D2H, 2, 30);
     add_node(n, XB_D2H, 3, 40);
-    assert_said(n, "NUMA",
-                "Device to host, memory on NUMA node 2 gives 40 % less than on node 0, which is "
-                "near (pinned alloc, 30.00 and 50.00 GB/s).");
+    assert_said(
+        n, "NUMA",
+        "Memory on NUMA node 2 costs pinned allocated 40 % back to the host; node 0 is near.");
 }
 
 /* Intervals that meet leave it open; so do too few samples for one. */
@@ -62,16 +61,22 @@ static void what_the_samples_leave_open_is_not_said(void **state)
     struct xb_result *near = add_node(n, XB_H2D, 0, 50);
     struct xb_result *far = add_node(n, XB_H2D, 1, 49);
     assert_said(n, "NUMA",
-                "Host to device, memory on NUMA node 1 gives 2 % less than on node 0, which is "
-                "near (pinned alloc, 49.00 and 50.00 GB/s).");
+                "Memory on NUMA node 1 costs pinned allocated 2 % to the GPU; node 0 is near.");
+    assert_advised(n, "XB-NUMA",
+                   "Bind the process to the GPU's NUMA node, or its memory lies far from it: "
+                   "numactl --cpunodebind=0 --membind=0");
     set_bandwidth(far, 49.9); /* nothing that anybody would see */
     assert_said(n, "NUMA", "");
     set_bandwidth(far, 49);
     /* Of seven samples the interval is from the least to the most. */
     far->times.values[0] = near->times.values[0];
     assert_said(n, "NUMA", "");
+    near->times.count = 5; /* all of one are no longer beyond all of the other */
+    assert_said(n, "NUMA", "");
     far->times.values[0] = far->times.values[1];
-    near->times.count = 5;
+    assert_said(n, "NUMA",
+                "Memory on NUMA node 1 costs pinned allocated 2 % to the GPU; node 0 is near.");
+    near->times.count = 1; /* too few, however far apart */
     assert_said(n, "NUMA", "");
 }
 
@@ -139,8 +144,7 @@ static void like_is_compared_with_like_on_the_devices_own_node(void **state)
     begin(n, 0);
     assert_number(n, "XB-PINNING", "ratio_h2d", 9);
     assert_said(n, "NUMA",
-                "Host to device, memory on NUMA node 1 gives 26 % less than on node 0, which is "
-                "near (pinned alloc, 40.00 and 54.00 GB/s).");
+                "Memory on NUMA node 1 costs pinned allocated 26 % to the GPU; node 0 is near.");
 }
 
 /* Without knowing which is near, or where that was not measured: near rows, else the first. */

@@ -52,14 +52,20 @@ static void the_soonest_and_the_latest_are_told(void **state)
     compare(add_way(n, "alloc", XB_H2D, 0.130, 1), 0.037, 5, 0.006, 206);
     compare(add_way(n, "copy", XB_H2D, 0.140, 2.004), 0.037, 5, 0.006, 0);
     compare(add_way(n, "alloc", XB_D2H, 0.500, 1), 0.037, 5, 0.006, 206); /* the other way */
-    assert_said(n, COST,
-                "To page-lock new memory, register takes least: 20.0 ms, paid back after 1 copy "
-                "against the driver's copies, paid back after 32 copies against the ring. alloc "
-                "takes most: 130 ms, paid back after 5 copies against the driver's copies, paid "
-                "back after 206 copies against the ring. To page-lock memory that is in use, "
-                "used-huge takes least: 6.00 ms, paid back after 1 copy against the driver's "
-                "copies, never paid back against the ring. used takes most: 9.00 ms, paid back "
-                "after 1 copy against the driver's copies, never paid back against the ring.");
+    assert_said(
+        n, COST,
+        "Quickest way to pin new memory: cudaHostRegister() or hipHostRegister(), 20.0 ms. It pays "
+        "off after 1 pageable copy, and after 32 copies through a ring. Slowest: cudaMallocHost() "
+        "or hipHostMalloc(), 130 ms. Quickest way to pin memory in use: cudaHostRegister() or "
+        "hipHostRegister() on huge pages, 6.00 ms. It pays off after 1 pageable copy, and never "
+        "against a ring. Slowest: cudaHostRegister() or hipHostRegister(), 9.00 ms.");
+    assert_answered(n,
+                    "Quickest way to pin new memory: cudaHostRegister() or hipHostRegister(), 20.0 "
+                    "ms. It pays off after 1 pageable copy, and after 32 copies through a ring.");
+    assert_advised(
+        n, "XB-PIN-COST",
+        "Pin memory that you copy: 6.89 times as fast. cudaHostRegister() or hipHostRegister() "
+        "takes 9.00 ms once for 256 MiB, which pays off after 1 copy.");
     /* The memory of `used` nobody counted. */
     assert_said(n, MEMORY,
                 "Host memory at the peak, as a multiple of the data: alloc 1.00, "
@@ -83,7 +89,8 @@ static void what_locks_nothing_is_not_ranked(void **state)
     struct node *n = *state;
     add_way(n, "register", XB_H2D, 0.020, 1);
     xb_result_detail_text(add_way(n, "used", XB_H2D, 35e-9, 1), "pinned_memory", "not locked");
-    assert_said(n, COST, "To page-lock new memory, register takes 20.0 ms.");
+    assert_said(n, COST,
+                "Time to pin new memory: cudaHostRegister() or hipHostRegister(), 20.0 ms.");
 }
 
 /* Counts that are off by some MiB. */
@@ -93,7 +100,7 @@ static void the_memory_of_little_data_is_not_told(void **state)
     struct xb_result *row = add_way(n, "alloc", XB_H2D, 0.020, 1);
     row->test.bytes = row->bytes_moved = 255 * MIB;
     set_bandwidth(row, RATE);
-    assert_said(n, COST, "To page-lock new memory, alloc takes 20.0 ms.");
+    assert_said(n, COST, "Time to pin new memory: cudaMallocHost() or hipHostMalloc(), 20.0 ms.");
     assert_said(n, MEMORY, "");
 }
 
@@ -106,11 +113,11 @@ static void what_is_within_the_noise_is_not_decided(void **state)
     assert_int_equal(xb_result_sample(row, xb_figure_find("ring_time"), 0.0053, &error), XB_OK);
     assert_int_equal(xb_result_sample(row, xb_figure_find("ring_time"), 0.0055, &error), XB_OK);
     assert_said(n, COST,
-                "To page-lock new memory, alloc takes 130 ms, too close to tell against the ring.");
+                "Time to pin new memory: cudaMallocHost() or hipHostMalloc(), 130 ms. It pays off "
+                "perhaps against a ring (too close to tell).");
 }
 
-/* A run of single operations has no references; one whose memory nobody counts has no peak; and a
- * small copy tells nothing. */
+/* A run of single operations has no references; one whose memory nobody counts has no peak. */
 static void what_was_not_measured_is_not_told(void **state)
 {
     struct node *n = *state;
@@ -118,10 +125,12 @@ static void what_was_not_measured_is_not_told(void **state)
     assert_said(n, COST, "");
     assert_said(n, MEMORY, "");
     add_figure(row, xb_figure_find("setup_time"), 0.010);
-    assert_said(n, COST, "To page-lock memory that is in use, used takes 10.0 ms.");
-    row->test.bytes = row->bytes_moved = MIB;
+    assert_said(n, COST,
+                "Time to pin memory in use: cudaHostRegister() or hipHostRegister(), 10.0 ms.");
+    row->test.bytes = row->bytes_moved = 4096; /* a small one is told of too */
     set_bandwidth(row, RATE);
-    assert_said(n, COST, "");
+    assert_said(n, COST,
+                "Time to pin memory in use: cudaHostRegister() or hipHostRegister(), 10.0 ms.");
 }
 
 #define PROCESSES 3
@@ -163,8 +172,9 @@ static void what_one_process_says_is_not_told(void **state)
         record_copy_of(&n->run, &records[i]);
     }
     char *text = read_merged(records);
-    assert_has(text, "alloc takes 130 ms, paid back after 5 copies against the driver's copies, "
-                     "too close to tell against the ring.");
+    assert_has(
+        text,
+        " It pays off after 5 pageable copies, and perhaps against a ring (too close to tell).");
     free(text);
     for (size_t i = 0; i < PROCESSES; i++)
         xb_record_free(&records[i]);

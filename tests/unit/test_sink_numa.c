@@ -62,12 +62,12 @@ static void matrix_of_nodes_and_devices(void **state)
     char *text = body(&n->run);
     assert_has(text, "yes\n"
                      "\n"
-                     "pinned alloc, h2d, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
+                     "pinned, allocated, to the GPU, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
                      "             0       1\n"
                      "     0  *55.20   38.50\n"
                      "     1   37.50  *55.30\n"
                      "\n"
-                     "pinned alloc, d2h, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
+                     "pinned, allocated, back to the host, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
                      "           0     1\n"
                      "     1  skip  *ERR\n"
                      "* the node that the device is close to\n");
@@ -112,7 +112,7 @@ static void matrices_by_parameter_and_together(void **state)
             add_node(n, XB_H2D, device, node, 45)->test.simultaneous = true;
     }
     char *text = body(&n->run);
-    assert_has(text, "pinned alloc, h2d, 256 MiB, by engine, GB/s (rows: NUMA nodes, columns: "
+    assert_has(text, "pinned, allocated, to the GPU, 256 MiB, by engine, GB/s (rows: NUMA nodes, columns: "
                      "devices)\n"
                      "             0\n"
                      "     0  *50.00\n"
@@ -121,7 +121,7 @@ static void matrices_by_parameter_and_together(void **state)
                      "             0\n"
                      "     0  *40.00\n"
                      "     1   41.00\n");
-    assert_has(text, "pinned alloc, h2d, 256 MiB, at the same time, GB/s (rows: NUMA nodes, "
+    assert_has(text, "pinned, allocated, to the GPU, 256 MiB, at the same time, GB/s (rows: NUMA nodes, "
                      "columns: devices)\n"
                      "             0       1     all\n"
                      "     0  *45.00   45.00   90.00\n"
@@ -149,7 +149,7 @@ static void a_machine_with_one_node_has_one_cell_and_the_reason(void **state)
     begin(n, 1, 0);
     add_node(n, XB_H2D, 0, 0, 55);
     char *text = body_of_all(n, 1);
-    assert_has(text, "pinned alloc, h2d, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
+    assert_has(text, "pinned, allocated, to the GPU, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
                      "            0\n"
                      "     0  55.00\n"
                      "One cell a device: this machine has one NUMA node.\n");
@@ -189,7 +189,7 @@ static void wide_matrices_are_broken(void **state)
         for (unsigned i = 0; i < 16; i++)
             add_node(n, XB_H2D, i, node, i + 10 + 0.1 * node);
     char *text = body(&n->run);
-    const char *matrix = strstr(text, "pinned alloc, h2d, 256 MiB, GB/s");
+    const char *matrix = strstr(text, "pinned, allocated, to the GPU, 256 MiB, GB/s");
     assert_non_null(matrix);
     const char *end = strstr(matrix, "\n* the node that");
     assert_non_null(end);

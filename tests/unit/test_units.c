@@ -461,9 +461,14 @@ static void size_is_formatted(void **state)
     } rows[] = {
         {0, "0 B"},
         {1, "1 B"},
+        {999, "999 B"},
         {1000, "1 KB"},
+        {4000, "4 KB"},
+        {64 * 1000, "64 KB"},
+        {500 * KIB, "500 KiB"},
+        {1000000, "1 MB"},
         {1000000000, "1 GB"},
-        {1001, "1001 B"},
+        {1000000000000000000, "1 EB"},
         {1023, "1023 B"},
         {KIB, "1 KiB"},
         {1025, "1025 B"},
@@ -511,7 +516,7 @@ static void format_keeps_to_its_buffer(void **state)
 {
     (void)state;
     char text[6] = "#####";
-    xb_size_format(1000, text, 4);
+    xb_size_format(1001, text, 4);
     assert_memory_equal(text, "100\0#", 6);
     xb_duration_format(3.31e-6, text, 4);
     assert_memory_equal(text, "3.3\0#", 6);

@@ -252,6 +252,9 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     xb_cuda_set_files(info);
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = properties.integrated != 0;
+    xb_device_fact(info, "copy_engines", "%d", properties.asyncEngineCount);
+    xb_device_tells_access(info, properties.pageableMemoryAccess != 0,
+                           properties.pageableMemoryAccessUsesHostPageTables != 0);
     info->coherent_with_host = properties.directManagedMemAccessFromHost != 0 ||
                                properties.pageableMemoryAccessUsesHostPageTables != 0;
     return XB_OK;

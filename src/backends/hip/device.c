@@ -252,6 +252,7 @@ static void add_facts(struct xb_device_info *info, const struct attributes *foun
                    engines != NULL && strcmp(engines, "0") == 0
                        ? "by shaders, because HSA_ENABLE_SDMA=0"
                        : "by SDMA engines, as far as is known");
+    xb_device_tells_access(info, found->pageable_access, found->host_page_tables);
     xb_device_fact(info, "hardware_queues", "%s",
                    queues != NULL ? queues : "4, the runtime's default");
     xb_device_fact(info, "host_memory_flags",
