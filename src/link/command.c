@@ -133,11 +133,11 @@ static const struct xb_option option_json = {
             "'-' is standard output, in place of the table." XB_FILE_NAME_HELP,
 };
 static const struct xb_option *const link_rows[] = {
-    &xb_option_backend,    &option_device,        &option_no_peers,  &option_count,
-    &option_size,          &option_attempts,      &option_deadline,  &xb_option_start_at,
-    &option_expect,        &option_min_h2d,       &option_min_d2h,   &option_min_peer,
-    &option_limits,        &option_format,        &xb_option_output, &option_json,
-    &xb_option_json_lines, &xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL};
+    &xb_option_backend,    &option_device,   &option_no_peers,  &option_count,
+    &option_size,          &option_attempts, &option_deadline,  &xb_option_start_at,
+    &option_expect,        &option_min_h2d,  &option_min_d2h,   &option_min_peer,
+    &option_limits,        &option_format,   &xb_option_output, &option_json,
+    &xb_option_json_lines, XB_OPTIONS_OF_ALL};
 
 const struct xb_option *const *xb_link_rows(void)
 {

@@ -232,7 +232,7 @@ static const struct xb_option *const own_rows[] = {
     &option_interleave, &option_quick,      &xb_option_deadline,   &xb_option_start_at,
     &option_dry_run,    &option_json,       &xb_option_json_lines, &option_baseline_json,
     &option_csv,        &option_trace,      &option_timeline,      &option_quiet,
-    &xb_option_help,    XB_OPTIONS_OF_ALL,
+    &xb_option_help,    &xb_option_color,   &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

@@ -398,8 +398,7 @@ static int run(struct xb_config *config, char *const *words)
 
 static const struct xb_option *const *rows(void)
 {
-    static const struct xb_option *const all[] = {&option_case, &option_csv, &xb_option_plain_help,
-                                                  XB_OPTIONS_OF_ALL, NULL};
+    static const struct xb_option *const all[] = {&option_case, &option_csv, XB_OPTIONS_OF_ALL};
     return all;
 }
 
