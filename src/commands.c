@@ -61,20 +61,11 @@ static const char *nearest_command(const char *word)
     return xb_nearest(word, names);
 }
 
-static const char *nearest_mode(const char *word)
-{
-    const char *names[65];
-    size_t count = 0;
-    for (; xb_modes[count] != NULL && count + 1 < sizeof names / sizeof *names; count++)
-        names[count] = xb_modes[count]->name;
-    names[count] = NULL;
-    return xb_nearest(word, names);
-}
-
 /* Names of modes and of options are no commands: says what to write instead. */
 static int unknown_command(const char *word)
 {
     const struct xb_option *option = xb_option_find(xb_run_rows(), word);
+    const char *mode = xb_nearest(word, xb_option_words(xb_option_find(xb_run_rows(), "mode")));
     char all[256];
     if (xb_mode_find(word) != NULL)
         xb_say("'%s' is a mode: xferbench --mode %s", word, word);
@@ -84,9 +75,9 @@ static int unknown_command(const char *word)
                option->argument != NULL ? option->argument : "");
     else if (nearest_command(word) != NULL)
         xb_say("there is no command '%s'; did you mean '%s'?", word, nearest_command(word));
-    else if (nearest_mode(word) != NULL)
+    else if (mode != NULL)
         xb_say("there is no command '%s'; did you mean the mode '%s': xferbench --mode %s?", word,
-               nearest_mode(word), nearest_mode(word));
+               mode, mode);
     else {
         name_all(all, sizeof all);
         xb_say("there is no command '%s'; the commands are %s (see xferbench --help)", word, all);
@@ -116,7 +107,7 @@ static enum xb_status refuse_operands(const struct xb_command *command,
 
 static const struct xb_option *const *help_rows(void)
 {
-    static const struct xb_option *const rows[] = {&xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL};
+    static const struct xb_option *const rows[] = {XB_OPTIONS_OF_ALL};
     return rows;
 }
 

@@ -21,21 +21,17 @@ struct xb_error {
 
 /*
  * Fills *error and returns `status`, so that a caller can write `return XB_FAIL(...)`. Use the
- * macros below: they add file and line.
+ * macros below: they add file and line. `call`, `code` and `name` are those of a native call that
+ * failed; "", 0 and "" where there is none.
  */
 enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const char *file,
-                            int line, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
-
-/* The same with the native call, its code and the code's name. */
-enum xb_status xb_error_set_native(struct xb_error *error, enum xb_status status, const char *file,
-                                   int line, const char *call, int64_t code, const char *name,
-                                   const char *format, ...) __attribute__((format(printf, 8, 9)));
-
-#define XB_FAIL(error, status, ...) xb_error_set((error), (status), __FILE__, __LINE__, __VA_ARGS__)
+                            int line, const char *call, int64_t code, const char *name,
+                            const char *format, ...) __attribute__((format(printf, 8, 9)));
 
 #define XB_FAIL_NATIVE(error, status, call, code, name, ...)                                       \
-    xb_error_set_native((error), (status), __FILE__, __LINE__, (call), (code), (name), __VA_ARGS__)
+    xb_error_set((error), (status), __FILE__, __LINE__, (call), (code), (name), __VA_ARGS__)
+
+#define XB_FAIL(error, status, ...) XB_FAIL_NATIVE((error), (status), "", 0, "", __VA_ARGS__)
 
 /* A failed call of libc: `code` is the errno it left. */
 #define XB_FAIL_ERRNO(error, call, code, ...)                                                      \

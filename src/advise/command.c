@@ -345,13 +345,10 @@ static const struct xb_option option_json = {
     .help = "Write the advice as JSON (docs/advise.schema.json); '-' is standard output, in place "
             "of the table.",
 };
-static const struct xb_option *const all_rows[] = {&option_in,          &option_out,
-                                                   &option_gpu_time,    &option_cpu_time,
-                                                   &option_times,       &option_memory,
-                                                   &option_check,       &xb_option_backend,
-                                                   &xb_option_deadline, &option_device,
-                                                   &option_json,        &xb_option_plain_help,
-                                                   XB_OPTIONS_OF_ALL,   NULL};
+static const struct xb_option *const all_rows[] = {
+    &option_in,          &option_out,    &option_gpu_time, &option_cpu_time,
+    &option_times,       &option_memory, &option_check,    &xb_option_backend,
+    &xb_option_deadline, &option_device, &option_json,     XB_OPTIONS_OF_ALL};
 
 static const struct xb_option *const *rows(void)
 {

@@ -33,39 +33,20 @@ const char *xb_errno_name(int code)
     return name != NULL ? name : "errno";
 }
 
-static void fill(struct xb_error *error, enum xb_status status, const char *file, int line,
-                 const char *format, va_list arguments)
+enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const char *file,
+                            int line, const char *call, int64_t code, const char *name,
+                            const char *format, ...)
 {
     char text[sizeof error->message];
-    memset(error, 0, sizeof *error);
-    error->status = status;
-    error->file = file;
-    error->line = line;
-    vsnprintf(text, sizeof text, format, arguments);
-    xb_plain_text(text, error->message, sizeof error->message);
-}
-
-enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const char *file,
-                            int line, const char *format, ...)
-{
     va_list arguments;
     va_start(arguments, format);
-    fill(error, status, file, line, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments); /* which may be made of what was in *error */
     va_end(arguments);
-    return status;
-}
-
-enum xb_status xb_error_set_native(struct xb_error *error, enum xb_status status, const char *file,
-                                   int line, const char *call, int64_t code, const char *name,
-                                   const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    fill(error, status, file, line, format, arguments);
-    va_end(arguments);
-    error->native_code = code;
-    snprintf(error->call, sizeof error->call, "%s", call);
-    snprintf(error->native_name, sizeof error->native_name, "%s", name);
+    struct xb_error made = {.status = status, .native_code = code, .file = file, .line = line};
+    xb_plain_text(text, made.message, sizeof made.message);
+    snprintf(made.call, sizeof made.call, "%s", call);
+    snprintf(made.native_name, sizeof made.native_name, "%s", name);
+    *error = made;
     return status;
 }
 

@@ -131,15 +131,18 @@ void xb_wrapped_print(FILE *stream, const char *text, int indent, int used)
     fputc('\n', stream);
 }
 
-static void print_note(FILE *stream, enum xb_colour colour, const char *label, int width,
-                       const char *format, va_list arguments)
+void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
+                      const char *format, ...)
 {
     char text[XB_NOTE_SIZE];
     struct lines lines = {.stream = stream,
                           .width = (int)xb_terminal_prose_columns(stream),
                           .breaks = xb_is_terminal(stream)};
     int length = (int)strlen(label);
+    va_list arguments;
+    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     xb_make_plain(text);
     lines.indent = lines.used = 2 + (length > width ? length : width);
     fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
@@ -148,50 +151,19 @@ static void print_note(FILE *stream, enum xb_colour colour, const char *label, i
     fputc('\n', stream);
 }
 
-void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_note(stream, XB_COLOUR_NONE, label, width, format, arguments);
-    va_end(arguments);
-}
-
-void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
-                      const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_note(stream, colour, label, width, format, arguments);
-    va_end(arguments);
-}
-
-static void print_lines(FILE *stream, size_t width, enum xb_colour colour, const char *format,
-                        va_list arguments)
+void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const char *format, ...)
 {
     char text[XB_NOTE_SIZE];
     struct lines lines = {
         .stream = stream, .width = (int)width, .indent = 2, .breaks = xb_is_terminal(stream)};
+    va_list arguments;
+    va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     xb_make_plain(text);
     fputs(xb_colour_begin(stream, colour), stream);
     put_words(&lines, text);
     fprintf(stream, "%s\n", xb_colour_end(stream, colour));
-}
-
-void xb_lines_print(FILE *stream, size_t width, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_lines(stream, width, XB_COLOUR_NONE, format, arguments);
-    va_end(arguments);
-}
-
-void xb_heading_print(FILE *stream, enum xb_colour colour, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_lines(stream, xb_terminal_prose_columns(stream), colour, format, arguments);
-    va_end(arguments);
 }
 
 void xb_words_add(struct xb_words *words, const char *format, ...)

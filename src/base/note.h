@@ -24,22 +24,22 @@ size_t xb_whole_words(const char *text, size_t room);
  * lines are indented. Words stay whole. */
 void xb_wrapped_print(FILE *stream, const char *text, int indent, int used);
 
-/* Prints words after a label padded to `width`, and further lines under the first word: within
- * xb_terminal_prose_columns(). A word longer than a line, a path, is broken on a terminal only. */
-void xb_note_print(FILE *stream, const char *label, int width, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* The same with a label in that colour. */
+/* Prints words after a label in that colour, padded to `width`, and further lines under the first
+ * word: within xb_terminal_prose_columns(). A word longer than a line, a path, is broken on a
+ * terminal only. */
 void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
                       const char *format, ...) __attribute__((format(printf, 5, 6)));
+#define xb_note_print(stream, label, width, ...)                                                   \
+    xb_note_print_in((stream), XB_COLOUR_NONE, (label), (width), __VA_ARGS__)
 
-/* Prints words without a label, within `width`, and further lines indented by 2. */
-void xb_lines_print(FILE *stream, size_t width, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* The same for what stands above others: within xb_terminal_prose_columns(), and in that colour. */
-void xb_heading_print(FILE *stream, enum xb_colour colour, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* Prints words without a label in that colour, within `width`; further lines are indented by 2. */
+void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+#define xb_lines_print(stream, width, ...)                                                         \
+    xb_lines_print_in((stream), (width), XB_COLOUR_NONE, __VA_ARGS__)
+/* The same for what stands above others. */
+#define xb_heading_print(stream, colour, ...)                                                      \
+    xb_lines_print_in((stream), xb_terminal_prose_columns(stream), (colour), __VA_ARGS__)
 
 /* A line that is built piece by piece. Text that does not fit is left out. Zero-initialise. */
 struct xb_words {

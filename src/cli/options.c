@@ -16,13 +16,6 @@ const struct xb_option xb_option_help = {
     .help = "Print help; with a command, a mode, an option or a word behind it, help on that.",
     .selects = true,
 };
-const struct xb_option xb_option_plain_help = {
-    .name = "help",
-    .short_name = 'h',
-    .type = XB_OPTION_FLAG,
-    .help = "Show this help.",
-    .selects = true,
-};
 const struct xb_option xb_option_version = {
     .name = "version",
     .short_name = 'V',

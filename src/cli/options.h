@@ -6,14 +6,12 @@
 
 /* The rows of options that several commands have. */
 
-extern const struct xb_option xb_option_color, xb_option_version;
-/* For the end of every command's rows, before NULL. */
-#define XB_OPTIONS_OF_ALL &xb_option_color, &xb_option_version
+extern const struct xb_option xb_option_help, xb_option_color, xb_option_version;
+/* The end of every command's rows. */
+#define XB_OPTIONS_OF_ALL &xb_option_help, &xb_option_color, &xb_option_version, NULL
 /* Tells base/terminal.h what --color says. */
 XB_MUST_CHECK enum xb_status xb_option_color_apply(const struct xb_config *config,
                                                    struct xb_error *error);
-/* Of commands whose help tells of modes too, and of those whose help does not. */
-extern const struct xb_option xb_option_help, xb_option_plain_help;
 /* Where the report of a command goes that writes one. */
 extern const struct xb_option xb_option_output;
 /* When measuring ends; src/run/deadline.h keeps it. */

@@ -74,10 +74,9 @@ static const struct xb_option option_verbose = {
 };
 
 static const struct xb_option *const compare_rows[] = {
-    &option_threshold,      &xb_option_alpha,      &option_gate,      &option_force,
-    &option_strict,         &option_format,        &option_verbose,   &xb_option_output,
-    &xb_option_json_beside, &xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL,
-};
+    &option_threshold,      &xb_option_alpha, &option_gate,    &option_force,
+    &option_strict,         &option_format,   &option_verbose, &xb_option_output,
+    &xb_option_json_beside, XB_OPTIONS_OF_ALL};
 
 static const struct xb_option *const *rows(void)
 {

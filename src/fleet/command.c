@@ -269,9 +269,8 @@ static const struct xb_option option_verbose = {
 };
 
 static const struct xb_option *const all_rows[] = {
-    &option_expect_hosts,  &xb_option_alpha,  &option_format,
-    &xb_option_output,     &option_verbose,   &xb_option_json_beside,
-    &xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL,
+    &option_expect_hosts, &xb_option_alpha,       &option_format,    &xb_option_output,
+    &option_verbose,      &xb_option_json_beside, XB_OPTIONS_OF_ALL,
 };
 
 static const struct xb_option *const *rows(void)

@@ -140,13 +140,11 @@ static const struct xb_option option_verbose = {
         "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK.",
 };
 static const struct xb_option *const link_rows[] = {
-    &xb_option_backend,    &option_device,        &option_no_peers,
-    &option_count,         &option_size,          &option_attempts,
-    &option_deadline,      &xb_option_start_at,   &option_expect,
-    &option_min_h2d,       &option_min_d2h,       &option_min_peer,
-    &option_limits,        &option_format,        &xb_option_output,
-    &option_json,          &xb_option_json_lines, &option_verbose,
-    &xb_option_plain_help, XB_OPTIONS_OF_ALL,     NULL};
+    &xb_option_backend,    &option_device,   &option_no_peers,  &option_count,
+    &option_size,          &option_attempts, &option_deadline,  &xb_option_start_at,
+    &option_expect,        &option_min_h2d,  &option_min_d2h,   &option_min_peer,
+    &option_limits,        &option_format,   &xb_option_output, &option_json,
+    &xb_option_json_lines, &option_verbose,  XB_OPTIONS_OF_ALL};
 
 const struct xb_option *const *xb_link_rows(void)
 {

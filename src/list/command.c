@@ -384,8 +384,7 @@ static const struct xb_option option_json = {
 };
 static const struct xb_option *const *rows(void)
 {
-    static const struct xb_option *const all[] = {&option_json, &xb_option_help, XB_OPTIONS_OF_ALL,
-                                                  NULL};
+    static const struct xb_option *const all[] = {&option_json, XB_OPTIONS_OF_ALL};
     return all;
 }
 

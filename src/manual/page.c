@@ -113,7 +113,7 @@ static void put_options(FILE *stream)
         /* Its own options, without those that every command has. */
         const struct xb_option *const *rows = xb_commands[i]->rows();
         for (size_t k = 0; rows[k] != NULL; k++)
-            if (strcmp(rows[k]->name, xb_option_help.name) != 0 && rows[k] != &xb_option_color &&
+            if (rows[k] != &xb_option_help && rows[k] != &xb_option_color &&
                 rows[k] != &xb_option_version)
                 put_option(stream, rows[k]);
     }

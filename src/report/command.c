@@ -32,7 +32,7 @@ static const struct xb_option option_svg = {
 static const struct xb_option *const *rows(void)
 {
     static const struct xb_option *const all[] = {&xb_option_output, &option_svg,
-                                                  &xb_option_plain_help, XB_OPTIONS_OF_ALL, NULL};
+                                                  XB_OPTIONS_OF_ALL};
     return all;
 }
 

@@ -272,7 +272,7 @@ static const struct xb_option *const own_rows[] = {
     &option_dry_run,    &option_json,       &xb_option_json_lines, &option_baseline_json,
     &option_csv,        &option_trace,      &option_timeline,      &option_quiet,
     &xb_option_columns, &xb_option_reading, &xb_option_verbose,    &xb_option_help,
-    XB_OPTIONS_OF_ALL,
+    &xb_option_color,   &xb_option_version,
 };
 #define OWN_ROWS (sizeof own_rows / sizeof own_rows[0])
 

@@ -401,9 +401,9 @@ static int run(struct xb_config *config, char *const *words)
 
 static const struct xb_option *const *rows(void)
 {
-    static const struct xb_option *const all[] = {
-        &option_case,       &option_csv,           &xb_option_columns, &xb_option_reading,
-        &xb_option_verbose, &xb_option_plain_help, XB_OPTIONS_OF_ALL,  NULL};
+    static const struct xb_option *const all[] = {&option_case,       &option_csv,
+                                                  &xb_option_columns, &xb_option_reading,
+                                                  &xb_option_verbose, XB_OPTIONS_OF_ALL};
     return all;
 }
 

@@ -24,9 +24,9 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     enum xb_status status = outcome.code == runtime->out_of_memory ? XB_ERR_MEMORY : XB_ERR_RUNTIME;
-    return xb_error_set_native(error, status, file, line, outcome.call, (int64_t)outcome.code,
-                               runtime->error_name(outcome.code), "%s: %s", message,
-                               runtime->error_text(outcome.code));
+    return xb_error_set(error, status, file, line, outcome.call, (int64_t)outcome.code,
+                        runtime->error_name(outcome.code), "%s: %s", message,
+                        runtime->error_text(outcome.code));
 }
 
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error)
