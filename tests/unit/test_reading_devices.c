@@ -110,6 +110,20 @@ static void reading_of_pairs(void **state)
         n, "Directly, a pair of GPUs copies 390 GB/s one way and 780 GB/s both ways together.");
 }
 
+static void small_copies_of_pairs_go_by_their_whole_time(void **state)
+{
+    struct node *n = *state;
+    n->run.device_count = 2;
+    struct xb_result *direct = add_pair(n, "direct-read", XB_D2D, 0, 1, 40);
+    struct xb_result *staged = add_pair(n, "staged", XB_D2D, 0, 1, 10);
+    set_size(direct, 65536, 40);
+    set_size(staged, 65536, 10);
+    set_times(direct, 5e-6, 10e-6);
+    set_times(staged, 5e-6, 20e-6);
+    assert_said(n, "peer",
+                "One way, direct copies are 2.0 times as fast as copies through the host.");
+}
+
 /* One of the pairs is no faster directly. */
 static void what_is_not_so_for_every_pair_is_no_advice(void **state)
 {
@@ -219,6 +233,7 @@ int main(void)
         NODE_TEST(reading_of_loads),
         NODE_TEST(reading_of_loads_from_peers),
         NODE_TEST(reading_of_pairs),
+        NODE_TEST(small_copies_of_pairs_go_by_their_whole_time),
         NODE_TEST(what_is_not_so_for_every_pair_is_no_advice),
         NODE_TEST(reading_of_pairs_by_kernel),
         NODE_TEST(reading_of_devices_together),

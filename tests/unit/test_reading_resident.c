@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the Reading says of data that stays on the device. */
+/* What the Reading says of data that stays on the GPU, of whole jobs and of files. */
 #include "reading_fixture.h"
 
 #include "record/mode_list.h"
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-extern const struct xb_mode xb_mode_resident;
+extern const struct xb_mode xb_mode_resident, xb_mode_job, xb_mode_pipeline;
 
 /* The option as the mode names it: a record knows it by its name. */
 static const struct xb_option steps = {.name = "steps", .type = XB_OPTION_COUNTS};
@@ -98,6 +98,85 @@ static void without_a_trip_nothing_is_said(void **state)
     assert_said(n, "resident", "");
 }
 
+static void small_data_is_told_of_too(void **state)
+{
+    struct node *n = *state;
+    set_size(add_times(n, "alloc", 8, 10, 20e-6, 60e-6), 4096, 0.4);
+    assert_answered(n, "8 kernels take 20.0 us if the data stays on the GPU. With a trip to the "
+                       "host after each kernel they take 60.0 us.");
+}
+
+/* ---- jobs ---- */
+
+static void add_job(struct node *n, const char *way, double seconds, double in, double out)
+{
+    struct xb_result *row = add(n, &xb_mode_job, way, XB_BIDIR, 1);
+    set_size(row, 65536, 65536 / seconds / 1e9);
+    set_figure(row, "job_time", seconds);
+    add_figure(row, xb_figure_find("in_time"), in);
+    add_figure(row, xb_figure_find("out_time"), out);
+}
+
+static void a_job_tells_its_ways_and_its_copies(void **state)
+{
+    struct node *n = *state;
+    add_job(n, "pageable", 10e-3, 8e-3, 1e-3);
+    assert_answered(n,
+                    "From pageable memory, this job takes 10.0 ms, and copies are 90 % of that.");
+    assert_advised(n, "XB-JOB", "");
+    add_job(n, "overlapped", 2e-3, 1e-3, 1e-3);
+    assert_answered(n, "Overlapped, this job takes 2.00 ms. From pageable memory it takes 10.0 ms, "
+                       "and copies are 90 % of that.");
+    assert_advised(
+        n, "XB-JOB",
+        "Overlap copies and kernels of this job, cudaMemcpyAsync() or hipMemcpyAsync() in chunks "
+        "on two streams, from and to pinned memory: 2.00 ms instead of 10.0 ms.");
+    add_job(n, "pinned", 4e-3, 2e-3, 1e-3);
+    assert_advised(
+        n, "XB-JOB",
+        "Pin the buffers of this job, cudaHostRegister() or hipHostRegister(): 4.00 ms instead of "
+        "10.0 ms. Overlap copies and kernels of this job, cudaMemcpyAsync() or hipMemcpyAsync() in "
+        "chunks on two streams, from and to pinned memory: 2.00 ms instead of 10.0 ms.");
+    assert_number(n, "XB-JOB", "copies_share", 0.9);
+}
+
+/* ---- files ---- */
+
+static struct xb_result *add_file(struct node *n, const char *order, double gigabytes, double read)
+{
+    static const char *const words[] = {"cached", "direct", NULL};
+    static const struct xb_option io = {.name = "io", .type = XB_OPTION_CHOICES, .choices = words};
+    struct xb_result *row = add(n, &xb_mode_pipeline, order, XB_H2D, gigabytes);
+    row->test.settings[0] = (struct xb_setting){.option = &io, .word = "cached"};
+    row->test.setting_count = 1;
+    add_figure(row, xb_figure_find("rate_read"), read * 1e9);
+    add_figure(row, xb_figure_find("rate_in"), 55e9);
+    set_figure(row, "share_of_bound", gigabytes / read);
+    xb_result_detail_number(row, "compute_steps", 4);
+    return row;
+}
+
+static void a_file_tells_its_limit_and_what_overlap_gives(void **state)
+{
+    struct node *n = *state;
+    add_file(n, "overlapped", 9.5, 10);
+    assert_answered(n, "From file to GPU: 9.5 GB/s (pipeline overlapped). Reading is the limit: "
+                       "10.0 GB/s alone. The whole reaches 95 % of that.");
+    assert_advised(n, "XB-DISK",
+                   "Read with more threads (PyTorch: num_workers) or from faster storage: reading "
+                   "is the limit.");
+    add_file(n, "serial", 5, 10);
+    assert_said(
+        n, "from disk",
+        "From file to GPU: 9.5 GB/s (pipeline overlapped). Reading is the limit: 10.0 GB/s alone. "
+        "The whole reaches 95 % of that. It is 1.9 times as fast as one step after the other.");
+    assert_advised(
+        n, "XB-DISK",
+        "Read, copy and compute at the same time: 1.9 times as fast as one step after the other "
+        "here. Threads read into pinned buffers (PyTorch: num_workers, pin_memory=True), "
+        "cudaMemcpyAsync() or hipMemcpyAsync() sends them on another stream.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +185,9 @@ int main(void)
         NODE_TEST(the_most_steps_stand_for_all),
         NODE_TEST(trips_that_cost_nothing_change_no_program),
         NODE_TEST(without_a_trip_nothing_is_said),
+        NODE_TEST(small_data_is_told_of_too),
+        NODE_TEST(a_job_tells_its_ways_and_its_copies),
+        NODE_TEST(a_file_tells_its_limit_and_what_overlap_gives),
     };
     return cmocka_run_group_tests_name("reading_resident", tests, NULL, NULL);
 }
