@@ -101,7 +101,6 @@ need_for_build() {
     need_package libcjson-dev cjson-devel
     need_package libhwloc-dev hwloc-devel
     need_package liblz4-dev lz4-devel
-    need_package libsmartcols-dev libsmartcols-devel
     has_package liburing-dev liburing-devel || want liburing-dev liburing-devel
 }
 

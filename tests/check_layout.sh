@@ -44,7 +44,7 @@ except() {
 }
 
 # The searches must find what is known to be there: one that finds nothing proves nothing.
-for known in 'cuda' 'hwloc' 'cjson/' 'libsmartcols/' 'lz4\.h>' 'liburing' 'xferbench/'; do
+for known in 'cuda' 'hwloc' 'cjson/' 'lz4\.h>' 'liburing' 'xferbench/'; do
     [ -n "$(includes "$known")" ] || broken "check_layout.sh itself is broken" \
         "it finds no include of $known in $PWD"
 done
@@ -59,11 +59,9 @@ broken "hwloc is included outside src/machine/topology.c and tests/" \
     "$(includes 'hwloc' | except src/machine/topology.c: tests/)"
 broken "cJSON is included outside src/base/json_*, src/record/of_config.c and tests/" \
     "$(includes '([^>"]*/)?cJSON' | except src/base/json_ src/record/of_config.c: tests/)"
-broken "libsmartcols is included outside src/base/columns.* and the tables" \
-    "$(includes 'libsmartcols' | except src/base/columns. 'src/[a-z]*/[a-z_]*table.c:')"
 
 broken "A text in memory that does not tell when memory was lacking: src/base/stream.h has one that does" \
-    "$(grep -rnE '^[^/*]*\<(open_memstream|scols_print_table_to_string)\>' --include='*.c' src)"
+    "$(grep -rnE '^[^/*]*\<open_memstream\>' --include='*.c' src)"
 broken "liblz4 is included outside src/codecs/lz4.c" "$(includes 'lz4\.h>' | except src/codecs/lz4.c: tests/ bench/)"
 broken "liburing is included outside src/storage/reader_uring.c" \
     "$(includes 'liburing' | except src/storage/reader_uring.c: tests/)"

@@ -64,8 +64,8 @@ static bool read_by_rate(const struct xb_record *record, const struct xb_record_
     return true;
 }
 
-/* Of samples that are batches, the bandwidth is that of copies one behind the other, and wall_time
- * is one alone, of few samples: the interval of the first has to do for both. */
+/* Samples that are batches give the bandwidth of copies one behind the other; wall_time is one
+ * alone, from few samples: the interval of the first has to do for both. */
 static bool read_copy(const struct xb_record *record, const struct xb_record_case *test,
                       struct xb_cost_point *point)
 {

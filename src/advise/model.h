@@ -11,7 +11,7 @@
  * measured size. Only rows count that are ok, whose data was verified, of one device alone.
  */
 
-/* Of a time: the middle is that of medians, the others of the ends of their 95 % intervals. */
+/* A time: from the medians, and from both ends of their 95 % intervals. */
 enum xb_estimate { XB_LOW, XB_MIDDLE, XB_HIGH, XB_ESTIMATES };
 
 struct xb_cost_point {

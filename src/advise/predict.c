@@ -89,7 +89,7 @@ static bool predict_serial(const struct work *work, enum xb_cost_kind in, enum x
 /* Chunks of these sizes are tried. */
 #define LEAST_CHUNK (UINT64_C(256) << 10)
 #define MOST_CHUNK (UINT64_C(64) << 20)
-/* Of two chunks whose times differ by less than this share the larger is taken. */
+/* The larger of two chunks is taken where their times differ by less than this share. */
 #define AS_GOOD 0.01
 
 struct pipeline {
@@ -373,7 +373,7 @@ static bool is_looked_at(const struct xb_job *job, double factor)
            (double)job->out * factor <= MOST_BYTES;
 }
 
-/* By how much the GPU is faster, in seconds; NAN where nothing can be predicted. */
+/* How much faster the GPU is, in seconds; NAN where nothing can be predicted. */
 static double gain_at(const struct xb_costs *costs, const struct xb_job *job, double factor)
 {
     struct xb_predictions all;

@@ -25,6 +25,8 @@ enum xb_worth {
 };
 enum xb_worth xb_advice_judge(const struct xb_predictions *predictions);
 
+/* Whether results are missing for a way that may take less than `seconds`. */
+bool xb_advice_any_may_beat(const struct xb_predictions *predictions, double seconds);
 /* The answer in one or two sentences. */
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words);
 /* "1.5 ms", "0"; "-" for what is not known. */

@@ -62,16 +62,15 @@ static void add_prediction(struct xb_table *table, const struct xb_prediction *o
                             rest * one->kernel,
                             rest * one->out,
                             one->is_known ? one->pinning[XB_MIDDLE] : unknown};
-    char chunk[32] = "-";
-    if (one->chunk > 0)
-        xb_size_format(one->chunk, chunk, sizeof chunk);
+    char chunk[32];
     xb_table_row(table);
     xb_table_cell(table, is_best ? XB_COLOUR_GOOD : XB_COLOUR_NONE, "%s",
                   xb_strategy_words[one->strategy].way);
     add_times(table, (double[]){one->is_known ? one->total[XB_MIDDLE] : unknown}, 1);
     xb_table_bar(table, one->is_known ? one->total[XB_MIDDLE] / longest : 0);
     add_times(table, times, sizeof times / sizeof times[0]);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s", chunk);
+    xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                  one->chunk > 0 ? xb_size_format(one->chunk, chunk, sizeof chunk) : "-");
 }
 
 /* The fastest first, and the CPU where it stands among them. */
@@ -226,14 +225,6 @@ static enum xb_status print_check(FILE *stream, const struct xb_advice_report *r
 
 /* ---- all of it ---- */
 
-static bool lacks_rows(const struct xb_predictions *all)
-{
-    for (int i = 0; i < XB_STRATEGIES; i++)
-        if (xb_prediction_may_beat(&all->each[i], INFINITY))
-            return true;
-    return false;
-}
-
 /* The answer, and from which size on it holds. */
 static void print_answer(FILE *stream, const struct xb_advice_report *report)
 {
@@ -270,7 +261,8 @@ static void print_unknown(FILE *stream, const struct xb_predictions *all)
     }
     if (names.length > 0)
         xb_lines_print(stream, width, "Not known: %s: %s.", names.text, why.text);
-    if (!lacks_rows(all) && !all->each[XB_STRATEGY_OVERLAPPED].lacks_both_ways)
+    if (!xb_advice_any_may_beat(all, INFINITY) &&
+        !all->each[XB_STRATEGY_OVERLAPPED].lacks_both_ways)
         return;
     xb_advice_say_command(&all->job, &command);
     xb_lines_print(stream, width, "To know all: %s", command.text);
@@ -281,7 +273,7 @@ static enum xb_status print_all(FILE *stream, const struct xb_advice_report *rep
 {
     const struct xb_predictions *all = report->predictions;
     print_answer(stream, report);
-    enum xb_status status = print_predictions(stream, all, error);
+    enum xb_status status = all->best != NULL ? print_predictions(stream, all, error) : XB_OK;
     if (status != XB_OK)
         return status;
     fputc('\n', stream);

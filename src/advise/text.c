@@ -13,7 +13,7 @@ static bool surely_beats(const struct xb_prediction *one, double cpu)
     return one->is_known && one->total[one->lacks_both_ways ? XB_HIGH : XB_MIDDLE] < cpu;
 }
 
-static bool any_may_beat(const struct xb_predictions *predictions, double seconds)
+bool xb_advice_any_may_beat(const struct xb_predictions *predictions, double seconds)
 {
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_prediction_may_beat(&predictions->each[i], seconds))
@@ -35,7 +35,7 @@ enum xb_worth xb_advice_judge(const struct xb_predictions *predictions)
     if (is_too_large(predictions))
         return XB_WORTH_UNKNOWN;
     if (best == NULL || !(best->total[XB_MIDDLE] < cpu))
-        return any_may_beat(predictions, cpu) ? XB_WORTH_UNKNOWN : XB_WORTH_NO;
+        return xb_advice_any_may_beat(predictions, cpu) ? XB_WORTH_UNKNOWN : XB_WORTH_NO;
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (surely_beats(&predictions->each[i], cpu))
             return XB_WORTH_YES;
@@ -120,7 +120,7 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
     xb_words_add(words, " by the fastest way known (%s).", xb_strategy_words[best->strategy].name);
     if (best->lacks_both_ways)
         xb_words_add(words, " No result is of copies both ways at once.");
-    if (!any_may_beat(predictions, cpu))
+    if (!xb_advice_any_may_beat(predictions, cpu))
         return;
     xb_words_add(words, " Perhaps faster, but not measured: ");
     add_names(words, predictions, cpu);
@@ -147,7 +147,7 @@ static void add_caveats(const struct xb_predictions *predictions, struct xb_word
         xb_words_add(words, " It may take %s to %s: more sizes would tell.", low, high);
     else if (cpu > best->total[XB_LOW] && cpu < best->total[XB_HIGH])
         xb_words_add(words, " That is close: within the error of the measurement.");
-    if (!any_may_beat(predictions, best->total[XB_MIDDLE]))
+    if (!xb_advice_any_may_beat(predictions, best->total[XB_MIDDLE]))
         return;
     xb_words_add(words, " Perhaps faster, but not measured: ");
     add_names(words, predictions, best->total[XB_MIDDLE]);
@@ -175,8 +175,8 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     bool is_ring = best->strategy == XB_STRATEGY_RING && predictions->job.times < OFTEN;
     xb_advice_time_text(gpu, gpu_text, sizeof gpu_text);
     if (!(cpu > 0))
-        xb_words_add(words, "Fastest%s: %s: %s", any_may_beat(predictions, gpu) ? " known way" : "",
-                     how, gpu_text);
+        xb_words_add(words, "Fastest%s: %s: %s",
+                     xb_advice_any_may_beat(predictions, gpu) ? " known way" : "", how, gpu_text);
     else if (gpu < cpu)
         xb_words_add(words, "Yes: use the GPU. %s against %s on the CPU", gpu_text, cpu_text);
     else

@@ -103,7 +103,7 @@ static void put_entries(struct xb_json *json, const struct xb_comparison *compar
                         double *values)
 {
     const struct xb_record *record = comparison->candidate;
-    /* Of the candidate alone: names must be the same whatever it is compared with. */
+    /* The candidate alone names it: names must be the same whatever it is compared with. */
     const struct xb_parameters parameters = xb_parameters_that_differ(record);
     char text[XB_COMPARE_TEXT];
     size_t place = 0;

@@ -35,11 +35,12 @@ static int by_loss(const void *a, const void *b)
 
 const struct xb_compared **xb_compare_sorted(const struct xb_comparison *comparison)
 {
-    const struct xb_compared **rows = calloc(comparison->case_count + 1, sizeof *rows);
+    const struct xb_compared **rows =
+        calloc(comparison->case_count + 1, sizeof(const struct xb_compared *));
     for (size_t i = 0; rows != NULL && i < comparison->case_count; i++)
         rows[i] = &comparison->cases[i];
     if (rows != NULL)
-        qsort(rows, comparison->case_count, sizeof *rows, by_loss);
+        qsort(rows, comparison->case_count, sizeof(const struct xb_compared *), by_loss);
     return rows;
 }
 

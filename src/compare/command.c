@@ -27,7 +27,7 @@ static const struct xb_option option_threshold = {
     .argument = "SHARES",
     .default_text = "2%",
     .help =
-        "How much worse is a regression: 2% or 0.02. Of some cases another share, by a list: "
+        "How much worse is a regression: 2% or 0.02. Some cases may have another share, by a list: "
         "2%,managed=10%,pinned/h2d=1%, with cases as for --gate; the last one that fits counts.",
 };
 static const struct xb_option option_gate = {
@@ -174,7 +174,7 @@ static enum xb_status compare(struct command *command, struct xb_error *error)
     char *const *paths = command->config->operands;
     struct xb_comparison_request *request = &command->request;
     enum xb_status status = read_request(command, error);
-    /* Of a file and itself every comparison passes, and whoever named it twice learns nothing. */
+    /* A file compared with itself always passes: whoever named it twice would learn nothing. */
     if (status == XB_OK && xb_cli_is_one_file(paths[0], paths[1]))
         status = XB_FAIL(error, XB_ERR_USAGE, "'%.200s' and '%.200s' are one and the same file",
                          paths[0], paths[1]);

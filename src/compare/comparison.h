@@ -170,7 +170,7 @@ XB_MUST_CHECK enum xb_status xb_compare(const struct xb_record *baseline,
                                         struct xb_comparison *comparison, struct xb_error *error);
 void xb_comparison_free(struct xb_comparison *comparison);
 
-/* Of `cases`, how many gate and have that outcome. Indicative ones do not count. */
+/* How many of `cases` gate and have that outcome. Indicative ones do not count. */
 size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome);
 
 /* Whether it is a row that was not compared because its settings differ. */

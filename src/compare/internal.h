@@ -90,7 +90,7 @@ XB_MUST_CHECK enum xb_status xb_gate_check_words(const struct xb_comparison *com
 
 /* ---- thresholds ---- */
 
-/* That of a figure of a case, by what was asked. */
+/* The threshold of a figure of a case, as it was asked for. */
 double xb_threshold_of(const struct xb_comparison_request *request,
                        const struct xb_compared *compared);
 /* XB_ERR_USAGE for one of a mode, direction or figure that neither file nor this program has. */

@@ -40,19 +40,12 @@ static void put(FILE *stream, const char *before, const char *text, const char *
     fprintf(stream, "%s%s%s", before, quote(text, quoted, sizeof quoted), after);
 }
 
-static void put_line(FILE *stream, const char *label, const char *text)
-{
-    fprintf(stream, "- %s", label);
-    put(stream, ": ", text, "\n");
-}
-
 /* ---- the whole ---- */
 
 static void put_file(FILE *stream, const char *side, const struct xb_record *record)
 {
     struct xb_words words;
-    fprintf(stream, "- %s: ", side);
-    put(stream, "", XB_PLAIN_VALUE(record->path), ", ");
+    put(stream, side, XB_PLAIN_VALUE(record->path), ", ");
     put(stream, "", xb_compare_file(record, &words), "\n");
 }
 
@@ -115,11 +108,11 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
         fputs("These must be the same in both files:\n\n", stream);
         status = put_table(stream, xb_compare_differences_table(comparison, true, quote), error);
     }
-    put_file(stream, "baseline", comparison->baseline);
-    put_file(stream, "candidate", comparison->candidate);
+    put_file(stream, "- baseline: ", comparison->baseline);
+    put_file(stream, "- candidate: ", comparison->candidate);
     if (xb_compare_stack(comparison, &words)[0] != '\0')
-        put_line(stream, "changed", words.text);
-    put_line(stream, "rule", xb_compare_rule(comparison, &words));
+        put(stream, "- changed: ", words.text, "\n");
+    put(stream, "- rule: ", xb_compare_rule(comparison, &words), "\n");
     if (status == XB_OK && others > 0) {
         fprintf(stream, "\n<details><summary>Other differences: %zu</summary>\n\n", others);
         status = put_table(stream, xb_compare_differences_table(comparison, false, quote), error);

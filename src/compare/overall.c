@@ -77,7 +77,7 @@ static double normal_quantile(double p)
 }
 
 /*
- * Of one figure: an interval's half width shrinks with the root of the processes a side, and a
+ * For one figure: an interval's half width shrinks with the root of the processes a side, and a
  * test at alpha decides in 4 of 5 cases where the distance to the threshold is z(alpha) + z(0.2)
  * standard errors; the half width is z(tail) of them. 0 where more than can be compared are needed.
  */
@@ -146,27 +146,15 @@ static const char *threshold_text(const struct xb_comparison *comparison, char *
     return text;
 }
 
-/* Adds to the reason. */
-__attribute__((format(printf, 2, 3))) static void say(struct xb_comparison *comparison,
-                                                      const char *format, ...)
+/* Adds a sentence, or what ends one, to the reason or to what to do next. */
+__attribute__((format(printf, 2, 3))) static void add(char text[512], const char *format, ...)
 {
+    size_t length = strlen(text);
     va_list arguments;
-    size_t length = strlen(comparison->reason);
+    if (length > 0 && length + 2 < 512 && strchr(",. ", format[0]) == NULL)
+        text[length++] = ' ';
     va_start(arguments, format);
-    vsnprintf(comparison->reason + length, sizeof comparison->reason - length, format, arguments);
-    va_end(arguments);
-}
-
-/* Adds to what to do next. */
-__attribute__((format(printf, 2, 3))) static void advise(struct xb_comparison *comparison,
-                                                         const char *format, ...)
-{
-    va_list arguments;
-    if (comparison->next[0] != '\0')
-        strncat(comparison->next, " ", sizeof comparison->next - strlen(comparison->next) - 1);
-    size_t length = strlen(comparison->next);
-    va_start(arguments, format);
-    vsnprintf(comparison->next + length, sizeof comparison->next - length, format, arguments);
+    (void)vsnprintf(text + length, 512 - length, format, arguments);
     va_end(arguments);
 }
 
@@ -207,23 +195,23 @@ static const struct xb_compared *worst_by(const struct xb_comparison *comparison
 static void say_refused(struct xb_comparison *comparison, const struct counts *counts)
 {
     if (comparison->comparable) {
-        say(comparison,
+        add(comparison->reason,
             "%s was measured with other settings in the candidate than in the baseline.",
             counts->open == 1 ? "The only result that counts" : "Every result that counts");
-        advise(comparison, "Measure both files with the same settings; --force compares them "
-                           "anyway.");
+        add(comparison->next, "Measure both files with the same settings; --force compares them "
+                              "anyway.");
         return;
     }
-    say(comparison, "The files were not measured under the same conditions.");
+    add(comparison->reason, "The files were not measured under the same conditions.");
     bool by_strict = true; /* alone */
     for (size_t i = 0; i < comparison->difference_count; i++)
         by_strict = by_strict &&
                     (!comparison->differences[i].forbids || comparison->differences[i].of_stack);
     if (by_strict)
-        advise(comparison, "Without --strict they are compared.");
+        add(comparison->next, "Without --strict they are compared.");
     else
-        advise(comparison,
-               "Measure both files under the same conditions; --force compares them anyway.");
+        add(comparison->next,
+            "Measure both files under the same conditions; --force compares them anyway.");
 }
 
 static void say_regression(struct xb_comparison *comparison, const struct counts *counts,
@@ -238,16 +226,16 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
     }
     size_t broken = counts->regressions - slower;
     if (slower > 0)
-        say(comparison, "%zu of %zu result%s %s %s by %s or more.", slower, counts->all,
+        add(comparison->reason, "%zu of %zu result%s %s %s by %s or more.", slower, counts->all,
             plural(counts->all), slower == 1 ? "is" : "are",
             all_rates(comparison) ? "slower" : "worse", threshold);
     if (broken > 0)
-        say(comparison, "%s%zu of %zu result%s no longer work%s.", slower > 0 ? " " : "", broken,
-            counts->all, plural(counts->all), broken == 1 ? "s" : "");
+        add(comparison->reason, "%zu of %zu result%s no longer work%s.", broken, counts->all,
+            plural(counts->all), broken == 1 ? "s" : "");
     if (slower == 0)
         return;
     const struct xb_compared *worst = worst_by(comparison, XB_BASIS_TEST);
-    say(comparison, " Worst: %.160s: %s (%s to %s).",
+    add(comparison->reason, "Worst: %.160s: %s (%s to %s).",
         xb_compare_title(comparison, worst, name, sizeof name),
         xb_compare_change(worst, change, sizeof change),
         xb_compare_baseline(worst, false, before, sizeof before),
@@ -257,21 +245,17 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
 /* More processes mend nothing, but they can tell a higher rate of failures from chance. */
 static void say_broken(struct xb_comparison *comparison, const struct counts *counts)
 {
-    say(comparison, "%zu of %zu result%s failed, or had wrong data, in processes of both files.",
+    add(comparison->reason,
+        "%zu of %zu result%s failed, or had wrong data, in processes of both files.",
         counts->broken, counts->all, plural(counts->all));
     if (counts->fails_more > 0) {
-        say(comparison, " %zu did so more often in the candidate.", counts->fails_more);
-        advise(comparison, "Find out why first. More processes may show whether the higher share "
-                           "in the candidate is chance.");
+        add(comparison->reason, "%zu did so more often in the candidate.", counts->fails_more);
+        add(comparison->next,
+            "Find out why first. More processes may show whether the higher share "
+            "in the candidate is chance.");
     } else {
-        advise(comparison, "Find out why first: more processes do not help.");
+        add(comparison->next, "Find out why first: more processes do not help.");
     }
-}
-
-/* Behind what is said already. */
-static const char *blank(const struct xb_comparison *comparison)
-{
-    return comparison->reason[0] != '\0' ? " " : "";
 }
 
 /* What no figures decide, and no number of processes. */
@@ -280,21 +264,22 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
     char all[32];
     snprintf(all, sizeof all, "%zu result%s", counts->all, plural(counts->all));
     if (counts->apart > 0) {
-        say(comparison, "%s%zu of %s cannot be compared: measured with other settings.",
-            blank(comparison), counts->apart, all);
-        advise(comparison, "Measure both files with the same settings, or leave those results "
-                           "out (--gate).");
+        add(comparison->reason, "%zu of %s cannot be compared: measured with other settings.",
+            counts->apart, all);
+        add(comparison->next, "Measure both files with the same settings, or leave those results "
+                              "out (--gate).");
     }
     if (counts->absent > 0) {
-        say(comparison, "%s%zu of %s %s not in the candidate.", blank(comparison), counts->absent,
-            all, counts->absent == 1 ? "is" : "are");
-        advise(comparison, "Measure what the candidate lacks, or leave it out (--gate).");
+        add(comparison->reason, "%zu of %s %s not in the candidate.", counts->absent, all,
+            counts->absent == 1 ? "is" : "are");
+        add(comparison->next, "Measure what the candidate lacks, or leave it out (--gate).");
     }
     if (counts->unjudged > 0) {
-        say(comparison, "%s%zu of %s cannot be judged: see the notes.", blank(comparison),
-            counts->unjudged, all);
-        advise(comparison, "Mend what the notes tell of and measure again, or leave those results "
-                           "out (--gate).");
+        add(comparison->reason, "%zu of %s cannot be judged: see the notes.", counts->unjudged,
+            all);
+        add(comparison->next,
+            "Mend what the notes tell of and measure again, or leave those results "
+            "out (--gate).");
     }
 }
 
@@ -308,24 +293,26 @@ static void say_indicative(struct xb_comparison *comparison, const struct counts
     size_t fewest = xb_compare_fewest(comparison);
     size_t needed = comparison->processes_needed;
     if (fewest == 1)
-        say(comparison, "One process a file cannot decide");
+        add(comparison->reason, "One process a file cannot decide");
     else
-        say(comparison, "%zu processes a file cannot decide", fewest);
+        add(comparison->reason, "%zu processes a file cannot decide", fewest);
     if (counts->indicative < counts->all)
-        say(comparison, " %zu of %zu results", counts->indicative, counts->all);
-    say(comparison, ".");
+        add(comparison->reason, " %zu of %zu results", counts->indicative, counts->all);
+    add(comparison->reason, ".");
     if (worst != NULL && xb_compared_loss(worst) > 0)
-        say(comparison, " As measured: %.160s, %s.",
+        add(comparison->reason, "As measured: %.160s, %s.",
             xb_compare_title(comparison, worst, name, sizeof name),
             xb_compare_change(worst, change, sizeof change));
     else if (worst != NULL)
-        say(comparison, " As measured, none is %s.", all_rates(comparison) ? "slower" : "worse");
+        add(comparison->reason, "As measured, none is %s.",
+            all_rates(comparison) ? "slower" : "worse");
     if (needed > 0)
-        advise(comparison, "Measure with --processes %zu.",
-               needed > USUAL_PROCESSES ? needed : (size_t)USUAL_PROCESSES);
+        add(comparison->next, "Measure with --processes %zu.",
+            needed > USUAL_PROCESSES ? needed : (size_t)USUAL_PROCESSES);
     else
-        advise(comparison, "No number of processes is enough for so many results: let fewer count "
-                           "(--gate), or accept a higher --alpha.");
+        add(comparison->next,
+            "No number of processes is enough for so many results: let fewer count "
+            "(--gate), or accept a higher --alpha.");
     say_not_judged(comparison, counts);
 }
 
@@ -334,22 +321,41 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
 {
     size_t unsure = counts->open - counts->apart - counts->absent - counts->unjudged;
     if (unsure > 0) {
-        say(comparison, "%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.",
-            unsure, counts->all, plural(counts->all), unsure == 1 ? "s" : "",
+        add(comparison->reason,
+            "%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.", unsure,
+            counts->all, plural(counts->all), unsure == 1 ? "s" : "",
             unsure == 1 ? "it is" : "they are", all_rates(comparison) ? "slower" : "worse",
             threshold);
         size_t needed = xb_processes_to_decide(comparison);
         if (needed > 0)
-            advise(comparison,
-                   "Measure again with --processes %zu: probably enough, if change and scatter "
-                   "stay as they are.",
-                   needed);
+            add(comparison->next,
+                "Measure again with --processes %zu: probably enough, if change and scatter "
+                "stay as they are.",
+                needed);
         else
-            advise(comparison, "More processes will hardly decide it: the change is too near the "
-                               "threshold, or the machine too noisy. Make it quieter, or choose "
-                               "another --threshold.");
+            add(comparison->next,
+                "More processes will hardly decide it: the change is too near the "
+                "threshold, or the machine too noisy. Make it quieter, or choose "
+                "another --threshold.");
     }
     say_not_judged(comparison, counts);
+}
+
+static void say_pass(struct xb_comparison *comparison, const struct counts *counts,
+                     const char *threshold)
+{
+    bool rates = all_rates(comparison);
+    const char *worse = rates ? "slower" : "worse", *better = rates ? "faster" : "better";
+    if (counts->all == 1)
+        add(comparison->reason, "The result is %s%s by %s or more",
+            counts->improved == 1 ? "" : "not ", counts->improved == 1 ? better : worse, threshold);
+    else
+        add(comparison->reason, "None of %zu results is %s by %s or more", counts->all, worse,
+            threshold);
+    if (counts->improved > 0 && counts->all > 1)
+        add(comparison->reason, ", and %zu %s %s by as much", counts->improved,
+            counts->improved == 1 ? "is" : "are", better);
+    add(comparison->reason, ".");
 }
 
 void xb_judge_overall(struct xb_comparison *comparison)
@@ -366,10 +372,10 @@ void xb_judge_overall(struct xb_comparison *comparison)
         comparison->overall = XB_OUTCOME_REGRESSION;
         say_regression(comparison, &counts, threshold);
     } else if (comparison->idle_gate > 0) {
-        say(comparison,
+        add(comparison->reason,
             "Gate %zu of --gate has nothing to judge: none of its results is in both files.",
             comparison->idle_gate);
-        advise(comparison, "Measure them in both files, or take that gate out of the list.");
+        add(comparison->next, "Measure them in both files, or take that gate out of the list.");
     } else if (counts.broken > 0) {
         say_broken(comparison, &counts);
     } else if (counts.indicative > 0) {
@@ -377,22 +383,9 @@ void xb_judge_overall(struct xb_comparison *comparison)
     } else if (counts.open > 0) {
         say_open(comparison, &counts, threshold);
     } else if (counts.all == 0) {
-        say(comparison, "No result that counts was measured in both files.");
+        add(comparison->reason, "No result that counts was measured in both files.");
     } else {
         comparison->overall = counts.improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
-        bool rates = all_rates(comparison);
-        if (counts.all == 1)
-            say(comparison, "The result is %s by %s or more",
-                counts.improved == 1 ? (rates ? "faster" : "better")
-                : rates              ? "not slower"
-                                     : "not worse",
-                threshold);
-        else
-            say(comparison, "None of %zu results is %s by %s or more", counts.all,
-                rates ? "slower" : "worse", threshold);
-        if (counts.improved > 0 && counts.all > 1)
-            say(comparison, ", and %zu %s %s by as much", counts.improved,
-                counts.improved == 1 ? "is" : "are", rates ? "faster" : "better");
-        say(comparison, ".");
+        say_pass(comparison, &counts, threshold);
     }
 }

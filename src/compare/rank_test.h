@@ -42,7 +42,7 @@ double xb_rank_least_probability(size_t n, size_t m);
  */
 size_t xb_rank_values_needed(size_t tests, double alpha);
 
-/* By how much the values of the second side are larger than those of the first. */
+/* How much larger the values of the second side are than those of the first. */
 struct xb_shift {
     double estimate;  /* Hodges-Lehmann: the median of all pairwise differences */
     double low, high; /* bounds, each exceeded with a probability of at most `tail` */

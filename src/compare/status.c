@@ -177,7 +177,7 @@ static bool has_more_wrong_data(const struct xb_comparison *comparison, const st
             is_more_often(comparison, before, wrong_data(before), after, wrong_data(after), odds));
 }
 
-/* Of a case that works in some of the baseline's processes at least. */
+/* For a case that works in some of the baseline's processes at least. */
 static bool works_less(const struct xb_comparison *comparison, const struct tally *before,
                        const struct tally *after, struct odds *odds)
 {

@@ -147,8 +147,6 @@ static void print_files(const struct text *out)
     if (!out->is_verbose)
         return;
     xb_note_print(out->stream, "rule", LABEL, "%s", xb_compare_rule(comparison, &words));
-    if (xb_compare_needed(comparison, &words)[0] != '\0')
-        xb_note_print(out->stream, "note", LABEL, "%s", words.text);
     xb_note_print(out->stream, "by", LABEL, "xferbench %s", XB_PLAIN_WORD(comparison->version));
 }
 

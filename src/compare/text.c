@@ -260,7 +260,7 @@ const char *xb_compare_case_name(const struct xb_record_case *test, const struct
         xb_words_add(&name, " %s", xb_compare_plain(parameters->names[i], word, sizeof word));
         xb_words_add(&name, " %s", xb_compare_plain(own, word, sizeof word));
     }
-    /* Of two cases that differ in nothing else, one would hide the other. */
+    /* Two cases that differ in nothing else would hide each other. */
     if (test->latency && xb_compare_is_rate(figure))
         xb_words_add(&name, " latency run");
     xb_words_add(&name, " %s", xb_compare_plain(figure->name, word, sizeof word));

@@ -19,9 +19,9 @@
 
 /*
  * A text that came from outside as plain ASCII, a character for each. One that is too long ends in
- * "..."; `size` is from 16 to XB_COMPARE_TEXT. NULL reads as "not known". Of two colons or hashes
- * in a row one goes: "::" and "##[" are what begins a command in a log of GitHub Actions, where any
- * format may be printed.
+ * "..."; `size` is from 16 to XB_COMPARE_TEXT. NULL reads as "not known". One of two colons or
+ * hashes in a row goes: "::" and "##[" are what begins a command in a log of GitHub Actions, where
+ * any format may be printed.
  */
 const char *xb_compare_plain(const char *text, char *plain, size_t size);
 /* The same in memory that lasts as long as the block in which it stands. */
@@ -116,8 +116,8 @@ const char *xb_compare_level(const struct xb_compared *compared, char *text, siz
 /* The level that all intervals have, or "" where they differ, have none, or there is none. */
 const char *xb_compare_common_level(const struct xb_comparison *comparison, char *text,
                                     size_t size);
-/* That of the verdict, or of the one that an INCONCLUSIVE case is nearest to: "<0.001", "0.013";
- * "-" where it is of no test. */
+/* P of the verdict, for an INCONCLUSIVE case of the nearest verdict: "<0.001", "0.013"; "-" where
+ * nothing was tested. */
 const char *xb_compare_p(const struct xb_comparison *comparison, const struct xb_compared *compared,
                          char *text, size_t size);
 /* Why, or where it is to be found: "only in the baseline; skipped: ...". "" for nothing to say. */

@@ -37,8 +37,8 @@ const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, 
         xb_duration_format(late_s, late, sizeof late);
     snprintf(text, XB_START_WARNING, "%s%s%s%s%s", is_late ? "this node began " : "", late,
              is_late ? " after the agreed time" : "", is_late && is_free ? "; " : "",
-             is_free ? "nothing keeps this node's clock (chronyd, ntpd): the node may have begun "
-                       "at another time than the others"
+             is_free ? "this node's clock is not synchronised (chronyd, ntpd): it may have "
+                       "begun at another time than the others"
                      : "");
     return text;
 }

@@ -45,7 +45,7 @@ class Names(Case):
     def test_a_link_report_names_it_too(self):
         environment = {"XFERBENCH_NODE": "rack3", "OMPI_COMM_WORLD_RANK": "1"}
         outcome = self.assert_ends(UNTESTED, *LINK, "--json", "out.json", environment=environment)
-        self.assertTrue(outcome.out.startswith(f"Node rack3 (host {socket.gethostname()}): "), outcome)
+        self.assertTrue(outcome.out.startswith(f"Node rack3 (host {socket.gethostname()}): UNKNOWN: "), outcome)
         document = self.load("out.json")
         self.assertEqual(document["host"]["node"], "rack3")
         self.assertEqual(document["launcher"], {"rank": 1, "ranks": None, "named_by": "OMPI_COMM_WORLD_RANK"})

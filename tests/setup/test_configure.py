@@ -189,7 +189,6 @@ class Missing(Building):
             ("libcjson", "libcjson-dev", "cjson-devel"),
             ("hwloc", "libhwloc-dev", "hwloc-devel"),
             ("liblz4", "liblz4-dev", "lz4-devel"),
-            ("smartcols", "libsmartcols-dev", "libsmartcols-devel"),
         ):
             with self.subTest(module):
                 words = (f"Install {debian} (Fedora: {fedora})", "scripts/install-deps.sh, which installs everything missing.")

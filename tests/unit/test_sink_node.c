@@ -40,8 +40,9 @@ static void table_tells_of_a_late_start(void **state)
         {{.asked = "x", .late_s = 0.35, .clock_known = true, .synchronised = true},
          "warning  this node began 350 ms after the agreed time\n"},
         {{.asked = "x", .late_s = 0.09, .clock_known = true, .synchronised = true}, NULL},
-        {{.asked = "x", .late_s = 0.0, .clock_known = true}, "nothing keeps this node's clock"},
-        {{.asked = "x", .late_s = 0.35, .clock_known = true}, "agreed time; nothing keeps"},
+        {{.asked = "x", .late_s = 0.0, .clock_known = true},
+         "this node's clock is not synchronised"},
+        {{.asked = "x", .late_s = 0.35, .clock_known = true}, "agreed time; this node's clock"},
         {{.asked = "x", .late_s = 0.0, .clock_known = false}, NULL},
         {{.asked = NULL, .late_s = 0.35, .clock_known = true}, NULL},
     };

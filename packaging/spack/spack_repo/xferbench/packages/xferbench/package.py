@@ -39,7 +39,6 @@ class Xferbench(CMakePackage, CudaPackage):
     depends_on("cjson")
     depends_on("hwloc@2:")
     depends_on("lz4")
-    depends_on("util-linux@2.37:")  # it has libsmartcols
     depends_on("liburing@2.2:")
     depends_on("cuda@11.8:", when="+cuda")
     depends_on("hip@5:", type=("build", "run"), when="+rocm")  # opened at run time, not linked
