@@ -32,7 +32,7 @@ class Failures(ProcessesCase):
         self.assertEqual(baseline["results"][0]["processes_ok"], 2)
         self.assertEqual(baseline["results"][0]["status"], "ok")
         self.assertIsNone(figure(baseline["results"][0], "bandwidth")["medians"][1])
-        self.assertRegex(done.out, r"(?m)^  FAILED   process 2 of 3: ")
+        self.assertRegex(done.out, r"(?m)^ *FAILED:? +process 2 of 3: ")
         self.assertIn("2 of 3 processes have results", done.out)
 
     def test_killed(self):
