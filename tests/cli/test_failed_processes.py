@@ -32,7 +32,7 @@ class Failures(ProcessesCase):
         self.assertEqual(baseline["results"][0]["processes_ok"], 2)
         self.assertEqual(baseline["results"][0]["status"], "ok")
         self.assertIsNone(figure(baseline["results"][0], "bandwidth")["medians"][1])
-        self.assertRegex(done.out, r"(?m)^  FAILED   process 2 of 3: ")
+        self.assertRegex(done.out, r"(?m)^ *FAILED:? +process 2 of 3: ")
         self.assertIn("2 of 3 processes have results", done.out)
 
     def test_killed(self):
@@ -188,7 +188,7 @@ class Failures(ProcessesCase):
         self.assertEqual((row["processes_ok"], figure(row, "bandwidth")["n"]), (1, 1))
         self.assertEqual((late["status"], late["reason"]), ("skipped", "process 0 has no such row"))
         self.assertEqual((late["processes_ok"], late["bytes"]), (1, 8192))
-        self.assertRegex(done.out, r"(?m)^  ERROR    pinned .* in 3 of 4 processes, at the worst: the data is wrong$")
+        self.assertRegex(done.out, r"(?m)^ *ERROR:? +pinned .* in 3 of 4 processes, at the worst: the data is wrong$")
 
     def test_documents_are_unchanged(self):
         """To the last digit, with what this version does not know."""

@@ -198,7 +198,7 @@ class AsTold(Show):
         os.chmod(self.path("program"), 0o755)
         files = ("--json", "new.json", "--baseline-json", "old.json")
         told = self.assert_ends(1, *SMALL, "--processes", "3", "--interleave", "./program", *files).out
-        self.assertIn("\n  FAILED   process 2 of 3: ", told)
+        self.assertIn("FAILED: process 2 of 3: ", told)
         self.assertEqual(self.show("old.json") + "\n" + self.show("new.json"), told)
 
     def test_every_committed_file(self):

@@ -194,7 +194,7 @@ class Width(Case):
             for environment in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
                 plain = self.on_terminal(80, "show", result(name), "--verbose", **environment)
                 self.assertEqual(plain, COLOUR.sub("", text))
-        self.assertIn(f"{green}advice", self.on_terminal(80, *ADVISE))
+        self.assertIn(f"{green}Yes: use the GPU", self.on_terminal(80, *ADVISE))
 
     def test_colours_of_what_failed(self):
         document = harness.read_json(result("h200/pinned-1g.json"))
