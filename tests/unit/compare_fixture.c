@@ -34,9 +34,9 @@ enum xb_status usual_table(FILE *stream, const struct xb_comparison *comparison,
 enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison,
                             struct xb_error *error)
 {
-    xb_terminal_colours(XB_COLOURS_ALWAYS);
+    xb_terminal_want_colours(XB_COLOURS_ALWAYS);
     enum xb_status status = xb_compare_table_write(stream, comparison, WIDE, true, error);
-    xb_terminal_colours(XB_COLOURS_AUTO);
+    xb_terminal_want_colours(XB_COLOURS_AUTO);
     return status;
 }
 
