@@ -173,7 +173,8 @@ enum xb_effort { XB_EFFORT_CALL, XB_EFFORT_LINES, XB_EFFORT_DESIGN };
 /* Says what the reader's program should change, in whole sentences that name the calls
  * (xb_reading_call), the gain with the condition that it was measured under, and what the change
  * costs once. `gain`: how many times as fast, where that is certain; NAN if it was not measured:
- * then the words have no number. A statement has one remedy; one without says what is so. */
+ * then the words have no number. A statement has one remedy; one without says what is so. None is
+ * kept of a device that shares the host's memory: what was copied there crossed no link. */
 void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -205,10 +206,10 @@ struct xb_reading_gain {
 };
 
 /* "Pinned is 7.2 times as fast as pageable to the GPU and 3.3 times back."; that the samples cannot
- * tell where neither is faster for certain. Small copies by their whole time. Its numbers are ratio_h2d
- * and WAY_bandwidth_h2d of both, or WAY_wall_time_h2d, and those of the other direction; a WAY is
- * the mode or, where both are of one mode, the variant. False where neither direction has both
- * ways. `gain` is what the first way gains; NULL: not wanted. */
+ * tell where neither is faster for certain. Small copies by their whole time. Its numbers are
+ * ratio_h2d and WAY_bandwidth_h2d of both, or WAY_wall_time_h2d, and those of the other direction;
+ * a WAY is the mode or, where both are of one mode, the variant. False where neither direction has
+ * both ways. `gain` is what the first way gains; NULL: not wanted. */
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other,
                         struct xb_reading_gain *gain);

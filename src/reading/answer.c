@@ -132,20 +132,21 @@ static bool say_fastest(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
+static bool has_rate(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const void *argument)
+{
+    (void)argument;
+    return xb_reading_has(reading, test, &xb_figure_bandwidth);
+}
+
 /* Cases that are no copies one way: the largest rate. */
 static bool say_largest(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *best = NULL;
-    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
-    for (size_t i = 0; i < sized.count; i++)
-        if (sized.cases[i]->device == device &&
-            xb_reading_has(reading, sized.cases[i], &xb_figure_bandwidth))
-            best = xb_reading_faster(reading, best, sized.cases[i]);
-    if (best == NULL)
-        return false;
-    xb_reading_phrase(reading, "{name}: {rate} GB/s {text}.", best,
-                      xb_reading_bandwidth(reading, best), xb_direction_words(best));
-    return true;
+    const struct xb_record_case *best = xb_reading_fastest(reading, device, bytes, has_rate, NULL);
+    if (best != NULL)
+        xb_reading_phrase(reading, "{name}: {rate} GB/s {text}.", best,
+                          xb_reading_bandwidth(reading, best), xb_direction_words(best));
+    return best != NULL;
 }
 
 /* Why nothing can be said of a record with results; false where there is one to speak of. */

@@ -84,8 +84,12 @@ void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case
 void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
                        const char *format, ...)
 {
+    const struct xb_record_device *device =
+        xb_record_device(reading->record, reading->entry.device);
     struct xb_words words = {.length = 0};
     va_list arguments;
+    if (device != NULL && device->shares_host_memory)
+        return;
     va_start(arguments, format);
     (void)vsnprintf(words.text, sizeof words.text, format, arguments);
     va_end(arguments);

@@ -155,6 +155,18 @@ static void add_slow(struct xb_reading *reading, const struct xb_reading_ways *w
                       XB_UNIT_RATE);
 }
 
+/* The slow ways to the device may have been told at another size. */
+static bool is_told(const struct xb_reading *reading, int device, uint64_t bytes)
+{
+    for (size_t i = 0; i < reading->list->count; i++) {
+        const struct xb_reading_entry *entry = &reading->list->entries[i];
+        if (strcmp(entry->code, "XB-SLOW-H2D") == 0 && entry->device == device &&
+            entry->bytes == bytes)
+            return true;
+    }
+    return false;
+}
+
 static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
                      enum xb_direction direction)
 {
@@ -172,7 +184,7 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
         add_slow(reading, &ways, ways.all[i], &back, direction == XB_H2D ? twin : NULL);
         if (mode != NULL && mode->say_first_thing != NULL)
             mode->say_first_thing(reading, ways.all[i]);
-        if (twin != NULL && direction == XB_D2H) {
+        if (twin != NULL && direction == XB_D2H && is_told(reading, device, bytes)) {
             reading->entry.is_repeated = true;
             reading->entry.remedy = NULL;
         }

@@ -188,12 +188,6 @@ const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
 
 /* ---- one way to move data against another ---- */
 
-static bool clocks_differ(const struct xb_reading *reading, const struct xb_record_case *a,
-                          const struct xb_record_case *b)
-{
-    return xb_reading_device_timed(reading, a) != xb_reading_device_timed(reading, b);
-}
-
 /* Two ways in one direction. */
 struct pair {
     const struct xb_record_case *way, *other;
@@ -315,7 +309,8 @@ bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
         if (i == 0 || !both)
             say_pair(reading, &pairs[i], both ? &pairs[1] : NULL);
         is_told = is_told || is_certain(&pairs[i]) || is_same(&pairs[i]);
-        if (bytes >= XB_LARGE_BYTES && clocks_differ(reading, pairs[i].way, pairs[i].other))
+        if (bytes >= XB_LARGE_BYTES && xb_reading_device_timed(reading, pairs[i].way) !=
+                                           xb_reading_device_timed(reading, pairs[i].other))
             by_two_clocks = &pairs[i];
         xb_reading_number(reading, i == 0 ? "ratio_h2d" : "ratio_d2h", pairs[i].ratio,
                           XB_UNIT_RATIO);

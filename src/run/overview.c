@@ -606,21 +606,34 @@ static bool is_one_method(const struct bar *bars, size_t count)
     return true;
 }
 
+/* Whether a method has several of the values: else each value has a table of bars. */
+static bool is_sweep(const struct bar *bars, size_t count, const struct axis *axis)
+{
+    for (size_t i = 0; i < count; i++)
+        for (size_t v = 0; v < axis->count; v++)
+            if (axis->values[v] != value_of(axis, bars[i].test) &&
+                find_bar(bars, count, axis, axis->values[v], &bars[i]) != NULL)
+                return true;
+    return false;
+}
+
 /* Of one device, or of all beside each other. */
 static enum xb_status print_device(struct overview *view, const struct bar *bars, size_t count,
                                    bool names_devices, bool beside)
 {
     const struct axis axis = axis_of(bars, count, beside);
+    const bool sweeps = is_sweep(bars, count, &axis);
     enum xb_status status = XB_OK;
     if (!beside && axis.count > 2 && is_one_method(bars, count))
         return print_sweep(view, bars, count, &axis);
     for (size_t i = 0, equal = 0; status == XB_OK && i < count; i += equal) {
         equal = 1;
         while (i + equal < count && kind_of(bars[i].test) == kind_of(bars[i + equal].test) &&
-               is_time(bars[i].test) == is_time(bars[i + equal].test))
+               is_time(bars[i].test) == is_time(bars[i + equal].test) &&
+               (sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
             equal++;
-        status = axis.count > 1 ? print_matrix(view, bars + i, equal, &axis, names_devices)
-                                : print_bars(view, bars + i, equal, names_devices);
+        status = sweeps ? print_matrix(view, bars + i, equal, &axis, names_devices)
+                        : print_bars(view, bars + i, equal, names_devices);
     }
     return status;
 }

@@ -51,7 +51,7 @@ class Reading(Show):
 
     def assert_as_in(self, document, told):
         def way(entry):
-            return entry["cases"][0]["mode"], entry["cases"][0]["variant"]
+            return entry["bytes"], entry["cases"][0]["mode"], entry["cases"][0]["variant"]
 
         # What is slow in both directions is printed once.
         slow = [way(entry) for entry in document["reading"] if entry["code"] == "XB-SLOW-H2D"]

@@ -119,6 +119,28 @@ static void no_size_is_too_small(void **state)
     assert_advised(n, "XB-PINNING", "");
 }
 
+/* A way that is slow both ways is told once, if both are told of one size. */
+static void what_is_slow_both_ways_is_told_once(void **state)
+{
+    struct node *n = *state;
+    struct xb_result *pageable_back = add(n, &pageable, "driver", XB_D2H, 10);
+    add(n, &pageable, "driver", XB_H2D, 10);
+    add(n, &pinned, "registered", XB_H2D, 50);
+    add(n, &async, "registered", XB_D2H, 50);
+    for (unsigned d = XB_H2D; d <= XB_D2H; d++) {
+        add_small(n, &pageable, "driver", (enum xb_direction)d, 16 * KIB, 1e-6, 40e-6);
+        add_small(n, &pinned, "registered", (enum xb_direction)d, 16 * KIB, 1e-6, 10e-6);
+    }
+    assert_said(n, "slow",
+                "256 MiB: Pageable reaches 20 % of pinned to the GPU and 20 % of async back.");
+    assert_true(find_statement(n, "XB-SLOW-D2H").is_repeated);
+    set_bandwidth(pageable_back, 30); /* then only at the smaller size */
+    assert_said(
+        n, "slow",
+        "256 MiB: Pageable reaches 20 % of pinned to the GPU.\n16 KiB: Pageable reaches 25 % "
+        "of pinned back to the host, from the call until it is done.");
+}
+
 static void a_sweep_says_from_which_size_on(void **state)
 {
     static const double shares[] = {0.3, 0.92, 0.5, 0.91, 0.95};
@@ -156,6 +178,7 @@ int main(void)
         NODE_TEST(why_there_is_no_answer),
         NODE_TEST(single_operations_have_a_cost),
         NODE_TEST(no_size_is_too_small),
+        NODE_TEST(what_is_slow_both_ways_is_told_once),
         NODE_TEST(a_sweep_says_from_which_size_on),
     };
     return cmocka_run_group_tests_name("reading_answer", tests, NULL, NULL);

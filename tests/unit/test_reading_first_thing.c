@@ -29,6 +29,9 @@ static void what_helped_is_said(void **state)
                    "cudaMemPrefetchAsync() or hipMemPrefetchAsync() does that.");
     assert_number(n, "XB-SLOW-H2D", "first_thing_ratio", 4);
     assert_rests_on(n, "XB-SLOW-H2D", 3);
+    n->devices[0].info.shares_host_memory = true; /* no link was crossed */
+    assert_advised(n, "XB-PREFETCH", "");
+    n->devices[0].info.shares_host_memory = false;
     fault->times.values[0] /= 5; /* of too few samples all must be beyond the others */
     fault->times.count = 5;
     assert_advised(n, "XB-PREFETCH", "");

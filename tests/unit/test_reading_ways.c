@@ -210,6 +210,12 @@ static void advice_to_overlap(void **state)
                    "on two streams, from and to pinned memory. For your kernel: --mode job");
     assert_answered(
         n, "Copies and kernels overlapped take 24.0 ms instead of 60.0 ms: 2.5 times as fast.");
+    struct xb_samples *serial = &row->figures[row->figure_count - 1].samples;
+    serial->count = 2;
+    assert_true(find_statement(n, "XB-OVERLAP").gain == 2.5);
+    serial->count = 1;
+    assert_advised(n, "XB-OVERLAP", "");
+    serial->count = 7;
     row->times.values[0] *= 3; /* slower than the fastest in a row: not certain */
     assert_advised(n, "XB-OVERLAP", "");
 }

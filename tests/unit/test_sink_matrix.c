@@ -110,15 +110,16 @@ static void matrix_of_pairs(void **state)
     n->results[1].row.detail_count = 0;
     n->results[11].test.bytes = GIB; /* 3>2 stands in a matrix of its own */
     char *text = body(&n->run);
-    assert_has(text, "peer, direct read, one way, 256 MiB, GB/s (rows: from, columns: to; NVLink 18 x "
-                     "26.6 GB/s)\n"
-                     "            0      1      2      3\n"
-                     "     0      -    ERR   skip  390.3\n"
-                     "     1  391.0      -  391.2  391.3\n"
-                     "     2  392.0  392.1      -  392.3\n"
-                     "     3  393.0  393.1      -      -\n"
-                     "\n"
-                     "peer, direct read, one way, 1 GiB, GB/s (");
+    assert_has(text,
+               "peer, direct read, one way, 256 MiB, GB/s (rows: from, columns: to; NVLink 18 x "
+               "26.6 GB/s)\n"
+               "            0      1      2      3\n"
+               "     0      -    ERR   skip  390.3\n"
+               "     1  391.0      -  391.2  391.3\n"
+               "     2  392.0  392.1      -  392.3\n"
+               "     3  393.0  393.1      -      -\n"
+               "\n"
+               "peer, direct read, one way, 1 GiB, GB/s (");
     assert_has(text, "            2      3\n"
                      "     2      -      -\n"
                      "     3  393.2      -\n");
@@ -140,32 +141,33 @@ static void matrix_of_both_ways_and_of_links(void **state)
     set_link(add_pair(n, "direct-write", XB_D2D, 1, 0, 400), "NVLink", 2, 25e9);
     add(n, &pinned, "alloc", XB_H2D, 55);
     char *text = body(&n->run);
-    assert_has(text, "yes\n"
-                     "\n"
-                     "peer, direct write, both ways, 256 MiB, GB/s both ways together (between the "
-                     "two)\n"
-                     "              0        1        2\n"
-                     "     0        -    779.0  0.05610\n"
-                     "     1        -        -    50.40\n"
-                     "     2        -        -        -\n"
-                     "\n"
-                     "peer, through the host, one way, 256 MiB, GB/s (rows: from, columns: to)\n"
-                     "            0      1\n"
-                     "     0      -  37.50\n"
-                     "     1      -      -\n"
-                     "\n"
-                     "peer, direct write, one way, 256 MiB, GB/s (rows: from, columns: to; NVLink 2 x "
-                     "25.0 GB/s)\n"
-                     "            0      1\n"
-                     "     0      -      -\n"
-                     "     1  400.0      -\n"
-                     "\n"
-                     "links between the devices, number x GB/s each way (rows: from, columns: "
-                     "to)\n"
-                     "                      0                1                2\n"
-                     "     0                -  NVLink 2 x 25.0             PCIe\n"
-                     "     1  NVLink 2 x 25.0                -         NVLink 1\n"
-                     "     2                -                -                -\n");
+    assert_has(text,
+               "yes\n"
+               "\n"
+               "peer, direct write, both ways, 256 MiB, GB/s both ways together (between the "
+               "two)\n"
+               "              0        1        2\n"
+               "     0        -    779.0  0.05610\n"
+               "     1        -        -    50.40\n"
+               "     2        -        -        -\n"
+               "\n"
+               "peer, through the host, one way, 256 MiB, GB/s (rows: from, columns: to)\n"
+               "            0      1\n"
+               "     0      -  37.50\n"
+               "     1      -      -\n"
+               "\n"
+               "peer, direct write, one way, 256 MiB, GB/s (rows: from, columns: to; NVLink 2 x "
+               "25.0 GB/s)\n"
+               "            0      1\n"
+               "     0      -      -\n"
+               "     1  400.0      -\n"
+               "\n"
+               "links between the devices, number x GB/s each way (rows: from, columns: "
+               "to)\n"
+               "                      0                1                2\n"
+               "     0                -  NVLink 2 x 25.0             PCIe\n"
+               "     1  NVLink 2 x 25.0                -         NVLink 1\n"
+               "     2                -                -                -\n");
     assert_lacks(text, "peer staged d2d"); /* not in the main table */
     free(text);
 }
@@ -184,15 +186,16 @@ static void matrices_by_engine_and_by_kernel(void **state)
     set_by(add_pair(n, "direct-read", XB_D2D, 1, 0, 392), "kernel");
     spoil(set_by(add_pair(n, "staged", XB_D2D, 1, 0, 40), "kernel"), XB_RESULT_SKIPPED, "no cores");
     text = body(&n->run);
-    assert_has(text, "peer, direct read, one way, 256 MiB, by engine, GB/s (rows: from, columns: to)\n"
-                     "            0      1\n"
-                     "     0      -  396.0\n"
-                     "     1  397.0      -\n"
-                     "\n"
-                     "peer, direct read, one way, 256 MiB, by kernel, GB/s (rows: from, columns: to)\n"
-                     "            0      1\n"
-                     "     0      -  391.0\n"
-                     "     1  392.0      -\n");
+    assert_has(text,
+               "peer, direct read, one way, 256 MiB, by engine, GB/s (rows: from, columns: to)\n"
+               "            0      1\n"
+               "     0      -  396.0\n"
+               "     1  397.0      -\n"
+               "\n"
+               "peer, direct read, one way, 256 MiB, by kernel, GB/s (rows: from, columns: to)\n"
+               "            0      1\n"
+               "     0      -  391.0\n"
+               "     1  392.0      -\n");
     assert_has(text, "  skipped  peer staged d2d 256 MiB by kernel 1>0: no cores\n");
     free(text);
     for (size_t i = 0; i < n->run.case_count; i++)
@@ -216,19 +219,21 @@ static void matrix_of_groups(void **state)
     spoil(&n->results[4], XB_RESULT_ERROR, "the sum is wrong");
     char *text = body(&n->run);
     assert_has(text, "peer, direct read, one way, 256 MiB, GB/s (rows");
-    assert_has(text, "\npeer, direct read, one way, 256 MiB, group one-to-all, at the same time, GB/s "
-                     "(rows: from, columns: to;\n  NVLink 18 x 26.6 GB/s)\n"
-                     "            0      1      2    all\n"
-                     "     0      -  195.0  195.0  390.0\n"
-                     "     1      -      -      -      -\n"
-                     "     2  196.0  196.0      -    ERR\n");
-    assert_has(text, "\npeer, direct read, one way, 256 MiB, group all-to-one, at the same time, GB/s "
-                     "(rows: from, columns: to;\n  NVLink 18 x 26.6 GB/s)\n"
-                     "            0      1      2\n"
-                     "     0      -  190.0      -\n"
-                     "     1      -      -      -\n"
-                     "     2      -  190.0      -\n"
-                     "   all      -  380.0      -\n");
+    assert_has(text,
+               "\npeer, direct read, one way, 256 MiB, group one-to-all, at the same time, GB/s "
+               "(rows: from, columns:\n  to; NVLink 18 x 26.6 GB/s)\n"
+               "            0      1      2    all\n"
+               "     0      -  195.0  195.0  390.0\n"
+               "     1      -      -      -      -\n"
+               "     2  196.0  196.0      -    ERR\n");
+    assert_has(text,
+               "\npeer, direct read, one way, 256 MiB, group all-to-one, at the same time, GB/s "
+               "(rows: from, columns:\n  to; NVLink 18 x 26.6 GB/s)\n"
+               "            0      1      2\n"
+               "     0      -  190.0      -\n"
+               "     1      -      -      -\n"
+               "     2      -  190.0      -\n"
+               "   all      -  380.0      -\n");
     assert_has(text, "  ERROR    peer direct-read d2d 256 MiB group one-to-all 2>all: the sum is "
                      "wrong\n");
     assert_lacks(text, "VERIFIED"); /* no rows */
@@ -259,11 +264,12 @@ static void matrix_of_latencies(void **state)
     set_latency(there, 12.34e-6, 0);
     set_latency(back, 0.828e-6, 0);
     char *text = body(&n->run);
-    assert_string_equal(text, "peer, direct read, one way, 4 B, host latency p50 in us (rows: from, "
-                              "columns: to)\n"
-                              "             0       1\n"
-                              "     0       -   12.34\n"
-                              "     1  0.8280       -\n");
+    assert_string_equal(text,
+                        "peer, direct read, one way, 4 B, host latency p50 in us (rows: from, "
+                        "columns: to)\n"
+                        "             0       1\n"
+                        "     0       -   12.34\n"
+                        "     1  0.8280       -\n");
     spoil(back, XB_RESULT_ERROR, "wrong");
     free(text);
     text = body(&n->run);

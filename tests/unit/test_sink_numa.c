@@ -60,17 +60,19 @@ static void matrix_of_nodes_and_devices(void **state)
     spoil(add_node(n, XB_D2H, 1, 1, 50), XB_RESULT_ERROR, "it lies elsewhere");
     add(n, &async, "alloc", XB_D2H, 55); /* near: in no matrix */
     char *text = body(&n->run);
-    assert_has(text, "yes\n"
-                     "\n"
-                     "pinned, allocated, to the GPU, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
-                     "             0       1\n"
-                     "     0  *55.20   38.50\n"
-                     "     1   37.50  *55.30\n"
-                     "\n"
-                     "pinned, allocated, back to the host, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
-                     "           0     1\n"
-                     "     1  skip  *ERR\n"
-                     "* the node that the device is close to\n");
+    assert_has(
+        text,
+        "yes\n"
+        "\n"
+        "pinned, allocated, to the GPU, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
+        "             0       1\n"
+        "     0  *55.20   38.50\n"
+        "     1   37.50  *55.30\n"
+        "\n"
+        "pinned, allocated, back to the host, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
+        "           0     1\n"
+        "     1  skip  *ERR\n"
+        "* the node that the device is close to\n");
     assert_row(text,
                "pinned alloc h2d 256 MiB 1 0 37.50 37.50-37.50 37.50 37.50 5.00 us 5.00 ms 7 yes");
     assert_narrow(text);
@@ -112,20 +114,22 @@ static void matrices_by_parameter_and_together(void **state)
             add_node(n, XB_H2D, device, node, 45)->test.simultaneous = true;
     }
     char *text = body(&n->run);
-    assert_has(text, "pinned, allocated, to the GPU, 256 MiB, by engine, GB/s (rows: NUMA nodes, columns: "
-                     "devices)\n"
-                     "             0\n"
-                     "     0  *50.00\n"
-                     "     1   51.00\n");
+    assert_has(
+        text, "pinned, allocated, to the GPU, 256 MiB, by engine, GB/s (rows: NUMA nodes, columns: "
+              "devices)\n"
+              "             0\n"
+              "     0  *50.00\n"
+              "     1   51.00\n");
     assert_has(text, "by kernel, GB/s (rows: NUMA nodes, columns: devices)\n"
                      "             0\n"
                      "     0  *40.00\n"
                      "     1   41.00\n");
-    assert_has(text, "pinned, allocated, to the GPU, 256 MiB, at the same time, GB/s (rows: NUMA nodes, "
-                     "columns: devices)\n"
-                     "             0       1     all\n"
-                     "     0  *45.00   45.00   90.00\n"
-                     "     1   45.00  *45.00   91.00\n");
+    assert_has(text,
+               "pinned, allocated, to the GPU, 256 MiB, at the same time, GB/s (rows: NUMA nodes, "
+               "columns: devices)\n"
+               "             0       1     all\n"
+               "     0  *45.00   45.00   90.00\n"
+               "     1   45.00  *45.00   91.00\n");
     free(text);
 }
 
@@ -149,10 +153,11 @@ static void a_machine_with_one_node_has_one_cell_and_the_reason(void **state)
     begin(n, 1, 0);
     add_node(n, XB_H2D, 0, 0, 55);
     char *text = body_of_all(n, 1);
-    assert_has(text, "pinned, allocated, to the GPU, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
-                     "            0\n"
-                     "     0  55.00\n"
-                     "One cell a device: this machine has one NUMA node.\n");
+    assert_has(text,
+               "pinned, allocated, to the GPU, 256 MiB, GB/s (rows: NUMA nodes, columns: devices)\n"
+               "            0\n"
+               "     0  55.00\n"
+               "One cell a device: this machine has one NUMA node.\n");
     free(text);
 }
 

@@ -156,12 +156,12 @@ static void pairs_have_rows_and_a_matrix(void **state)
     char *text = table_of(&several);
     assert_row(text, "peer direct-read d2d 256 MiB 0>1 390.0 - 380.0 391.0 2.8% 3 yes");
     assert_row(text, "peer direct-read d2d 256 MiB 1>0 skipped - - - - 0 -");
-    assert_has(text,
-               "\n\npeer, direct read, one way, 256 MiB, GB/s (rows: from, columns: to; NVLink 18 x "
-               "26.6 GB/s)\n"
-               "            0      1\n"
-               "     0      -  390.0\n"
-               "     1   skip      -\n");
+    assert_has(
+        text, "\n\npeer, direct read, one way, 256 MiB, GB/s (rows: from, columns: to; NVLink 18 x "
+              "26.6 GB/s)\n"
+              "            0      1\n"
+              "     0      -  390.0\n"
+              "     1   skip      -\n");
     assert_line(text, "  skipped  peer direct-read d2d 256 MiB 1>0: not in reach");
     free(text);
     release(&several);

@@ -385,12 +385,16 @@ static void matrices_differ_in_parameters(void **state)
     set_parameters(&record.cases[0], small, 1);
     set_parameters(&record.cases[1], large, 1);
     char *text = body_of(written_record(write_all, &record));
-    assert_has(text, "peer, through the host, one way, 256 MiB, chunk 1 MiB, GB/s (rows: from, columns: to)\n"
-                     "            0      1\n"
-                     "     0      -  37.00\n");
-    assert_has(text, "peer, through the host, one way, 256 MiB, chunk 8 MiB, GB/s (rows: from, columns: to)\n"
-                     "            0      1\n"
-                     "     0      -  39.00\n");
+    assert_has(
+        text,
+        "peer, through the host, one way, 256 MiB, chunk 1 MiB, GB/s (rows: from, columns: to)\n"
+        "            0      1\n"
+        "     0      -  37.00\n");
+    assert_has(
+        text,
+        "peer, through the host, one way, 256 MiB, chunk 8 MiB, GB/s (rows: from, columns: to)\n"
+        "            0      1\n"
+        "     0      -  39.00\n");
     assert_has(text, "peer, direct read, one way, 256 MiB, GB/s (rows: from, columns: to)\n");
     free(text);
     xb_record_free(&record);
