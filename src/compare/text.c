@@ -171,28 +171,26 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
     return words->text;
 }
 
-static bool model_is_told(const struct xb_record *record, size_t process, size_t device)
-{
-    const char *name = record->processes[process].devices[device].name;
-    for (size_t i = 0; i <= process; i++)
-        for (size_t j = 0; j < (i < process ? record->processes[i].device_count : device); j++) {
-            const char *other = record->processes[i].devices[j].name;
-            if (name == NULL || (other != NULL && strcmp(name, other) == 0))
-                return true;
-        }
-    return name == NULL;
-}
-
+/* Each model once, of any process and device, and how many more than four. */
 static void add_models(struct xb_words *words, const struct xb_record *record)
 {
+    const char *told[64];
+    size_t count = 0;
     static const size_t most = 4;
-    size_t told = 0;
     for (size_t i = 0; i < record->process_count; i++)
-        for (size_t j = 0; j < record->processes[i].device_count; j++)
-            if (!model_is_told(record, i, j) && told++ < most)
-                xb_words_add(words, ", %s", XB_PLAIN_WORD(record->processes[i].devices[j].name));
-    if (told > most)
-        xb_words_add(words, " and %zu more models", told - most);
+        for (size_t j = 0; j < record->processes[i].device_count; j++) {
+            const char *name = record->processes[i].devices[j].name;
+            size_t k = 0;
+            while (name != NULL && k < count && strcmp(told[k], name) != 0)
+                k++;
+            if (name == NULL || k < count || count == sizeof told / sizeof told[0])
+                continue;
+            told[count++] = name;
+            if (count <= most)
+                xb_words_add(words, ", %s", XB_PLAIN_WORD(name));
+        }
+    if (count > most)
+        xb_words_add(words, " and %zu more models", count - most);
 }
 
 const char *xb_compare_file(const struct xb_record *record, struct xb_words *words)

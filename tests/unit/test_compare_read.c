@@ -191,7 +191,7 @@ static void tells_which_program_compared(void **state)
     assert_int_equal(parse(text, &error), XB_OK);
     cJSON_free(text);
     text = told(plain_table);
-    assert_has(text, "by        xferbench 0.0.9\n");
+    assert_has(text, "program   xferbench 0.0.9\n");
     free(text);
     xb_comparison_file_free(&file);
     cJSON_Delete(tree);

@@ -119,7 +119,7 @@ static void table_as_a_whole(void **state)
          "  rule      worse by 2 % or more is a regression; 1 of 1 figures count; chance of a "
          "false alarm: 1 %\n"
          "            at most\n"
-         "  by        xferbench 0.1.0\n"},
+         "  program   xferbench 0.1.0\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
