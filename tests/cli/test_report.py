@@ -108,7 +108,7 @@ class Report(Case):
         terminal = harness.Terminal()
         outcome = self.run_program("report", os.path.join(H200, "link-1.json"), terminal=terminal, stdout=terminal.slave)
         self.assertEqual(outcome.code, 2, outcome)
-        self.assertIn("name a file with --output report.html", outcome.err)
+        self.assertIn("name a file with --output report.html", " ".join(outcome.err.split()))
         self.assertNotIn("<html", outcome.err)
 
     def test_of_one_result(self):
