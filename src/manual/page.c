@@ -205,7 +205,7 @@ static void put_page(FILE *stream, const char *date)
     fputs(".SH SEE ALSO\nThe folder of documents that is installed with the program: README.md, "
           "docs/measurement.md, docs/reading.md, docs/compare.md, docs/report.md, "
           "docs/timeline.md, docs/link.md, docs/fleet.md, docs/fleet-output.md, docs/advise.md, "
-          "docs/options.md.\n",
+          "docs/words.md, docs/options.md.\n",
           stream);
 }
 
