@@ -84,7 +84,7 @@ void xb_terminal_want_colours(enum xb_colours colours)
 bool xb_terminal_has_colours(FILE *stream)
 {
     if (wanted_colours != XB_COLOURS_AUTO)
-        return wanted_colours == XB_COLOURS_ALWAYS && fileno(stream) >= 0;
+        return wanted_colours == XB_COLOURS_ALWAYS;
     return xb_is_terminal(stream) && !is_dumb() && !is_given(getenv("NO_COLOR"));
 }
 

@@ -211,7 +211,7 @@ static void keep(struct xb_reading *reading, const char *before, const char *tex
     while (length + strlen(before) > MOST_LETTERS)
         do
             length--;
-        while (length > 1 && text[length - 1] != '.');
+        while (length > 1 && strncmp(text + length - 1, ". ", 2) != 0); /* not within a number */
     reading->list->answer =
         xb_arena_print(&reading->list->texts, "%s%.*s", before, (int)length, text);
     if (reading->list->answer == NULL)

@@ -409,9 +409,10 @@ static void print_block(FILE *stream, const struct xb_matrix_grid *grid, size_t 
 
 struct printing {
     FILE *stream;
-    bool first;   /* nothing stands above, so that no empty line is needed */
-    bool is_line; /* that is a line of such a matrix */
-    bool brief;   /* a matrix whose values are alike becomes a line */
+    bool first;      /* nothing stands above, so that no empty line is needed */
+    bool is_line;    /* that is a line of such a matrix */
+    size_t left_out; /* matrices of sizes below the largest */
+    bool brief; /* the largest size is enough, and a matrix whose values are alike becomes a line */
     bool differs; /* a matrix is of several kinds of links */
 };
 
@@ -448,6 +449,16 @@ static void print_line(FILE *stream, const char *title, size_t count, double lea
                    is_one ? "" : high, count, count > 1 ? "s" : "");
 }
 
+/* Whether the same was measured in a larger size. */
+static bool has_larger(const struct xb_record *record, const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < record->case_count; i++)
+        if (record->cases[i].bytes > test->bytes &&
+            xb_cases_order(&record->cases[i], test, XB_BUT_SIZE) == 0)
+            return true;
+    return false;
+}
+
 /* Columns that do not fit into a line stand below. */
 static enum xb_status print_one(const struct matrix *matrix, void *argument, struct xb_error *error)
 {
@@ -464,6 +475,10 @@ static enum xb_status print_one(const struct matrix *matrix, void *argument, str
         add_title(&title, matrix);
     if (grid.title == NULL)
         grid.title = title.text;
+    if (printing->brief && has_larger(matrix->record, matrix->cases[0])) {
+        printing->left_out++;
+        return XB_OK;
+    }
     printing->differs = printing->differs || !one_link(matrix, link);
     enum xb_status status = make_grid(matrix, SIZE_MAX, "", "", &grid, &memory, error);
     if (status == XB_OK && printing->brief)
@@ -495,6 +510,8 @@ enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, boo
 {
     struct printing printing = {.stream = stream, .first = first, .brief = brief};
     enum xb_status status = visit_all(record, &of_pairs, print_one, &printing, error);
+    if (printing.left_out > 0)
+        fputs("Pairs in other sizes: --columns all\n", stream);
     if (status == XB_OK && printing.differs)
         status = visit_all(record, &of_links, print_one, &printing, error);
     return status;

@@ -456,10 +456,12 @@ static const struct bar *find_bar(const struct bar *bars, size_t count, const st
 }
 
 /* `most`: the decimals of its column. */
-static void value_cell(struct xb_table *table, const struct bar *bar, int most)
+static void value_cell(const struct overview *view, struct xb_table *table, const struct bar *bar,
+                       int most)
 {
-    if (bar == NULL)
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    const char *flaw = bar != NULL ? flaw_of(view, bar->test) : "-";
+    if (flaw[0] != '\0')
+        xb_table_cell(table, bar != NULL ? XB_COLOUR_BAD : XB_COLOUR_NONE, "%s", flaw);
     else if (is_time(bar->test))
         duration_cell(table, bar->s.median);
     else
@@ -500,7 +502,7 @@ static enum xb_status print_sweep(struct overview *view, const struct bar *bars,
             if (first[kind] == NULL)
                 continue;
             const struct bar *bar = find_bar(bars, count, axis, axis->values[v], first[kind]);
-            value_cell(table, bar, decimals[kind]);
+            value_cell(view, table, bar, decimals[kind]);
             xb_table_bar(table, bar != NULL ? bar->s.median / whole[kind] : 0);
         }
     }
@@ -583,7 +585,7 @@ static enum xb_status print_matrix(struct overview *view, const struct bar *bars
             xb_table_cell(table, XB_COLOUR_NONE, "  %s", bars[i].name);
             for (size_t a = 0; a < across; a++) {
                 uint64_t value = value_across(axis, a, across);
-                value_cell(table, find_bar(bars, count, axis, value, &bars[i]), decimals[a]);
+                value_cell(view, table, find_bar(bars, count, axis, value, &bars[i]), decimals[a]);
             }
             if (has_curve)
                 curve_cell(table, bars, count, axis, &bars[i]);
@@ -687,7 +689,7 @@ static double weight_of(const struct xb_reading_entry *entry)
 void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
 {
     const struct xb_reading_entry *advice[MOST_ADVICE];
-    size_t count = 0, untold = 0;
+    size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
         size_t at = 0;
@@ -695,7 +697,6 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         for (size_t k = 0; k < i && !is_known; k++) /* another device or size may say the same */
             is_known =
                 list->entries[k].remedy != NULL && strcmp(list->entries[k].code, entry->code) == 0;
-        untold += entry->is_untold;
         while (at < count && weight_of(advice[at]) >= weight_of(entry))
             at++;
         if (is_known || at == MOST_ADVICE)
@@ -716,8 +717,4 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         if (list->entries[i].is_fine)
             xb_lines_print(stream, xb_terminal_prose_columns(stream), "Fine: %s",
                            list->entries[i].text);
-    if (untold > 0)
-        xb_heading_print(stream, XB_COLOUR_NONE,
-                         "Too noisy to tell: %zu comparison%s (--reading all).", untold,
-                         untold > 1 ? "s" : "");
 }

@@ -18,8 +18,7 @@ void xb_overview_header(FILE *stream, const struct xb_record *record);
 XB_MUST_CHECK enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record,
                                               const bool *told, struct xb_error *error);
 
-/* What the reader's program should change, at most three things; what is fine; how many comparisons
- * could not be told. */
+/* What the reader's program should change, at most three things; what is fine. */
 void xb_overview_advice(FILE *stream, const struct xb_reading_list *list);
 
 #endif

@@ -127,9 +127,12 @@ static void print_processes(FILE *stream, const struct xb_record *record)
     size_t with_results = 0;
     for (size_t i = 0; i < record->process_count; i++)
         with_results += record->processes[i].has_results;
-    if (record->is_merged)
-        fprintf(stream, "%zu of %zu processes have results\n", with_results,
-                record->asked_processes);
+    if (!record->is_merged)
+        return;
+    if (record->role != NULL)
+        fprintf(stream, "%s%s%s: ", record->role, record->program != NULL ? " " : "",
+                record->program != NULL ? record->program : "");
+    fprintf(stream, "%zu of %zu processes have results\n", with_results, record->asked_processes);
 }
 
 /* ---- a table ---- */
@@ -319,13 +322,13 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
     if (has_results)
         status = print_results(stream, record, view->all_columns, error);
     if (status == XB_OK && view->all_notes)
-        status = xb_table_notes(stream, record, false, error);
+        status = xb_table_notes(stream, record, false, &reading, error);
     if (view->all_reading)
         xb_reading_print(stream, &reading);
     else
         xb_overview_advice(stream, &reading);
     if (status == XB_OK && !view->all_notes)
-        status = xb_table_notes(stream, record, true, error);
+        status = xb_table_notes(stream, record, true, &reading, error);
     if (has_results && !view->all_columns)
         xb_heading_print(
             stream, XB_COLOUR_NONE,

@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_RUN_TABLE_H
 #define XFERBENCH_RUN_TABLE_H
 
+#include "reading/list.h"
 #include "record/shown_parameters.h"
 #include "xferbench/record.h"
 
@@ -44,7 +45,8 @@ void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
  * noisy or warned of in a line each if `brief`. Prints nothing where there is nothing to say.
  * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record,
-                                            bool brief, struct xb_error *error);
+                                            bool brief, const struct xb_reading_list *reading,
+                                            struct xb_error *error);
 
 /* ---- sweep.c ---- */
 

@@ -166,7 +166,7 @@ static void add_not_run(struct xb_words *words, const struct xb_record_case *tes
                  xb_method_name(test, text, sizeof text));
     if (rows > 1)
         xb_words_add(words, " and %zu more", rows - 1);
-    xb_words_add(words, " (%s)", reason);
+    xb_words_add(words, " (%.*s)", (int)strcspn(reason, ":,"), reason);
 }
 
 /* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed". False where memory is short. */
@@ -303,13 +303,14 @@ static void print_cut(struct printer *printer)
     }
 }
 
-/* "Noisy: 4 results. Other warnings: 2. Details: --verbose" */
-static void count_warnings(struct printer *printer)
+/* "Noisy: 4 results. Too noisy to tell: 2 comparisons. Details: --verbose" */
+static void count_warnings(struct printer *printer, const struct xb_reading_list *reading)
 {
     const struct xb_record *record = printer->record;
     struct xb_words words = {.length = 0};
     size_t noise = 0;
     size_t others = 0;
+    size_t untold = 0;
     for (size_t i = 0; i < record->case_count; i++) {
         bool is_noise = false, is_other = false;
         for (size_t p = 0; p < record->process_count; p++) {
@@ -327,8 +328,13 @@ static void count_warnings(struct printer *printer)
         xb_words_add(&words, "Noisy: %zu result%s. ", noise, noise > 1 ? "s" : "");
     if (others > 0)
         xb_words_add(&words, "With a warning: %zu result%s. ", others, others > 1 ? "s" : "");
+    for (size_t i = 0; i < reading->count; i++)
+        untold += reading->entries[i].is_untold;
+    if (untold > 0)
+        xb_words_add(&words, "Too noisy to tell: %zu comparison%s. ", untold,
+                     untold > 1 ? "s" : "");
     xb_words_add(&words, "Details: --verbose");
-    if (noise + others > 0)
+    if (noise + others + untold > 0)
         print(printer, XB_COLOUR_WARNING, "", &words);
 }
 
@@ -358,7 +364,7 @@ static void print_warnings(struct printer *printer, struct warnings *warnings)
 }
 
 enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
-                              struct xb_error *error)
+                              const struct xb_reading_list *reading, struct xb_error *error)
 {
     struct printer printer = {
         .stream = stream, .record = record, .names = names_of(record), .brief = brief};
@@ -389,7 +395,7 @@ enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, bool
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the notes");
     print_cut(&printer);
     if (brief)
-        count_warnings(&printer);
+        count_warnings(&printer, reading);
     else
         print_warnings(&printer, &warnings);
     return XB_OK;
