@@ -153,7 +153,7 @@ static void tell(const struct xb_child *child, int number)
         (void)kill(child->process, number);
 }
 
-void xb_child_dismiss(struct xb_child *child, int number, double patience_s)
+void xb_child_terminate(struct xb_child *child, int number, double patience_s)
 {
     if (child->kill_at > 0)
         return;
@@ -162,10 +162,10 @@ void xb_child_dismiss(struct xb_child *child, int number, double patience_s)
     tell(child, SIGCONT); /* one that is stopped does not hear it before */
 }
 
-void xb_child_heed_interrupt(struct xb_child *child, int number, double patience_s)
+void xb_child_pass_on_signal(struct xb_child *child, int number, double patience_s)
 {
     if (xb_interrupt_signal() != 0)
-        xb_child_dismiss(child, number, patience_s);
+        xb_child_terminate(child, number, patience_s);
     if (xb_interrupt_count() > 1)
         xb_child_kill(child);
 }
@@ -206,7 +206,7 @@ static void look_for_end(struct xb_child *child)
         child->signal = WTERMSIG(status);
 }
 
-bool xb_child_glance(struct xb_child *child, int fd, int pause_ms)
+bool xb_child_poll(struct xb_child *child, int fd, int pause_ms)
 {
     struct pollfd ready = {.fd = fd, .events = POLLIN};
     bool is_ready = poll(&ready, 1, pause_ms) > 0;
@@ -220,7 +220,7 @@ bool xb_child_wait(struct xb_child *child, double until)
 {
     look_for_end(child);
     while (child->ended_at == 0 && xb_clock_now() < until)
-        (void)xb_child_glance(child, -1, LEAVING_MS);
+        (void)xb_child_poll(child, -1, LEAVING_MS);
     return child->ended_at > 0;
 }
 

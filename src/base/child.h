@@ -68,16 +68,16 @@ xb_child_start(struct xb_child *child, const struct xb_child_task *task, struct 
  * the most; -1 only pauses. Then notes the child's end if it has come, and kills it if it is time
  * to. Returns whether there is something about the file: again at once for one that is closed.
  */
-bool xb_child_glance(struct xb_child *child, int fd, int pause_ms);
+bool xb_child_poll(struct xb_child *child, int fd, int pause_ms);
 
 /* Waits for its end, until `until` on that clock at the most. Returns whether it has ended. */
 bool xb_child_wait(struct xb_child *child, double until);
 
 /* Asks it to leave, by this signal; kills it `patience_s` later. Only the first call counts. */
-void xb_child_dismiss(struct xb_child *child, int number, double patience_s);
+void xb_child_terminate(struct xb_child *child, int number, double patience_s);
 
 /* Does that if this process has caught a signal; kills the child if it has caught a second one. */
-void xb_child_heed_interrupt(struct xb_child *child, int number, double patience_s);
+void xb_child_pass_on_signal(struct xb_child *child, int number, double patience_s);
 
 void xb_child_kill(struct xb_child *child);
 

@@ -55,9 +55,9 @@ static int guard(void *argument, int channel)
         return 0; /* it died before there was a group */
     while (xb_channel_read(channel, &nothing, sizeof nothing))
         continue;
-    xb_child_dismiss(&group, SIGTERM, HEED_S);
+    xb_child_terminate(&group, SIGTERM, HEED_S);
     while (group.killed_at == 0 && xb_child_is_group_left(&group))
-        (void)xb_child_glance(&group, -1, GLANCE_MS);
+        (void)xb_child_poll(&group, -1, GLANCE_MS);
     return 0;
 }
 
@@ -160,7 +160,7 @@ static bool read_some(struct watch *watch)
     keep(watch, piece, (size_t)got);
     if (!watch->outcome->too_long && !watch->out_of_memory)
         return true;
-    xb_child_dismiss(&watch->child, SIGTERM, HEED_S);
+    xb_child_terminate(&watch->child, SIGTERM, HEED_S);
     return false;
 }
 
@@ -170,13 +170,13 @@ static void watch_to_end(struct watch *watch)
 {
     while (!is_over(watch)) {
         bool leaving = watch->output[0] < 0 || watch->child.ended_at > 0;
-        if (xb_child_glance(&watch->child, watch->output[0], leaving ? LEAVING_MS : GLANCE_MS))
+        if (xb_child_poll(&watch->child, watch->output[0], leaving ? LEAVING_MS : GLANCE_MS))
             (void)read_some(watch);
         /* Asks it to leave where there is a reason to. */
-        xb_child_heed_interrupt(&watch->child, SIGTERM, WRITE_S);
+        xb_child_pass_on_signal(&watch->child, SIGTERM, WRITE_S);
         if (watch->program->end_at > 0 && xb_clock_now() >= watch->program->end_at) {
             watch->outcome->overdue = true;
-            xb_child_dismiss(&watch->child, SIGTERM, HEED_S);
+            xb_child_terminate(&watch->child, SIGTERM, HEED_S);
         }
     }
     while (watch->output[0] >= 0 && read_some(watch))

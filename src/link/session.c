@@ -252,8 +252,8 @@ bool xb_link_session_wait(struct xb_link_session *session)
     struct xb_child *child = &session->child;
     double left = session->deadline - xb_clock_now();
     while (!is_done(session) && child->ended_at == 0 && left > 0) {
-        (void)xb_child_glance(child, -1, GLANCE_MS);
-        xb_child_heed_interrupt(child, xb_interrupt_signal(), left);
+        (void)xb_child_poll(child, -1, GLANCE_MS);
+        xb_child_pass_on_signal(child, xb_interrupt_signal(), left);
         left = session->deadline - xb_clock_now();
     }
     bool ended = child->ended_at > 0;

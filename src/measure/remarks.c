@@ -29,8 +29,7 @@ static enum xb_status add_overlap(struct xb_result *result, struct xb_error *err
         return status;
     if (xb_result_has(result, &xb_figure_overlap) && overlap < LEAST_OVERLAP)
         xb_result_warn(result,
-                       "all of it moved together for only %.0f %% of the time: the sum is less "
-                       "than the paths can carry together",
+                       "the copies overlapped for only %.0f %% of the time: this sum is too low",
                        100 * overlap);
     return XB_OK;
 }

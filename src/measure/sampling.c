@@ -29,10 +29,11 @@ static bool can_hold(struct xb_measurement *measurement, const struct xb_lane *l
     }
     if (operations <= device->held_operations)
         return true;
-    xb_result_warn(measurement->result,
-                   "%llu operations do not fit behind a held queue (%u do): the time may include "
-                   "enqueuing them",
-                   (unsigned long long)operations, device->held_operations);
+    xb_result_warn(
+        measurement->result,
+        "too many operations to queue before the clock starts (%llu; limit %u): the time "
+        "may include launching them",
+        (unsigned long long)operations, device->held_operations);
     return false;
 }
 

@@ -314,7 +314,7 @@ static int start_nobody(void *argument, int channel)
     no_processes = true;
     if (xb_child_start(&child, &task, &error) == XB_OK)
         return 1;
-    xb_child_dismiss(&child, SIGUSR1, INFINITY);
+    xb_child_terminate(&child, SIGUSR1, INFINITY);
     xb_child_end_group(&child);
     return xb_child_end(&child, INFINITY, INFINITY) && noted == 0 ? 23 : 2;
 }
@@ -356,7 +356,7 @@ static void one_that_heeds_is_not_killed(void **state)
     const struct xb_child_task task = {.what = "it", .work = heedful};
     struct xb_child child = start(&task);
     hear(child.channel, 'r');
-    xb_child_dismiss(&child, SIGTERM, INFINITY);
+    xb_child_terminate(&child, SIGTERM, INFINITY);
     hear(child.channel, 't');
     wait_for_end(&child);
     assert_int_equal(child.exit_code, SIGTERM);
@@ -370,7 +370,7 @@ static void one_that_is_stopped_hears(void **state)
     int status = 0;
     assert_int_equal(__real_waitpid(child.process, &status, WUNTRACED), child.process);
     assert_true(WIFSTOPPED(status));
-    xb_child_dismiss(&child, SIGTERM, INFINITY);
+    xb_child_terminate(&child, SIGTERM, INFINITY);
     wait_for_end(&child);
     assert_int_equal(child.exit_code, SIGTERM);
     (void)state;
@@ -381,9 +381,9 @@ static void one_that_heeds_nothing_is_killed_when_it_is_time(void **state)
     const struct xb_child_task task = {.what = "it", .work = heedless};
     struct xb_child child = start(&task);
     hear(child.channel, 'r');
-    xb_child_dismiss(&child, SIGTERM, 600);
-    xb_child_dismiss(&child, SIGKILL, 0); /* it was asked already */
-    (void)xb_child_glance(&child, -1, 0);
+    xb_child_terminate(&child, SIGTERM, 600);
+    xb_child_terminate(&child, SIGKILL, 0); /* it was asked already */
+    (void)xb_child_poll(&child, -1, 0);
     assert_true(child.killed_at == 0);
     clock_ahead_s += 601;
     wait_for_end(&child);
@@ -439,11 +439,11 @@ static void glance_tells_of_a_file(void **state)
 {
     const struct xb_child_task task = {.what = "it", .work = wait_for_word};
     struct xb_child child = start(&task);
-    assert_true(xb_child_glance(&child, child.channel, GUARD_MS));
+    assert_true(xb_child_poll(&child, child.channel, GUARD_MS));
     hear(child.channel, 'r');
-    assert_false(xb_child_glance(&child, child.channel, 0));
+    assert_false(xb_child_poll(&child, child.channel, 0));
     say(child.channel, '.');
-    assert_true(xb_child_glance(&child, child.channel, GUARD_MS)); /* it closes its end */
+    assert_true(xb_child_poll(&child, child.channel, GUARD_MS)); /* it closes its end */
     wait_for_end(&child);
     assert_int_equal(child.exit_code, 0);
     (void)state;
@@ -637,18 +637,18 @@ static int be_interrupted(void *argument, int channel)
     struct xb_child second = start(&killed);
     hear(first.channel, 'r');
     hear(second.channel, 'r');
-    xb_child_heed_interrupt(&first, SIGTERM, INFINITY);
+    xb_child_pass_on_signal(&first, SIGTERM, INFINITY);
     assert_true(first.kill_at == 0);
     (void)raise(SIGINT);
-    xb_child_heed_interrupt(&first, SIGTERM, INFINITY);
-    xb_child_heed_interrupt(&second, SIGTERM, INFINITY);
+    xb_child_pass_on_signal(&first, SIGTERM, INFINITY);
+    xb_child_pass_on_signal(&second, SIGTERM, INFINITY);
     hear(first.channel, 't');
     wait_for_end(&first);
     assert_int_equal(first.exit_code, SIGTERM);
     assert_true(second.killed_at == 0);
     clock_ahead_s += 600; /* else it would be the same request */
     (void)raise(SIGINT);
-    xb_child_heed_interrupt(&second, SIGTERM, INFINITY);
+    xb_child_pass_on_signal(&second, SIGTERM, INFINITY);
     assert_true(second.kill_at <= xb_clock_now()); /* nobody waits for the rest of its patience */
     wait_for_end(&second);
     assert_int_equal(second.signal, SIGKILL);

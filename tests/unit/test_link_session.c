@@ -392,7 +392,7 @@ static void run_past_the_deadline(struct outcome *o)
     o->session->deadline = xb_clock_now() + 0.25; /* within the margin for the report */
     assert_int_equal(xb_link_session_start(o->session, &error), XB_OK);
     while (o->session->child.ended_at == 0)
-        (void)xb_child_glance(&o->session->child, -1, 50);
+        (void)xb_child_poll(&o->session->child, -1, 50);
     (void)xb_link_session_wait(o->session);
 }
 

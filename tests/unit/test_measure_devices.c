@@ -44,7 +44,7 @@ static void test_devices_at_the_same_time(void **state)
     for (size_t i = 0; i < 5; i++)
         assert_int_equal(rows[i].row.verified, XB_VERIFIED_TRUE);
     assert_true(rows[5].test.mode->pairs); /* and pairs, of which two are no group */
-    expect_reason(&rows[11], XB_RESULT_SKIPPED, "need three devices");
+    expect_reason(&rows[11], XB_RESULT_SKIPPED, "needs three GPUs");
     finish(&f);
 }
 
@@ -339,7 +339,7 @@ static void test_one_device_has_nobody_beside_it(void **state)
     assert_int_equal(f.run.case_count, 3);
     expect_status(&f.run.results[0], XB_RESULT_OK);
     for (size_t i = 1; i < 3; i++)
-        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "only one is chosen or present");
+        expect_reason(&f.run.results[i], XB_RESULT_SKIPPED, "only one is here or selected");
     finish(&f);
 }
 

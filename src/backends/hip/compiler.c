@@ -224,7 +224,7 @@ static bool compile_apart(struct job *job, int caller)
     }
     child.kill_at = xb_clock_now() + LIMIT_S;
     while (child.ended_at == 0 && !xb_child_is_stuck(&child))
-        if (xb_child_glance(&child, caller, COMPILER_GLANCE_MS)) {
+        if (xb_child_poll(&child, caller, COMPILER_GLANCE_MS)) {
             xb_child_kill(&child);
             caller = -1; /* a closed channel stays readable, so waiting on it would spin */
         }
@@ -311,7 +311,7 @@ enum xb_status xb_hip_compiler_start(struct xb_error *error)
 static bool wait_for_reply(void)
 {
     while (!xb_interrupt_is_due())
-        if (xb_child_glance(&compiler, compiler.channel, CALLER_GLANCE_MS))
+        if (xb_child_poll(&compiler, compiler.channel, CALLER_GLANCE_MS))
             return true;
     return false;
 }
