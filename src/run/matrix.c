@@ -367,7 +367,7 @@ static void add_title(struct xb_words *words, const struct matrix *matrix)
     bool both_ways = strcmp(of->direction, xb_direction_name(XB_BIDIR)) == 0;
     const char *unit = xb_mode_has_latency(of->mode) ? "latency p50 in us"
                        : of->latency                 ? "host latency p50 in us"
-                       : both_ways                   ? "GB/s both ways together"
+                       : both_ways                   ? "GB/s together"
                                                      : "GB/s";
     xb_words_add(words, "%s", xb_method_name(of, text, sizeof text));
     xb_words_add(words, ", %s, %s", xb_direction_words(of),

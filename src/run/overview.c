@@ -75,7 +75,8 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
                      node);
     else if (node[0] != '\0')
         xb_words_add(&words, ", node %s", node);
-    if (words.length <= xb_terminal_prose_columns(stream)) /* as it is: with its blanks */
+    xb_make_plain(words.text);
+    if (strlen(words.text) <= xb_terminal_prose_columns(stream)) /* as it is: with its blanks */
         fprintf(stream, "%s%s%s\n", xb_colour_begin(stream, XB_COLOUR_TITLE), words.text,
                 xb_colour_end(stream, XB_COLOUR_TITLE));
     else

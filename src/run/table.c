@@ -129,10 +129,12 @@ static void print_processes(FILE *stream, const struct xb_record *record)
         with_results += record->processes[i].has_results;
     if (!record->is_merged)
         return;
+    struct xb_words words = {.length = 0};
     if (record->role != NULL)
-        fprintf(stream, "%s%s%s: ", record->role, record->program != NULL ? " " : "",
-                record->program != NULL ? record->program : "");
-    fprintf(stream, "%zu of %zu processes have results\n", with_results, record->asked_processes);
+        xb_words_add(&words, "%s%s%s: ", record->role, record->program != NULL ? " " : "",
+                     record->program != NULL ? record->program : "");
+    xb_heading_print(stream, XB_COLOUR_NONE, "%s%zu of %zu processes have results", words.text,
+                     with_results, record->asked_processes);
 }
 
 /* ---- a table ---- */

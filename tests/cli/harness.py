@@ -71,6 +71,8 @@ HOST = ("--backend", "host")
 ONE = (*HOST, "--mode", "pinned", "--direction", "h2d")
 # The time limit bounds the warm-up too, which does not settle where others use the machine.
 FEW = ("--samples", "3", "--time-limit", "1ms", "--warm-up", "1ms")
+# What `run --json` says of one process, and `show` does not.
+ASKS_FOR_MORE = "To compare with another file: measure with --processes 8.\n"
 SMALL = (*ONE, "--size", "4K", *FEW)
 # In their order, as the build has them. And some that the host backend measures, which has no managed
 # memory and no pairs.

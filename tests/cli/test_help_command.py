@@ -95,7 +95,7 @@ class HelpCommand(Case):
             with self.subTest(mode=mode):
                 out = self.assert_same(("help", mode), ("--help", mode))
                 self.assertTrue(out.startswith(f"{mode}: "), out)
-                self.assertEqual("\nCalls: " in out, mode not in ("loads", "peer-loads", "compress"), out)
+                self.assertEqual("\nCalls: " in out, mode not in ("loads", "compress"), out)
                 self.assertRegex(self.assert_succeeds("--help").out, rf"(?m)^  {mode} +\w")
 
     def test_calls(self):

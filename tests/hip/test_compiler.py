@@ -42,7 +42,7 @@ class Compiler(HipCase):
     def test_unknown_architecture_on_the_terminal(self):
         """The reason in the table's notes, and not what the dying compiler said."""
         outcome = self.check_outcome(
-            self.run_program(*SMALL, *KERNEL_ROW, environment={"XB_STANDIN_ARCH": "gfx999"})
+            self.run_program(*SMALL, *KERNEL_ROW, "--verbose", environment={"XB_STANDIN_ARCH": "gfx999"})
         )
         self.assertEqual((outcome.code, outcome.err), (3, ""), outcome)
         notes = outcome.out.split("\nNotes\n")[1]

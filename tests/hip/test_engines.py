@@ -44,17 +44,15 @@ class Engines(HipCase):
 
     def test_reading(self):
         arguments = (*HIP, "--mode", "pinned", "--direction", "d2h", "--device", "0", "--size", "16M", "--samples", "6")
-        advice = "Give each direction a queue of its own"
         for environment, words in (
-            (SLOWER, ("after h2d", "86 % as fast right after", "(48.00, without it 56.00 GB/s)", advice)),
-            (ALIKE, ("after h2d", "as fast, within the noise,", "(56.00, without it 56.00 GB/s)")),
+            (SLOWER, ("after h2d", "back to the host is 86 % as fast (48.0, alone 56.0 GB/s)")),
+            (ALIKE, ("after h2d", "as fast, within the noise (56.0, alone 56.0 GB/s)")),
         ):
             with self.subTest(environment=environment):
-                outcome = self.check_outcome(self.run_program(*arguments, environment=environment))
+                outcome = self.check_outcome(self.run_program(*arguments, "--verbose", environment=environment))
                 self.assertEqual(outcome.code, 0, outcome)
                 said = " ".join(outcome.out.split("\nReading\n")[1].split())
                 self.assert_words(said, words, outcome)
-                self.assertEqual(advice in said, advice in words, outcome)
 
     def test_host_backend_has_none(self):
         outcome = self.check_outcome(

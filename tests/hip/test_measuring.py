@@ -172,7 +172,7 @@ class Works(HipCase):
         self.assert_library_named(outcome)
 
     def test_table(self):
-        outcome = self.check_outcome(self.run_program(*SMALL, "--mode", "pinned", "--device", "all"))
+        outcome = self.check_outcome(self.run_program(*SMALL, "--mode", "pinned", "--device", "all", "--verbose"))
         self.assertEqual(outcome.code, 0, outcome)
         header = " ".join(outcome.out.split("\nMODE ")[0].split())
         words = ("backend hip, runtime 99.0.0", f"library {STAND_IN}, NAMED BY {OVERRIDE}")

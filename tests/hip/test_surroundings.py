@@ -94,7 +94,7 @@ class Surroundings(HipCase):
         )
         self.assertEqual(outcome.code, 0, outcome)
         self.assert_ok(outcome.rows("pinned"), outcome)
-        self.assert_skipped(outcome.rows("peer"), ("two devices",), outcome)
+        self.assert_skipped(outcome.rows("peer"), ("two GPUs",), outcome)
 
     def test_many_devices(self):
         arguments = ("--mode", "pinned,zero-copy", "--direction", "h2d", "--device", "all")

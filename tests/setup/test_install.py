@@ -166,7 +166,7 @@ class Places(Building):
             "-DXFERBENCH_HIP=OFF",
             "-DXFERBENCH_STATIC_LIBRARIES=ON",
         ).out
-        self.assertRegex(summary, r"\n   shared .*\bcjson\b")
+        self.assertRegex(summary, r"\n   shared .*\blibcjson\b")
         shutil.copy(harness.XFERBENCH, self.path("build"))
         self.assert_succeeds("--install", self.path("build"), "--component", "bundle", program=CMAKE)
         self.assertEqual({"README", "lib64", "share"}, set(os.listdir(prefix)))

@@ -367,6 +367,7 @@ static void the_histogram_goes_from_the_least_to_the_most(void **state)
 
 int main(void)
 {
+    setenv("LC_ALL", "C", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_line_is_too_wide_and_all_is_plain),
         cmocka_unit_test(no_unit_steers_the_terminal),

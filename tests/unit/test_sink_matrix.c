@@ -144,7 +144,7 @@ static void matrix_of_both_ways_and_of_links(void **state)
     assert_has(text,
                "yes\n"
                "\n"
-               "peer, direct write, both ways, 256 MiB, GB/s both ways together (between the "
+               "peer, direct write, both ways, 256 MiB, GB/s together (between the "
                "two)\n"
                "              0        1        2\n"
                "     0        -    779.0  0.05610\n"
