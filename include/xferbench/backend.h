@@ -282,19 +282,6 @@ struct xb_decoding {
     struct xb_buffer *report; /* begins with a struct xb_decode_report, to which is added */
 };
 
-/* What programs call of a runtime; backends say by which name. */
-enum xb_call {
-    XB_CALL_ALLOCATE_PINNED,
-    XB_CALL_PIN,
-    XB_CALL_COPY_ASYNC,
-    XB_CALL_PREFETCH,
-    XB_CALL_COPY_BATCH,
-    XB_CALL_ALLOCATE_MAPPED,
-    XB_CALL_COPY_PEER,
-    XB_CALL_ENABLE_PEER,
-    XB_CALLS
-};
-
 struct xb_backend {
     uint32_t abi;        /* XB_BACKEND_ABI */
     const char *name;    /* "cuda": what --backend takes */

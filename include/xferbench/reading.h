@@ -2,7 +2,6 @@
 #ifndef XFERBENCH_READING_H
 #define XFERBENCH_READING_H
 
-#include "xferbench/backend.h"
 #include "xferbench/mode.h"
 #include "xferbench/record.h"
 
@@ -186,6 +185,17 @@ void xb_reading_is_untold(struct xb_reading *reading);
 
 /* The call of a program by the record's backend: of XB_CALL_PIN "cudaHostRegister()"; of a backend
  * that has no names for them "cudaHostRegister() or hipHostRegister()". */
+enum xb_call {
+    XB_CALL_ALLOCATE_PINNED,
+    XB_CALL_PIN,
+    XB_CALL_COPY_ASYNC,
+    XB_CALL_PREFETCH,
+    XB_CALL_COPY_BATCH,
+    XB_CALL_ALLOCATE_MAPPED,
+    XB_CALL_COPY_PEER,
+    XB_CALL_ENABLE_PEER,
+    XB_CALLS
+};
 const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call);
 
 /* A smaller gain is no advice: small copies give each process another ratio, more than their

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* locale_t, in base/text.h */
 #include "internal.h"
 
-#include "backends/registry.h"
 #include "base/text.h"
 #include "record/case_name.h"
 #include "record/shown_parameters.h"
@@ -170,20 +169,27 @@ void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case 
 
 const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call)
 {
-    static const char *const any[XB_CALLS] = {
-        [XB_CALL_ALLOCATE_PINNED] = "cudaMallocHost() or hipHostMalloc()",
-        [XB_CALL_PIN] = "cudaHostRegister() or hipHostRegister()",
-        [XB_CALL_COPY_ASYNC] = "cudaMemcpyAsync() or hipMemcpyAsync()",
-        [XB_CALL_PREFETCH] = "cudaMemPrefetchAsync() or hipMemPrefetchAsync()",
-        [XB_CALL_COPY_BATCH] = "cudaMemcpyBatchAsync() or hipMemcpyBatchAsync()",
-        [XB_CALL_ALLOCATE_MAPPED] = "cudaHostAlloc() or hipHostMalloc()",
-        [XB_CALL_COPY_PEER] = "cudaMemcpyPeerAsync() or hipMemcpyPeerAsync()",
-        [XB_CALL_ENABLE_PEER] = "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess()",
+#define EACH(a, b)                                                                                 \
+    {                                                                                              \
+        a "()", b "()", a "() or " b "()"                                                          \
+    }
+    static const char *const calls[XB_CALLS][3] = {
+        [XB_CALL_ALLOCATE_PINNED] = EACH("cudaMallocHost", "hipHostMalloc"),
+        [XB_CALL_PIN] = EACH("cudaHostRegister", "hipHostRegister"),
+        [XB_CALL_COPY_ASYNC] = EACH("cudaMemcpyAsync", "hipMemcpyAsync"),
+        [XB_CALL_PREFETCH] = EACH("cudaMemPrefetchAsync", "hipMemPrefetchAsync"),
+        [XB_CALL_COPY_BATCH] = EACH("cudaMemcpyBatchAsync", "hipMemcpyBatchAsync"),
+        [XB_CALL_ALLOCATE_MAPPED] = EACH("cudaHostAlloc", "hipHostMalloc"),
+        [XB_CALL_COPY_PEER] = EACH("cudaMemcpyPeerAsync", "hipMemcpyPeerAsync"),
+        [XB_CALL_ENABLE_PEER] = EACH("cudaDeviceEnablePeerAccess", "hipDeviceEnablePeerAccess"),
     };
-    const char *name = reading->record->backend;
-    const struct xb_backend_entry *entry = name != NULL ? xb_backend_find(name) : NULL;
-    bool has = entry != NULL && entry->backend != NULL && entry->backend->calls != NULL;
-    return has ? entry->backend->calls[call] : any[call];
+#undef EACH
+    /* A runtime's calls begin with its name. */
+    const char *name = reading->record->backend != NULL ? reading->record->backend : "";
+    size_t which = 0;
+    while (which < 2 && (name[0] == '\0' || strncmp(calls[call][which], name, strlen(name)) != 0))
+        which++;
+    return calls[call][which];
 }
 
 /* ---- one way to move data against another ---- */

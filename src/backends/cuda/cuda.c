@@ -13,19 +13,9 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
 }
 
 extern const struct xb_backend xb_cuda_backend;
-static const char *const calls[XB_CALLS] = {[XB_CALL_ALLOCATE_PINNED] = "cudaMallocHost()",
-                                            [XB_CALL_PIN] = "cudaHostRegister()",
-                                            [XB_CALL_COPY_ASYNC] = "cudaMemcpyAsync()",
-                                            [XB_CALL_PREFETCH] = "cudaMemPrefetchAsync()",
-                                            [XB_CALL_COPY_BATCH] = "cudaMemcpyBatchAsync()",
-                                            [XB_CALL_ALLOCATE_MAPPED] = "cudaHostAlloc()",
-                                            [XB_CALL_COPY_PEER] = "cudaMemcpyPeerAsync()",
-                                            [XB_CALL_ENABLE_PEER] = "cudaDeviceEnablePeerAccess()"};
-
 const struct xb_backend xb_cuda_backend = {
     .abi = XB_BACKEND_ABI,
     .name = "cuda",
-    .calls = calls,
     .summary = "NVIDIA GPUs through the CUDA runtime",
     .automatic = true,
     .driver_open = xb_cuda_driver_open,

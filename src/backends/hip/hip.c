@@ -13,19 +13,9 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
 }
 
 extern const struct xb_backend xb_hip_backend;
-static const char *const calls[XB_CALLS] = {[XB_CALL_ALLOCATE_PINNED] = "hipHostMalloc()",
-                                            [XB_CALL_PIN] = "hipHostRegister()",
-                                            [XB_CALL_COPY_ASYNC] = "hipMemcpyAsync()",
-                                            [XB_CALL_PREFETCH] = "hipMemPrefetchAsync()",
-                                            [XB_CALL_COPY_BATCH] = "hipMemcpyBatchAsync()",
-                                            [XB_CALL_ALLOCATE_MAPPED] = "hipHostMalloc()",
-                                            [XB_CALL_COPY_PEER] = "hipMemcpyPeerAsync()",
-                                            [XB_CALL_ENABLE_PEER] = "hipDeviceEnablePeerAccess()"};
-
 const struct xb_backend xb_hip_backend = {
     .abi = XB_BACKEND_ABI,
     .name = "hip",
-    .calls = calls,
     .summary = "AMD GPUs through the HIP runtime",
     .automatic = true,
     .driver_open = xb_hip_driver_open,
