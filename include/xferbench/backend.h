@@ -287,8 +287,6 @@ struct xb_backend {
     const char *name;    /* "cuda": what --backend takes */
     const char *summary; /* one line for people */
     bool automatic;      /* whether --backend auto may take it */
-    const char *const
-        *calls; /* XB_CALLS names, as "cudaHostRegister()"; NULL: programs call none */
 
     /* ---- driver ---- */
 
