@@ -43,40 +43,57 @@ static void add_lanes(struct xb_words *words, const struct xb_record_device *dev
             xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
 }
 
-/* "2 x NVIDIA H200, PCIe Gen5 x16, driver 580.1, CUDA 13.0            node gpu07" */
-void xb_overview_header(FILE *stream, const struct xb_record *record)
+/* "2 x NVIDIA H200, PCIe Gen5 x16": devices of one name stand together. */
+static void add_devices(struct xb_words *words, const struct xb_record_device *devices,
+                        size_t count)
 {
-    struct xb_words words = {.length = 0};
-    char node[XB_NODE_TEXT];
-    size_t count = 0;
-    const struct xb_record_device *devices = xb_record_devices(record, &count);
     for (size_t i = 0, alike = 0; i < count; i += alike) {
         alike = 1;
         while (i + alike < count && strcmp(devices[i].name, devices[i + alike].name) == 0)
             alike++;
-        xb_words_add(&words, "%s", i > 0 ? "; " : "");
+        xb_words_add(words, "%s", i > 0 ? "; " : "");
         if (alike > 1)
-            xb_words_add(&words, "%zu x ", alike);
-        xb_words_add(&words, "%s", devices[i].name);
-        add_lanes(&words, &devices[i]);
+            xb_words_add(words, "%zu x ", alike);
+        xb_words_add(words, "%s", devices[i].name);
+        add_lanes(words, &devices[i]);
     }
+}
+
+/* ", driver 580.1, CUDA 13.0" */
+static void add_software(struct xb_words *words, const struct xb_record *record)
+{
+    char name[32] = "";
+    for (size_t i = 0; record->backend != NULL && i < sizeof name - 1 && record->backend[i]; i++)
+        name[i] = (char)toupper((unsigned char)record->backend[i]);
     if (record->driver != NULL)
-        xb_words_add(&words, "%sdriver %s", words.length > 0 ? ", " : "", record->driver);
-    if (record->runtime != NULL) /* "CUDA 13.0" */
-        xb_words_add(&words, ", ");
-    for (const char *c = record->backend; record->runtime != NULL && c != NULL && *c != '\0'; c++)
-        xb_words_add(&words, "%c", toupper((unsigned char)*c));
+        xb_words_add(words, "%sdriver %s", words->length > 0 ? ", " : "", record->driver);
     if (record->runtime != NULL)
-        xb_words_add(&words, " %s", record->runtime);
+        xb_words_add(words, ", %s %s", name, record->runtime);
+}
+
+/* "            node gpu07", at the right edge if the line has room. */
+static void add_node(struct xb_words *words, const struct xb_record *record, size_t width)
+{
+    char node[XB_NODE_TEXT];
     xb_node_text(record->host.node, record->host.hostname, node);
-    size_t used = words.length + 2 + strlen("node ") + strlen(node);
-    if (node[0] != '\0' && used <= xb_terminal_prose_columns(stream))
-        xb_words_add(&words, "%*snode %s", (int)(xb_terminal_prose_columns(stream) - used + 2), "",
-                     node);
+    size_t used = words->length + strlen("  node ") + strlen(node);
+    if (node[0] != '\0' && used <= width)
+        xb_words_add(words, "%*snode %s", (int)(width - used + 2), "", node);
     else if (node[0] != '\0')
-        xb_words_add(&words, ", node %s", node);
+        xb_words_add(words, ", node %s", node);
+}
+
+void xb_overview_header(FILE *stream, const struct xb_record *record)
+{
+    struct xb_words words = {.length = 0};
+    size_t width = xb_terminal_prose_columns(stream);
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    add_devices(&words, devices, count);
+    add_software(&words, record);
+    add_node(&words, record, width);
     xb_make_plain(words.text);
-    if (strlen(words.text) <= xb_terminal_prose_columns(stream)) /* as it is: with its blanks */
+    if (strlen(words.text) <= width) /* as it is: with its blanks */
         fprintf(stream, "%s%s%s\n", xb_colour_begin(stream, XB_COLOUR_TITLE), words.text,
                 xb_colour_end(stream, XB_COLOUR_TITLE));
     else
@@ -225,35 +242,44 @@ static double ceiling_of(const struct overview *view, const struct xb_record_cas
     return 0;
 }
 
-/* "To the GPU", "Within GPU 1" */
-static void title_of(const struct bar *bars, size_t count, bool names_devices, char *title,
-                     size_t size)
+/* "Both ways, and within the GPU": of rows that go neither to the GPU nor back. */
+static void title_of_others(const struct bar *bars, size_t count, const char *gpu, char *title,
+                            size_t size)
 {
-    char gpu[24] = "the GPU";
     bool both = false, within = false;
-    if (names_devices)
-        snprintf(gpu, sizeof gpu, "GPU %d", bars[0].test->device);
     for (size_t i = 0; i < count; i++) {
         both = both || strcmp(bars[i].test->direction, "bidir") == 0;
         within = within || strcmp(bars[i].test->direction, "d2d") == 0;
     }
+    snprintf(title, size, "%s%s%s",
+             both     ? "Both ways"
+             : within ? "Within"
+                      : "On",
+             both && within ? ", and within "
+             : both         ? ", "
+                            : " ",
+             gpu);
+}
+
+/* "To the GPU", "Within GPU 1" */
+static void title_of(const struct bar *bars, size_t count, bool names_devices, char *title,
+                     size_t size)
+{
+    enum kind kind = kind_of(bars[0].test);
+    char gpu[24] = "the GPU";
+    if (names_devices)
+        snprintf(gpu, sizeof gpu, "GPU %d", bars[0].test->device);
     if (is_time(bars[0].test) && !bars[0].test->latency)
-        snprintf(title, size, "Time%s%s%s", names_devices ? ", " : "", names_devices ? gpu : "",
-                 kind_of(bars[0].test) == TO     ? ", to the GPU"
-                 : kind_of(bars[0].test) == BACK ? ", back to the host"
-                                                 : "");
-    else if (kind_of(bars[0].test) == TO)
+        snprintf(title, size, "Time, %s",
+                 kind == TO     ? "to the GPU"
+                 : kind == BACK ? "back to the host"
+                                : gpu);
+    else if (kind == TO)
         snprintf(title, size, "To %s", gpu);
-    else if (kind_of(bars[0].test) == BACK)
+    else if (kind == BACK)
         snprintf(title, size, names_devices ? "Back from %s" : "Back to the host", gpu);
-    else if (both)
-        snprintf(title, size, "Both ways%s%s",
-                 within          ? ", and within "
-                 : names_devices ? ", "
-                                 : "",
-                 within || names_devices ? gpu : "");
     else
-        snprintf(title, size, "Within %s", gpu);
+        title_of_others(bars, count, gpu, title, size);
 }
 
 static void add_column(struct xb_table *table, const char *title, bool is_right, unsigned char turn)
@@ -326,78 +352,116 @@ static const char *flaw_of(const struct overview *view, const struct xb_record_c
                                                  : "";
 }
 
-/* One table: rows of one device, kind and size, with a bar each. */
-static enum xb_status print_bars(struct overview *view, const struct bar *bars, size_t count,
-                                 bool names_devices)
+/* Rows of one device, kind and size, and what their table shows. */
+struct group {
+    const struct bar *bars;
+    size_t count;
+    const struct xb_mode_part *parts; /* ends with a title of NULL */
+    double ceiling, whole;            /* of the link, 0 for not known; what a full bar stands for */
+    int decimals;
+    bool has_bars, has_intervals;
+};
+
+static struct group group_of(const struct overview *view, const struct bar *bars, size_t count)
 {
-    char title[64], size[32], beside[64], briefly[32];
-    bool is_times = is_time(bars[0].test);
-    /* Rates of copies within a GPU and over its link are not held against each other. */
-    bool has_bars = count > 1 || kind_of(bars[0].test) != OTHER;
-    double ceiling = ceiling_of(view, bars[0].test);
-    double whole = ceiling;
-    int decimals = 0;
-    size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
-    const struct xb_mode_part *parts = parts_of(bars, count);
-    bool has_intervals = false;
-    struct xb_table *table = xb_table_new();
-    struct xb_words first = {.length = 0};
+    static const struct xb_mode_part none = {NULL, NULL};
+    struct group group = {.bars = bars,
+                          .count = count,
+                          .parts = parts_of(bars, count),
+                          .ceiling = ceiling_of(view, bars[0].test),
+                          .has_bars = count > 1 || kind_of(bars[0].test) != OTHER};
+    group.whole = group.ceiling;
+    group.parts = group.parts != NULL ? group.parts : &none;
     for (size_t i = 0; i < count; i++) {
-        decimals = bars[i].decimals > decimals ? bars[i].decimals : decimals;
-        whole = ceiling > 0 ? whole : fmax(whole, bars[i].s.median);
-        has_intervals = has_intervals || bars[i].s.has_interval || bars[i].test->latency;
-        has_bars = has_bars && strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
+        group.decimals = bars[i].decimals > group.decimals ? bars[i].decimals : group.decimals;
+        if (group.ceiling <= 0)
+            group.whole = fmax(group.whole, bars[i].s.median);
+        group.has_intervals |= bars[i].s.has_interval || bars[i].test->latency;
+        /* Rates of copies within a GPU and over its link are not held against each other. */
+        group.has_bars &= strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
     }
-    title_of(bars, count, names_devices, title, sizeof title);
-    xb_words_add(&first, "%s, %s", title, xb_size_format(bars[0].test->bytes, size, sizeof size));
-    snprintf(title, sizeof title, "%.63s", first.text); /* as it is without what follows */
+    return group;
+}
+
+static void add_columns(const struct overview *view, const struct group *group, const char *title,
+                        struct xb_table *table)
+{
+    bool is_times = is_time(group->bars[0].test);
+    char size[32], beside[64], briefly[64];
+    struct xb_words first = {.length = 0};
+    xb_words_add(&first, "%s, %s", title,
+                 xb_size_format(group->bars[0].test->bytes, size, sizeof size));
+    snprintf(briefly, sizeof briefly, "%.63s", first.text);
     if (first.length < view->name_width)
         xb_words_add(&first, "%*s", (int)(view->name_width - first.length), "");
-    snprintf(beside, sizeof beside, "%s", is_times ? "of the longest" : "of the fastest");
-    if (ceiling > 0)
-        snprintf(beside, sizeof beside, "of %.1f that the link carries", ceiling);
-    snprintf(briefly, sizeof briefly, ceiling > 0 ? "of %.1f" : "share", ceiling);
     xb_table_add_column(
-        table, &(struct xb_table_column){.title = first.text, .brief = title, .least = 16});
+        table, &(struct xb_table_column){.title = first.text, .brief = briefly, .least = 16});
     add_column(table, is_times ? "TIME" : "GB/s", true, 0);
-    if (has_intervals)
-        add_column(table, bars[0].test->latency ? "p99" : "95 % interval", true, 1);
-    for (const struct xb_mode_part *part = parts; part != NULL && part->title != NULL; part++)
+    if (group->has_intervals)
+        add_column(table, group->bars[0].test->latency ? "p99" : "95 % interval", true, 1);
+    for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++)
         add_column(table, part->title, true, 0);
-    if (has_bars) {
+    if (group->has_bars) {
+        snprintf(beside, sizeof beside, "%s", is_times ? "of the longest" : "of the fastest");
+        if (group->ceiling > 0)
+            snprintf(beside, sizeof beside, "of %.1f that the link carries", group->ceiling);
+        snprintf(briefly, sizeof briefly, group->ceiling > 0 ? "of %.1f" : "share", group->ceiling);
         xb_table_add_column(
             table, &(struct xb_table_column){.title = beside, .brief = briefly, .turn = 2});
         add_column(table, "", true, 3);
     }
-    add_column(table, "", false, 2);
-    add_column(table, "", false, 0);
-    for (size_t i = 0; i < shown; i++) {
-        double bound = xb_record_median(view->record, bars[i].test, "share_of_bound");
-        double share = bars[i].s.median / whole;
-        xb_table_row(table);
-        xb_table_cell(table, XB_COLOUR_NONE, "  %s", bars[i].name);
-        if (is_times)
-            duration_cell(table, bars[i].s.median);
-        else
-            rate_cell(table, bars[i].s.median, bars[i].decimals, decimals);
-        if (has_intervals)
-            interval_cell(table, &bars[i]);
-        for (const struct xb_mode_part *part = parts; part != NULL && part->title != NULL; part++)
-            part_cell(view, table, &bars[i], part->figure);
-        if (has_bars) {
-            xb_table_bar(table, share);
-            xb_table_cell(table, XB_COLOUR_NONE, "%.0f %%", 100 * share);
-        }
-        if (isfinite(bound) && kind_of(bars[i].test) == OTHER)
-            xb_table_cell(table, XB_COLOUR_NONE, "%.0f %% of the best possible here", 100 * bound);
-        else
-            xb_table_cell(table, XB_COLOUR_NONE, "%s", "");
-        xb_table_cell(table, XB_COLOUR_BAD, "%s", flaw_of(view, bars[i].test));
+    add_column(table, "", false, 2); /* the share of what is possible */
+    add_column(table, "", false, 0); /* flaws */
+}
+
+static void add_row(const struct overview *view, const struct group *group, const struct bar *bar,
+                    struct xb_table *table)
+{
+    double bound = xb_record_median(view->record, bar->test, "share_of_bound");
+    double share = bar->s.median / group->whole;
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "  %s", bar->name);
+    if (is_time(bar->test))
+        duration_cell(table, bar->s.median);
+    else
+        rate_cell(table, bar->s.median, bar->decimals, group->decimals);
+    if (group->has_intervals)
+        interval_cell(table, bar);
+    for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++)
+        part_cell(view, table, bar, part->figure);
+    if (group->has_bars) {
+        xb_table_bar(table, share);
+        xb_table_cell(table, XB_COLOUR_NONE, "%.0f %%", 100 * share);
     }
+    if (isfinite(bound) && kind_of(bar->test) == OTHER)
+        xb_table_cell(table, XB_COLOUR_NONE, "%.0f %% of the best possible here", 100 * bound);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", "");
+    xb_table_cell(table, XB_COLOUR_BAD, "%s", flaw_of(view, bar->test));
+}
+
+/* Prints a table below an empty line, and frees it. */
+static enum xb_status print_table(struct overview *view, struct xb_table *table)
+{
     fputc('\n', view->stream);
     enum xb_status status =
         xb_table_print(view->stream, table, &(struct xb_table_look){.width = 0}, view->error);
     xb_table_free(table);
+    return status;
+}
+
+static enum xb_status print_bars(struct overview *view, const struct bar *bars, size_t count,
+                                 bool names_devices)
+{
+    const struct group group = group_of(view, bars, count);
+    char title[64];
+    size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
+    struct xb_table *table = xb_table_new();
+    title_of(bars, count, names_devices, title, sizeof title);
+    add_columns(view, &group, title, table);
+    for (size_t i = 0; i < shown; i++)
+        add_row(view, &group, &bars[i], table);
+    enum xb_status status = print_table(view, table);
     if (status == XB_OK && shown < count)
         fprintf(view->stream, "  and %zu slower: --columns all\n", count - shown);
     return status;
@@ -507,11 +571,7 @@ static enum xb_status print_sweep(struct overview *view, const struct bar *bars,
             xb_table_bar(table, bar != NULL ? bar->s.median / whole[kind] : 0);
         }
     }
-    fputc('\n', view->stream);
-    enum xb_status status =
-        xb_table_print(view->stream, table, &(struct xb_table_look){.width = 0}, view->error);
-    xb_table_free(table);
-    return status;
+    return print_table(view, table);
 }
 
 /* Which of the values stand across: as many as have room, evenly, with the first and the last. */
@@ -548,12 +608,46 @@ static void curve_cell(struct xb_table *table, const struct bar *bars, size_t co
     xb_table_curve(table, shares, axis->count);
 }
 
+/* Whether the method has none of the values behind that of this row: each has one row. */
+static bool is_last(const struct bar *bars, size_t count, const struct axis *axis,
+                    const struct bar *bar)
+{
+    for (size_t v = axis->count; v-- > 0 && axis->values[v] != value_of(axis, bar->test);)
+        if (find_bar(bars, count, axis, axis->values[v], bar) != NULL)
+            return false;
+    return true;
+}
+
+static int most_decimals(const struct bar *bars, size_t count, const struct axis *axis,
+                         uint64_t value)
+{
+    int most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (value_of(axis, bars[i].test) == value && bars[i].decimals > most)
+            most = bars[i].decimals;
+    return most;
+}
+
+static void add_matrix_row(const struct overview *view, const struct bar *bars, size_t count,
+                           const struct axis *axis, size_t across, bool has_curve,
+                           const struct bar *like, struct xb_table *table)
+{
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "  %s", like->name);
+    for (size_t a = 0; a < across; a++) {
+        uint64_t value = value_across(axis, a, across);
+        value_cell(view, table, find_bar(bars, count, axis, value, like),
+                   most_decimals(bars, count, axis, value));
+    }
+    if (has_curve)
+        curve_cell(table, bars, count, axis, like);
+}
+
 /* Methods go down, by their rate at the last value; some of the values stand across. */
 static enum xb_status print_matrix(struct overview *view, const struct bar *bars, size_t count,
                                    const struct axis *axis, bool names_devices)
 {
     char text[32];
-    int decimals[MOST_ACROSS] = {0};
     bool has_curve = !axis->is_devices && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
     size_t most = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
     size_t across = axis->count < most ? axis->count : most;
@@ -564,37 +658,21 @@ static enum xb_status print_matrix(struct overview *view, const struct bar *bars
     xb_table_add_column(table, &(struct xb_table_column){.title = title.text, .least = 16});
     for (size_t a = 0; a < across; a++) {
         const struct axis one = {{value_across(axis, a, across)}, 1, axis->is_devices};
-        /* In a narrow line the first and the last stay. */
+        bool is_end = a == 0 || a + 1 == across; /* in a narrow line the ends stay */
         add_column(table, value_text(&one, 0, text, sizeof text), true,
-                   a == 0 || a + 1 == across ? 0
-                   : a % 2 == 1              ? 1
-                                             : 2);
-        for (size_t i = 0; i < count; i++)
-            if (value_of(axis, bars[i].test) == one.values[0] && bars[i].decimals > decimals[a])
-                decimals[a] = bars[i].decimals;
+                   is_end ? 0 : (unsigned char)(2 - a % 2));
     }
     if (has_curve)
         add_column(table, "", false, 3);
-    for (size_t v = axis->count; v-- > 0;)
-        for (size_t i = 0; i < count; i++) {
-            bool is_new = value_of(axis, bars[i].test) == axis->values[v];
-            for (size_t later = v + 1; is_new && later < axis->count; later++)
-                is_new = find_bar(bars, count, axis, axis->values[later], &bars[i]) == NULL;
-            if (!is_new || ++rows > MOST_ROWS)
-                continue;
-            xb_table_row(table);
-            xb_table_cell(table, XB_COLOUR_NONE, "  %s", bars[i].name);
-            for (size_t a = 0; a < across; a++) {
-                uint64_t value = value_across(axis, a, across);
-                value_cell(view, table, find_bar(bars, count, axis, value, &bars[i]), decimals[a]);
-            }
-            if (has_curve)
-                curve_cell(table, bars, count, axis, &bars[i]);
-        }
-    fputc('\n', view->stream);
-    enum xb_status status =
-        xb_table_print(view->stream, table, &(struct xb_table_look){.width = 0}, view->error);
-    xb_table_free(table);
+    for (size_t i = count; i-- > 0;) { /* by size, the fastest first: see by_rate() */
+        size_t last = i;
+        while (i > 0 && value_of(axis, bars[i - 1].test) == value_of(axis, bars[last].test))
+            i--;
+        for (size_t k = i; k <= last; k++)
+            if (is_last(bars, count, axis, &bars[k]) && ++rows <= MOST_ROWS)
+                add_matrix_row(view, bars, count, axis, across, has_curve, &bars[k], table);
+    }
+    enum xb_status status = print_table(view, table);
     if (status == XB_OK && rows > MOST_ROWS)
         fprintf(view->stream, "  and %zu more: --columns all\n", rows - MOST_ROWS);
     return status;
@@ -666,7 +744,7 @@ enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record, co
     size_t devices = axis_of(view.bars, view.count, true).count;
     bool beside = devices > 1 && axis_of(view.bars, view.count, false).count == 1;
     if (view.count > 0)
-        qsort(view.bars, view.count, sizeof *view.bars, beside ? by_kind : by_rate);
+        qsort(view.bars, view.count, sizeof(struct bar), beside ? by_kind : by_rate);
     for (size_t i = 0, equal = 0; status == XB_OK && i < view.count; i += equal) {
         equal = 1;
         while (i + equal < view.count &&
@@ -703,7 +781,8 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         if (is_known || at == MOST_ADVICE)
             continue;
         count += count < MOST_ADVICE;
-        memmove(&advice[at + 1], &advice[at], (count - at - 1) * sizeof advice[0]);
+        memmove(&advice[at + 1], &advice[at],
+                (count - at - 1) * sizeof(const struct xb_reading_entry *));
         advice[at] = entry;
     }
     fputc('\n', stream);
