@@ -23,15 +23,6 @@ static bool speaks(const struct xb_report_document *document)
 
 /* ---- which ways are drawn ---- */
 
-/* How fast a way is at its largest size: its rate, or its time below 0. */
-static double speed_of(const struct xb_ways *ways, const struct xb_way *way)
-{
-    struct xb_statistics value;
-    const struct xb_record_case *test = way->cases[way->count - 1];
-    double median = xb_way_value(ways->record, test, &value) ? value.median : 0;
-    return xb_way_is_rate(test) ? median : -median;
-}
-
 /* At most DRAWN: of every mode the fastest, and then the fastest of the others, in the order of the
  * group. `drawn` has a place for each way. */
 static size_t choose(const struct xb_way_group *group, const double *speeds, bool *drawn)
@@ -113,8 +104,13 @@ static void draw(struct xb_page *page, const struct xb_ways *ways, const struct 
     struct xb_plot_level levels[XB_WAY_LEVELS];
     double speeds[XB_WAYS] = {0.0};
     size_t place = 0;
-    for (size_t i = 0; i < group->count; i++)
-        speeds[i] = speed_of(ways, &group->ways[i]);
+    /* How fast each way is at its largest size: its rate, or its time below 0. */
+    for (size_t i = 0; i < group->count; i++) {
+        const struct xb_record_case *test = group->ways[i].cases[group->ways[i].count - 1];
+        struct xb_statistics value;
+        double median = xb_way_value(ways->record, test, &value) ? value.median : 0;
+        speeds[i] = xb_way_is_rate(test) ? median : -median;
+    }
     size_t count = choose(group, speeds, drawn);
     for (size_t i = 0; i < group->count; i++)
         if (drawn[i])

@@ -15,20 +15,6 @@
 #define LONG 200
 #define HITS_ENOUGH 250 /* so many orders as extreme: chance it is */
 
-/* Ranks from 1; equal values share the mean of theirs. */
-static void make_ranks(const double *values, size_t count, double *ranks)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t less = 0;
-        size_t equal = 0;
-        for (size_t k = 0; k < count; k++) {
-            less += values[k] < values[i];
-            equal += values[k] == values[i];
-        }
-        ranks[i] = (double)less + ((double)equal + 1.0) / 2.0;
-    }
-}
-
 /* The largest, over all cuts, of |2 * (sum of the first t ranks) - t * (count + 1)|, which for
  * parts of a row by chance is 0 in the mean, by its standard deviation but for a factor that all
  * cuts share. */
@@ -48,20 +34,9 @@ static double statistic_of(const double *ranks, size_t count)
     return most;
 }
 
-/* Knuth's MMIX generator ("The Art of Computer Programming" 2, 3.3.4): the same orders each time,
- * so that a report of the same files says the same. */
-static void shuffle(double *ranks, size_t count, uint64_t *state)
-{
-    for (size_t i = count; i > 1; i--) {
-        *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-        size_t other = (size_t)((*state >> 32) * i >> 32);
-        double rank = ranks[i - 1];
-        ranks[i - 1] = ranks[other];
-        ranks[other] = rank;
-    }
-}
-
-/* The share of orders that are at least as extreme, the row's own among them. */
+/* The share of orders that are at least as extreme, the row's own among them. They are of Knuth's
+ * MMIX generator ("The Art of Computer Programming" 2, 3.3.4): the same orders each time, so that a
+ * report of the same files says the same. */
 static double probability_of(double *ranks, size_t count, double statistic)
 {
     const size_t most = count > LONG ? ORDERS_OF_LONG : ORDERS;
@@ -69,7 +44,13 @@ static double probability_of(double *ranks, size_t count, double statistic)
     size_t hits = 1;
     size_t orders = 1;
     while (orders <= most && hits < HITS_ENOUGH) {
-        shuffle(ranks, count, &state);
+        for (size_t i = count; i > 1; i--) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            size_t other = (size_t)((state >> 32) * i >> 32);
+            double rank = ranks[i - 1];
+            ranks[i - 1] = ranks[other];
+            ranks[other] = rank;
+        }
         orders++;
         hits += statistic_of(ranks, count) >= statistic; /* sums of halves are exact */
     }
@@ -113,7 +94,16 @@ enum xb_status xb_change_find(const double *values, size_t count, size_t rows,
     double *ranks = malloc(count * sizeof *ranks);
     if (ranks == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a trend");
-    make_ranks(values, count, ranks);
+    /* Ranks from 1; equal values share the mean of theirs. */
+    for (size_t i = 0; i < count; i++) {
+        size_t less = 0;
+        size_t equal = 0;
+        for (size_t k = 0; k < count; k++) {
+            less += values[k] < values[i];
+            equal += values[k] == values[i];
+        }
+        ranks[i] = (double)less + ((double)equal + 1.0) / 2.0;
+    }
     change->is_tested = true;
     double statistic = statistic_of(ranks, count);
     change->probability = probability_of(ranks, count, statistic);

@@ -137,10 +137,24 @@ static void take_fact(struct state *state, const struct xb_record_fact *fact)
     take(state, name, value);
 }
 
-static void take_options(struct state *state, const struct xb_record *record)
+static enum xb_status take_document(void *own, const struct xb_report_document *document,
+                                    struct xb_error *error)
 {
-    const struct xb_report_document *document = state->document;
+    const struct xb_record *record = document->record;
+    struct state *state = own;
+    size_t devices = 0;
     char name[128];
+    if (record == NULL)
+        return XB_OK;
+    state->document = document;
+    state->files++;
+    take(state, "backend", record->backend);
+    take(state, "driver version", record->driver);
+    const struct xb_record_device *device = xb_record_devices(record, &devices);
+    for (size_t i = 0; i < devices; i++)
+        take_device(state, &device[i]);
+    for (size_t i = 0; i < record->fact_count; i++)
+        take_fact(state, &record->facts[i]);
     for (size_t i = 0; i < record->option_count; i++) {
         const struct xb_record_fact *option = &record->options[i];
         const struct xb_record_fact *usual = xb_record_option(document->defaults, option->name);
@@ -153,26 +167,6 @@ static void take_options(struct state *state, const struct xb_record *record)
         snprintf(name, sizeof name, "option --%.100s", option->name);
         take(state, name, option->value);
     }
-}
-
-static enum xb_status take_document(void *own, const struct xb_report_document *document,
-                                    struct xb_error *error)
-{
-    const struct xb_record *record = document->record;
-    struct state *state = own;
-    size_t devices = 0;
-    if (record == NULL)
-        return XB_OK;
-    state->document = document;
-    state->files++;
-    take(state, "backend", record->backend);
-    take(state, "driver version", record->driver);
-    const struct xb_record_device *device = xb_record_devices(record, &devices);
-    for (size_t i = 0; i < devices; i++)
-        take_device(state, &device[i]);
-    for (size_t i = 0; i < record->fact_count; i++)
-        take_fact(state, &record->facts[i]);
-    take_options(state, record);
     return state->failed ? XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report") : XB_OK;
 }
 

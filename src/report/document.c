@@ -65,10 +65,9 @@ enum xb_status xb_report_document_interpret(struct xb_report_document *document,
                                             struct xb_error *error)
 {
     struct xb_report_held *held = document->held;
-    enum xb_status status = XB_OK;
     if (document->record == NULL || document->reading != NULL)
         return XB_OK;
-    status = xb_reading_make(&held->record, &held->reading, error);
+    enum xb_status status = xb_reading_make(&held->record, &held->reading, error);
     if (status == XB_OK)
         document->reading = &held->reading;
     return status;

@@ -149,19 +149,9 @@ static void write_notes(struct xb_page *page, const struct xb_fleet_judgement *j
 
 /* ---- tables ---- */
 
-static void put_gpu(struct xb_page *page, const struct xb_fleet *fleet,
-                    const struct xb_fleet_finding *finding)
-{
-    if (finding->gpu == XB_FLEET_NONE)
-        xb_page_cell(page, "-");
-    else if (finding->peer >= 0)
-        xb_page_cell(page, "%u>%d", fleet->gpus[finding->gpu].index, finding->peer);
-    else
-        xb_page_cell(page, "%u", fleet->gpus[finding->gpu].index);
-}
-
 static void write_findings(struct xb_page *page, const struct xb_fleet_judgement *judgement)
 {
+    const struct xb_fleet_gpu *gpus = judgement->fleet->gpus;
     size_t told = 0;
     if (judgement->finding_count == 0)
         return;
@@ -174,7 +164,12 @@ static void write_findings(struct xb_page *page, const struct xb_fleet_judgement
                !xb_fleet_table_is_row(judgement, told + count))
             count++;
         xb_page_cell(page, "%s", finding->node);
-        put_gpu(page, judgement->fleet, finding);
+        if (finding->gpu == XB_FLEET_NONE)
+            xb_page_cell(page, "-");
+        else if (finding->peer >= 0)
+            xb_page_cell(page, "%u>%d", gpus[finding->gpu].index, finding->peer);
+        else
+            xb_page_cell(page, "%u", gpus[finding->gpu].index);
         xb_page_cell(page, "%s", xb_fleet_code_name(finding->code));
         if (count > 1)
             xb_page_cell(page, "%s; and in %zu more", finding->text, count - 1);

@@ -146,11 +146,6 @@ static bool limits_any(const struct xb_link_report *report, const struct xb_link
     return false;
 }
 
-static const char *look_of_hop(const struct xb_link_hop *hop)
-{
-    return is_weak(hop) ? "bad" : is_known(hop->load) ? "good" : "unsure";
-}
-
 /* That of the device's own link and of its verdict, whichever is worse. */
 static const char *look_of_device(const struct xb_link_hop *hop, enum xb_level level)
 {
@@ -189,7 +184,7 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
         drawing->nodes[parent].name = xb_page_print(page, "root port\n%s", top->upper);
     for (size_t i = verdict->facts.hop_count; i-- > 0;) {
         size_t node = take_node(drawing, hops[i].lower, parent, &is_new);
-        const char *look = look_of_hop(&hops[i]);
+        const char *look = is_weak(&hops[i]) ? "bad" : is_known(hops[i].load) ? "good" : "unsure";
         const char *edge = is_new ? edge_of(drawing, &hops[i]) : NULL;
         if (is_new && i > 0)
             drawing->nodes[node] = (struct xb_node){
@@ -208,20 +203,6 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
                 .edge_look = look,
                 .look = look_of_device(&hops[i], verdict->found.level)};
         parent = node;
-    }
-}
-
-static void describe(struct xb_words *words, const struct xb_link_report *report)
-{
-    xb_words_add(words, "The ways from the host to its devices.");
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct xb_verdict *verdict = &report->verdicts[i];
-        xb_words_add(words, " Device %u: %s", report->devices[i].info.index,
-                     xb_level_name(verdict->found.level));
-        for (size_t k = 0; k < verdict->facts.hop_count; k++)
-            if (is_weak(&verdict->facts.hops[k]))
-                xb_words_add(words, ", the link at %s is weak", verdict->facts.hops[k].lower);
-        xb_words_add(words, ".");
     }
 }
 
@@ -251,10 +232,19 @@ static void write_path(struct xb_page *page, const struct xb_report_document *do
     struct xb_words description = {.length = 0};
     drawing.nodes[0] = (struct xb_node){.parent = 0, .name = "host memory", .look = ""};
     drawing.addresses[0] = "";
-    for (size_t i = 0; i < report->device_count; i++)
-        if (report->verdicts[i].facts.hop_count > 0)
-            add_path(&drawing, &report->devices[i], &report->verdicts[i]);
-    describe(&description, report);
+    xb_words_add(&description, "The ways from the host to its devices.");
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        if (verdict->facts.hop_count > 0)
+            add_path(&drawing, &report->devices[i], verdict);
+        xb_words_add(&description, " Device %u: %s", report->devices[i].info.index,
+                     xb_level_name(verdict->found.level));
+        for (size_t k = 0; k < verdict->facts.hop_count; k++)
+            if (is_weak(&verdict->facts.hops[k]))
+                xb_words_add(&description, ", the link at %s is weak",
+                             verdict->facts.hops[k].lower);
+        xb_words_add(&description, ".");
+    }
     struct xb_tree tree = {.picture = {.title = "Links between the host and its devices",
                                        .description = description.text},
                            .nodes = drawing.nodes,

@@ -56,20 +56,6 @@ static double *samples_of(const struct xb_record *record, const struct xb_record
     return values;
 }
 
-/* Of very many samples some, evenly by rank: the least and the largest are among them. */
-static void take(struct strip *strip, double *values, size_t count, double median)
-{
-    qsort(values, count, sizeof *values, by_value);
-    strip->samples = count;
-    strip->drawn = count < POINTS ? count : POINTS;
-    for (size_t i = 0; i < strip->drawn; i++) {
-        size_t rank = count < POINTS ? i : i * (count - 1) / (POINTS - 1);
-        strip->shares[i] = 100 * values[rank] / median;
-    }
-    strip->least = 100 * values[0] / median;
-    strip->most = 100 * values[count - 1] / median;
-}
-
 /* Whether the case has two samples or more. */
 static bool fill(struct xb_page *page, const struct xb_ways *ways,
                  const struct xb_record_case *test, struct strip *strip, struct xb_strip *drawn)
@@ -82,7 +68,16 @@ static bool fill(struct xb_page *page, const struct xb_ways *ways,
     bool ok = values != NULL && count > 1 &&
               xb_record_describe(ways->record, test, figure->name, &value) && value.median > 0;
     if (ok) {
-        take(strip, values, count, value.median);
+        /* Of very many samples some, evenly by rank: the least and the largest are among them. */
+        qsort(values, count, sizeof *values, by_value);
+        strip->samples = count;
+        strip->drawn = count < POINTS ? count : POINTS;
+        for (size_t i = 0; i < strip->drawn; i++) {
+            size_t rank = count < POINTS ? i : i * (count - 1) / (POINTS - 1);
+            strip->shares[i] = 100 * values[rank] / value.median;
+        }
+        strip->least = 100 * values[0] / value.median;
+        strip->most = 100 * values[count - 1] / value.median;
         if (!test->latency)
             xb_size_format(test->bytes, size, sizeof size);
         const char *name =

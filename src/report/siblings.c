@@ -197,23 +197,6 @@ static void name_together(struct sheet *sheet)
 
 /* ---- the picture ---- */
 
-static void find_ends(const struct sheet *sheet, double *low, double *high)
-{
-    const struct xb_fleet_siblings *siblings = sheet->siblings;
-    double centre = siblings->centre / unit_of(sheet->figure);
-    double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
-    double limit = share * siblings->centre / unit_of(sheet->figure);
-    *low = centre - 1.2 * limit;
-    *high = centre + 1.2 * limit;
-    for (size_t i = 0; i < sheet->count; i++) {
-        double value = sheet->values[i].value;
-        if (fabs(value - centre) > LIMITS * limit)
-            continue;
-        *low = fmin(*low, value);
-        *high = fmax(*high, value);
-    }
-}
-
 static size_t make_levels(struct sheet *sheet, struct xb_plot_level *levels)
 {
     const struct xb_fleet_siblings *siblings = sheet->siblings;
@@ -259,6 +242,8 @@ static void draw_sheet(struct xb_page *page, struct sheet *sheet)
     struct xb_plot_level levels[3];
     char kind[XB_SIBLINGS_KIND];
     double centre = siblings->centre / unit_of(sheet->figure);
+    double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
+    double limit = share * siblings->centre / unit_of(sheet->figure);
     xb_siblings_kind_text(sheet->figure, kind, sizeof kind);
     struct xb_dots dots = {
         .picture = {.title =
@@ -268,6 +253,8 @@ static void draw_sheet(struct xb_page *page, struct sheet *sheet)
         .place_count = sheet->place_count,
         .places_are = "nodes in the order of their names",
         .y = {XB_SCALE_LINEAR, xb_siblings_unit(sheet->figure)},
+        .y_low = centre - 1.2 * limit,
+        .y_high = centre + 1.2 * limit,
         .dots = sheet->dots,
         .count = sheet->dot_count,
         .outs = sheet->outs,
@@ -284,7 +271,13 @@ static void draw_sheet(struct xb_page *page, struct sheet *sheet)
                                  siblings->is_floor ? ", the least assumed" : ""),
         .counted = xb_siblings_counted(sheet->judgement, siblings),
     };
-    find_ends(sheet, &dots.y_low, &dots.y_high);
+    for (size_t i = 0; i < sheet->count; i++) {
+        double value = sheet->values[i].value;
+        if (fabs(value - centre) > LIMITS * limit)
+            continue;
+        dots.y_low = fmin(dots.y_low, value);
+        dots.y_high = fmax(dots.y_high, value);
+    }
     xb_page_picture(page, xb_dots_draw, &dots);
 }
 

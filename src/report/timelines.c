@@ -38,21 +38,16 @@ struct drawing {
 
 /* ---- kinds ---- */
 
-/* "Memcpy HtoD" of "Memcpy HtoD (Pinned -> Device)". */
-static void take_label(const struct xb_trace_span *span, char *label)
+/* That of "Memcpy HtoD" for "Memcpy HtoD (Pinned -> Device)". The last of too many kinds is all
+ * others. */
+static size_t kind_of(struct drawing *drawing, const struct xb_trace_span *span)
 {
     const char *text = span->stage != NULL ? span->stage : span->name;
-    if (span->kind == XB_SPAN_CALL)
-        text = "submit";
-    snprintf(label, LABEL, "%.47s", text);
+    char label[LABEL];
+    snprintf(label, sizeof label, "%s", span->kind == XB_SPAN_CALL ? "submit" : text);
     char *bracket = strstr(label, " (");
     if (bracket != NULL && bracket > label)
         *bracket = '\0';
-}
-
-/* The last of too many kinds is all others. */
-static size_t kind_of(struct drawing *drawing, const char *label)
-{
     for (size_t i = 0; i < drawing->kind_count; i++)
         if (strcmp(drawing->kinds[i], label) == 0)
             return i;
@@ -82,14 +77,12 @@ static void fill(const struct xb_trace_case *of, struct drawing *drawing)
         const struct xb_trace_span *span = &of->spans[i];
         struct track *track = &drawing->tracks[span->track];
         bool is_wait = span->kind == XB_SPAN_WAIT;
-        char label[LABEL];
-        take_label(span, label);
         /* A wait is drawn in the colour of what it waits for, where that has one. */
         drawing->spans[drawing->count++] = (struct xb_drawn_span){
             .begin = span->begin,
             .end = span->end,
             .track = drawing->places[span->track],
-            .kind = is_wait && span->stage == NULL ? 0 : kind_of(drawing, label),
+            .kind = is_wait && span->stage == NULL ? 0 : kind_of(drawing, span),
             .is_wait = is_wait,
             .tip = span->name};
         *(is_wait ? &track->wait : &track->work) += span->end - span->begin;

@@ -206,21 +206,19 @@ static int by_date(const void *a, const void *b)
                           XB_ORDER(one->file, other->file));
 }
 
-/* Whether two files hold one measurement: a copy, or the same file twice. */
-static bool is_copy(const struct point *one, const struct point *other)
-{
-    return one->date == other->date && one->value == other->value &&
-           XB_ORDER(one->low, other->low) == 0 && XB_ORDER(one->high, other->high) == 0;
-}
-
-/* By date, and each measurement once: copies are no further evidence of a change. */
+/* By date, and each measurement once: copies, or the same file twice, are no further evidence of a
+ * change. */
 static void put_in_order(struct trend *trend)
 {
     size_t kept = 0;
     qsort(trend->points, trend->count, sizeof *trend->points, by_date);
-    for (size_t i = 0; i < trend->count; i++)
-        if (kept == 0 || !is_copy(&trend->points[kept - 1], &trend->points[i]))
-            trend->points[kept++] = trend->points[i];
+    for (size_t i = 0; i < trend->count; i++) {
+        const struct point *last = kept > 0 ? &trend->points[kept - 1] : NULL;
+        const struct point *next = &trend->points[i];
+        if (last == NULL || last->date != next->date || last->value != next->value ||
+            XB_ORDER(last->low, next->low) != 0 || XB_ORDER(last->high, next->high) != 0)
+            trend->points[kept++] = *next;
+    }
     trend->count = kept;
 }
 
@@ -366,16 +364,6 @@ static void write_method(struct xb_page *page, size_t tested)
                    tested == 1 ? " is looked at" : "s are looked at");
 }
 
-/* Where two have one name, that of each says all that makes it. */
-static void tell_apart(struct trend *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < i; k++)
-            if (strcmp(list[i]->name, list[k]->name) == 0 &&
-                strcmp(list[i]->place, list[k]->place) == 0)
-                list[i]->name = list[i]->key;
-}
-
 /* `tested`: how many of them are long enough. */
 static void find_changes(struct xb_page *page, struct trend *const *list, size_t count,
                          size_t tested)
@@ -408,7 +396,12 @@ static void write(struct xb_page *page, void *own)
     size_t count = all < TESTED ? all : TESTED;
     for (size_t i = 0; i < count; i++)
         tested += list[i]->count >= 2 * (size_t)XB_CHANGE_SIDE;
-    tell_apart(list, count);
+    /* Where two have one name, that of each says all that makes it. */
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(list[i]->name, list[k]->name) == 0 &&
+                strcmp(list[i]->place, list[k]->place) == 0)
+                list[i]->name = list[i]->key;
     find_changes(page, list, count, tested);
     if (page->error.status != XB_OK)
         return;
