@@ -68,23 +68,6 @@ static double spread_of(const double *values, size_t count, double *room, double
     return sum;
 }
 
-static void place(const double *values, size_t count, double *room, struct xb_change *change)
-{
-    double least = (double)INFINITY;
-    for (size_t t = XB_CHANGE_SIDE; t + XB_CHANGE_SIDE <= count; t++) {
-        double before;
-        double after;
-        double sum =
-            spread_of(values, t, room, &before) + spread_of(values + t, count - t, room, &after);
-        if (sum >= least)
-            continue;
-        least = sum;
-        change->at = t;
-        change->before = before;
-        change->after = after;
-    }
-}
-
 enum xb_status xb_change_find(const double *values, size_t count, size_t rows,
                               struct xb_change *change, struct xb_error *error)
 {
@@ -108,8 +91,19 @@ enum xb_status xb_change_find(const double *values, size_t count, size_t rows,
     double statistic = statistic_of(ranks, count);
     change->probability = probability_of(ranks, count, statistic);
     change->is_there = change->probability * (double)rows <= XB_CHANGE_LEVEL;
-    if (change->is_there)
-        place(values, count, ranks, change);
+    double least = (double)INFINITY;
+    for (size_t t = XB_CHANGE_SIDE; change->is_there && t + XB_CHANGE_SIDE <= count; t++) {
+        double before;
+        double after;
+        double sum =
+            spread_of(values, t, ranks, &before) + spread_of(values + t, count - t, ranks, &after);
+        if (sum >= least)
+            continue;
+        least = sum;
+        change->at = t;
+        change->before = before;
+        change->after = after;
+    }
     free(ranks);
     return XB_OK;
 }

@@ -50,18 +50,6 @@ static void tell(const struct xb_error *error)
     (void)xb_cli_fail(error);
 }
 
-static enum xb_status make_folder(const char *folder, struct xb_error *error)
-{
-    struct stat found;
-    if (folder == NULL || mkdir(folder, 0777) == 0)
-        return XB_OK;
-    int code = errno;
-    if (code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode))
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s", folder,
-                   strerror(code), xb_output_advice(code));
-}
-
 /* ---- the command ---- */
 
 static enum xb_status write_report(const struct xb_config *config, struct xb_output *output,
@@ -71,6 +59,7 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
     char folder[XB_FILE_NAME];
     struct xb_page page = {.folder = svg->is_set ? folder : NULL};
     struct xb_record defaults = {.path = NULL};
+    struct stat found;
     const struct xb_report_request request = {.paths = config->operands,
                                               .count = config->operand_count,
                                               .read = read_text,
@@ -80,8 +69,12 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
     enum xb_status status = xb_record_of_defaults(request.rows, &defaults, error);
     if (status == XB_OK && svg->is_set)
         status = xb_file_name_make("--svg", svg->text, folder, error);
-    if (status == XB_OK)
-        status = make_folder(page.folder, error);
+    if (status == XB_OK && svg->is_set && mkdir(folder, 0777) != 0) {
+        int code = errno;
+        if (code != EEXIST || stat(folder, &found) != 0 || !S_ISDIR(found.st_mode))
+            status = XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s",
+                             folder, strerror(code), xb_output_advice(code));
+    }
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     if (status == XB_OK)
         status =

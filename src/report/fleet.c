@@ -131,20 +131,16 @@ static void write_answer(struct xb_page *page, const struct xb_fleet_judgement *
                    "were equal, any would be named slow or fast in at most %g %% of such reports. "
                    "docs/fleet.md tells how.",
                    100.0 * judgement->request.alpha);
-}
-
-static void write_notes(struct xb_page *page, const struct xb_fleet_judgement *judgement)
-{
     for (size_t i = 0; i < judgement->note_count && i < NOTES; i++)
         xb_page_remark(page, "%s", judgement->notes[i]);
     if (judgement->note_count > NOTES)
         xb_page_remark(page, "%zu more notes: xferbench fleet prints them.",
                        judgement->note_count - NOTES);
-    if (judgement->fleet->left_out_count > 0)
+    if (fleet->left_out_count > 0)
         xb_page_remark(page,
                        "%zu of the files could not be judged here: xferbench fleet says which, and "
                        "why.",
-                       judgement->fleet->left_out_count);
+                       fleet->left_out_count);
 }
 
 /* ---- tables ---- */
@@ -264,7 +260,6 @@ static void write(struct xb_page *page, void *own)
         list[i] = &judgement->siblings[i];
     qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
     write_answer(page, judgement);
-    write_notes(page, judgement);
     write_findings(page, judgement);
     for (; drawn < count && is_judged(list[drawn]) &&
            drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : DRAWN_QUIET);

@@ -78,8 +78,7 @@ static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *gr
     for (size_t i = 0; i < grid->row_count; i++) {
         xb_page_cell(page, "%s", grid->row_names[i]);
         for (size_t k = 0; k < grid->column_count; k++) {
-            const char *text = grid->texts[i * grid->column_count + k];
-            xb_page_cell(page, "%s", text != NULL ? text : "-");
+            XB_PAGE_CELLS(page, grid->texts[i * grid->column_count + k]);
         }
     }
     xb_page_table_end(page);
