@@ -22,7 +22,7 @@ static void advise_pinning(struct xb_reading *reading, const struct xb_reading_g
                           "Pin buffers that you copy more than once%s%s. %s for memory that you "
                           "have, %s for new; in PyTorch pin_memory=True and non_blocking=True. %s",
                           gain != NULL ? ": " : "", gain != NULL ? gain->words : "", pin, allocate,
-                          gain != NULL ? "What that costs: --mode pin"
+                          gain != NULL ? "Cost: --mode pin"
                                        : "What that gains: --mode pageable,pinned");
 }
 

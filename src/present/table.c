@@ -98,6 +98,8 @@ void xb_table_add_column(struct xb_table *table, const struct xb_table_column *c
     table->columns = grown;
     grown[table->column_count] = (struct column){.of = *column};
     grown[table->column_count].of.title = keep(table, column->title);
+    if (column->brief != NULL)
+        grown[table->column_count].of.brief = keep(table, column->brief);
     table->column_count++;
 }
 

@@ -243,22 +243,18 @@ static double ceiling_of(const struct overview *view, const struct xb_record_cas
 }
 
 /* "Both ways, and within the GPU": of rows that go neither to the GPU nor back. */
-static void title_of_others(const struct bar *bars, size_t count, const char *gpu, char *title,
-                            size_t size)
+static void title_of_others(const struct bar *bars, size_t count, bool names_devices,
+                            const char *gpu, char *title, size_t size)
 {
     bool both = false, within = false;
     for (size_t i = 0; i < count; i++) {
         both = both || strcmp(bars[i].test->direction, "bidir") == 0;
         within = within || strcmp(bars[i].test->direction, "d2d") == 0;
     }
-    snprintf(title, size, "%s%s%s",
-             both     ? "Both ways"
-             : within ? "Within"
-                      : "On",
-             both && within ? ", and within "
-             : both         ? ", "
-                            : " ",
-             gpu);
+    if (both && !within)
+        snprintf(title, size, "Both ways%s%s", names_devices ? ", " : "", names_devices ? gpu : "");
+    else
+        snprintf(title, size, "%s %s", both ? "Both ways, and within" : "Within", gpu);
 }
 
 /* "To the GPU", "Within GPU 1" */
@@ -270,16 +266,18 @@ static void title_of(const struct bar *bars, size_t count, bool names_devices, c
     if (names_devices)
         snprintf(gpu, sizeof gpu, "GPU %d", bars[0].test->device);
     if (is_time(bars[0].test) && !bars[0].test->latency)
-        snprintf(title, size, "Time, %s",
-                 kind == TO     ? "to the GPU"
-                 : kind == BACK ? "back to the host"
-                                : gpu);
+        snprintf(title, size, "Time%s%s",
+                 kind == TO      ? ", to "
+                 : kind == BACK  ? ", back from "
+                 : names_devices ? ", "
+                                 : "",
+                 kind != OTHER || names_devices ? gpu : "");
     else if (kind == TO)
         snprintf(title, size, "To %s", gpu);
     else if (kind == BACK)
         snprintf(title, size, names_devices ? "Back from %s" : "Back to the host", gpu);
     else
-        title_of_others(bars, count, gpu, title, size);
+        title_of_others(bars, count, names_devices, gpu, title, size);
 }
 
 static void add_column(struct xb_table *table, const char *title, bool is_right, unsigned char turn)
@@ -368,7 +366,7 @@ static struct group group_of(const struct overview *view, const struct bar *bars
     struct group group = {.bars = bars,
                           .count = count,
                           .parts = parts_of(bars, count),
-                          .ceiling = ceiling_of(view, bars[0].test),
+                          .ceiling = is_time(bars[0].test) ? 0 : ceiling_of(view, bars[0].test),
                           .has_bars = count > 1 || kind_of(bars[0].test) != OTHER};
     group.whole = group.ceiling;
     group.parts = group.parts != NULL ? group.parts : &none;

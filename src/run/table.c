@@ -122,7 +122,7 @@ static void print_header(FILE *stream, const struct xb_record *record)
     fputs(count > 0 ? "\n" : "", stream);
 }
 
-static void print_processes(FILE *stream, const struct xb_record *record)
+static void print_processes(FILE *stream, const struct xb_record *record, bool has_role)
 {
     size_t with_results = 0;
     for (size_t i = 0; i < record->process_count; i++)
@@ -130,7 +130,7 @@ static void print_processes(FILE *stream, const struct xb_record *record)
     if (!record->is_merged)
         return;
     struct xb_words words = {.length = 0};
-    if (record->role != NULL)
+    if (record->role != NULL && !has_role) /* the long header has it */
         xb_words_add(&words, "%s%s%s: ", record->role, record->program != NULL ? " " : "",
                      record->program != NULL ? record->program : "");
     xb_heading_print(stream, XB_COLOUR_NONE, "%s%zu of %zu processes have results", words.text,
@@ -318,7 +318,7 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
         print_header(stream, record);
     else
         xb_overview_header(stream, record);
-    print_processes(stream, record);
+    print_processes(stream, record, view->all_notes);
     if (reading.answer != NULL)
         xb_heading_print(stream, XB_COLOUR_NONE, "%s", reading.answer);
     if (has_results)

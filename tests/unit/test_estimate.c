@@ -71,7 +71,7 @@ static void what_is_skipped_takes_nothing(void **state)
     assert_true(e.rows > 0 && e.time.most <= 0);
     assert_int_equal(e.host_bytes + e.device_bytes, 0);
     assert_true(xb_estimate_case(&f.run, 0, 1).most <= 0);
-    assert_non_null(strstr(xb_estimate_skips(&f.run, 0, 1, &error), "two devices"));
+    assert_non_null(strstr(xb_estimate_skips(&f.run, 0, 1, &error), "two GPUs"));
     finish(&f);
     /* And what this device lacks, or has no latency. */
     vary_fake();

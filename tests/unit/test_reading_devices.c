@@ -93,8 +93,8 @@ static void reading_of_pairs(void **state)
     assert_said(n, "peer", ONE_WAY ".");
     assert_advised(n, "XB-PEER-DIRECT",
                    "Copy from GPU to GPU directly, 10 times as fast as through the host one way: "
-                   "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess() once a pair, then "
-                   "cudaMemcpyPeerAsync() or hipMemcpyPeerAsync().");
+                   "cudaDeviceEnablePeerAccess() once a pair, then "
+                   "cudaMemcpyPeerAsync().");
     add_pair(n, "direct-read", XB_D2D, 1, 0, 390);
     add_pair(n, "staged", XB_D2D, 1, 0, 30); /* 13 */
     add_pair(n, "direct-read", XB_D2D, 0, 2, 380);

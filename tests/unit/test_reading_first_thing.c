@@ -13,7 +13,7 @@
 
 /* Both names: a unit test has no backend. */
 #define CALLS                                                                                      \
-    "cudaHostRegister() or hipHostRegister() for memory that you have, cudaMallocHost() or "       \
+    "cudaHostRegister() for memory that you have, cudaMallocHost() or "                            \
     "hipHostMalloc() for new; in PyTorch pin_memory=True and non_blocking=True. "
 
 static void what_helped_is_said(void **state)
@@ -26,7 +26,7 @@ static void what_helped_is_said(void **state)
     assert_advised(n, "XB-SLOW-H2D", ""); /* another statement does */
     assert_advised(n, "XB-PREFETCH",
                    "Prefetch managed memory before it is used: 4.0 times as fast to the GPU. "
-                   "cudaMemPrefetchAsync() or hipMemPrefetchAsync() does that.");
+                   "cudaMemPrefetchAsync() does that.");
     assert_number(n, "XB-SLOW-H2D", "first_thing_ratio", 4);
     assert_rests_on(n, "XB-SLOW-H2D", 3);
     n->devices[0].info.shares_host_memory = true; /* no link was crossed */
@@ -65,11 +65,11 @@ static void pageable_memory_of_async(void **state)
     add(n, &pinned, "alloc", XB_H2D, 45);
     assert_advised(n, "XB-SLOW-H2D",
                    "Pin buffers that you copy more than once: 9.0 times as fast to the GPU. " CALLS
-                   "What that costs: --mode pin");
+                   "Cost: --mode pin");
     add(n, &pageable, "driver", XB_H2D, 5);
     assert_advised(n, "XB-PINNING",
                    "Pin buffers that you copy more than once: 9.0 times as fast to the GPU. " CALLS
-                   "What that costs: --mode pin");
+                   "Cost: --mode pin");
 }
 
 /* ---- the link ---- */

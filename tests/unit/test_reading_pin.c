@@ -52,20 +52,18 @@ static void the_soonest_and_the_latest_are_told(void **state)
     compare(add_way(n, "alloc", XB_H2D, 0.130, 1), 0.037, 5, 0.006, 206);
     compare(add_way(n, "copy", XB_H2D, 0.140, 2.004), 0.037, 5, 0.006, 0);
     compare(add_way(n, "alloc", XB_D2H, 0.500, 1), 0.037, 5, 0.006, 206); /* the other way */
-    assert_said(
-        n, COST,
-        "Quickest way to pin new memory: cudaHostRegister() or hipHostRegister(), 20.0 ms. It pays "
-        "off after 1 pageable copy, and after 32 copies through a ring. Slowest: cudaMallocHost() "
-        "or hipHostMalloc(), 130 ms. Quickest way to pin memory in use: cudaHostRegister() or "
-        "hipHostRegister() on huge pages, 6.00 ms. It pays off after 1 pageable copy, and never "
-        "against a ring. Slowest: cudaHostRegister() or hipHostRegister(), 9.00 ms.");
+    assert_said(n, COST,
+                "Quickest way to pin new memory: cudaHostRegister(), 20.0 ms. It pays "
+                "off after 1 pageable copy, and after 32 copies through a ring. Slowest: "
+                "cudaMallocHost(), 130 ms. Quickest way to pin memory in use: cudaHostRegister() "
+                "on huge pages, 6.00 ms. It pays off after 1 pageable copy, and never "
+                "against a ring. Slowest: cudaHostRegister(), 9.00 ms.");
     assert_answered(n,
-                    "Quickest way to pin new memory: cudaHostRegister() or hipHostRegister(), 20.0 "
+                    "Quickest way to pin new memory: cudaHostRegister(), 20.0 "
                     "ms. It pays off after 1 pageable copy, and after 32 copies through a ring.");
-    assert_advised(
-        n, "XB-PIN-COST",
-        "Pin memory that you copy: 6.89 times as fast. cudaHostRegister() or hipHostRegister() "
-        "takes 9.00 ms once for 256 MiB, which pays off after 1 copy.");
+    assert_advised(n, "XB-PIN-COST",
+                   "Pin memory that you copy: 6.89 times as fast. cudaHostRegister() "
+                   "takes 9.00 ms once for 256 MiB, which pays off after 1 copy.");
     /* The memory of `used` nobody counted. */
     assert_said(n, MEMORY,
                 "Host memory at the peak, as a multiple of the data: alloc 1.00, "
@@ -89,8 +87,7 @@ static void what_locks_nothing_is_not_ranked(void **state)
     struct node *n = *state;
     add_way(n, "register", XB_H2D, 0.020, 1);
     xb_result_detail_text(add_way(n, "used", XB_H2D, 35e-9, 1), "pinned_memory", "not locked");
-    assert_said(n, COST,
-                "Time to pin new memory: cudaHostRegister() or hipHostRegister(), 20.0 ms.");
+    assert_said(n, COST, "Time to pin new memory: cudaHostRegister(), 20.0 ms.");
 }
 
 /* Counts that are off by some MiB. */
@@ -100,7 +97,7 @@ static void the_memory_of_little_data_is_not_told(void **state)
     struct xb_result *row = add_way(n, "alloc", XB_H2D, 0.020, 1);
     row->test.bytes = row->bytes_moved = 255 * MIB;
     set_bandwidth(row, RATE);
-    assert_said(n, COST, "Time to pin new memory: cudaMallocHost() or hipHostMalloc(), 20.0 ms.");
+    assert_said(n, COST, "Time to pin new memory: cudaMallocHost(), 20.0 ms.");
     assert_said(n, MEMORY, "");
 }
 
@@ -113,7 +110,7 @@ static void what_is_within_the_noise_is_not_decided(void **state)
     assert_int_equal(xb_result_sample(row, xb_figure_find("ring_time"), 0.0053, &error), XB_OK);
     assert_int_equal(xb_result_sample(row, xb_figure_find("ring_time"), 0.0055, &error), XB_OK);
     assert_said(n, COST,
-                "Time to pin new memory: cudaMallocHost() or hipHostMalloc(), 130 ms. It pays off "
+                "Time to pin new memory: cudaMallocHost(), 130 ms. It pays off "
                 "perhaps against a ring (too close to tell).");
 }
 
@@ -125,12 +122,10 @@ static void what_was_not_measured_is_not_told(void **state)
     assert_said(n, COST, "");
     assert_said(n, MEMORY, "");
     add_figure(row, xb_figure_find("setup_time"), 0.010);
-    assert_said(n, COST,
-                "Time to pin memory in use: cudaHostRegister() or hipHostRegister(), 10.0 ms.");
+    assert_said(n, COST, "Time to pin memory in use: cudaHostRegister(), 10.0 ms.");
     row->test.bytes = row->bytes_moved = 4096; /* a small one is told of too */
     set_bandwidth(row, RATE);
-    assert_said(n, COST,
-                "Time to pin memory in use: cudaHostRegister() or hipHostRegister(), 10.0 ms.");
+    assert_said(n, COST, "Time to pin memory in use: cudaHostRegister(), 10.0 ms.");
 }
 
 #define PROCESSES 3

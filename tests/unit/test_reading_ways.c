@@ -206,7 +206,7 @@ static void advice_to_overlap(void **state)
     add_figure(row, xb_figure_find("serial_time"), 60e-3);
     assert_advised(n, "XB-OVERLAP",
                    "Overlap copies and kernels: 24.0 ms instead of 60.0 ms with a kernel as long "
-                   "as the copies (the best case). cudaMemcpyAsync() or hipMemcpyAsync() in chunks "
+                   "as the copies (the best case). cudaMemcpyAsync() in chunks "
                    "on two streams, from and to pinned memory. For your kernel: --mode job");
     assert_answered(
         n, "Copies and kernels overlapped take 24.0 ms instead of 60.0 ms: 2.5 times as fast.");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
 #include "checks.h"
 #include "sink_fixture.h"
 
@@ -436,6 +437,7 @@ static void table_has_room_for_some_warnings(void **state)
 
 int main(void)
 {
+    setenv("LC_ALL", "C", 1);
     const struct CMUnitTest tests[] = {
         RUN_TEST(table_is_plain_and_narrow),
         RUN_TEST(table_names_devices_and_links),
