@@ -18,6 +18,11 @@ struct usual {
     size_t alike;            /* GPUs that were compared */
 };
 
+static double vote_of(const struct xb_fleet_gpu *gpu, bool of_width)
+{
+    return of_width ? gpu->link_width : gpu->link_speed_gts;
+}
+
 static bool is_known(const struct xb_fleet_gpu *gpu)
 {
     return gpu->link_width > 0 && gpu->link_speed_gts > 0;
@@ -47,10 +52,10 @@ static enum xb_status count_votes(struct xb_judging *judging, bool of_width,
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         if (is_known(&fleet->gpus[i]) && (slots == NULL || slots[i] != NULL))
-            votes[count++] = (struct xb_vote){
-                .group = slots != NULL ? slots[i] : fleet->gpus[i].model,
-                .number = of_width ? fleet->gpus[i].link_width : fleet->gpus[i].link_speed_gts,
-                .item = i};
+            votes[count++] =
+                (struct xb_vote){.group = slots != NULL ? slots[i] : fleet->gpus[i].model,
+                                 .number = vote_of(&fleet->gpus[i], of_width),
+                                 .item = i};
     xb_votes_sort(votes, count);
     for (size_t begin = 0; status == XB_OK && begin < count;) {
         struct xb_majority most = xb_votes_count(votes, count, begin);
