@@ -11,9 +11,9 @@
 #include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/places.h"
+#include "fleet.h"
 #include "formats.h"
 #include "hostlist.h"
-#include "read.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
-#include "majority.h"
 #include "order.h"
 
 #include <stdlib.h>
@@ -53,24 +52,19 @@ static int compare_figures(const struct proof *left, const struct proof *right)
                           XB_ORDER_ADDRESSES(left->figure, right->figure));
 }
 
-static int compare_kinds(const struct proof *left, const struct proof *right)
+static int compare_kinds(const void *left, const void *right)
 {
-    return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject),
-                          XB_ORDER_ADDRESSES(left->kind, right->kind));
+    const struct proof *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject), XB_ORDER_ADDRESSES(a->kind, b->kind));
 }
 
-static int compare_documents(const struct proof *left, const struct proof *right)
+static int compare_documents(const void *left, const void *right)
 {
-    return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject),
-                          XB_ORDER(left->source, right->source));
+    const struct proof *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject), XB_ORDER(a->source, b->source));
 }
 
-/* For qsort(), the newest first where that matters. */
-static int sort_by_document(const void *left, const void *right)
-{
-    return compare_documents(left, right);
-}
-
+/* For qsort(), the newest first. */
 static int sort_by_figure(const void *left, const void *right)
 {
     const struct proof *a = left, *b = right;
@@ -85,7 +79,7 @@ static int sort_by_kind(const void *left, const void *right)
 
 /* The first of sorted proofs that is as `wanted` says; NULL where none is. */
 static const struct proof *find_first(const struct proofs *proofs, const struct proof *wanted,
-                                      int (*compare)(const struct proof *, const struct proof *))
+                                      int (*compare)(const void *, const void *))
 {
     size_t low = 0, high = proofs->count;
     while (low < high) {
@@ -148,7 +142,7 @@ static void mark_replaced(struct proofs *proofs)
             newest = items[i].written;
         items[i].replaced = newest > items[i].written;
     }
-    qsort(items, proofs->count, sizeof *items, sort_by_document);
+    qsort(items, proofs->count, sizeof *items, compare_documents);
     for (size_t i = 0; i < proofs->count;) {
         struct proof *first = &items[i];
         for (; i < proofs->count && compare_documents(&items[i], first) == 0; i++)
@@ -195,16 +189,11 @@ struct topic {
 };
 
 /* Causes of one kind lie together. */
-static int compare_topics(const struct topic *left, const struct topic *right)
+static int compare_topics(const void *left, const void *right)
 {
-    int order =
-        XB_FIRST_ORDER(XB_ORDER(left->fault, right->fault), XB_ORDER(left->length, right->length));
-    return order != 0 ? order : memcmp(left->words, right->words, left->length);
-}
-
-static int sort_topics(const void *left, const void *right)
-{
-    return compare_topics(left, right);
+    const struct topic *a = left, *b = right;
+    int order = XB_FIRST_ORDER(XB_ORDER(a->fault, b->fault), XB_ORDER(a->length, b->length));
+    return order != 0 ? order : memcmp(a->words, b->words, a->length);
 }
 
 /* Lists the topics of a charge, and returns how many. With `topics` of NULL it only counts. A
@@ -256,7 +245,7 @@ static enum xb_status mark_together(const struct xb_fleet *fleet, struct charge 
         listed = 0;
         for (size_t i = 0; i < count; i++)
             listed += charges[i].together ? list_topics(&charges[i], topics + listed) : 0;
-        qsort(topics, listed, sizeof *topics, sort_topics);
+        qsort(topics, listed, sizeof *topics, compare_topics);
         mark(fleet, topics, listed, &tally);
     }
     xb_node_tally_close(&tally);

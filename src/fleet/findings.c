@@ -3,7 +3,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "formats.h"
 #include "internal.h"
-#include "natural.h"
 #include "order.h"
 
 #include "base/arena.h"
@@ -67,18 +66,13 @@ int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement)
 
 #define TEXT_SIZE 64
 
-/* A file may hold any number: one that no device reaches is shown with its power of ten. */
-static bool is_beyond_words(double value)
-{
-    return !(value >= 1e-12 && value < 1e18);
-}
-
 const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, char *text)
 {
     char number[32];
     bool rate = unit != NULL && strcmp(unit, XB_UNIT_RATE) == 0;
     bool plain = unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
-    if (is_beyond_words(value))
+    /* A file may hold any number: one that no device reaches is shown with its power of ten. */
+    if (!(value >= 1e-12 && value < 1e18))
         snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, with_unit && !plain ? " " : "",
                  with_unit && !plain ? unit : "");
     else if (rate)

@@ -75,13 +75,6 @@ XB_MUST_CHECK enum xb_status xb_fleet_gather_siblings(struct xb_judging *judging
  * spread of the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
 
-/* alike.c: sets how many values that know nothing of each other judge as well as these of one
- * figure, which are in the order of their nodes and GPUs, and of how many nodes they are. Changes
- * the order of pairs. `scratch` has room for as many. */
-XB_MUST_CHECK enum xb_status
-xb_fleet_independent(const struct xb_fleet *fleet, struct xb_tested *values, size_t count,
-                     double *scratch, struct xb_fleet_siblings *siblings, struct xb_error *error);
-
 /* groups.c: the length of the tails of sorted values if both are longer than normal; else 0. See
  * struct xb_fleet_siblings. */
 double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
@@ -118,6 +111,50 @@ XB_MUST_CHECK enum xb_status xb_fleet_name_drivers(struct xb_judging *judging,
                                                    struct xb_error *error);
 XB_MUST_CHECK enum xb_status xb_fleet_note_start(struct xb_judging *judging,
                                                  struct xb_error *error);
+
+/* ---- majority.c ---- */
+
+/* Finds what more than half of the items of a group have: a number, a text or both. */
+
+struct xb_vote {
+    const char *group; /* items with the same text are compared */
+    double number;     /* what the item has */
+    const char *text;
+    size_t item; /* whose vote it is */
+};
+
+/* The votes of one group are `begin` to `end`; of these `first` to `last` agree. `end` and `last`
+ * are one past the last vote. */
+struct xb_majority {
+    size_t begin, end;
+    bool judged; /* the group is large enough: each has XB_FLEET_SIBLINGS others */
+    bool found;  /* more than half agree; else `first` to `last` is the largest part that agrees */
+    size_t first, last;
+};
+
+/* Sorts votes by group, then by number and text. */
+void xb_votes_sort(struct xb_vote *votes, size_t count);
+
+/* Counts the group that begins at `begin` in sorted votes; the next one begins at its end. */
+struct xb_majority xb_votes_count(const struct xb_vote *votes, size_t count, size_t begin);
+
+/* Counts nodes, each once, however many of its GPUs and values are counted. */
+struct xb_node_tally {
+    size_t *rounds; /* of every node: in which round it was counted last */
+    size_t round;
+    size_t count; /* in this round */
+};
+
+/* XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_node_tally_open(struct xb_node_tally *tally,
+                                                const struct xb_fleet *fleet,
+                                                struct xb_error *error);
+void xb_node_tally_close(struct xb_node_tally *tally); /* also after a failed open */
+/* Counts from 0 again. */
+void xb_node_tally_begin(struct xb_node_tally *tally);
+void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
+
+/* ---- what is told ---- */
 
 /* Adds a finding, with a text as by printf. Everything that `finding` does not know is NAN or
  * XB_FLEET_NONE. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "internal.h"
-#include "natural.h"
 #include "order.h"
 
 #include "base/arena.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "majority.h"
-
 #include "internal.h"
-#include "natural.h"
 #include "order.h"
 
 #include <stdlib.h>
@@ -15,8 +12,7 @@ static int compare_what(const struct xb_vote *left, const struct xb_vote *right)
 
 static int compare_votes(const void *left, const void *right)
 {
-    const struct xb_vote *a = left;
-    const struct xb_vote *b = right;
+    const struct xb_vote *a = left, *b = right;
     return XB_FIRST_ORDER(xb_natural_compare(a->group, b->group), compare_what(a, b),
                           XB_ORDER(a->item, b->item));
 }

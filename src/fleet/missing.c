@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
-#include "natural.h"
 #include "order.h"
 
 #include <stdio.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
-#include "majority.h"
-#include "natural.h"
 #include "order.h"
 
 #include "base/arena.h"

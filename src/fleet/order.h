@@ -5,6 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Compares names like strcmp(), but digits count as numbers: "n2" comes before "n10". Returns 0
+ * only for the same text. NULL comes first. */
+int xb_natural_compare(const char *left, const char *right);
+
 /* For functions that qsort() calls: below 0, 0, above 0. */
 #define XB_ORDER(left, right) (((left) > (right)) - ((left) < (right)))
 #define XB_ORDER_ADDRESSES(left, right) XB_ORDER((uintptr_t)(left), (uintptr_t)(right))

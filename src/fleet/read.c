@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Documents from files, folders and streams, read by several threads. */
 #define _GNU_SOURCE /* fts, strverscmp, fopencookie */
-#include "read.h"
+#include "fleet.h"
 
 #include "base/documents.h"
 #include "base/interrupt.h"

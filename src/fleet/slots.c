@@ -33,8 +33,7 @@ struct seat {
 
 static int compare_seats(const void *left, const void *right)
 {
-    const struct seat *a = left;
-    const struct seat *b = right;
+    const struct seat *a = left, *b = right;
     return XB_FIRST_ORDER(strcmp(a->slot, b->slot), XB_ORDER(a->tested, b->tested));
 }
 

@@ -93,20 +93,11 @@ static size_t log_ticks(double low, double high, double *ticks, size_t most)
 static const long long first_second = -62135596800LL; /* 0001-01-01 00:00:00 */
 static const long long last_second = 253402300799LL;  /* 9999-12-31 23:59:59 */
 
-static bool date_is_shown(double seconds)
-{
-    return seconds >= (double)first_second && seconds <= (double)last_second;
-}
-
-static bool is_leap(long year)
-{
-    return (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-}
-
 static long days_in_month(long year, long month)
 {
     static const long days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    return days[month] + (month == 1 && is_leap(year));
+    bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+    return days[month] + (month == 1 && is_leap);
 }
 
 /* From 1970-01-01 to the first day of a month; months count from 0, and may be 12 and more. */
@@ -202,7 +193,7 @@ bool xb_scale_shows(enum xb_scale scale, double value)
     if (!isfinite(value) || fabs(value) > XB_PLOT_LARGE)
         return false;
     if (scale == XB_SCALE_DATE)
-        return date_is_shown(value);
+        return value >= (double)first_second && value <= (double)last_second;
     return scale == XB_SCALE_LINEAR || value > 1.0 / XB_PLOT_LARGE;
 }
 

@@ -93,22 +93,6 @@ static void draw_cell(FILE *stream, const struct frame *frame, size_t row, size_
     xb_svg_group_end(stream);
 }
 
-static void draw_names(FILE *stream, const struct frame *frame)
-{
-    const struct xb_cells *cells = frame->cells;
-    xb_svg_text_within(stream, "quiet", 8.0, frame->top - 10.0, XB_ANCHOR_START, frame->left - 16.0,
-                       cells->rows_are);
-    xb_svg_text(stream, "quiet", frame->left, 18.0, XB_ANCHOR_START, cells->columns_are);
-    for (size_t i = 0; i < frame->rows; i++)
-        xb_svg_text_within(stream, "", frame->left - 10.0,
-                           frame->top + CELL_HEIGHT * ((double)i + 0.5) - 1.0 + XB_TEXT_DROP,
-                           XB_ANCHOR_END, frame->left - 14.0, cells->row_names[i]);
-    for (size_t k = 0; k < frame->columns; k++)
-        xb_svg_text_within(stream, "", frame->left + frame->cell * ((double)k + 0.5) - 1.0,
-                           frame->top - 10.0, XB_ANCHOR_MIDDLE, frame->cell - 4.0,
-                           cells->column_names[k]);
-}
-
 /* Writes a text of the key; returns where the next begins. */
 static double draw_key_text(FILE *stream, double x, double y, const char *text)
 {
@@ -155,7 +139,17 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
     double key = frame.top + CELL_HEIGHT * (double)frame.rows + 20.0;
 
     xb_svg_begin(stream, &cells->picture, width, key + (is_cut ? 36.0 : 18.0), is_alone);
-    draw_names(stream, &frame);
+    xb_svg_text_within(stream, "quiet", 8.0, frame.top - 10.0, XB_ANCHOR_START, frame.left - 16.0,
+                       cells->rows_are);
+    xb_svg_text(stream, "quiet", frame.left, 18.0, XB_ANCHOR_START, cells->columns_are);
+    for (size_t i = 0; i < frame.rows; i++)
+        xb_svg_text_within(stream, "", frame.left - 10.0,
+                           frame.top + CELL_HEIGHT * ((double)i + 0.5) - 1.0 + XB_TEXT_DROP,
+                           XB_ANCHOR_END, frame.left - 14.0, cells->row_names[i]);
+    for (size_t k = 0; k < frame.columns; k++)
+        xb_svg_text_within(stream, "", frame.left + frame.cell * ((double)k + 0.5) - 1.0,
+                           frame.top - 10.0, XB_ANCHOR_MIDDLE, frame.cell - 4.0,
+                           cells->column_names[k]);
     for (size_t i = 0; i < frame.rows; i++)
         for (size_t k = 0; k < frame.columns; k++)
             draw_cell(stream, &frame, i, k);

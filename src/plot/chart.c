@@ -156,25 +156,19 @@ static void draw_edge(FILE *stream, const struct frame *frame, const struct xb_p
     }
 }
 
-/* The interval of a point alone. */
-static void draw_whisker(FILE *stream, const struct frame *frame, const struct xb_point *point)
-{
-    double x = xb_ruler_place(&frame->x, point->x);
-    double low = xb_ruler_place(&frame->y, point->low);
-    double high = xb_ruler_place(&frame->y, point->high);
-    xb_svg_line(stream, "whisker", x, low, x, high);
-    xb_svg_line(stream, "whisker", x - 4.0, low, x + 4.0, low);
-    xb_svg_line(stream, "whisker", x - 4.0, high, x + 4.0, high);
-}
-
 static void draw_bands(FILE *stream, const struct frame *frame, const struct xb_series *series)
 {
     for (size_t first = 0; first < series->count;) {
         size_t end = first;
         while (end < series->count && has_band(frame->chart, &series->points[end]))
             end++;
-        if (end - first == 1) {
-            draw_whisker(stream, frame, &series->points[first]);
+        if (end - first == 1) { /* the interval of a point alone */
+            double x = xb_ruler_place(&frame->x, series->points[first].x);
+            double low = xb_ruler_place(&frame->y, series->points[first].low);
+            double high = xb_ruler_place(&frame->y, series->points[first].high);
+            xb_svg_line(stream, "whisker", x, low, x, high);
+            xb_svg_line(stream, "whisker", x - 4.0, low, x + 4.0, low);
+            xb_svg_line(stream, "whisker", x - 4.0, high, x + 4.0, high);
         } else if (end > first) {
             xb_svg_path_begin(stream, "band");
             draw_edge(stream, frame, series->points, first, end, false);

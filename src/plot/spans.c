@@ -12,9 +12,8 @@
 #define TOP 12.0
 #define NAMES_MOST 170.0
 #define PIXELS 640 /* more than the room for spans has */
-#define ALONE_MOST                                                                                 \
-    1000 /* spans drawn one by one on a track; those that do not overlap are fewer                 \
-          */
+/* Spans drawn one by one on a track; those that do not overlap are fewer. */
+#define ALONE_MOST 1000
 
 struct frame {
     const struct xb_spans *spans;
@@ -120,21 +119,6 @@ static size_t most_of(const struct narrow *narrow, size_t pixel)
     return most;
 }
 
-static void draw_narrow(FILE *stream, const struct frame *frame, const struct narrow *narrow,
-                        double y)
-{
-    for (size_t pixel = 0; pixel < PIXELS;) {
-        size_t from = pixel;
-        size_t row = most_of(narrow, from);
-        while (pixel < PIXELS && most_of(narrow, pixel) == row)
-            pixel++;
-        if (row == NO_KIND)
-            continue;
-        draw_bar(stream, row, row >= XB_SPANS_KINDS, frame->left + (double)from, y,
-                 (double)(pixel - from), NULL);
-    }
-}
-
 static void draw_track(FILE *stream, const struct frame *frame, size_t track)
 {
     struct narrow narrow;
@@ -156,7 +140,16 @@ static void draw_track(FILE *stream, const struct frame *frame, size_t track)
             drawn++;
         }
     }
-    draw_narrow(stream, frame, &narrow, y);
+    for (size_t pixel = 0; pixel < PIXELS;) {
+        size_t from = pixel;
+        size_t row = most_of(&narrow, from);
+        while (pixel < PIXELS && most_of(&narrow, pixel) == row)
+            pixel++;
+        if (row == NO_KIND)
+            continue;
+        draw_bar(stream, row, row >= XB_SPANS_KINDS, frame->left + (double)from, y,
+                 (double)(pixel - from), NULL);
+    }
 }
 
 /* Draws the legend, or only goes through it where `stream` is NULL. */

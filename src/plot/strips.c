@@ -75,14 +75,6 @@ static void draw_samples(FILE *stream, const struct frame *frame, const struct x
     xb_svg_path_end(stream);
 }
 
-/* Each look has a marker of its own, so that it needs no colour. */
-static size_t marker_of(const char *look)
-{
-    if (strcmp(look, "bad") == 0)
-        return 1;
-    return strcmp(look, "unsure") == 0 ? 4 : 0;
-}
-
 /* The name, and the note in the colour of what is said. */
 static void draw_words(FILE *stream, const struct frame *frame, const struct xb_strip *strip,
                        double top)
@@ -120,8 +112,12 @@ static void draw_strip(FILE *stream, const struct frame *frame, const struct xb_
         double x = xb_ruler_place(&frame->x, strip->middle);
         if (strip->samples != NULL)
             xb_svg_line(stream, "whisker", x, y - 10.0, x, y + 10.0);
-        else
-            xb_svg_marker(stream, marker_of(look), x, y, NULL);
+        else /* each look has a marker of its own, so that it needs no colour */
+            xb_svg_marker(stream,
+                          strcmp(look, "bad") == 0      ? 1
+                          : strcmp(look, "unsure") == 0 ? 4
+                                                        : 0,
+                          x, y, NULL);
     }
     xb_svg_group_end(stream);
 }

@@ -97,15 +97,7 @@ static void make_frame(const struct xb_tree *tree, struct frame *frame)
     }
 }
 
-/* The part of an edge that it shares with those of its siblings: nothing is said of it. */
-static void draw_trunk(FILE *stream, const struct place *place, const struct place *parent)
-{
-    double bottom = parent->y + parent->height;
-    xb_svg_path(stream, "edge", "M# #L# #L# #",
-                (double[]){parent->x, bottom, parent->x, bottom + TRUNK, place->x, bottom + TRUNK});
-}
-
-/* The rest of it, with its name. */
+/* The part of an edge that is its own, with its name. */
 static void draw_edge(FILE *stream, const struct place *place, const struct place *parent,
                       const char *name)
 {
@@ -145,8 +137,15 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
     xb_svg_begin(stream, &tree->picture, frame.width,
                  frame.height + (more > 0 ? XB_LINE_HEIGHT : 0.0), is_alone);
     for (size_t i = 0; i < frame.count; i++)
-        if (!is_root(&frame, i))
-            draw_trunk(stream, &frame.places[i], &frame.places[tree->nodes[i].parent]);
+        if (!is_root(&frame, i)) {
+            /* The part of an edge that it shares with those of its siblings: nothing is said of it.
+             */
+            const struct place *parent = &frame.places[tree->nodes[i].parent];
+            double bottom = parent->y + parent->height, x = frame.places[i].x;
+            xb_svg_path(
+                stream, "edge", "M# #L# #L# #",
+                (double[]){parent->x, bottom, parent->x, bottom + TRUNK, x, bottom + TRUNK});
+        }
     for (size_t i = 0; i < frame.count; i++) {
         const char *look = tree->nodes[i].look != NULL ? tree->nodes[i].look : "";
         const char *edge_look = tree->nodes[i].edge_look;

@@ -2,10 +2,9 @@
 /* The section "Fleet": in files of many nodes, the GPUs that are not like their siblings. */
 #include "section.h"
 
+#include "fleet/fleet.h"
 #include "fleet/formats.h"
-#include "fleet/natural.h"
 #include "fleet/order.h"
-#include "fleet/read.h"
 #include "siblings.h"
 
 #include <math.h>

@@ -6,8 +6,8 @@
  */
 #define _POSIX_C_SOURCE 200809L /* fmemopen */
 #include "backends/registry.h"
+#include "fleet/fleet.h"
 #include "fleet/judgement.h"
-#include "fleet/read.h"
 #include "link/command.h"
 #include "record/mode_list.h"
 #include "run/command.h"

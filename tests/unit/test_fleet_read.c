@@ -4,7 +4,7 @@
 #include "base/interrupt.h"
 #include "checks.h"
 #include "document_fixture.h"
-#include "fleet/read.h"
+#include "fleet/fleet.h"
 #include "xferbench/figure.h"
 
 #include <errno.h>

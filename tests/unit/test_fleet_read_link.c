@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a link test says of its node, in a fleet. */
 #include "checks.h"
-#include "fleet/read.h"
+#include "fleet/fleet.h"
 #include "link_fixture.h"
 #include "xferbench/figure.h"
 

@@ -3,8 +3,8 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "../fuzz/check_markup.h"
 #include "base/arena.h"
+#include "fleet/fleet.h"
 #include "fleet/judgement.h"
-#include "fleet/read.h"
 #include "report/section.h"
 #include "xferbench/figure.h"
 
