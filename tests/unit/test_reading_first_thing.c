@@ -13,8 +13,8 @@
 
 /* Both names: a unit test has no backend. */
 #define CALLS                                                                                      \
-    "cudaHostRegister() for memory that you have, cudaMallocHost() or "                            \
-    "hipHostMalloc() for new; in PyTorch pin_memory=True and non_blocking=True. "
+    "cudaHostRegister() for memory that you have, cudaMallocHost() for new; in PyTorch "           \
+    "pin_memory=True and non_blocking=True. "
 
 static void what_helped_is_said(void **state)
 {
