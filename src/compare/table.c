@@ -147,7 +147,8 @@ static void print_files(const struct text *out)
     if (!out->is_verbose)
         return;
     xb_note_print(out->stream, "rule", LABEL, "%s", xb_compare_rule(comparison, &words));
-    xb_note_print(out->stream, "program", LABEL, "xferbench %s", XB_PLAIN_WORD(comparison->version));
+    xb_note_print(out->stream, "program", LABEL, "xferbench %s",
+                  XB_PLAIN_WORD(comparison->version));
 }
 
 enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *comparison,

@@ -75,8 +75,9 @@ static double of_all(const struct xb_tested *values, size_t count, double *scrat
 
 /* What `count` values are worth, of which those that are alike stand together in `groups` groups.
  */
-static double effective_sample_size(const struct xb_fleet *fleet, const struct xb_tested *values, size_t count,
-                    share_something *alike, double *scratch, size_t *groups)
+static double effective_sample_size(const struct xb_fleet *fleet, const struct xb_tested *values,
+                                    size_t count, share_something *alike, double *scratch,
+                                    size_t *groups)
 {
     double squares = 0;
     *groups = 0;
@@ -132,7 +133,8 @@ static enum xb_status find_independent(const struct xb_fleet *fleet, struct xb_t
                                        struct xb_fleet_siblings *siblings, struct xb_error *error)
 {
     size_t groups = 0;
-    siblings->independent = effective_sample_size(fleet, values, count, share_node, scratch, &siblings->nodes);
+    siblings->independent =
+        effective_sample_size(fleet, values, count, share_node, scratch, &siblings->nodes);
     if (value_of(fleet, values)->peer < 0)
         return XB_OK;
     double of_sources = effective_sample_size(fleet, values, count, share_gpu, scratch, &groups);

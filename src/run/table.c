@@ -157,21 +157,9 @@ static enum xb_colour colour_of(const char *cell)
 
 /* ---- which tables there are ---- */
 
-/* What stands in one table of rows: what ran alone, or what ran at the same time. */
-typedef bool row_filter(const struct xb_record_case *test);
-
-static bool is_alone(const struct xb_record_case *test)
-{
-    return !test->simultaneous;
-}
-
-static bool is_together(const struct xb_record_case *test)
-{
-    return test->simultaneous;
-}
-
-static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout,
-                                  row_filter *is_in, struct xb_error *error)
+/* The rows of what ran alone, or of what ran at the same time. */
+static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout, bool together,
+                                  struct xb_error *error)
 {
     const struct xb_record *record = layout->record;
     const struct xb_table_look look = {.elsewhere = "JSON and CSV have all"};
@@ -185,7 +173,7 @@ static enum xb_status print_table(FILE *stream, const struct xb_table_layout *la
                                              .turn = xb_table_column_turn(layout, i)});
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
-        if (!has_row(record, test) || !is_in(test))
+        if (!has_row(record, test) || test->simultaneous != together)
             continue;
         xb_table_row(table);
         for (size_t k = 0; k < layout->shown_count; k++) {
@@ -211,8 +199,8 @@ static struct kinds kinds_of(const struct xb_record *record)
         const struct xb_record_case *test = &record->cases[i];
         size_t devices = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
         bool has = has_row(record, test);
-        kinds.alone = kinds.alone || (has && is_alone(test));
-        kinds.together = kinds.together || (has && is_together(test));
+        kinds.alone = kinds.alone || (has && !test->simultaneous);
+        kinds.together = kinds.together || (has && test->simultaneous);
         kinds.most = devices > kinds.most ? devices : kinds.most;
     }
     return kinds;
@@ -225,7 +213,7 @@ static enum xb_status print_together(FILE *stream, const struct xb_table_layout 
         xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
     else
         xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
-    return print_table(stream, layout, is_together, error);
+    return print_table(stream, layout, true, error);
 }
 
 /* Bars, curves and small matrices of what stands in no other table than that of rows. */
@@ -236,7 +224,7 @@ static enum xb_status print_bars(FILE *stream, const struct xb_record *record,
     if (told == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
     for (size_t i = 0; i < record->case_count; i++)
-        told[i] = !has_row(record, &record->cases[i]) || is_together(&record->cases[i]);
+        told[i] = !has_row(record, &record->cases[i]) || record->cases[i].simultaneous;
     enum xb_status status = xb_sweep_print(NULL, record, told, error);
     if (status == XB_OK)
         status = xb_overview_bars(stream, record, told, error);
@@ -253,7 +241,7 @@ static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
     const struct kinds kinds = kinds_of(record);
     enum xb_status status = XB_OK;
     if (kinds.alone || record->case_count == 0)
-        status = print_table(stream, &layout, is_alone, error);
+        status = print_table(stream, &layout, false, error);
     if (status == XB_OK && kinds.together) {
         fputs(kinds.alone ? "\n" : "", stream);
         status = print_together(stream, &layout, kinds.most, error);

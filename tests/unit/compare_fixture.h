@@ -72,7 +72,7 @@ struct format {
 extern const struct format sinks[SINKS];
 /* All that is known, in lines without end. */
 enum xb_status plain_table(FILE *stream, const struct xb_comparison *comparison,
-                          struct xb_error *error);
+                           struct xb_error *error);
 /* In 100 columns, as a file gets it. */
 enum xb_status usual_table(FILE *stream, const struct xb_comparison *comparison,
                            struct xb_error *error);

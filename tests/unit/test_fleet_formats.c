@@ -94,9 +94,8 @@ static void csv_has_a_line_a_finding(void **state)
     assert_int_equal(count_lines(text), 6);
     assert_has(text, "node,code,gpu,pci,uuid,peer,model,figure,unit,value,median,deviation,spreads,"
                      "p,text,backend,link,driver,options,together,unsure,is_to_drain\r\n");
-    assert_has(text,
-               "\r\ngpu099,missing,,,,,,,,,,,,,no result file,,,,,false,false,"
-               "true\r\n");
+    assert_has(text, "\r\ngpu099,missing,,,,,,,,,,,,,no result file,,,,,false,false,"
+                     "true\r\n");
     assert_has(text, "\r\ngpu003,slow,2,0000:11:00.0,GPU-00000000-0000-0000-0000-000000000002,,"
                      "NVIDIA H200,link h2d,B/s,27720000000,55440000000,-0.5,");
     assert_has(text, "\r\ngpu008,slow,7,0000:16:00.0,GPU-00000000-0000-0000-0000-000000000007,3,");
