@@ -387,10 +387,10 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
 static enum xb_status print_gpus(FILE *stream, const struct xb_link_report *report,
                                  struct xb_error *error)
 {
-    struct xb_table *table = xb_table_new();
     size_t pairs = 0, bad = xb_link_count_bad(report, &pairs);
     if (report->device_count == 0)
         return XB_OK;
+    struct xb_table *table = xb_table_new();
     for (size_t i = 0; i < sizeof columns / sizeof columns[0] - (bad == 0); i++)
         xb_table_add_column(table, &columns[i]);
     for (size_t i = 0; i < report->device_count; i++)
