@@ -124,6 +124,8 @@ void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes);
 void xb_reading_add_duration(struct xb_reading *reading, double seconds);
 /* "1.6 times". */
 void xb_reading_add_factor(struct xb_reading *reading, double factor);
+/* The same for a remedy; returns `text`. */
+const char *xb_reading_factor_text(double factor, char *text, size_t size);
 /* "1.6 times as fast", "as fast", "64 % as fast". */
 void xb_reading_add_speed(struct xb_reading *reading, double factor);
 /* "97 %". */
@@ -209,7 +211,8 @@ struct xb_reading_way {
     const char *mode, *variant;
 };
 
-/* How many times as fast a way is, in the directions in which that is certain. */
+/* How many times as fast a way is, in the directions in which that is certain; where it is slower
+ * in the other, the words say so. */
 struct xb_reading_gain {
     double most;    /* of the two directions; NAN: in none */
     char words[80]; /* "6.7 times as fast to the GPU, 3.3 times back"; "" */
@@ -223,6 +226,11 @@ struct xb_reading_gain {
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other,
                         struct xb_reading_gain *gain);
+
+/* What the first way gains; false where that is not certain in any direction. */
+bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t bytes,
+                          struct xb_reading_way way, struct xb_reading_way other,
+                          struct xb_reading_gain *gain);
 
 /* For say_first_thing: whether that way is faster than `slow` for certain at the same device, size
  * and direction. Its number is first_thing_ratio. `gain` is that of both directions. */

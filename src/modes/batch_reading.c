@@ -216,11 +216,12 @@ static void advise(const struct group *group, uint64_t piece)
     char size[32];
     struct xb_words words = {.length = 0};
     if (call > 0)
-        xb_words_add(&words, "one call, %s, is %.3g times as fast",
-                     xb_reading_call(group->reading, XB_CALL_COPY_BATCH), call);
+        xb_words_add(&words, "one call, %s, is %s as fast",
+                     xb_reading_call(group->reading, XB_CALL_COPY_BATCH),
+                     xb_reading_factor_text(call, (char[32]){0}, 32));
     if (most > 0 && best != one)
-        xb_words_add(&words, "%s%s is %.*f times as fast", call > 0 ? ", " : "", words_of(best),
-                     most < 100, most);
+        xb_words_add(&words, "%s%s is %s as fast", call > 0 ? ", " : "", words_of(best),
+                     xb_reading_factor_text(most, (char[32]){0}, 32));
     if (words.length > 0)
         xb_reading_remedy(group->reading, XB_EFFORT_LINES, fmax(call, most),
                           "Do not copy pieces of %s one by one: %s.",

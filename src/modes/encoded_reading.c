@@ -170,8 +170,9 @@ static void advise(struct xb_reading *reading, const struct seen *seen)
         xb_reading_is_untold(reading);
     if (seen->order == XB_READING_FASTER && seen->speed_up >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen->speed_up,
-                          "Send fewer bytes: %s, %.3g times as fast as the plain copy.",
-                          work_of(seen, &words), seen->speed_up);
+                          "Send fewer bytes: %s, %s as fast as the plain copy.",
+                          work_of(seen, &words),
+                          xb_reading_factor_text(seen->speed_up, (char[32]){0}, 32));
 }
 
 static struct seen look_at(const struct xb_reading *reading, const struct xb_record_case *test)

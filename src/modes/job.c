@@ -407,13 +407,15 @@ static const struct xb_record_case *best_by(struct xb_reading *reading, int devi
     return xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "job", way);
 }
 
-/* The way that takes longest, of each the best. */
-static const struct xb_record_case *slowest(struct xb_reading *reading, int device, uint64_t bytes)
+/* The fastest, or the slowest, of the ways that this build knows: a file may have others. */
+static const struct xb_record_case *extreme(struct xb_reading *reading, int device, uint64_t bytes,
+                                            bool fastest)
 {
     const struct xb_record_case *found = NULL;
     for (size_t i = 0; way_words[i] != NULL; i++) {
         const struct xb_record_case *test = best_by(reading, device, bytes, way_words[i]);
-        if (test != NULL && (found == NULL || xb_reading_faster(reading, found, test) == found))
+        bool is_faster = test != NULL && xb_reading_faster(reading, found, test) == test;
+        if (test != NULL && (found == NULL || is_faster == fastest))
             found = test;
     }
     return found;
@@ -432,7 +434,9 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
     double most = xb_reading_median(reading, slow, &job_time), time = most;
     struct xb_words words = {.length = 0};
     char before[32], after[32];
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    /* What is slow overlapped is pinned as it is. */
+    for (size_t i = strcmp(slow->variant, "overlapped") == 0; i < sizeof steps / sizeof steps[0];
+         i++) {
         const struct xb_record_case *test = best_by(reading, slow->device, bytes, steps[i].way);
         if (test == NULL || xb_reading_judge(reading, test, best) != XB_READING_FASTER)
             continue;
@@ -453,8 +457,8 @@ static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const char *const words[] = {"From pageable memory", "Through a ring of pinned memory",
                                         "From pinned memory", "Overlapped"}; /* as way_words */
-    const struct xb_record_case *best = best_by(reading, device, bytes, NULL);
-    const struct xb_record_case *slow = slowest(reading, device, bytes);
+    const struct xb_record_case *best = extreme(reading, device, bytes, true);
+    const struct xb_record_case *slow = extreme(reading, device, bytes, false);
     double out = xb_reading_median(reading, slow, &xb_figure_out_time);
     double most = xb_reading_median(reading, slow, &job_time);
     double share = xb_reading_median(reading, slow, &xb_figure_in_time) + (out > 0 ? out : 0);

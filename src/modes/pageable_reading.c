@@ -12,6 +12,16 @@ static const struct xb_reading_way pinned = {"pinned", NULL};
 static const struct xb_reading_way driver = {"pageable", "driver"};
 static const struct xb_reading_way ring = {"pageable", "ring"};
 
+/* What memory gains that is pinned by the calls which the advice names; write-combined memory,
+ * which may be faster to the GPU, is not made by them. */
+static bool find_pinning(const struct xb_reading *reading, int device, uint64_t bytes,
+                         struct xb_reading_way other, struct xb_reading_gain *gain)
+{
+    static const struct xb_reading_way ways[] = {{"pinned", "registered"}, {"pinned", "alloc"}};
+    return xb_reading_find_gain(reading, device, bytes, ways[0], other, gain) ||
+           xb_reading_find_gain(reading, device, bytes, ways[1], other, gain);
+}
+
 /* A gain of NULL: it was not measured. */
 static void advise_pinning(struct xb_reading *reading, const struct xb_reading_gain *gain)
 {
@@ -29,9 +39,10 @@ static void advise_pinning(struct xb_reading *reading, const struct xb_reading_g
 static bool say_pinning(struct xb_reading *reading, int device, uint64_t bytes)
 {
     struct xb_reading_gain gain;
-    if (!xb_reading_compare(reading, device, bytes, pinned, driver, &gain))
+    if (!xb_reading_compare(reading, device, bytes, pinned, driver, NULL))
         return false;
-    advise_pinning(reading, &gain);
+    if (find_pinning(reading, device, bytes, driver, &gain))
+        advise_pinning(reading, &gain);
     return true;
 }
 
@@ -317,7 +328,9 @@ void xb_pinning_advise(struct xb_reading *reading, const struct xb_record_case *
         advise_pinning(reading, NULL);
     else if (xb_reading_try(reading, slow, pinned, &gain) &&
              xb_reading_best_of_any(reading, slow->device, slow->bytes, direction, driver.mode,
-                                    driver.variant) == NULL)
+                                    driver.variant) == NULL &&
+             find_pinning(reading, slow->device, slow->bytes,
+                          (struct xb_reading_way){slow->mode, slow->variant}, &gain))
         advise_pinning(reading, &gain); /* else XB-PINNING does */
 }
 

@@ -102,9 +102,10 @@ static bool say_direct(struct xb_reading *reading, enum xb_direction direction, 
         return false;
     if (gain >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_CALL, gain,
-                          "Copy from GPU to GPU directly, %.3g times as fast as through the host "
+                          "Copy from GPU to GPU directly, %s as fast as through the host "
                           "%s: %s once a pair, then %s.",
-                          gain, direction == XB_BIDIR ? "both ways" : "one way",
+                          xb_reading_factor_text(gain, (char[32]){0}, 32),
+                          direction == XB_BIDIR ? "both ways" : "one way",
                           xb_reading_call(reading, XB_CALL_ENABLE_PEER),
                           xb_reading_call(reading, XB_CALL_COPY_PEER));
     return true;

@@ -161,10 +161,11 @@ static void add_other(struct xb_reading *reading, const struct xb_record_case *b
                       XB_UNIT_RATIO);
     if (xb_order_is_overlapped(best->variant) && !is_pageable && factor >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
-                          "Read, copy and compute at the same time: %.3g times as fast as one step "
+                          "Read, copy and compute at the same time: %s as fast as one step "
                           "after the other here. Threads read into pinned buffers (PyTorch: "
                           "num_workers, pin_memory=True), %s sends them on another stream.",
-                          factor, xb_reading_call(reading, XB_CALL_COPY_ASYNC));
+                          xb_reading_factor_text(factor, (char[32]){0}, 32),
+                          xb_reading_call(reading, XB_CALL_COPY_ASYNC));
 }
 
 /* The fastest row of that order that reads that way. */

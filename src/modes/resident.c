@@ -277,9 +277,9 @@ static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
                           told[i]->unit);
     if (factor >= XB_WORTH_SAYING && xb_takes_longer(reading, test, &round_trip_time, resident))
         xb_reading_remedy(reading, XB_EFFORT_DESIGN, factor,
-                          "Keep the data on the GPU from kernel to kernel: %.3g times as fast with "
+                          "Keep the data on the GPU from kernel to kernel: %s as fast with "
                           "%llu kernels that only read and write it.",
-                          factor, steps_of(test));
+                          xb_reading_factor_text(factor, (char[32]){0}, 32), steps_of(test));
     return true;
 }
 

@@ -86,6 +86,15 @@ static const char *keep(struct xb_table *table, const char *text)
     return kept != NULL ? kept : "";
 }
 
+/* The same in plain ASCII: it may come from a file. */
+static const char *keep_plain(struct xb_table *table, const char *text)
+{
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "%s", text);
+    xb_make_plain(words.text);
+    return keep(table, words.text);
+}
+
 void xb_table_add_column(struct xb_table *table, const struct xb_table_column *column)
 {
     struct column *grown =
@@ -97,9 +106,9 @@ void xb_table_add_column(struct xb_table *table, const struct xb_table_column *c
     }
     table->columns = grown;
     grown[table->column_count] = (struct column){.of = *column};
-    grown[table->column_count].of.title = keep(table, column->title);
+    grown[table->column_count].of.title = keep_plain(table, column->title);
     if (column->brief != NULL)
-        grown[table->column_count].of.brief = keep(table, column->brief);
+        grown[table->column_count].of.brief = keep_plain(table, column->brief);
     table->column_count++;
 }
 
@@ -136,8 +145,7 @@ void xb_table_cell(struct xb_table *table, enum xb_colour colour, const char *fo
     va_start(arguments, format);
     (void)vsnprintf(words.text, sizeof words.text, format, arguments);
     va_end(arguments);
-    xb_make_plain(words.text);
-    *cell = (struct cell){.text = keep(table, words.text), .colour = colour};
+    *cell = (struct cell){.text = keep_plain(table, words.text), .colour = colour};
 }
 
 void xb_table_bar(struct xb_table *table, double share)

@@ -58,13 +58,15 @@ static bool add_from(struct xb_reading *reading, const struct xb_record_case *be
 {
     double least = NEARLY * xb_reading_speed(reading, best);
     uint64_t from = best->bytes;
-    bool is_open = true;
+    bool is_open = (double)from / xb_reading_median(reading, best, &xb_figure_wall_time) >= least;
+    if (!is_open)
+        return false;
     for (uint64_t bytes = from; (bytes = xb_rows_size_below(reading->record, bytes)) > 0;) {
         struct xb_record_case twin = *best;
         twin.bytes = bytes;
-        double seconds = xb_reading_median(reading, xb_record_find(reading->record, &twin),
-                                           &xb_figure_wall_time);
-        is_open = is_open && (double)bytes / seconds >= least;
+        const struct xb_record_case *test = xb_record_find(reading->record, &twin);
+        is_open = is_open && test != NULL && xb_reading_has(reading, test, &xb_figure_bandwidth) &&
+                  (double)bytes / xb_reading_median(reading, test, &xb_figure_wall_time) >= least;
         from = is_open ? bytes : from;
     }
     if (is_open)
@@ -93,7 +95,8 @@ static void add_rest(struct xb_reading *reading, int device, const struct xb_rea
     const struct xb_record_case *ordinary[] = {find_ordinary(to), find_ordinary(from)};
     const struct xb_record_device *info = xb_record_device(reading->record, device);
     double ceiling = to->best != NULL ? info->ceiling.h2d : info->ceiling.d2h;
-    if (info->ceiling.known && xb_reading_crosses_link(reading, best))
+    if (info->ceiling.known && xb_reading_crosses_link(reading, best) &&
+        xb_reading_bandwidth(reading, best) <= ceiling) /* else the link was read wrongly */
         xb_reading_phrase(reading, ", {share} of the link",
                           xb_reading_bandwidth(reading, best) / ceiling);
     xb_reading_add(reading, ".");
@@ -171,24 +174,51 @@ static bool say_nothing(struct xb_reading *reading)
 
 typedef bool answer(struct xb_reading *reading, int device, uint64_t bytes);
 
-/* The first answer, from the largest size down. */
-static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
+/* The answer of one size, of the first device that has one. */
+static bool ask_size(struct xb_reading *reading, answer *give, bool of_pairs, uint64_t bytes)
 {
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(reading->record, &count);
-    for (uint64_t bytes = UINT64_MAX; (bytes = xb_rows_size_below(reading->record, bytes)) > 0;)
-        for (size_t i = 0; i < (of_pairs ? 1 : count); i++) {
-            int device = of_pairs ? -1 : (int)devices[i].index;
-            xb_reading_begin(reading, "", "", device, bytes);
-            if (give(reading, device, bytes) && !reading->lacks_figure)
-                return true;
-        }
+    for (size_t i = 0; i < (of_pairs ? 1 : count); i++) {
+        int device = of_pairs ? -1 : (int)devices[i].index;
+        xb_reading_begin(reading, "", "", device, bytes);
+        if (give(reading, device, bytes) && !reading->lacks_figure)
+            return true;
+    }
     return false;
 }
 
-/* The first mode of those that are no copies one way. */
+/* The first answer, from the largest size down; of latencies from the smallest size, whose fixed
+ * cost is asked for. */
+static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
+{
+    const struct xb_record *record = reading->record;
+    uint64_t smallest = record->case_count > 0 ? record->by_size[record->case_count - 1]->bytes : 0;
+    if (smallest > 0 && record->by_size[record->case_count - 1]->latency &&
+        ask_size(reading, give, of_pairs, smallest))
+        return true;
+    for (uint64_t bytes = UINT64_MAX; (bytes = xb_rows_size_below(record, bytes)) > 0;)
+        if (ask_size(reading, give, of_pairs, bytes))
+            return true;
+    return false;
+}
+
+/* Of several modes that are no copies one way what comes first under "What to do"; else the first
+ * mode that says anything. */
 static bool ask_modes(struct xb_reading *reading)
 {
+    const struct xb_reading_entry *most = NULL;
+    for (size_t i = 0; i < reading->list->count; i++) {
+        const struct xb_reading_entry *entry = &reading->list->entries[i];
+        if (entry->remedy != NULL &&
+            (most == NULL || xb_reading_weight(entry) > xb_reading_weight(most)))
+            most = entry;
+    }
+    if (most != NULL) {
+        xb_reading_begin(reading, "", "", most->device, most->bytes);
+        xb_reading_add(reading, "%s", most->text);
+        return true;
+    }
     for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++)
         if ((*mode)->answer != NULL && ask(reading, (*mode)->answer, (*mode)->pairs))
             return true;
@@ -207,11 +237,12 @@ static const char *text_of_all(const struct xb_reading_list *list)
 /* As many whole sentences as there is room for. */
 static void keep(struct xb_reading *reading, const char *before, const char *text)
 {
-    size_t length = strlen(text);
-    while (length + strlen(before) > MOST_LETTERS)
-        do
-            length--;
-        while (length > 1 && strncmp(text + length - 1, ". ", 2) != 0); /* not within a number */
+    size_t length = strlen(text), room = MOST_LETTERS - strlen(before);
+    for (size_t end = length > room ? room : 0; end > 0; end--)
+        if (strncmp(text + end - 1, ". ", 2) == 0) { /* not within a number */
+            length = end;
+            break;
+        }
     reading->list->answer =
         xb_arena_print(&reading->list->texts, "%s%.*s", before, (int)length, text);
     if (reading->list->answer == NULL)

@@ -33,6 +33,12 @@ const char *xb_reading_subject(const struct xb_reading_list *list,
     return text;
 }
 
+double xb_reading_weight(const struct xb_reading_entry *entry)
+{
+    double gain = isfinite(entry->gain) && entry->gain > 1 ? log(entry->gain) : 0;
+    return gain / (1 + (double)entry->effort);
+}
+
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
 {
     if (list->count > 0) {

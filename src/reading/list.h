@@ -58,6 +58,10 @@ void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
 const char *xb_reading_subject(const struct xb_reading_list *list,
                                const struct xb_reading_entry *entry, char *text, size_t size);
 
+/* How much an entry's remedy is worth: a large gain for little work comes first, and one that was
+ * not measured last. */
+double xb_reading_weight(const struct xb_reading_entry *entry);
+
 /* Prints it for a person: nothing where there is nothing to say. */
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list);
 

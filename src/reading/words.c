@@ -44,7 +44,7 @@ static const char *digits_of(double number, int least, char *text, size_t size)
     return text;
 }
 
-static const char *factor_text(double factor, char *text, size_t size)
+const char *xb_reading_factor_text(double factor, char *text, size_t size)
 {
     char digits[24];
     snprintf(text, size, "%s times", digits_of(factor, factor < 10, digits, sizeof digits));
@@ -78,7 +78,8 @@ void xb_reading_add_duration(struct xb_reading *reading, double seconds)
 void xb_reading_add_factor(struct xb_reading *reading, double factor)
 {
     char text[32];
-    xb_reading_add(reading, "%s", factor_text(needed(reading, factor), text, sizeof text));
+    xb_reading_add(reading, "%s",
+                   xb_reading_factor_text(needed(reading, factor), text, sizeof text));
 }
 
 void xb_reading_add_speed(struct xb_reading *reading, double factor)
@@ -230,18 +231,32 @@ static struct pair find_pair(const struct xb_reading *reading, int device, uint6
 
 static void find_gain(const struct pair pairs[2], struct xb_reading_gain *gain)
 {
+    char factor[32];
     size_t length = 0;
     *gain = (struct xb_reading_gain){.most = (double)NAN};
     for (size_t i = 0; i < 2; i++) {
-        char factor[32];
         if (pairs[i].order != XB_READING_FASTER)
             continue;
-        factor_text(pairs[i].ratio, factor, sizeof factor);
+        xb_reading_factor_text(pairs[i].ratio, factor, sizeof factor);
         length += (size_t)snprintf(gain->words + length, sizeof gain->words - length,
                                    length > 0 ? ", %s back" : "%s as fast %s", factor,
                                    xb_direction_words(pairs[i].way));
         gain->most = fmax(gain->most, pairs[i].ratio);
     }
+    for (size_t i = 0; i < 2 && length > 0; i++)
+        if (pairs[i].order == XB_READING_SLOWER)
+            snprintf(gain->words + length, sizeof gain->words - length, ", but slower %s",
+                     i == 0 ? "to the GPU" : "back");
+}
+
+bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t bytes,
+                          struct xb_reading_way way, struct xb_reading_way other,
+                          struct xb_reading_gain *gain)
+{
+    const struct pair pairs[2] = {find_pair(reading, device, bytes, XB_H2D, way, other),
+                                  find_pair(reading, device, bytes, XB_D2H, way, other)};
+    find_gain(pairs, gain);
+    return isfinite(gain->most);
 }
 
 /* "pinned_bandwidth_h2d", "prefetch_bandwidth_h2d": a number of a way, by its mode or its variant.

@@ -43,13 +43,22 @@ static void add_lanes(struct xb_words *words, const struct xb_record_device *dev
             xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
 }
 
-/* "2 x NVIDIA H200, PCIe Gen5 x16": devices of one name stand together. */
+/* Whether the header says the same of both: of a link that is worse it says so. */
+static bool are_alike(const struct xb_record_device *a, const struct xb_record_device *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->link_known == b->link_known &&
+           a->link_speed_gts == b->link_speed_gts && a->link_width == b->link_width &&
+           a->link_max_speed_gts == b->link_max_speed_gts &&
+           a->link_max_width == b->link_max_width && (a->pci_bdf == NULL) == (b->pci_bdf == NULL);
+}
+
+/* "2 x NVIDIA H200, PCIe Gen5 x16": neighbours that are alike stand together. */
 static void add_devices(struct xb_words *words, const struct xb_record_device *devices,
                         size_t count)
 {
     for (size_t i = 0, alike = 0; i < count; i += alike) {
         alike = 1;
-        while (i + alike < count && strcmp(devices[i].name, devices[i + alike].name) == 0)
+        while (i + alike < count && are_alike(&devices[i], &devices[i + alike]))
             alike++;
         xb_words_add(words, "%s", i > 0 ? "; " : "");
         if (alike > 1)
@@ -125,6 +134,8 @@ struct bar {
     const struct xb_record_case *test;
     struct xb_statistics s; /* of its main figure, in GB/s or in seconds */
     int decimals;           /* of its rate */
+    const char *flaw;       /* why it counts for less: "" for nothing */
+    size_t method;          /* the same for what differs in size and device alone */
     char name[96];
 };
 
@@ -187,6 +198,16 @@ static void widen_names(struct overview *view, const struct bar *bar)
     view->name_width = width > view->name_width ? width : view->name_width;
 }
 
+/* Why a row counts for less: it has wrong data, or was cut short. */
+static const char *flaw_of(const struct overview *view, const struct xb_record_case *test)
+{
+    struct xb_record_summary summary = xb_record_summarize(view->record, test);
+    return summary.verified == XB_VERIFIED_FALSE ? "WRONG DATA"
+           : summary.status != XB_RESULT_OK      ? "FAILED"
+           : summary.cut > 0                     ? "cut short"
+                                                 : "";
+}
+
 /* Takes the cases that have a figure and stand nowhere else. */
 static void take_bars(struct overview *view)
 {
@@ -201,10 +222,31 @@ static void take_bars(struct overview *view)
         bar.s.ci95_low /= unit;
         bar.s.ci95_high /= unit;
         bar.decimals = decimals_of(&bar.s);
+        bar.flaw = flaw_of(view, test);
         name_bar(view, &bar);
         widen_names(view, &bar);
         view->bars[view->count++] = bar;
     }
+}
+
+static int by_method(const void *a, const void *b)
+{
+    const struct bar *left = a, *right = b;
+    return xb_cases_order(left->test, right->test, XB_BUT_SIZE | XB_BUT_DEVICES);
+}
+
+/* Numbers the methods; whether one was measured on several devices. */
+static bool number_methods(struct overview *view)
+{
+    bool are_beside = false;
+    qsort(view->bars, view->count, sizeof(struct bar), by_method);
+    for (size_t i = 1; i < view->count; i++) {
+        struct bar *bar = &view->bars[i];
+        bool is_same = by_method(bar - 1, bar) == 0;
+        bar->method = bar[-1].method + !is_same;
+        are_beside = are_beside || (is_same && bar->test->device != bar[-1].test->device);
+    }
+    return are_beside;
 }
 
 /* By device, kind and size; then the fastest first. */
@@ -225,6 +267,8 @@ static int by_rate(const void *a, const void *b)
     int order = by_group(left, right);
     double faster = right->s.median - left->s.median;
     faster = is_time(left->test) ? -faster : faster;
+    if (order == 0)
+        order = (left->flaw[0] != '\0') - (right->flaw[0] != '\0');
     if (order == 0)
         order = (faster > 0) - (faster < 0);
     return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
@@ -340,16 +384,6 @@ static void part_cell(const struct overview *view, struct xb_table *table, const
         xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_rate_text(value, text, sizeof text));
 }
 
-/* Why a row counts for less: it has wrong data, or was cut short. */
-static const char *flaw_of(const struct overview *view, const struct xb_record_case *test)
-{
-    struct xb_record_summary summary = xb_record_summarize(view->record, test);
-    return summary.verified == XB_VERIFIED_FALSE ? "WRONG DATA"
-           : summary.status != XB_RESULT_OK      ? "FAILED"
-           : summary.cut > 0                     ? "cut short"
-                                                 : "";
-}
-
 /* Rows of one device, kind and size, and what their table shows. */
 struct group {
     const struct bar *bars;
@@ -368,16 +402,22 @@ static struct group group_of(const struct overview *view, const struct bar *bars
                           .parts = parts_of(bars, count),
                           .ceiling = is_time(bars[0].test) ? 0 : ceiling_of(view, bars[0].test),
                           .has_bars = count > 1 || kind_of(bars[0].test) != OTHER};
-    group.whole = group.ceiling;
+    double most = 0;
     group.parts = group.parts != NULL ? group.parts : &none;
     for (size_t i = 0; i < count; i++) {
         group.decimals = bars[i].decimals > group.decimals ? bars[i].decimals : group.decimals;
-        if (group.ceiling <= 0)
-            group.whole = fmax(group.whole, bars[i].s.median);
+        if (bars[i].flaw[0] == '\0')
+            most = fmax(most, bars[i].s.median);
         group.has_intervals |= bars[i].s.has_interval || bars[i].test->latency;
         /* Rates of copies within a GPU and over its link are not held against each other. */
         group.has_bars &= strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
     }
+    /* Data that crosses the link in another form is not held against the link. */
+    const struct xb_mode *mode = xb_mode_find(bars[0].test->mode);
+    bool is_encoded = mode != NULL && mode->crosses_otherwise && mode->only_named;
+    if (is_encoded || most > group.ceiling)
+        group.ceiling = 0;
+    group.whole = group.ceiling > 0 ? group.ceiling : most;
     return group;
 }
 
@@ -428,14 +468,14 @@ static void add_row(const struct overview *view, const struct group *group, cons
     for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++)
         part_cell(view, table, bar, part->figure);
     if (group->has_bars) {
-        xb_table_bar(table, share);
-        xb_table_cell(table, XB_COLOUR_NONE, "%.0f %%", 100 * share);
+        xb_table_bar(table, bar->flaw[0] == '\0' ? share : 0);
+        xb_table_cell(table, XB_COLOUR_NONE, bar->flaw[0] == '\0' ? "%.0f %%" : "-", 100 * share);
     }
     if (isfinite(bound) && kind_of(bar->test) == OTHER)
         xb_table_cell(table, XB_COLOUR_NONE, "%.0f %% of the best possible here", 100 * bound);
     else
         xb_table_cell(table, XB_COLOUR_NONE, "%s", "");
-    xb_table_cell(table, XB_COLOUR_BAD, "%s", flaw_of(view, bar->test));
+    xb_table_cell(table, XB_COLOUR_BAD, "%s", bar->flaw);
 }
 
 /* Prints a table below an empty line, and frees it. */
@@ -472,6 +512,7 @@ struct axis {
     uint64_t values[MOST_AXIS];
     size_t count;
     bool is_devices;
+    bool has_more; /* smaller ones than there is room for */
 };
 
 static uint64_t value_of(const struct axis *axis, const struct xb_record_case *test)
@@ -487,8 +528,15 @@ static struct axis axis_of(const struct bar *bars, size_t count, bool is_devices
         size_t at = 0;
         while (at < axis.count && axis.values[at] < value)
             at++;
-        if ((at < axis.count && axis.values[at] == value) || axis.count == MOST_AXIS)
+        if (at < axis.count && axis.values[at] == value)
             continue;
+        if (axis.count == MOST_AXIS) { /* more sizes come from no sweep: the largest count */
+            axis.has_more = true;
+            if (at == 0)
+                continue;
+            memmove(&axis.values[0], &axis.values[1], --axis.count * sizeof axis.values[0]);
+            at--;
+        }
         memmove(&axis.values[at + 1], &axis.values[at], (axis.count - at) * sizeof axis.values[0]);
         axis.values[at] = value;
         axis.count++;
@@ -506,23 +554,49 @@ static const char *value_text(const struct axis *axis, size_t index, char *text,
     return text;
 }
 
-/* The row of that method, kind and value; NULL for none. */
-static const struct bar *find_bar(const struct bar *bars, size_t count, const struct axis *axis,
-                                  uint64_t value, const struct bar *like)
+/* Rows of one device or of all: for each method what it has of each value of the axis. */
+struct grid {
+    struct axis axis;
+    const struct bar *bars;
+    size_t count;
+    const struct bar **cells; /* by method, then by value; NULL: none */
+    bool sweeps;              /* a method has several values */
+};
+
+static size_t place_of(const struct axis *axis, uint64_t value)
 {
-    for (size_t i = 0; i < count; i++)
-        if (value_of(axis, bars[i].test) == value && kind_of(bars[i].test) == kind_of(like->test) &&
-            is_time(bars[i].test) == is_time(like->test) && strcmp(bars[i].name, like->name) == 0 &&
-            strcmp(bars[i].test->direction, like->test->direction) == 0)
-            return &bars[i];
-    return NULL;
+    size_t at = 0;
+    while (at < axis->count && axis->values[at] != value)
+        at++;
+    return at;
+}
+
+static const struct bar *find_bar(const struct grid *grid, size_t method, size_t place)
+{
+    return grid->cells[method * grid->axis.count + place];
+}
+
+/* False: no memory. Release the cells. */
+static bool fill_grid(const struct overview *view, const struct bar *bars, size_t count,
+                      bool is_devices, struct grid *grid)
+{
+    *grid = (struct grid){.axis = axis_of(bars, count, is_devices), .bars = bars, .count = count};
+    grid->cells = calloc(view->count * grid->axis.count, sizeof(const struct bar *));
+    for (size_t i = 0; grid->cells != NULL && i < count; i++) {
+        size_t place = place_of(&grid->axis, value_of(&grid->axis, bars[i].test));
+        if (place == grid->axis.count)
+            continue;
+        for (size_t v = 0; v < grid->axis.count; v++)
+            grid->sweeps |= v != place && find_bar(grid, bars[i].method, v) != NULL;
+        grid->cells[bars[i].method * grid->axis.count + place] = &bars[i];
+    }
+    return grid->cells != NULL;
 }
 
 /* `most`: the decimals of its column. */
-static void value_cell(const struct overview *view, struct xb_table *table, const struct bar *bar,
-                       int most)
+static void value_cell(struct xb_table *table, const struct bar *bar, int most)
 {
-    const char *flaw = bar != NULL ? flaw_of(view, bar->test) : "-";
+    const char *flaw = bar != NULL ? bar->flaw : "-";
     if (flaw[0] != '\0')
         xb_table_cell(table, bar != NULL ? XB_COLOUR_BAD : XB_COLOUR_NONE, "%s", flaw);
     else if (is_time(bar->test))
@@ -531,22 +605,28 @@ static void value_cell(const struct overview *view, struct xb_table *table, cons
         rate_cell(table, bar->s.median, bar->decimals, most > bar->decimals ? most : bar->decimals);
 }
 
+/* Its share of the whole; 0 for what is not there or counts for less. */
+static double share_of(const struct bar *bar, double whole)
+{
+    return bar != NULL && bar->flaw[0] == '\0' ? bar->s.median / whole : 0;
+}
+
 /* One method in every size: sizes go down, its directions stand beside each other with bars. */
-static enum xb_status print_sweep(struct overview *view, const struct bar *bars, size_t count,
-                                  const struct axis *axis)
+static enum xb_status print_sweep(struct overview *view, const struct grid *grid)
 {
     const struct bar *first[KINDS] = {NULL};
     double whole[KINDS] = {0};
     int decimals[KINDS] = {0};
     char title[KINDS][64], text[32];
     struct xb_table *table = xb_table_new();
-    for (size_t i = 0; i < count; i++) {
-        enum kind kind = kind_of(bars[i].test);
-        first[kind] = first[kind] == NULL ? &bars[i] : first[kind];
-        whole[kind] = fmax(whole[kind], bars[i].s.median);
-        decimals[kind] = bars[i].decimals > decimals[kind] ? bars[i].decimals : decimals[kind];
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct bar *bar = &grid->bars[i];
+        enum kind kind = kind_of(bar->test);
+        first[kind] = first[kind] == NULL ? bar : first[kind];
+        whole[kind] = fmax(whole[kind], bar->flaw[0] == '\0' ? bar->s.median : 0);
+        decimals[kind] = bar->decimals > decimals[kind] ? bar->decimals : decimals[kind];
     }
-    add_column(table, bars[0].name, true, 0);
+    add_column(table, grid->bars[0].name, true, 0);
     for (enum kind kind = TO; kind < KINDS; kind++) {
         if (first[kind] == NULL)
             continue;
@@ -558,24 +638,24 @@ static enum xb_status print_sweep(struct overview *view, const struct bar *bars,
         add_column(table, title[kind], true, 0);
         add_column(table, "", false, 1);
     }
-    for (size_t v = 0; v < axis->count; v++) {
+    for (size_t v = 0; v < grid->axis.count; v++) {
         xb_table_row(table);
-        xb_table_cell(table, XB_COLOUR_NONE, "%s", value_text(axis, v, text, sizeof text));
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", value_text(&grid->axis, v, text, sizeof text));
         for (enum kind kind = TO; kind < KINDS; kind++) {
             if (first[kind] == NULL)
                 continue;
-            const struct bar *bar = find_bar(bars, count, axis, axis->values[v], first[kind]);
-            value_cell(view, table, bar, decimals[kind]);
-            xb_table_bar(table, bar != NULL ? bar->s.median / whole[kind] : 0);
+            const struct bar *bar = find_bar(grid, first[kind]->method, v);
+            value_cell(table, bar, decimals[kind]);
+            xb_table_bar(table, share_of(bar, whole[kind]));
         }
     }
     return print_table(view, table);
 }
 
 /* Which of the values stand across: as many as have room, evenly, with the first and the last. */
-static uint64_t value_across(const struct axis *axis, size_t index, size_t across)
+static size_t place_across(const struct axis *axis, size_t index, size_t across)
 {
-    return axis->values[across > 1 ? index * (axis->count - 1) / (across - 1) : 0];
+    return across > 1 ? index * (axis->count - 1) / (across - 1) : 0;
 }
 
 /* "To the GPU, GB/s"; of devices beside each other "To the GPU, 1 GiB, GB/s" */
@@ -592,128 +672,123 @@ static void matrix_title(const struct bar *bars, size_t count, const struct axis
 }
 
 /* All values of a method, against the largest of any method. */
-static void curve_cell(struct xb_table *table, const struct bar *bars, size_t count,
-                       const struct axis *axis, const struct bar *like)
+static void curve_cell(struct xb_table *table, const struct grid *grid, const struct bar *rows,
+                       size_t count, size_t method)
 {
     double shares[MOST_AXIS];
     double whole = 0;
     for (size_t i = 0; i < count; i++)
-        whole = fmax(whole, bars[i].s.median);
-    for (size_t v = 0; v < axis->count; v++) {
-        const struct bar *bar = find_bar(bars, count, axis, axis->values[v], like);
-        shares[v] = bar != NULL ? bar->s.median / whole : 0;
-    }
-    xb_table_curve(table, shares, axis->count);
+        whole = fmax(whole, rows[i].flaw[0] == '\0' ? rows[i].s.median : 0);
+    for (size_t v = 0; v < grid->axis.count; v++)
+        shares[v] = share_of(find_bar(grid, method, v), whole);
+    xb_table_curve(table, shares, grid->axis.count);
 }
 
-/* Whether the method has none of the values behind that of this row: each has one row. */
-static bool is_last(const struct bar *bars, size_t count, const struct axis *axis,
-                    const struct bar *bar)
+/* Whether the method has none of the values behind that of this row: each has one line. */
+static bool is_last(const struct grid *grid, const struct bar *bar)
 {
-    for (size_t v = axis->count; v-- > 0 && axis->values[v] != value_of(axis, bar->test);)
-        if (find_bar(bars, count, axis, axis->values[v], bar) != NULL)
+    size_t place = place_of(&grid->axis, value_of(&grid->axis, bar->test));
+    for (size_t v = place + 1; v < grid->axis.count; v++)
+        if (find_bar(grid, bar->method, v) != NULL)
             return false;
-    return true;
+    return place < grid->axis.count;
 }
 
-static int most_decimals(const struct bar *bars, size_t count, const struct axis *axis,
-                         uint64_t value)
+static int most_decimals(const struct grid *grid, const struct bar *rows, size_t count,
+                         size_t place)
 {
     int most = 0;
     for (size_t i = 0; i < count; i++)
-        if (value_of(axis, bars[i].test) == value && bars[i].decimals > most)
-            most = bars[i].decimals;
+        if (value_of(&grid->axis, rows[i].test) == grid->axis.values[place] &&
+            rows[i].decimals > most)
+            most = rows[i].decimals;
     return most;
 }
 
-static void add_matrix_row(const struct overview *view, const struct bar *bars, size_t count,
-                           const struct axis *axis, size_t across, bool has_curve,
-                           const struct bar *like, struct xb_table *table)
+/* Methods go down, by their rate at the last value; some of the values stand across. `rows` are
+ * those of the grid that are of one kind. */
+static enum xb_status print_matrix(struct overview *view, const struct grid *grid,
+                                   const struct bar *rows, size_t count, bool names_devices)
 {
-    xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "  %s", like->name);
-    for (size_t a = 0; a < across; a++) {
-        uint64_t value = value_across(axis, a, across);
-        value_cell(view, table, find_bar(bars, count, axis, value, like),
-                   most_decimals(bars, count, axis, value));
-    }
-    if (has_curve)
-        curve_cell(table, bars, count, axis, like);
-}
-
-/* Methods go down, by their rate at the last value; some of the values stand across. */
-static enum xb_status print_matrix(struct overview *view, const struct bar *bars, size_t count,
-                                   const struct axis *axis, bool names_devices)
-{
+    const struct axis *axis = &grid->axis;
     char text[32];
+    int decimals[MOST_ACROSS] = {0};
     bool has_curve = !axis->is_devices && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
     size_t most = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
     size_t across = axis->count < most ? axis->count : most;
-    size_t rows = 0;
+    size_t lines = 0;
     struct xb_table *table = xb_table_new();
     struct xb_words title = {.length = 0};
-    matrix_title(bars, count, axis, names_devices, &title);
+    matrix_title(rows, count, axis, names_devices, &title);
     xb_table_add_column(table, &(struct xb_table_column){.title = title.text, .least = 16});
     for (size_t a = 0; a < across; a++) {
-        const struct axis one = {{value_across(axis, a, across)}, 1, axis->is_devices};
+        size_t place = place_across(axis, a, across);
         bool is_end = a == 0 || a + 1 == across; /* in a narrow line the ends stay */
-        add_column(table, value_text(&one, 0, text, sizeof text), true,
+        add_column(table, value_text(axis, place, text, sizeof text), true,
                    is_end ? 0 : (unsigned char)(2 - a % 2));
+        decimals[a] = most_decimals(grid, rows, count, place);
     }
     if (has_curve)
         add_column(table, "", false, 3);
-    for (size_t i = count; i-- > 0;) { /* by size, the fastest first: see by_rate() */
-        size_t last = i;
-        while (i > 0 && value_of(axis, bars[i - 1].test) == value_of(axis, bars[last].test))
-            i--;
-        for (size_t k = i; k <= last; k++)
-            if (is_last(bars, count, axis, &bars[k]) && ++rows <= MOST_ROWS)
-                add_matrix_row(view, bars, count, axis, across, has_curve, &bars[k], table);
-    }
+    for (size_t v = axis->count; v-- > 0;) /* rows of one value: the fastest first, by_rate() */
+        for (size_t k = 0; k < count; k++) {
+            bool is_here = value_of(axis, rows[k].test) == axis->values[v];
+            if (!is_here || !is_last(grid, &rows[k]) || ++lines > MOST_ROWS)
+                continue;
+            xb_table_row(table);
+            xb_table_cell(table, XB_COLOUR_NONE, "  %s", rows[k].name);
+            for (size_t a = 0; a < across; a++)
+                value_cell(table, find_bar(grid, rows[k].method, place_across(axis, a, across)),
+                           decimals[a]);
+            if (has_curve)
+                curve_cell(table, grid, rows, count, rows[k].method);
+        }
     enum xb_status status = print_table(view, table);
-    if (status == XB_OK && rows > MOST_ROWS)
-        fprintf(view->stream, "  and %zu more: --columns all\n", rows - MOST_ROWS);
+    if (status == XB_OK && lines > MOST_ROWS)
+        fprintf(view->stream, "  and %zu more: --columns all\n", lines - MOST_ROWS);
+    if (status == XB_OK && axis->has_more)
+        fputs("  smaller sizes: --columns all\n", view->stream);
     return status;
 }
 
+/* One method, whatever its directions are. */
 static bool is_one_method(const struct bar *bars, size_t count)
 {
-    for (size_t i = 1; i < count; i++)
-        if (strcmp(bars[i].name, bars[0].name) != 0 ||
+    size_t method[KINDS];
+    bool is_there[KINDS] = {false};
+    for (size_t i = 0; i < count; i++) {
+        enum kind kind = kind_of(bars[i].test);
+        if ((is_there[kind] && bars[i].method != method[kind]) ||
+            strcmp(bars[i].name, bars[0].name) != 0 ||
             is_time(bars[i].test) != is_time(bars[0].test))
             return false;
+        is_there[kind] = true;
+        method[kind] = bars[i].method;
+    }
     return true;
-}
-
-/* Whether a method has several of the values: else each value has a table of bars. */
-static bool is_sweep(const struct bar *bars, size_t count, const struct axis *axis)
-{
-    for (size_t i = 0; i < count; i++)
-        for (size_t v = 0; v < axis->count; v++)
-            if (axis->values[v] != value_of(axis, bars[i].test) &&
-                find_bar(bars, count, axis, axis->values[v], &bars[i]) != NULL)
-                return true;
-    return false;
 }
 
 /* Of one device, or of all beside each other. */
 static enum xb_status print_device(struct overview *view, const struct bar *bars, size_t count,
                                    bool names_devices, bool beside)
 {
-    const struct axis axis = axis_of(bars, count, beside);
-    const bool sweeps = is_sweep(bars, count, &axis);
+    struct grid grid;
     enum xb_status status = XB_OK;
-    if (!beside && axis.count > 2 && is_one_method(bars, count))
-        return print_sweep(view, bars, count, &axis);
-    for (size_t i = 0, equal = 0; status == XB_OK && i < count; i += equal) {
+    if (!fill_grid(view, bars, count, beside, &grid))
+        return XB_FAIL(view->error, XB_ERR_MEMORY, "not enough memory to print the table");
+    bool is_sweep = !beside && grid.axis.count > 2 && is_one_method(bars, count);
+    if (is_sweep)
+        status = print_sweep(view, &grid);
+    for (size_t i = 0, equal = 0; !is_sweep && status == XB_OK && i < count; i += equal) {
         equal = 1;
         while (i + equal < count && kind_of(bars[i].test) == kind_of(bars[i + equal].test) &&
                is_time(bars[i].test) == is_time(bars[i + equal].test) &&
-               (sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
+               (grid.sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
             equal++;
-        status = sweeps ? print_matrix(view, bars + i, equal, &axis, names_devices)
-                        : print_bars(view, bars + i, equal, names_devices);
+        status = grid.sweeps ? print_matrix(view, &grid, bars + i, equal, names_devices)
+                             : print_bars(view, bars + i, equal, names_devices);
     }
+    free(grid.cells);
     return status;
 }
 
@@ -740,9 +815,8 @@ enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record, co
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
     take_bars(&view);
     size_t devices = axis_of(view.bars, view.count, true).count;
-    bool beside = devices > 1 && axis_of(view.bars, view.count, false).count == 1;
-    if (view.count > 0)
-        qsort(view.bars, view.count, sizeof(struct bar), beside ? by_kind : by_rate);
+    bool beside = number_methods(&view) && axis_of(view.bars, view.count, false).count == 1;
+    qsort(view.bars, view.count, sizeof(struct bar), beside ? by_kind : by_rate);
     for (size_t i = 0, equal = 0; status == XB_OK && i < view.count; i += equal) {
         equal = 1;
         while (i + equal < view.count &&
@@ -756,11 +830,17 @@ enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record, co
 
 /* ---- what to do, and what is fine ---- */
 
-/* Large gains for little work come first; a gain that was not measured comes last. */
-static double weight_of(const struct xb_reading_entry *entry)
+/* Whether it has no remedy, or another size or device has the same one with a larger gain. */
+static bool is_said_better(const struct xb_reading_list *list, const struct xb_reading_entry *entry)
 {
-    double gain = isfinite(entry->gain) && entry->gain > 1 ? log(entry->gain) : 0;
-    return gain / (1 + (double)entry->effort);
+    for (const struct xb_reading_entry *other = list->entries; other < list->entries + list->count;
+         other++) {
+        double more = xb_reading_weight(other) - xb_reading_weight(entry);
+        if (entry->remedy != NULL && other->remedy != NULL &&
+            strcmp(other->code, entry->code) == 0 && (more > 0 || (more == 0 && other < entry)))
+            return true;
+    }
+    return entry->remedy == NULL;
 }
 
 void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
@@ -770,13 +850,9 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
         size_t at = 0;
-        bool is_known = entry->remedy == NULL;
-        for (size_t k = 0; k < i && !is_known; k++) /* another device or size may say the same */
-            is_known =
-                list->entries[k].remedy != NULL && strcmp(list->entries[k].code, entry->code) == 0;
-        while (at < count && weight_of(advice[at]) >= weight_of(entry))
+        while (at < count && xb_reading_weight(advice[at]) >= xb_reading_weight(entry))
             at++;
-        if (is_known || at == MOST_ADVICE)
+        if (at == MOST_ADVICE || is_said_better(list, entry))
             continue;
         count += count < MOST_ADVICE;
         memmove(&advice[at + 1], &advice[at],
@@ -787,9 +863,11 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
     if (count > 0)
         xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
     for (size_t i = 0; i < count; i++) {
-        char number[8];
+        char number[8], subject[64];
         snprintf(number, sizeof number, "%zu", i + 1);
-        xb_note_print(stream, number, 2, "%s", advice[i]->remedy);
+        xb_note_print(stream, number, 2, "%s%s",
+                      xb_reading_subject(list, advice[i], subject, sizeof subject),
+                      advice[i]->remedy);
     }
     for (size_t i = 0; i < list->count; i++)
         if (list->entries[i].is_fine)

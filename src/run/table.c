@@ -224,7 +224,8 @@ static enum xb_status print_bars(FILE *stream, const struct xb_record *record,
     if (told == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
     for (size_t i = 0; i < record->case_count; i++)
-        told[i] = !has_row(record, &record->cases[i]) || record->cases[i].simultaneous;
+        told[i] = !has_row(record, &record->cases[i]) || record->cases[i].simultaneous ||
+                  xb_case_is_in_matrix(record, &record->cases[i]);
     enum xb_status status = xb_sweep_print(NULL, record, told, error);
     if (status == XB_OK)
         status = xb_overview_bars(stream, record, told, error);

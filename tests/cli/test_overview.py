@@ -5,6 +5,7 @@ usage: test_overview.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
 import glob
+import json
 import os
 import re
 
@@ -67,6 +68,56 @@ class Overview(Case):
                 self.check_text(text, 80)
                 if re.search(r"/all-\w+(-\d+)?\.json$", path):
                     self.assert_one_screen(text)
+
+    def show_edited(self, name, edit):
+        """What a terminal of 80 columns shows of a committed file in which something else stands."""
+        document = harness.read_json(os.path.join(SOURCE, "bench", "results", f"{name}.json"))
+        edit(document)
+        with open(self.path("edited.json"), "w", encoding="utf-8") as file:
+            json.dump(document, file)
+        return self.on_terminal(80, "show", "edited.json", NO_COLOR="1").out
+
+    def test_what_was_cut_short_has_no_bar(self):
+        def edit(document):
+            document["deadline_met"] = True
+            for row in document["results"]:
+                if row["mode"] == "pinned":
+                    row["stop_reason"] = "deadline"
+
+        text = self.show_edited("h100/tensor-4mb", edit)
+        self.assertRegex(text, r"\n  pinned .* -  cut short\n\n")
+        self.assertRegex(text, r"95 % interval of 58.1\n  async .*█+ +91 %\n")
+
+    def test_only_what_crosses_the_link_is_held_against_it(self):
+        link = harness.read_json(os.path.join(SOURCE, "bench", "results", "h100", "all-256m.json"))["devices"][0]["link"]
+
+        def edit(document):
+            document["devices"][0]["link"] = link
+
+        self.assertIn("of the link", self.show_edited("h200/all-256m", edit))
+        text = self.show_edited("h200/quantize-compress", edit)
+        self.assertIn("of the fastest", text)
+        self.assertNotIn("of the link", text)
+
+    def test_a_worse_link_is_told_of_the_device_that_has_it(self):
+        def edit(document):
+            document["devices"][1]["link"]["width"] = 8
+
+        head = " ".join(self.show_edited("h200-x2/all-devices-1g", edit).split("\n", 2)[:2])
+        self.assertIn("NVIDIA H200, PCIe Gen5 x16; NVIDIA H200, PCIe Gen5 x8 (BELOW its Gen5 x16)", head)
+
+    def test_more_sizes_than_there_is_room_for(self):
+        def edit(document):
+            document["results"] = [
+                {**row, "bytes": 4096 * step, "bytes_moved": 4096 * step}
+                for row in document["results"]
+                if row["mode"] in ("pinned", "async")
+                for step in range(1, 71)
+            ]
+
+        text = self.show_edited("h200/all-256m", edit)
+        self.assertIn("  smaller sizes: --columns all\n", text)
+        self.assertIn("280 KiB", text)
 
     def test_modes(self):
         """Each alone, and all of them; of several sizes too."""

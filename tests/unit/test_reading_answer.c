@@ -154,6 +154,7 @@ static void a_sweep_says_from_which_size_on(void **state)
     set_bandwidth(&n->results[8], 10);
     set_bandwidth(&n->results[9], 14.5);
     set_times(&n->results[8], 0.95e-3, 1e-3);
+    set_times(&n->results[9], 1e-6, 16 * MIB / 14e9);
     assert_said(
         n, "blocks from",
         "To the GPU, a pageable copy blocks the calling thread for 30 % of its time at 1 MiB, "
@@ -163,8 +164,11 @@ static void a_sweep_says_from_which_size_on(void **state)
     assert_answered(n, "Fastest at 16 MiB: pinned allocated, 14.5 GB/s to the GPU. A whole copy "
                        "reaches 90 % of that from 16 MiB on.");
     set_bandwidth(&n->results[9], 14);
+    set_times(&n->results[9], 1e-6, 16 * MIB / 14e9);
     assert_answered(n, "Fastest at 16 MiB: pinned allocated, 14.0 GB/s to the GPU. A whole copy "
                        "reaches 90 % of that from 8 MiB on.");
+    set_times(&n->results[9], 1e-6, 16 * MIB / 10e9); /* not even the largest reaches it */
+    assert_answered(n, "Fastest at 16 MiB: pinned allocated, 14.0 GB/s to the GPU.");
     for (size_t i = 0; i < 10; i += 2) /* it blocks at every size */
         set_times(&n->results[i], 0.95e-3, 1e-3);
     assert_said(n, "blocks from", "");

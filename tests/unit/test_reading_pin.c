@@ -62,7 +62,7 @@ static void the_soonest_and_the_latest_are_told(void **state)
                     "Quickest way to pin new memory: cudaHostRegister(), 20.0 "
                     "ms. It pays off after 1 pageable copy, and after 32 copies through a ring.");
     assert_advised(n, "XB-PIN-COST",
-                   "Pin memory that you copy: 6.89 times as fast. cudaHostRegister() "
+                   "Pin memory that you copy: 6.9 times as fast. cudaHostRegister() "
                    "takes 9.00 ms once for 256 MiB, which pays off after 1 copy.");
     /* The memory of `used` nobody counted. */
     assert_said(n, MEMORY,
