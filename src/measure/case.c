@@ -157,25 +157,30 @@ const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t
     return text;
 }
 
-const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
+const char *xb_case_place_text(const struct xb_case *test, char *text)
 {
-    char settings[XB_CASE_SETTINGS_TEXT];
-    char bytes[32];
-    char on[48] = "at the same time";
     char node[32] = "";
     if (test->has_node)
         snprintf(node, sizeof node, ", NUMA node %u", test->node);
     if (test->peer != XB_NO_PEER)
-        snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
+        snprintf(text, XB_CASE_PLACE_TEXT, "device %u to %d%s", test->device, test->peer, node);
     else if (test->group == XB_GROUP_ONE_TO_ALL)
-        snprintf(on, sizeof on, "device %u to all others", test->device);
+        snprintf(text, XB_CASE_PLACE_TEXT, "device %u to all others%s", test->device, node);
     else if (test->group == XB_GROUP_ALL_TO_ONE)
-        snprintf(on, sizeof on, "all others to device %u", test->device);
-    else if (!test->sum)
-        snprintf(on, sizeof on, "device %u", test->device);
-    snprintf(text, size, "%s %s%s %s %s %s%s", test->mode->name, test->variant,
+        snprintf(text, XB_CASE_PLACE_TEXT, "all others to device %u%s", test->device, node);
+    else if (test->sum)
+        snprintf(text, XB_CASE_PLACE_TEXT, "at the same time%s", node);
+    else
+        snprintf(text, XB_CASE_PLACE_TEXT, "device %u%s", test->device, node);
+    return text;
+}
+
+const char *xb_case_text(const struct xb_case *test, char *text, size_t size)
+{
+    char settings[XB_CASE_SETTINGS_TEXT], bytes[32], place[XB_CASE_PLACE_TEXT];
+    snprintf(text, size, "%s %s%s %s %s %s", test->mode->name, test->variant,
              xb_case_settings_text(test, settings, sizeof settings),
              xb_direction_name(test->direction), xb_size_format(test->bytes, bytes, sizeof bytes),
-             on, node);
+             xb_case_place_text(test, place));
     return text;
 }

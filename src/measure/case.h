@@ -33,6 +33,11 @@ bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b);
  * saying; "" for none. */
 const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size);
 
+#define XB_CASE_PLACE_TEXT 80 /* room for xb_case_place_text's text */
+
+/* "device 0", "device 0 to 1, NUMA node 1", "at the same time". */
+const char *xb_case_place_text(const struct xb_case *test, char *text);
+
 /* "pinned registered h2d 1 GiB device 0", and before the direction what xb_case_settings_text says.
  */
 const char *xb_case_text(const struct xb_case *test, char *text, size_t size);

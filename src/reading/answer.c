@@ -135,21 +135,27 @@ static bool say_fastest(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
-static bool has_rate(const struct xb_reading *reading, const struct xb_record_case *test,
-                     const void *argument)
+static bool has_figure(const struct xb_reading *reading, const struct xb_record_case *test,
+                       const void *argument)
 {
     (void)argument;
-    return xb_reading_has(reading, test, &xb_figure_bandwidth);
+    return xb_reading_has(reading, test, xb_reading_figure(test));
 }
 
-/* Cases that are no copies one way: the largest rate. */
-static bool say_largest(struct xb_reading *reading, int device, uint64_t bytes)
+/* Cases that are no copies one way: the largest rate, or the least fixed cost. */
+static bool say_best(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *best = xb_reading_fastest(reading, device, bytes, has_rate, NULL);
-    if (best != NULL)
-        xb_reading_phrase(reading, "{name}: {rate} GB/s {text}.", best,
-                          xb_reading_bandwidth(reading, best), xb_direction_words(best));
-    return best != NULL;
+    const struct xb_record_case *best =
+        xb_reading_fastest(reading, device, bytes, has_figure, NULL);
+    if (best == NULL)
+        return false;
+    if (!xb_reading_figure(best)->more_is_better)
+        xb_reading_phrase(
+            reading, best->latency ? "Fixed cost of a copy at {size}: " : "At {size}: ", bytes);
+    xb_reading_phrase(reading, reading->words.length > 0 ? "{name}, " : "{name}: ", best);
+    add_speed(reading, best, " GB/s");
+    xb_reading_add(reading, " %s.", xb_direction_words(best));
+    return true;
 }
 
 /* Why nothing can be said of a record with results; false where there is one to speak of. */
@@ -260,7 +266,7 @@ void xb_reading_make_answer(struct xb_reading *reading)
     } else if (all != NULL) {
         keep(reading, "", all);
     } else if (ask(reading, say_fastest, false) || ask_modes(reading) ||
-               ask(reading, say_largest, false) || say_nothing(reading)) {
+               ask(reading, say_best, false) || say_nothing(reading)) {
         keep(reading, "", reading->words.text);
     }
 }

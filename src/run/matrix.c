@@ -418,35 +418,46 @@ struct printing {
 
 #define ALIKE 0.02 /* the range of values that are alike, as a share of the least */
 
-/* How many values there are, and between which they lie; 0 where they differ, or a cell is of
- * something else than a value. */
-static size_t alike(const struct xb_matrix_grid *grid, double *least, double *most)
+/* Values that a line can say. */
+struct range {
+    double least, most;
+    size_t count; /* 0: they differ, or one is missing */
+    bool is_of_groups;
+};
+
+/* The values of the pairs; of groups what each has together: how it divides them is chance. */
+static struct range range_of(const struct matrix *matrix)
 {
-    size_t count = 0;
-    *least = (double)INFINITY;
-    *most = 0;
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-        if (grid->texts[i] == NULL)
+    struct range range = {.least = (double)INFINITY};
+    for (size_t i = 0; i < matrix->count; i++)
+        range.is_of_groups = range.is_of_groups || xb_record_is_sum(matrix->cases[i]);
+    for (size_t i = 0; i < matrix->count; i++) {
+        const struct xb_record_case *test = matrix->cases[i];
+        const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+        double median = xb_record_median(matrix->record, test, figure->name);
+        if (xb_record_is_sum(test) != range.is_of_groups)
             continue;
-        if (!isfinite(grid->values[i]))
-            return 0;
-        *least = fmin(*least, grid->values[i]);
-        *most = fmax(*most, grid->values[i]);
-        count++;
+        if (!isfinite(median))
+            return (struct range){.count = 0};
+        range.least = fmin(range.least, median * (test->latency ? 1e6 : 1e-9));
+        range.most = fmax(range.most, median * (test->latency ? 1e6 : 1e-9));
+        range.count++;
     }
-    return *most - *least <= ALIKE * *least ? count : 0;
+    range.count = range.most - range.least <= ALIKE * range.least ? range.count : 0;
+    return range;
 }
 
 /* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
-static void print_line(FILE *stream, const char *title, size_t count, double least, double most)
+static void print_line(FILE *stream, const char *title, const struct range *range)
 {
     char low[32], high[32];
-    snprintf(low, sizeof low, "%.*f", xb_decimals_for(least), least);
-    snprintf(high, sizeof high, "%.*f", xb_decimals_for(most), most);
+    snprintf(low, sizeof low, "%.*f", xb_decimals_for(range->least), range->least);
+    snprintf(high, sizeof high, "%.*f", xb_decimals_for(range->most), range->most);
     bool is_one = strcmp(low, high) == 0;
-    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%.*s: %s%s%s, %zu pair%s",
-                   (int)strcspn(title, "(") - 1, title, low, is_one ? "" : " to ",
-                   is_one ? "" : high, count, count > 1 ? "s" : "");
+    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%.*s%s: %s%s%s, %zu %s%s",
+                   (int)strcspn(title, "(") - 1, title, range->is_of_groups ? " together" : "", low,
+                   is_one ? "" : " to ", is_one ? "" : high, range->count,
+                   range->is_of_groups ? "group" : "pair", range->count > 1 ? "s" : "");
 }
 
 /* Whether the same was measured in a larger size. */
@@ -469,8 +480,7 @@ static enum xb_status print_one(const struct matrix *matrix, void *argument, str
     struct xb_matrix_grid grid = {.title = matrix->kind->title};
     char link[CELL];
     size_t width = 4;
-    size_t count = 0;
-    double least, most;
+    struct range range = {.count = 0};
     if (grid.title == NULL)
         add_title(&title, matrix);
     if (grid.title == NULL)
@@ -480,18 +490,17 @@ static enum xb_status print_one(const struct matrix *matrix, void *argument, str
         return XB_OK;
     }
     printing->differs = printing->differs || !one_link(matrix, link);
-    enum xb_status status = make_grid(matrix, SIZE_MAX, "", "", &grid, &memory, error);
-    if (status == XB_OK && printing->brief)
-        count = alike(&grid, &least, &most);
-    if (!printing->first && !(count > 0 && printing->is_line))
+    if (printing->brief)
+        range = range_of(matrix);
+    if (!printing->first && !(range.count > 0 && printing->is_line))
         fputc('\n', stream);
     printing->first = false;
-    printing->is_line = count > 0;
-    if (count > 0) {
-        print_line(stream, grid.title, count, least, most);
-        xb_arena_free(memory);
+    printing->is_line = range.count > 0;
+    if (range.count > 0) {
+        print_line(stream, grid.title, &range);
         return XB_OK;
     }
+    enum xb_status status = make_grid(matrix, SIZE_MAX, "", "", &grid, &memory, error);
     xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title);
     for (size_t i = 0; status == XB_OK && i < grid.row_count * grid.column_count; i++)
         if (grid.texts[i] != NULL && strlen(grid.texts[i]) > width)

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "measure/case.h"
 #include "measure/estimate.h"
+#include "record/case_name.h"
 #include "record/mode_list.h"
 #include "xferbench/units.h"
 
@@ -104,14 +105,17 @@ const char *xb_eta_text(double seconds, char *text)
 
 const char *xb_live_name(const struct xb_run *run, size_t index, char *name, size_t size)
 {
-    static const char label[] = " device ";
-    xb_case_text(&run->results[index].test, name, size);
-    char *device = run->device_count == 1 ? strstr(name, label) : NULL;
-    if (device != NULL) {
-        const char *behind = device + strlen(label);
-        behind += strcspn(behind, ", ");
-        memmove(device, behind, strlen(behind) + 1);
-    }
+    const struct xb_case *test = &run->results[index].test;
+    const struct xb_record_case like = {.mode = test->mode->name,
+                                        .variant = test->variant,
+                                        .direction = xb_direction_name(test->direction),
+                                        .peer = test->mode->pairs ? 0 : -1};
+    char method[64], settings[XB_CASE_SETTINGS_TEXT], bytes[32], place[XB_CASE_PLACE_TEXT];
+    bool has_place = run->device_count > 1 || test->has_node || test->sum;
+    snprintf(name, size, "%s%s, %s %s%s%s", xb_method_name(&like, method, sizeof method),
+             xb_case_settings_text(test, settings, sizeof settings),
+             xb_size_format(test->bytes, bytes, sizeof bytes), xb_direction_words(&like),
+             has_place ? ", " : "", has_place ? xb_case_place_text(test, place) : "");
     return name;
 }
 

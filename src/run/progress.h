@@ -63,7 +63,7 @@ struct xb_live_rows {
     size_t taken; /* of the run's results */
 };
 
-/* The name of a case of the run, without its device where there is one only. */
+/* "pinned, 1 GiB to the GPU", and the device where there are several. */
 const char *xb_live_name(const struct xb_run *run, size_t index, char *name, size_t size);
 
 /* For a run that is planned. */

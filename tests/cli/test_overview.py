@@ -69,6 +69,12 @@ class Overview(Case):
                 if re.search(r"/all-\w+(-\d+)?\.json$", path):
                     self.assert_one_screen(text)
 
+    def test_groups_of_pairs_are_a_line(self):
+        """By what each has together: how it divides that is chance."""
+        text = self.on_terminal(80, "show", os.path.join(SOURCE, "bench/results/h200-x4/peer-group-sizes.json")).out
+        self.assertIn("group one-to-all, at the same time, GB/s\n  together: 397.8 to 398.0, 4 groups\n", COLOUR.sub("", text))
+        self.assertLessEqual(len(text.splitlines()), SCREEN // 2)
+
     def show_edited(self, name, edit):
         """What a terminal of 80 columns shows of a committed file in which something else stands."""
         document = harness.read_json(os.path.join(SOURCE, "bench", "results", f"{name}.json"))
@@ -127,6 +133,11 @@ class Overview(Case):
                 with self.subTest(mode=mode, size=size):
                     self.run_program("--mode", mode, *latency, "--size", size, *FEW, "--json", "out.json", program=FAKE)
                     self.assert_one_screen(self.check_places("out.json"))
+
+    def test_latencies_have_an_answer(self):
+        for mode, answer in (("peer", "peer direct (read|write), \\S+ us one way"), ("local", "local copy, \\S+ us within the GPU")):
+            self.run_program("--mode", mode, "--latency", "--size", "64K", *FEW, "--json", "out.json", program=FAKE)
+            self.assertRegex(self.run_program("show", "out.json").out, rf"\nFixed cost of a copy at 64 KiB: {answer}\.\n")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Rows(Case):
         self.assertEqual(self.assert_succeeds(*SMALL, "--json", "-").err, "")
 
     def test_nothing_was_measured(self):
-        line = "xferbench: nothing was measured: pinned registered h2d 4 KiB: the deadline came before it began\n"
+        line = "xferbench: nothing was measured: pinned, 4 KiB to the GPU: the deadline came before it began\n"
         for files in (("--quiet",), ("--json", "-"), ("--quiet", "--processes", "2")):
             with self.subTest(files=files):
                 outcome = self.assert_ends(3, *SMALL, "--deadline", "1us", *files)

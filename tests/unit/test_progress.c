@@ -188,19 +188,19 @@ static void rows_appear_one_by_one_and_go(void **state)
     first->bandwidth.ci95_high = 55.4e9;
     take(&live, &f);
     expect_drawn(&live, xb_live_rows_draw,
-                 "\rpinned registered h2d 4 KiB          55.34 GB/s  55.30-55.40\033[K\n");
+                 "\rpinned, 4 KiB to the GPU             55.34 GB/s  55.30-55.40\033[K\n");
     expect_drawn(&live, xb_live_rows_draw, "");
     f.run.results[1].row.status = XB_RESULT_SKIPPED;
     snprintf(f.run.results[1].reason, sizeof f.run.results[1].reason, "no %s", "\033[31mred");
     take(&live, &f);
     expect_drawn(&live, xb_live_rows_draw,
-                 "\rpinned registered h2d 5 KiB         skipped: no ?[31mred\033[K\n");
+                 "\rpinned, 5 KiB to the GPU            skipped: no ?[31mred\033[K\n");
     /* There is room for two: the first makes room. */
     has_rate(&f, 2, 7e9);
     take(&live, &f);
     expect_drawn(&live, xb_live_rows_draw,
-                 "\r\033[2Apinned registered h2d 5 KiB         skipped: no ?[31mred\033[K\n"
-                 "pinned registered h2d 6 KiB          7.000 GB/s\033[K\n");
+                 "\r\033[2Apinned, 5 KiB to the GPU            skipped: no ?[31mred\033[K\n"
+                 "pinned, 6 KiB to the GPU             7.000 GB/s\033[K\n");
     /* A case that was not run has none. */
     f.run.results[3].row.status = XB_RESULT_SKIPPED;
     f.run.results[3].stop_reason = XB_STOP_DEADLINE;
@@ -220,7 +220,7 @@ static void rows_are_no_wider_than_the_terminal(void **state)
     f.run.results[0].row.status = XB_RESULT_ERROR;
     snprintf(f.run.results[0].reason, sizeof f.run.results[0].reason, "the data is wrong");
     take(&live, &f);
-    expect_drawn(&live, xb_live_rows_draw, "\rpinned registered     ERROR: the data\033[K\n");
+    expect_drawn(&live, xb_live_rows_draw, "\rpinned, 4 KiB to the  ERROR: the data\033[K\n");
     finish(&f);
 }
 
@@ -235,7 +235,7 @@ static void rows_of_latencies(void **state)
         assert_int_equal(xb_samples_add(&f.run.results[0].wall_times, 6.5e-6, &error), XB_OK);
     take(&live, &f);
     expect_drawn(&live, xb_live_rows_draw,
-                 "\rpinned registered h2d 4 B             6.50 us\033[K\n");
+                 "\rpinned, 4 B to the GPU                6.50 us\033[K\n");
     finish(&f);
 }
 
