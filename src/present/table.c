@@ -382,7 +382,7 @@ static void make_room(struct paragraph *paragraph, size_t gap, size_t length)
 /* "SIZE 256 MiB": in one line, if one has room for it; else broken between words. */
 static void print_cell(struct paragraph *paragraph, const char *name, const struct cell *cell)
 {
-    const char *text = text_of(cell);
+    const char *text = text_of(cell) + strspn(text_of(cell), " ");
     size_t gap = name[0] != '\0' ? 1 : 0;
     make_room(paragraph, 2, width_of(name) + gap + width_of(text));
     paragraph->used += (size_t)fprintf(paragraph->stream, "%s", name);

@@ -147,6 +147,7 @@ static bool say_best(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *best =
         xb_reading_fastest(reading, device, bytes, has_figure, NULL);
+    char text[32];
     if (best == NULL)
         return false;
     if (!xb_reading_figure(best)->more_is_better)
@@ -154,7 +155,10 @@ static bool say_best(struct xb_reading *reading, int device, uint64_t bytes)
             reading, best->latency ? "Fixed cost of a copy at {size}: " : "At {size}: ", bytes);
     xb_reading_phrase(reading, reading->words.length > 0 ? "{name}, " : "{name}: ", best);
     add_speed(reading, best, " GB/s");
-    xb_reading_add(reading, " %s.", xb_direction_words(best));
+    xb_reading_add(reading, " %s", xb_direction_words(best));
+    if (reading->list->many_devices || best->peer >= 0)
+        xb_reading_add(reading, ", GPU %s", xb_record_case_device(best, text, sizeof text));
+    xb_reading_add(reading, ".");
     return true;
 }
 

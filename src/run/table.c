@@ -226,9 +226,7 @@ static enum xb_status print_bars(FILE *stream, const struct xb_record *record,
     for (size_t i = 0; i < record->case_count; i++)
         told[i] = !has_row(record, &record->cases[i]) || record->cases[i].simultaneous ||
                   xb_case_is_in_matrix(record, &record->cases[i]);
-    enum xb_status status = xb_sweep_print(NULL, record, told, error);
-    if (status == XB_OK)
-        status = xb_overview_bars(stream, record, told, error);
+    enum xb_status status = xb_overview_bars(stream, record, told, error);
     free(told);
     return status;
 }
@@ -253,11 +251,8 @@ static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
         status = xb_matrix_print_nodes(stream, record, false, error);
     if (status == XB_OK)
         status = xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false, error);
-    if (status == XB_OK)
-        status = xb_sweep_print(stream, record, NULL, error);
-    bool has_curves = record->case_count > 0 &&
-                      record->by_size[0]->bytes != record->by_size[record->case_count - 1]->bytes;
-    return status == XB_OK && has_curves ? print_bars(stream, record, error) : status;
+    return status == XB_OK && xb_overview_has_sweep(record) ? print_bars(stream, record, error)
+                                                            : status;
 }
 
 /* Bars; what they cannot show stands in tables. */
@@ -273,9 +268,7 @@ static enum xb_status print_overview(FILE *stream, const struct xb_record *recor
     }
     if (status == XB_OK)
         status = xb_matrix_print_nodes(stream, record, false, error);
-    if (status == XB_OK)
-        status = xb_matrix_print(stream, record, false, true, error);
-    return status == XB_OK ? xb_sweep_print(stream, record, NULL, error) : status;
+    return status == XB_OK ? xb_matrix_print(stream, record, false, true, error) : status;
 }
 
 static enum xb_status print_results(FILE *stream, const struct xb_record *record, bool all,

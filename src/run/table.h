@@ -48,16 +48,4 @@ XB_MUST_CHECK enum xb_status xb_table_notes(FILE *stream, const struct xb_record
                                             bool brief, const struct xb_reading_list *reading,
                                             struct xb_error *error);
 
-/* ---- sweep.c ---- */
-
-/*
- * What sweeps over a parameter gave that is a list of numbers: small tables with the values of a
- * mode's first such parameter that has three or more down, and across the mode's variants; of one
- * variant another such parameter's values, or the directions. Prints nothing where there are fewer
- * than three values down or two ways across. `told`, if it is not NULL, learns of each case
- * that stands in such a table; without a stream nothing else happens. XB_ERR_MEMORY only.
- */
-XB_MUST_CHECK enum xb_status xb_sweep_print(FILE *stream, const struct xb_record *record,
-                                            bool *told, struct xb_error *error);
-
 #endif

@@ -122,7 +122,7 @@ class Overview(Case):
             ]
 
         text = self.show_edited("h200/all-256m", edit)
-        self.assertIn("  smaller sizes: --columns all\n", text)
+        self.assertIn("  smaller values: --columns all\n", text)
         self.assertIn("280 KiB", text)
 
     def test_modes(self):
@@ -135,7 +135,7 @@ class Overview(Case):
                     self.assert_one_screen(self.check_places("out.json"))
 
     def test_latencies_have_an_answer(self):
-        for mode, answer in (("peer", "peer direct (read|write), \\S+ us one way"), ("local", "local copy, \\S+ us within the GPU")):
+        for mode, answer in (("peer", "peer direct (read|write), \\S+ us one way, GPU 0>1"), ("local", "local copy, \\S+ us within the GPU")):
             self.run_program("--mode", mode, "--latency", "--size", "64K", *FEW, "--json", "out.json", program=FAKE)
             self.assertRegex(self.run_program("show", "out.json").out, rf"\nFixed cost of a copy at 64 KiB: {answer}\.\n")
 

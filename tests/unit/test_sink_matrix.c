@@ -265,6 +265,7 @@ static void matrix_of_latencies(void **state)
     set_latency(back, 0.828e-6, 0);
     char *text = body(&n->run);
     assert_string_equal(text,
+                        "Fixed cost of a copy at 4 B: peer direct read, 12.3 us one way, GPU 0>1.\n"
                         "peer, direct read, one way, 4 B, host latency p50 in us (rows: from, "
                         "columns: to)\n"
                         "             0       1\n"

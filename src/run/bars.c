@@ -1,0 +1,874 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results as bars, small matrices and curves. */
+#define _GNU_SOURCE
+#include "overview.h"
+
+#include "base/note.h"
+#include "base/text.h"
+#include "present/table.h"
+#include "record/case_name.h"
+#include "record/mode_list.h"
+#include "record/rows.h"
+#include "record/shown_parameters.h"
+#include "xferbench/units.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOST_ROWS 12  /* of a group of bars */
+#define MOST_ACROSS 7 /* values beside each other */
+#define LEAST_CURVE 3 /* values */
+#define MOST_BESIDE_CURVE 5
+#define MOST_AXIS 64
+
+/* What a group of rows has in common, in the order in which groups are printed. */
+enum kind { TO, BACK, OTHER, KINDS };
+
+static enum kind kind_of(const struct xb_record_case *test)
+{
+    return strcmp(test->direction, "h2d") == 0   ? TO
+           : strcmp(test->direction, "d2h") == 0 ? BACK
+                                                 : OTHER;
+}
+
+/* A row: a case and what is known of it. */
+struct bar {
+    const struct xb_record_case *test;
+    struct xb_statistics s; /* of its main figure, in GB/s or in seconds */
+    int decimals;           /* of its rate */
+    const char *flaw;       /* why it counts for less: "" for nothing */
+    size_t method;          /* the same for what differs in the axis alone */
+    uint64_t part;          /* what has tables of its own: the size, where a parameter is swept */
+    char name[96];
+};
+
+struct overview {
+    FILE *stream;
+    const struct xb_record *record;
+    struct xb_parameters parameters;
+    const bool *told; /* for each case: it stands elsewhere */
+    /* For each case: the parameter whose values it is one of several of; NULL: none. */
+    const struct xb_option **swept_by;
+    const struct xb_option *swept; /* in these bars, of `mode` alone; NULL: size or device */
+    const struct xb_mode *mode;
+    struct bar *bars;
+    size_t count;
+    size_t
+        name_width; /* of the longest, so that columns of several tables stand below each other */
+    struct xb_error *error;
+};
+
+/* The figure that people ask the method for. */
+static const struct xb_figure *figure_of(const struct xb_record_case *test)
+{
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    return mode != NULL && mode->headline != NULL && !test->latency
+               ? mode->headline
+               : xb_mode_main_figure(test->mode, test->latency);
+}
+
+static bool is_time(const struct xb_record_case *test)
+{
+    return strcmp(figure_of(test)->unit, XB_UNIT_SECONDS) == 0;
+}
+
+/* "async, chunk 8 MiB": what tells it from the others. */
+static void name_bar(const struct overview *view, struct bar *bar)
+{
+    char text[64];
+    xb_method_name(bar->test, bar->name, sizeof bar->name);
+    for (size_t i = 0; i < view->parameters.count; i++) {
+        const char *name = view->parameters.names[i];
+        const char *value = xb_parameter_text(bar->test, name, text, sizeof text);
+        size_t used = strlen(bar->name);
+        bool is_swept = view->swept != NULL && strcmp(name, view->swept->name) == 0;
+        if (value != NULL && !is_swept && xb_parameter_differs(&view->parameters, bar->test, name))
+            snprintf(bar->name + used, sizeof bar->name - used, ", %s %s", name, value);
+    }
+}
+
+/* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
+static int decimals_of(const struct xb_statistics *s)
+{
+    double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
+    int decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
+    return decimals > 0 ? decimals : 0;
+}
+
+/* Names and titles of tables of one way decide how wide the first column is. */
+static void widen_names(struct overview *view, const struct bar *bar)
+{
+    char text[64];
+    size_t name = strlen(bar->name) + 2;
+    size_t title = strlen(xb_direction_words(bar->test)) + strlen(", ") +
+                   strlen(xb_size_format(bar->test->bytes, text, sizeof text));
+    size_t width = kind_of(bar->test) != OTHER && title > name ? title : name;
+    view->name_width = width > view->name_width ? width : view->name_width;
+}
+
+/* Why a row counts for less: it has wrong data, or was cut short. */
+static const char *flaw_of(const struct overview *view, const struct xb_record_case *test)
+{
+    struct xb_record_summary summary = xb_record_summarize(view->record, test);
+    return summary.verified == XB_VERIFIED_FALSE ? "WRONG DATA"
+           : summary.status != XB_RESULT_OK      ? "FAILED"
+           : summary.cut > 0                     ? "cut short"
+                                                 : "";
+}
+
+/* Takes the cases that have a figure and stand nowhere else. */
+static void take_bars(struct overview *view)
+{
+    for (size_t i = 0; i < view->record->case_count; i++) {
+        const struct xb_record_case *test = &view->record->cases[i];
+        struct bar bar = {.test = test, .part = view->swept != NULL ? test->bytes : 0};
+        bool is_here = view->swept_by[i] == view->swept &&
+                       (view->swept == NULL || strcmp(test->mode, view->mode->name) == 0);
+        if (view->told[i] || !is_here ||
+            !xb_record_describe(view->record, test, figure_of(test)->name, &bar.s))
+            continue;
+        double unit = is_time(test) ? 1 : 1e9;
+        bar.s.median /= unit;
+        bar.s.p99 /= unit;
+        bar.s.ci95_low /= unit;
+        bar.s.ci95_high /= unit;
+        bar.decimals = decimals_of(&bar.s);
+        bar.flaw = flaw_of(view, test);
+        name_bar(view, &bar);
+        widen_names(view, &bar);
+        view->bars[view->count++] = bar;
+    }
+}
+
+static int by_method(const void *a, const void *b, void *of)
+{
+    const struct overview *view = of;
+    const struct xb_record_case *left = ((const struct bar *)a)->test;
+    const struct xb_record_case *right = ((const struct bar *)b)->test;
+    unsigned but = XB_BUT_SIZE | XB_BUT_DEVICES;
+    if (view->swept == NULL)
+        return xb_cases_order(left, right, but);
+    int order = xb_cases_order(left, right, but | XB_BUT_PARAMETERS);
+    if (order == 0)
+        order = xb_record_case_node(left) - xb_record_case_node(right);
+    for (const struct xb_parameter *own = view->mode->parameters; order == 0 && own->option != NULL;
+         own++)
+        if (own->option != view->swept)
+            order = strcmp(xb_record_parameter(left, own->option->name),
+                           xb_record_parameter(right, own->option->name));
+    return order;
+}
+
+/* Numbers the methods; whether one was measured on several devices. */
+static bool number_methods(struct overview *view)
+{
+    bool are_beside = false;
+    qsort_r(view->bars, view->count, sizeof(struct bar), by_method, view);
+    for (size_t i = 1; i < view->count; i++) {
+        struct bar *bar = &view->bars[i];
+        bool is_same = by_method(bar - 1, bar, view) == 0;
+        bar->method = bar[-1].method + !is_same;
+        are_beside = are_beside || (is_same && bar->test->device != bar[-1].test->device);
+    }
+    return are_beside && view->swept == NULL;
+}
+
+static int by_device(const struct bar *a, const struct bar *b)
+{
+    return a->test->device != b->test->device ? a->test->device - b->test->device
+                                              : (a->part > b->part) - (a->part < b->part);
+}
+
+/* By device, kind and size; then the fastest first. */
+static int by_group(const struct bar *a, const struct bar *b)
+{
+    if (by_device(a, b) != 0)
+        return by_device(a, b);
+    if (is_time(a->test) != is_time(b->test))
+        return is_time(a->test) - is_time(b->test);
+    if (kind_of(a->test) != kind_of(b->test))
+        return (int)kind_of(a->test) - (int)kind_of(b->test);
+    return (a->test->bytes > b->test->bytes) - (a->test->bytes < b->test->bytes);
+}
+
+static int by_rate(const void *a, const void *b)
+{
+    const struct bar *left = a, *right = b;
+    int order = by_group(left, right);
+    double faster = right->s.median - left->s.median;
+    faster = is_time(left->test) ? -faster : faster;
+    if (order == 0)
+        order = (left->flaw[0] != '\0') - (right->flaw[0] != '\0');
+    if (order == 0)
+        order = (faster > 0) - (faster < 0);
+    return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
+}
+
+/* What the link carries that way, in GB/s; 0 where that is not known. */
+static double ceiling_of(const struct overview *view, const struct xb_record_case *test)
+{
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(view->record, &count);
+    for (size_t i = 0; i < count; i++)
+        if ((int)devices[i].index == test->device && devices[i].ceiling.known &&
+            kind_of(test) != OTHER)
+            return (kind_of(test) == TO ? devices[i].ceiling.h2d : devices[i].ceiling.d2h) / 1e9;
+    return 0;
+}
+
+/* "Both ways, and within the GPU": of rows that go neither to the GPU nor back. */
+static void title_of_others(const struct bar *bars, size_t count, bool names_devices,
+                            const char *gpu, char *title, size_t size)
+{
+    bool both = false, within = false;
+    for (size_t i = 0; i < count; i++) {
+        both = both || strcmp(bars[i].test->direction, "bidir") == 0;
+        within = within || strcmp(bars[i].test->direction, "d2d") == 0;
+    }
+    if (both && !within)
+        snprintf(title, size, "Both ways%s%s", names_devices ? ", " : "", names_devices ? gpu : "");
+    else
+        snprintf(title, size, "%s %s", both ? "Both ways, and within" : "Within", gpu);
+}
+
+/* "To the GPU", "Within GPU 1" */
+static void title_of(const struct bar *bars, size_t count, bool names_devices, char *title,
+                     size_t size)
+{
+    enum kind kind = kind_of(bars[0].test);
+    char gpu[24] = "the GPU";
+    if (names_devices)
+        snprintf(gpu, sizeof gpu, "GPU %d", bars[0].test->device);
+    if (is_time(bars[0].test) && !bars[0].test->latency)
+        snprintf(title, size, "Time%s%s",
+                 kind == TO      ? ", to "
+                 : kind == BACK  ? ", back from "
+                 : names_devices ? ", "
+                                 : "",
+                 kind != OTHER || names_devices ? gpu : "");
+    else if (kind == TO)
+        snprintf(title, size, "To %s", gpu);
+    else if (kind == BACK)
+        snprintf(title, size, names_devices ? "Back from %s" : "Back to the host", gpu);
+    else
+        title_of_others(bars, count, names_devices, gpu, title, size);
+}
+
+static void add_column(struct xb_table *table, const char *title, bool is_right, unsigned char turn)
+{
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = title, .is_right = is_right, .turn = turn});
+}
+
+/* A rate whose decimal point stands below those of its column. */
+static void rate_cell(struct xb_table *table, double rate, int decimals, int most)
+{
+    int behind = most - decimals + (decimals == 0 && most > 0);
+    xb_table_cell(table, XB_COLOUR_NONE, "%.*f%*s", decimals, rate, behind, "");
+}
+
+static void duration_cell(struct xb_table *table, double seconds)
+{
+    char text[32];
+    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_duration_format(seconds, text, sizeof text));
+}
+
+/* "55.31-55.38", "1.20 ms-1.31 ms"; of latencies their 99th percentile. */
+static void interval_cell(struct xb_table *table, const struct bar *bar)
+{
+    char low[32], high[32];
+    const struct xb_statistics *s = &bar->s;
+    if (bar->test->latency)
+        duration_cell(table, s->p99);
+    else if (!s->has_interval)
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    else if (is_time(bar->test))
+        xb_table_cell(table, XB_COLOUR_NONE, "%s-%s",
+                      xb_duration_format(s->ci95_low, low, sizeof low),
+                      xb_duration_format(s->ci95_high, high, sizeof high));
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%.*f-%.*f", bar->decimals, s->ci95_low, bar->decimals,
+                      s->ci95_high);
+}
+
+/* Columns of what the mode's figure is made of, alone; none for rows of several modes. */
+static const struct xb_mode_part *parts_of(const struct bar *bars, size_t count)
+{
+    const struct xb_mode *mode = xb_mode_find(bars[0].test->mode);
+    for (size_t i = 1; i < count; i++)
+        if (strcmp(bars[i].test->mode, bars[0].test->mode) != 0)
+            return NULL;
+    return mode != NULL ? mode->parts : NULL;
+}
+
+static void part_cell(const struct overview *view, struct xb_table *table, const struct bar *bar,
+                      const struct xb_figure *figure)
+{
+    char text[32];
+    double value = xb_record_median(view->record, bar->test, figure->name);
+    if (!isfinite(value))
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    else if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        duration_cell(table, value);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_rate_text(value, text, sizeof text));
+}
+
+/* Rows of one device, kind and size, and what their table shows. */
+struct group {
+    const struct bar *bars;
+    size_t count;
+    const struct xb_mode_part *parts; /* ends with a title of NULL */
+    double ceiling, whole;            /* of the link, 0 for not known; what a full bar stands for */
+    int decimals;
+    bool has_bars, has_intervals;
+};
+
+static struct group group_of(const struct overview *view, const struct bar *bars, size_t count)
+{
+    static const struct xb_mode_part none = {NULL, NULL};
+    struct group group = {.bars = bars,
+                          .count = count,
+                          .parts = parts_of(bars, count),
+                          .ceiling = is_time(bars[0].test) ? 0 : ceiling_of(view, bars[0].test),
+                          .has_bars = count > 1 || kind_of(bars[0].test) != OTHER};
+    double most = 0;
+    group.parts = group.parts != NULL ? group.parts : &none;
+    for (size_t i = 0; i < count; i++) {
+        group.decimals = bars[i].decimals > group.decimals ? bars[i].decimals : group.decimals;
+        if (bars[i].flaw[0] == '\0')
+            most = fmax(most, bars[i].s.median);
+        group.has_intervals |= bars[i].s.has_interval || bars[i].test->latency;
+        /* Rates of copies within a GPU and over its link are not held against each other. */
+        group.has_bars &= strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
+    }
+    /* Data that crosses the link in another form is not held against the link. */
+    const struct xb_mode *mode = xb_mode_find(bars[0].test->mode);
+    bool is_encoded = mode != NULL && mode->crosses_otherwise && mode->only_named;
+    if (is_encoded || most > group.ceiling)
+        group.ceiling = 0;
+    group.whole = group.ceiling > 0 ? group.ceiling : most;
+    return group;
+}
+
+static void add_columns(const struct overview *view, const struct group *group, const char *title,
+                        struct xb_table *table)
+{
+    bool is_times = is_time(group->bars[0].test);
+    char size[32], beside[64], briefly[64];
+    struct xb_words first = {.length = 0};
+    xb_words_add(&first, "%s, %s", title,
+                 xb_size_format(group->bars[0].test->bytes, size, sizeof size));
+    snprintf(briefly, sizeof briefly, "%.63s", first.text);
+    if (first.length < view->name_width)
+        xb_words_add(&first, "%*s", (int)(view->name_width - first.length), "");
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = first.text, .brief = briefly, .least = 16});
+    add_column(table, is_times ? "TIME" : "GB/s", true, 0);
+    if (group->has_intervals)
+        add_column(table, group->bars[0].test->latency ? "p99" : "95 % interval", true, 1);
+    for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++)
+        add_column(table, part->title, true, 0);
+    if (group->has_bars) {
+        snprintf(beside, sizeof beside, "%s", is_times ? "of the longest" : "of the fastest");
+        if (group->ceiling > 0)
+            snprintf(beside, sizeof beside, "of %.1f that the link carries", group->ceiling);
+        snprintf(briefly, sizeof briefly, group->ceiling > 0 ? "of %.1f" : "share", group->ceiling);
+        xb_table_add_column(
+            table, &(struct xb_table_column){.title = beside, .brief = briefly, .turn = 2});
+        add_column(table, "", true, 3);
+    }
+    add_column(table, "", false, 2); /* the share of what is possible */
+    add_column(table, "", false, 0); /* flaws */
+}
+
+static void add_row(const struct overview *view, const struct group *group, const struct bar *bar,
+                    struct xb_table *table)
+{
+    double bound = xb_record_median(view->record, bar->test, "share_of_bound");
+    double share = bar->s.median / group->whole;
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "  %s", bar->name);
+    if (is_time(bar->test))
+        duration_cell(table, bar->s.median);
+    else
+        rate_cell(table, bar->s.median, bar->decimals, group->decimals);
+    if (group->has_intervals)
+        interval_cell(table, bar);
+    for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++)
+        part_cell(view, table, bar, part->figure);
+    if (group->has_bars) {
+        xb_table_bar(table, bar->flaw[0] == '\0' ? share : 0);
+        xb_table_cell(table, XB_COLOUR_NONE, bar->flaw[0] == '\0' ? "%.0f %%" : "-", 100 * share);
+    }
+    if (isfinite(bound) && kind_of(bar->test) == OTHER)
+        xb_table_cell(table, XB_COLOUR_NONE, "%.0f %% of the best possible here", 100 * bound);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", "");
+    xb_table_cell(table, XB_COLOUR_BAD, "%s", bar->flaw);
+}
+
+/* Prints a table below an empty line, and frees it. */
+static enum xb_status print_table(struct overview *view, struct xb_table *table)
+{
+    fputc('\n', view->stream);
+    enum xb_status status =
+        xb_table_print(view->stream, table, &(struct xb_table_look){.width = 0}, view->error);
+    xb_table_free(table);
+    return status;
+}
+
+static enum xb_status print_bars(struct overview *view, const struct bar *bars, size_t count,
+                                 bool names_devices)
+{
+    const struct group group = group_of(view, bars, count);
+    char title[64];
+    size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
+    struct xb_table *table = xb_table_new();
+    title_of(bars, count, names_devices, title, sizeof title);
+    add_columns(view, &group, title, table);
+    for (size_t i = 0; i < shown; i++)
+        add_row(view, &group, &bars[i], table);
+    enum xb_status status = print_table(view, table);
+    if (status == XB_OK && shown < count)
+        fprintf(view->stream, "  and %zu slower: --columns all\n", count - shown);
+    return status;
+}
+
+/* ---- several sizes or devices beside each other ---- */
+
+/* What stands across: each a value of its own, from the least up. */
+struct axis {
+    uint64_t values[MOST_AXIS];
+    size_t count;
+    enum { BY_SIZE, BY_DEVICE, BY_OPTION } by;
+    const struct xb_option *option; /* whose values they are */
+    bool has_more;                  /* smaller ones than there is room for */
+};
+
+static uint64_t value_of(const struct axis *axis, const struct xb_record_case *test)
+{
+    if (axis->by == BY_OPTION)
+        return strtoull(xb_record_parameter(test, axis->option->name), NULL, 10);
+    return axis->by == BY_DEVICE ? (uint64_t)test->device : test->bytes;
+}
+
+static struct axis axis_of(const struct overview *view, const struct bar *bars, size_t count,
+                           bool is_devices)
+{
+    struct axis axis = {.by = is_devices            ? BY_DEVICE
+                              : view->swept != NULL ? BY_OPTION
+                                                    : BY_SIZE,
+                        .option = view->swept};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t value = value_of(&axis, bars[i].test);
+        size_t at = 0;
+        while (at < axis.count && axis.values[at] < value)
+            at++;
+        if (at < axis.count && axis.values[at] == value)
+            continue;
+        if (axis.count == MOST_AXIS) { /* more sizes come from no sweep: the largest count */
+            axis.has_more = true;
+            if (at == 0)
+                continue;
+            memmove(&axis.values[0], &axis.values[1], --axis.count * sizeof axis.values[0]);
+            at--;
+        }
+        memmove(&axis.values[at + 1], &axis.values[at], (axis.count - at) * sizeof axis.values[0]);
+        axis.values[at] = value;
+        axis.count++;
+    }
+    return axis;
+}
+
+/* "64 KiB", "GPU 1", "16" */
+static const char *value_text(const struct axis *axis, size_t index, char *text, size_t size)
+{
+    uint64_t value = axis->values[index];
+    bool is_count = axis->by == BY_OPTION && axis->option->type == XB_OPTION_COUNTS;
+    if (axis->by == BY_DEVICE || is_count || value == 0)
+        snprintf(text, size, "%s%" PRIu64, axis->by == BY_DEVICE ? "GPU " : "", value);
+    else
+        xb_size_format(value, text, size);
+    return text;
+}
+
+/* Rows of one device or of all: for each method what it has of each value of the axis. */
+struct grid {
+    struct axis axis;
+    const struct bar *bars;
+    size_t count;
+    const struct bar **cells; /* by method, then by value; NULL: none */
+    bool sweeps;              /* a method has several values */
+};
+
+static size_t place_of(const struct axis *axis, uint64_t value)
+{
+    size_t at = 0;
+    while (at < axis->count && axis->values[at] != value)
+        at++;
+    return at;
+}
+
+static const struct bar *find_bar(const struct grid *grid, size_t method, size_t place)
+{
+    return grid->cells[method * grid->axis.count + place];
+}
+
+/* False: no memory. Release the cells. */
+static bool fill_grid(const struct overview *view, const struct bar *bars, size_t count,
+                      bool is_devices, struct grid *grid)
+{
+    *grid =
+        (struct grid){.axis = axis_of(view, bars, count, is_devices), .bars = bars, .count = count};
+    grid->cells = calloc(view->count * grid->axis.count, sizeof(const struct bar *));
+    for (size_t i = 0; grid->cells != NULL && i < count; i++) {
+        size_t place = place_of(&grid->axis, value_of(&grid->axis, bars[i].test));
+        if (place == grid->axis.count)
+            continue;
+        for (size_t v = 0; v < grid->axis.count; v++)
+            grid->sweeps |= v != place && find_bar(grid, bars[i].method, v) != NULL;
+        grid->cells[bars[i].method * grid->axis.count + place] = &bars[i];
+    }
+    return grid->cells != NULL;
+}
+
+/* `most`: the decimals of its column. */
+static void value_cell(struct xb_table *table, const struct bar *bar, int most)
+{
+    const char *flaw = bar != NULL ? bar->flaw : "-";
+    if (flaw[0] != '\0')
+        xb_table_cell(table, bar != NULL ? XB_COLOUR_BAD : XB_COLOUR_NONE, "%s", flaw);
+    else if (is_time(bar->test))
+        duration_cell(table, bar->s.median);
+    else
+        rate_cell(table, bar->s.median, bar->decimals, most > bar->decimals ? most : bar->decimals);
+}
+
+/* Its share of the whole; 0 for what is not there or counts for less. */
+static double share_of(const struct bar *bar, double whole)
+{
+    return bar != NULL && bar->flaw[0] == '\0' ? bar->s.median / whole : 0;
+}
+
+/* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s" */
+static void matrix_title(const struct bar *bars, size_t count, const struct axis *axis,
+                         bool names_devices, struct xb_words *words)
+{
+    char title[64], size[32];
+    title_of(bars, count, names_devices && axis->by != BY_DEVICE, title, sizeof title);
+    xb_words_add(words, "%s", title);
+    if (axis->by != BY_SIZE)
+        xb_words_add(words, ", %s", xb_size_format(bars[0].test->bytes, size, sizeof size));
+    if (!is_time(bars[0].test))
+        xb_words_add(words, ", GB/s");
+}
+
+/* One method in every size: sizes go down, its directions stand beside each other with bars. */
+static enum xb_status print_sweep(struct overview *view, const struct grid *grid)
+{
+    const struct bar *first[KINDS] = {NULL};
+    double whole[KINDS] = {0};
+    int decimals[KINDS] = {0};
+    static const char *const briefs[] = {"To, GB/s", "Back, GB/s", NULL};
+    char text[64];
+    struct xb_words name = {.length = 0};
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < grid->count; i++) {
+        const struct bar *bar = &grid->bars[i];
+        enum kind kind = kind_of(bar->test);
+        first[kind] = first[kind] == NULL ? bar : first[kind];
+        whole[kind] = fmax(whole[kind], bar->flaw[0] == '\0' ? bar->s.median : 0);
+        decimals[kind] = bar->decimals > decimals[kind] ? bar->decimals : decimals[kind];
+    }
+    xb_words_add(&name, "%s", grid->bars[0].name);
+    if (grid->axis.by == BY_OPTION)
+        xb_words_add(&name, ", %s, by %s",
+                     xb_size_format(grid->bars[0].test->bytes, text, sizeof text),
+                     grid->axis.option->name);
+    add_column(table, name.text, true, 0);
+    for (enum kind kind = TO; kind < KINDS; kind++) {
+        struct xb_words title = {.length = 0};
+        if (first[kind] == NULL)
+            continue;
+        bool is_rate = !is_time(first[kind]->test);
+        title_of(first[kind], 1, false, text, sizeof text);
+        xb_words_add(&title, "%s%s", text, is_rate ? ", GB/s" : "");
+        xb_table_add_column(table, &(struct xb_table_column){.title = title.text,
+                                                             .brief = is_rate ? briefs[kind] : NULL,
+                                                             .is_right = true});
+        add_column(table, "", false, 1);
+    }
+    for (size_t v = 0; v < grid->axis.count; v++) {
+        xb_table_row(table);
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", value_text(&grid->axis, v, text, sizeof text));
+        for (enum kind kind = TO; kind < KINDS; kind++) {
+            if (first[kind] == NULL)
+                continue;
+            const struct bar *bar = find_bar(grid, first[kind]->method, v);
+            value_cell(table, bar, decimals[kind]);
+            xb_table_bar(table, share_of(bar, whole[kind]));
+        }
+    }
+    return print_table(view, table);
+}
+
+/* Which of the values stand across: as many as have room, evenly, with the first and the last. */
+static size_t place_across(const struct axis *axis, size_t index, size_t across)
+{
+    return across > 1 ? index * (axis->count - 1) / (across - 1) : 0;
+}
+
+/* All values of a method, against the largest of any method. */
+static void curve_cell(struct xb_table *table, const struct grid *grid, const struct bar *rows,
+                       size_t count, size_t method)
+{
+    double shares[MOST_AXIS];
+    double whole = 0;
+    for (size_t i = 0; i < count; i++)
+        whole = fmax(whole, rows[i].flaw[0] == '\0' ? rows[i].s.median : 0);
+    for (size_t v = 0; v < grid->axis.count; v++)
+        shares[v] = share_of(find_bar(grid, method, v), whole);
+    xb_table_curve(table, shares, grid->axis.count);
+}
+
+/* Whether the method has none of the values behind that of this row: each has one line. */
+static bool is_last(const struct grid *grid, const struct bar *bar)
+{
+    size_t place = place_of(&grid->axis, value_of(&grid->axis, bar->test));
+    for (size_t v = place + 1; v < grid->axis.count; v++)
+        if (find_bar(grid, bar->method, v) != NULL)
+            return false;
+    return place < grid->axis.count;
+}
+
+static int most_decimals(const struct grid *grid, const struct bar *rows, size_t count,
+                         size_t place)
+{
+    int most = 0;
+    for (size_t i = 0; i < count; i++)
+        if (value_of(&grid->axis, rows[i].test) == grid->axis.values[place] &&
+            rows[i].decimals > most)
+            most = rows[i].decimals;
+    return most;
+}
+
+/* A method's name and values; `decimals` of each column. */
+static void add_line(const struct grid *grid, size_t method, const char *name, size_t across,
+                     const int *decimals, struct xb_table *table)
+{
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "  %s", name);
+    for (size_t a = 0; a < across; a++)
+        value_cell(table, find_bar(grid, method, place_across(&grid->axis, a, across)),
+                   decimals[a]);
+}
+
+/* Methods go down, by their rate at the last value; some of the values stand across. `rows` are
+ * those of the grid that are of one kind. */
+static enum xb_status print_matrix(struct overview *view, const struct grid *grid,
+                                   const struct bar *rows, size_t count, bool names_devices)
+{
+    const struct axis *axis = &grid->axis;
+    char text[32];
+    int decimals[MOST_ACROSS] = {0};
+    bool has_curve = axis->by != BY_DEVICE && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
+    size_t most = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
+    size_t across = axis->count < most ? axis->count : most;
+    size_t lines = 0;
+    struct xb_table *table = xb_table_new();
+    struct xb_words title = {.length = 0};
+    matrix_title(rows, count, axis, names_devices, &title);
+    if (axis->by == BY_OPTION)
+        xb_words_add(&title, " by %s", axis->option->name);
+    xb_table_add_column(table, &(struct xb_table_column){.title = title.text, .least = 16});
+    for (size_t a = 0; a < across; a++) {
+        size_t place = place_across(axis, a, across);
+        bool is_end = a == 0 || a + 1 == across; /* in a narrow line the ends stay */
+        add_column(table, value_text(axis, place, text, sizeof text), true,
+                   is_end ? 0 : (unsigned char)(2 - a % 2));
+        decimals[a] = most_decimals(grid, rows, count, place);
+    }
+    if (has_curve)
+        add_column(table, "", false, 3);
+    for (size_t v = axis->count; v-- > 0;) /* rows of one value: the fastest first, by_rate() */
+        for (size_t k = 0; k < count; k++) {
+            bool is_here = value_of(axis, rows[k].test) == axis->values[v];
+            if (!is_here || !is_last(grid, &rows[k]) || ++lines > MOST_ROWS)
+                continue;
+            add_line(grid, rows[k].method, rows[k].name, across, decimals, table);
+            if (has_curve)
+                curve_cell(table, grid, rows, count, rows[k].method);
+        }
+    enum xb_status status = print_table(view, table);
+    if (status == XB_OK && lines > MOST_ROWS)
+        fprintf(view->stream, "  and %zu more: --columns all\n", lines - MOST_ROWS);
+    if (status == XB_OK && axis->has_more)
+        fputs("  smaller values: --columns all\n", view->stream);
+    return status;
+}
+
+/* One method, whatever its directions are. */
+static bool is_one_method(const struct bar *bars, size_t count)
+{
+    size_t method[KINDS];
+    bool is_there[KINDS] = {false};
+    for (size_t i = 0; i < count; i++) {
+        enum kind kind = kind_of(bars[i].test);
+        if ((is_there[kind] && bars[i].method != method[kind]) ||
+            strcmp(bars[i].name, bars[0].name) != 0 ||
+            is_time(bars[i].test) != is_time(bars[0].test))
+            return false;
+        is_there[kind] = true;
+        method[kind] = bars[i].method;
+    }
+    return true;
+}
+
+/* Of one device, or of all beside each other. */
+static enum xb_status print_device(struct overview *view, const struct bar *bars, size_t count,
+                                   bool names_devices, bool beside)
+{
+    struct grid grid;
+    enum xb_status status = XB_OK;
+    if (!fill_grid(view, bars, count, beside, &grid))
+        return XB_FAIL(view->error, XB_ERR_MEMORY, "not enough memory to print the table");
+    bool is_sweep = !beside && grid.axis.count > 2 && is_one_method(bars, count);
+    if (is_sweep)
+        status = print_sweep(view, &grid);
+    for (size_t i = 0, equal = 0; !is_sweep && status == XB_OK && i < count; i += equal) {
+        equal = 1;
+        while (i + equal < count && kind_of(bars[i].test) == kind_of(bars[i + equal].test) &&
+               is_time(bars[i].test) == is_time(bars[i + equal].test) &&
+               (grid.sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
+            equal++;
+        status = grid.sweeps ? print_matrix(view, &grid, bars + i, equal, names_devices)
+                             : print_bars(view, bars + i, equal, names_devices);
+    }
+    free(grid.cells);
+    return status;
+}
+
+/* By kind, for devices beside each other. */
+static int by_kind(const void *a, const void *b)
+{
+    const struct bar *left = a, *right = b;
+    int kind = is_time(left->test) - is_time(right->test);
+    kind = kind != 0 ? kind : (int)kind_of(left->test) - (int)kind_of(right->test);
+    return kind != 0 ? kind : by_rate(a, b);
+}
+
+/* Bars of what a parameter is swept in, or of the rest. */
+static enum xb_status print_view(struct overview *view)
+{
+    enum xb_status status = XB_OK;
+    view->count = view->name_width = 0;
+    take_bars(view);
+    size_t devices = axis_of(view, view->bars, view->count, true).count;
+    bool beside = number_methods(view) && axis_of(view, view->bars, view->count, false).count == 1;
+    qsort(view->bars, view->count, sizeof(struct bar), beside ? by_kind : by_rate);
+    for (size_t i = 0, equal = 0; status == XB_OK && i < view->count; i += equal) {
+        equal = 1;
+        while (i + equal < view->count &&
+               (beside || by_device(&view->bars[i], &view->bars[i + equal]) == 0))
+            equal++;
+        status = print_device(view, view->bars + i, equal, devices > 1, beside);
+    }
+    return status;
+}
+
+/* ---- sweeps over a parameter ---- */
+
+#define LEAST_VALUES 3 /* of a parameter that is swept, in so many sizes at most: */
+#define MOST_SIZES 2
+
+/* Whether it is one of the mode's copies that have the parameter. */
+static bool is_of(const struct xb_record_case *test, const struct xb_mode *mode,
+                  const struct xb_option *option)
+{
+    return strcmp(test->mode, mode->name) == 0 && !test->latency && !test->simultaneous &&
+           test->peer < 0 && xb_record_parameter(test, option->name)[0] != '\0';
+}
+
+/* Whether they have several values of it, in few sizes. */
+static bool is_swept(const struct xb_record *record, const struct xb_mode *mode,
+                     const struct xb_option *option)
+{
+    const char *values[LEAST_VALUES];
+    uint64_t sizes[MOST_SIZES];
+    size_t value_count = 0, size_count = 0;
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        size_t v = 0, k = 0;
+        if (!is_of(test, mode, option))
+            continue;
+        const char *value = xb_record_parameter(test, option->name);
+        while (v < value_count && strcmp(values[v], value) != 0)
+            v++;
+        if (v == value_count && value_count < LEAST_VALUES)
+            values[value_count++] = value;
+        while (k < size_count && sizes[k] != test->bytes)
+            k++;
+        if (k == MOST_SIZES)
+            return false;
+        sizes[k] = test->bytes;
+        size_count += k == size_count;
+    }
+    return value_count == LEAST_VALUES;
+}
+
+/* The mode's first parameter that is a list of numbers and is swept; NULL: none. */
+static const struct xb_option *swept_option(const struct xb_record *record,
+                                            const struct xb_mode *mode)
+{
+    for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
+         own++)
+        if ((own->option->type == XB_OPTION_SIZES || own->option->type == XB_OPTION_COUNTS) &&
+            is_swept(record, mode, own->option))
+            return own->option;
+    return NULL;
+}
+
+bool xb_overview_has_sweep(const struct xb_record *record)
+{
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        if (swept_option(record, xb_modes[i]) != NULL)
+            return true;
+    return record->case_count > 0 &&
+           record->by_size[0]->bytes != record->by_size[record->case_count - 1]->bytes;
+}
+
+enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *told,
+                                struct xb_error *error)
+{
+    struct overview view = {.stream = stream,
+                            .record = record,
+                            .parameters = xb_parameters_that_differ(record),
+                            .told = told,
+                            .bars = calloc(record->case_count + 1, sizeof(struct bar)),
+                            .swept_by = calloc(record->case_count + 1, sizeof(void *)),
+                            .error = error};
+    if (view.bars == NULL || view.swept_by == NULL) {
+        free(view.bars);
+        free(view.swept_by);
+        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    }
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        const struct xb_option *option = swept_option(record, xb_modes[m]);
+        for (size_t i = 0; option != NULL && i < record->case_count; i++)
+            if (is_of(&record->cases[i], xb_modes[m], option))
+                view.swept_by[i] = option;
+    }
+    enum xb_status status = print_view(&view);
+    for (size_t m = 0; status == XB_OK && xb_modes[m] != NULL; m++) {
+        view.mode = xb_modes[m];
+        view.swept = swept_option(record, view.mode);
+        if (view.swept != NULL)
+            status = print_view(&view);
+    }
+    free(view.swept_by);
+    free(view.bars);
+    return status;
+}
