@@ -435,6 +435,13 @@ static void print_hidden(FILE *stream, const struct xb_table *table, size_t widt
     }
 }
 
+static enum xb_status check(const struct xb_table *table, struct xb_error *error)
+{
+    return table != NULL && !table->has_failed
+               ? XB_OK
+               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+}
+
 enum xb_status xb_table_print(FILE *stream, struct xb_table *table,
                               const struct xb_table_look *look, struct xb_error *error)
 {
@@ -442,8 +449,8 @@ enum xb_status xb_table_print(FILE *stream, struct xb_table *table,
     const char *before = look->label != NULL ? look->label : indent;
     size_t width = look->width > 0 ? look->width : xb_terminal_columns(stream);
     size_t room = width > strlen(indent) ? width - strlen(indent) : 1;
-    if (table == NULL || table->has_failed)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    if (check(table, error) != XB_OK)
+        return XB_ERR_MEMORY;
     bool fits = lay_out(table, room);
     bool has_titles = false;
     for (size_t i = 0; i < table->column_count; i++)
@@ -468,6 +475,22 @@ bool xb_table_shows(const struct xb_table *table, size_t column)
     return table != NULL && column < table->column_count && !table->columns[column].is_hidden;
 }
 
+/* ---- other renderers ---- */
+
+enum xb_status xb_table_each(const struct xb_table *table, xb_table_render *render, void *argument,
+                             struct xb_error *error)
+{
+    if (check(table, error) != XB_OK)
+        return XB_ERR_MEMORY;
+    for (size_t i = 0; i < table->column_count; i++)
+        render(argument, -1, table->columns[i].of.title, table->columns[i].of.is_right);
+    for (size_t row = 0; row < table->row_count; row++)
+        for (size_t i = 0; i < table->column_count; i++)
+            render(argument, (int)row, text_of(cell_of(table, row, i)),
+                   table->columns[i].of.is_right);
+    return XB_OK;
+}
+
 /* ---- Markdown ---- */
 
 /* A '|' would begin a cell. */
@@ -482,8 +505,8 @@ static void print_markdown_cell(FILE *stream, const struct column *column, const
 
 enum xb_status xb_table_markdown(FILE *stream, struct xb_table *table, struct xb_error *error)
 {
-    if (table == NULL || table->has_failed)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    if (check(table, error) != XB_OK)
+        return XB_ERR_MEMORY;
     for (size_t i = 0; i < table->column_count; i++) {
         table->columns[i].title = table->columns[i].of.title;
         measure_column(table, i);

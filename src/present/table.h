@@ -68,6 +68,12 @@ XB_MUST_CHECK enum xb_status xb_table_print(FILE *stream, struct xb_table *table
 /* Whether the column was printed, counted from 0, by the last xb_table_print(). */
 bool xb_table_shows(const struct xb_table *table, size_t column);
 
+/* Gives its titles, as row -1, and then its cells to a renderer, row by row from the left.
+ * XB_ERR_MEMORY only. */
+typedef void xb_table_render(void *argument, int row, const char *text, bool is_right);
+XB_MUST_CHECK enum xb_status xb_table_each(const struct xb_table *table, xb_table_render *render,
+                                           void *argument, struct xb_error *error);
+
 /* Prints it as Markdown that a person can read as it is: columns are aligned, and all are there. */
 XB_MUST_CHECK enum xb_status xb_table_markdown(FILE *stream, struct xb_table *table,
                                                struct xb_error *error);

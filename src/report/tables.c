@@ -5,6 +5,7 @@
 
 #include "base/json_read.h"
 #include "compare/text.h"
+#include "present/table.h"
 #include "reading/list.h"
 #include "run/table.h"
 #include "xferbench/units.h"
@@ -59,21 +60,21 @@ static bool has_rows(const struct xb_report_document *document)
     return document->record != NULL && document->record->case_count > 0;
 }
 
+static void write_cell(void *page, int row, const char *text, bool is_right)
+{
+    if (row < 0)
+        xb_page_column(page, text, is_right);
+    else
+        xb_page_cell(page, "%s", text);
+}
+
 static void write_rows(struct xb_page *page, const struct xb_report_document *document)
 {
-    const struct xb_record *record = document->record;
-    const struct xb_table_layout layout = xb_table_layout_of(record);
-    char text[XB_TABLE_CELL];
+    struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
     xb_page_table_begin(page, "All rows", "");
-    for (size_t i = 0; i < layout.shown_count; i++)
-        xb_page_column(page, xb_table_column_name(&layout, i, text),
-                       xb_table_column_is_right(&layout, i));
-    for (size_t row = 0; row < record->case_count; row++)
-        for (size_t i = 0; i < layout.shown_count; i++) {
-            xb_table_fill_cell(&layout, i, &record->cases[row], text);
-            xb_page_cell(page, "%s", text);
-        }
-    xb_page_table_end(page);
+    if (xb_table_each(table, write_cell, page, &page->error) == XB_OK)
+        xb_page_table_end(page);
+    xb_table_free(table);
 }
 
 const struct xb_section xb_section_numbers = {"numbers", "All rows", has_rows, write_rows};

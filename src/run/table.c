@@ -137,54 +137,7 @@ static void print_processes(FILE *stream, const struct xb_record *record, bool h
                      with_results, record->asked_processes);
 }
 
-/* ---- a table ---- */
-
-/* Pairs of devices stand in matrices; how far processes differ, only a row can say. Cases that were
- * not run are counted in a note, and have no rows. */
-static bool has_row(const struct xb_record *record, const struct xb_record_case *test)
-{
-    return (record->is_merged || !xb_case_is_in_matrix(record, test)) &&
-           !xb_case_was_not_run(record, test);
-}
-
-static enum xb_colour colour_of(const char *cell)
-{
-    if (strcmp(cell, "ERROR") == 0 || strcmp(cell, "NO") == 0)
-        return XB_COLOUR_BAD;
-    return strcmp(cell, "skipped") == 0 || strcmp(cell, "cut short") == 0 ? XB_COLOUR_WARNING
-                                                                          : XB_COLOUR_NONE;
-}
-
 /* ---- which tables there are ---- */
-
-/* The rows of what ran alone, or of what ran at the same time. */
-static enum xb_status print_table(FILE *stream, const struct xb_table_layout *layout, bool together,
-                                  struct xb_error *error)
-{
-    const struct xb_record *record = layout->record;
-    const struct xb_table_look look = {.elsewhere = "JSON and CSV have all"};
-    char cell[XB_TABLE_CELL];
-    struct xb_table *table = xb_table_new();
-    for (size_t i = 0; i < layout->shown_count; i++)
-        xb_table_add_column(
-            table, &(struct xb_table_column){.title = xb_table_column_name(layout, i, cell),
-                                             .brief = i + 1 == layout->shown_count ? "OK" : NULL,
-                                             .is_right = xb_table_column_is_right(layout, i),
-                                             .turn = xb_table_column_turn(layout, i)});
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (!has_row(record, test) || test->simultaneous != together)
-            continue;
-        xb_table_row(table);
-        for (size_t k = 0; k < layout->shown_count; k++) {
-            xb_table_fill_cell(layout, k, test, cell);
-            xb_table_cell(table, colour_of(cell), "%s", cell);
-        }
-    }
-    enum xb_status status = xb_table_print(stream, table, &look, error);
-    xb_table_free(table);
-    return status;
-}
 
 /* Which kinds of rows there are. */
 struct kinds {
@@ -198,7 +151,7 @@ static struct kinds kinds_of(const struct xb_record *record)
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         size_t devices = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
-        bool has = has_row(record, test);
+        bool has = xb_table_has_row(record, test);
         kinds.alone = kinds.alone || (has && !test->simultaneous);
         kinds.together = kinds.together || (has && test->simultaneous);
         kinds.most = devices > kinds.most ? devices : kinds.most;
@@ -206,14 +159,24 @@ static struct kinds kinds_of(const struct xb_record *record)
     return kinds;
 }
 
-static enum xb_status print_together(FILE *stream, const struct xb_table_layout *layout,
-                                     size_t most, struct xb_error *error)
+static enum xb_status print_table(FILE *stream, const struct xb_record *record,
+                                  enum xb_row_kind which, struct xb_error *error)
+{
+    const struct xb_table_look look = {.elsewhere = "JSON and CSV have all"};
+    struct xb_table *table = xb_table_of_rows(record, which);
+    enum xb_status status = xb_table_print(stream, table, &look, error);
+    xb_table_free(table);
+    return status;
+}
+
+static enum xb_status print_together(FILE *stream, const struct xb_record *record, size_t most,
+                                     struct xb_error *error)
 {
     if (most > 1)
         xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
     else
         xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
-    return print_table(stream, layout, true, error);
+    return print_table(stream, record, XB_ROWS_TOGETHER, error);
 }
 
 /* Bars, curves and small matrices of what stands in no other table than that of rows. */
@@ -224,7 +187,7 @@ static enum xb_status print_bars(FILE *stream, const struct xb_record *record,
     if (told == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
     for (size_t i = 0; i < record->case_count; i++)
-        told[i] = !has_row(record, &record->cases[i]) || record->cases[i].simultaneous ||
+        told[i] = !xb_table_has_row(record, &record->cases[i]) || record->cases[i].simultaneous ||
                   xb_case_is_in_matrix(record, &record->cases[i]);
     enum xb_status status = xb_overview_bars(stream, record, told, error);
     free(told);
@@ -236,14 +199,13 @@ static enum xb_status print_bars(FILE *stream, const struct xb_record *record,
 static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
                                  struct xb_error *error)
 {
-    const struct xb_table_layout layout = xb_table_layout_of(record);
     const struct kinds kinds = kinds_of(record);
     enum xb_status status = XB_OK;
     if (kinds.alone || record->case_count == 0)
-        status = print_table(stream, &layout, false, error);
+        status = print_table(stream, record, XB_ROWS_ALONE, error);
     if (status == XB_OK && kinds.together) {
         fputs(kinds.alone ? "\n" : "", stream);
-        status = print_together(stream, &layout, kinds.most, error);
+        status = print_together(stream, record, kinds.most, error);
     }
     if (status == XB_OK && xb_is_terminal(stream))
         fputs("\nColumns: xferbench help columns\n", stream);
@@ -259,12 +221,11 @@ static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
 static enum xb_status print_overview(FILE *stream, const struct xb_record *record,
                                      struct xb_error *error)
 {
-    const struct xb_table_layout layout = xb_table_layout_of(record);
     const struct kinds kinds = kinds_of(record);
     enum xb_status status = print_bars(stream, record, error);
     if (status == XB_OK && kinds.together) {
         fputc('\n', stream);
-        status = print_together(stream, &layout, kinds.most, error);
+        status = print_together(stream, record, kinds.most, error);
     }
     if (status == XB_OK)
         status = xb_matrix_print_nodes(stream, record, false, error);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns of the table, and what each cell shows. */
+/* The table of rows: which columns it has, and what each cell shows. */
 #define _GNU_SOURCE
 #include "table.h"
 
 #include "base/note.h"
 #include "base/text.h"
+#include "present/table.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
+#include "record/shown_parameters.h"
 #include "xferbench/units.h"
 
 #include <ctype.h>
@@ -14,9 +16,24 @@
 #include <stdio.h>
 #include <string.h>
 
+#define CELL 64 /* characters of a cell */
+#define MOST_COLUMNS 32
+
+/* The columns that the rows of a record need. */
+struct layout {
+    const struct xb_record *record;
+    unsigned rows, processes; /* of which kinds they are */
+    struct xb_parameters parameters;
+    struct {
+        const struct xb_column *column; /* NULL: of a parameter, */
+        const char *parameter;          /* this one */
+    } shown[MOST_COLUMNS];
+    size_t count;
+};
+
 static void set_text(char *cell, const char *text)
 {
-    snprintf(cell, XB_TABLE_CELL, "%s", text);
+    snprintf(cell, CELL, "%s", text);
     xb_make_plain(cell);
 }
 
@@ -105,20 +122,20 @@ static const struct xb_column columns_of_figures[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 _Static_assert(COUNT(columns_of_case) + XB_PARAMETERS_SHOWN + 1 + COUNT(columns_of_figures) <=
-                   XB_TABLE_COLUMNS,
+                   MOST_COLUMNS,
                "a layout has room for all columns");
 
-static void show(struct xb_table_layout *layout, const struct xb_column *column)
+static void show(struct layout *layout, const struct xb_column *column)
 {
     if ((column->rows & layout->rows) != 0 && (column->processes & layout->processes) != 0)
-        layout->shown[layout->shown_count++].column = column;
+        layout->shown[layout->count++].column = column;
 }
 
-struct xb_table_layout xb_table_layout_of(const struct xb_record *record)
+static struct layout layout_of(const struct xb_record *record)
 {
-    struct xb_table_layout layout = {.record = record,
-                                     .processes = record->is_merged ? SEVERAL : ONE,
-                                     .parameters = xb_parameters_that_differ(record)};
+    struct layout layout = {.record = record,
+                            .processes = record->is_merged ? SEVERAL : ONE,
+                            .parameters = xb_parameters_that_differ(record)};
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         layout.rows |= test->latency ? LATENCIES : RATES;
@@ -131,7 +148,7 @@ struct xb_table_layout xb_table_layout_of(const struct xb_record *record)
     for (size_t i = 0; i < COUNT(columns_of_case); i++)
         show(&layout, &columns_of_case[i]);
     for (size_t i = 0; i < layout.parameters.count; i++)
-        layout.shown[layout.shown_count++].parameter = layout.parameters.names[i];
+        layout.shown[layout.count++].parameter = layout.parameters.names[i];
     if (xb_rows_name_devices(record))
         show(&layout, &column_of_device);
     for (size_t i = 0; i < COUNT(columns_of_figures); i++)
@@ -139,25 +156,20 @@ struct xb_table_layout xb_table_layout_of(const struct xb_record *record)
     return layout;
 }
 
-const char *xb_table_column_name(const struct xb_table_layout *layout, size_t index, char *name)
+static void add_columns(const struct layout *layout, struct xb_table *table)
 {
-    const struct xb_column *column = layout->shown[index].column;
-    set_text(name, column != NULL ? column->name : layout->shown[index].parameter);
-    for (char *c = name; column == NULL && *c != '\0'; c++)
-        *c = (char)toupper((unsigned char)*c);
-    return name;
-}
-
-bool xb_table_column_is_right(const struct xb_table_layout *layout, size_t index)
-{
-    const struct xb_column *column = layout->shown[index].column;
-    return column == NULL || column->to_the_right;
-}
-
-unsigned char xb_table_column_turn(const struct xb_table_layout *layout, size_t index)
-{
-    const struct xb_column *column = layout->shown[index].column;
-    return column != NULL ? column->turn : STAYS;
+    for (size_t i = 0; i < layout->count; i++) {
+        const struct xb_column *column = layout->shown[i].column;
+        char name[CELL];
+        set_text(name, column != NULL ? column->name : layout->shown[i].parameter);
+        for (char *c = name; column == NULL && *c != '\0'; c++)
+            *c = (char)toupper((unsigned char)*c);
+        xb_table_add_column(
+            table, &(struct xb_table_column){.title = name,
+                                             .brief = i + 1 == layout->count ? "OK" : NULL,
+                                             .is_right = column == NULL || column->to_the_right,
+                                             .turn = column != NULL ? column->turn : STAYS});
+    }
 }
 
 /* ---- cells: each begins as "-", and stays so where there is nothing to show ---- */
@@ -168,9 +180,9 @@ static void set_value(char *cell, const struct xb_figure *figure, double value, 
     if (!isfinite(value))
         return;
     if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
-        xb_duration_format(value, cell, XB_TABLE_CELL);
+        xb_duration_format(value, cell, CELL);
     else
-        snprintf(cell, XB_TABLE_CELL, "%.*f", xb_decimals_for(median / 1e9), value / 1e9);
+        snprintf(cell, CELL, "%.*f", xb_decimals_for(median / 1e9), value / 1e9);
 }
 
 /* "95.5%"; of both ways at once "84.4+88.9%", to the device first. */
@@ -181,9 +193,9 @@ static void fill_share(const struct xb_record *record, const struct xb_record_ca
     double to = xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name);
     double from = xb_record_median(record, test, xb_figure_share_of_ceiling_d2h.name);
     if (isfinite(one))
-        snprintf(cell, XB_TABLE_CELL, "%.1f%%", 100 * one);
+        snprintf(cell, CELL, "%.1f%%", 100 * one);
     else if (isfinite(to) && isfinite(from))
-        snprintf(cell, XB_TABLE_CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
+        snprintf(cell, CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
 }
 
 /* False if it is not known of the case. */
@@ -196,10 +208,9 @@ static bool fill_figure(enum content content, const struct xb_record *record,
         return false;
     int decimals = xb_decimals_for(s.median / 1e9);
     if (content == INTERVAL && s.has_interval)
-        snprintf(cell, XB_TABLE_CELL, "%.*f-%.*f", decimals, s.ci95_low / 1e9, decimals,
-                 s.ci95_high / 1e9);
+        snprintf(cell, CELL, "%.*f-%.*f", decimals, s.ci95_low / 1e9, decimals, s.ci95_high / 1e9);
     else if (content == SPREAD && s.n > 1)
-        snprintf(cell, XB_TABLE_CELL, "%.1f%%", 100 * (s.max - s.min) / s.median);
+        snprintf(cell, CELL, "%.1f%%", 100 * (s.max - s.min) / s.median);
     else if (content != INTERVAL && content != SPREAD)
         set_value(cell, figure,
                   content == LEAST  ? s.min
@@ -211,8 +222,8 @@ static bool fill_figure(enum content content, const struct xb_record *record,
     return true;
 }
 
-void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
-                        const struct xb_record_case *test, char *cell)
+static void fill_cell(const struct layout *layout, size_t index, const struct xb_record_case *test,
+                      char *cell)
 {
     static const char *const verified[] = {"-", "yes", "NO"};
     const struct xb_record *record = layout->record;
@@ -220,7 +231,7 @@ void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
     const struct xb_record_summary summary = xb_record_summarize(record, test);
     const struct xb_figure *main = xb_mode_main_figure(test->mode, test->latency);
     struct xb_statistics s;
-    char text[XB_TABLE_CELL];
+    char text[CELL];
     set_text(cell, "-");
     if (column == NULL) {
         const char *value =
@@ -247,10 +258,10 @@ void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
         set_text(cell, test->direction);
         break;
     case SIZE:
-        xb_size_format(test->bytes, cell, XB_TABLE_CELL);
+        xb_size_format(test->bytes, cell, CELL);
         break;
     case DEVICE: /* devices that ran together have a table of their own, whose title says so */
-        xb_record_case_device(test, cell, XB_TABLE_CELL);
+        xb_record_case_device(test, cell, CELL);
         break;
     case SHARE:
         fill_share(record, test, cell);
@@ -263,7 +274,7 @@ void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
         else
             (void)xb_record_describe(record, test, main->name, &s);
         if (s.n > 0 || record->is_merged)
-            snprintf(cell, XB_TABLE_CELL, "%zu", s.n);
+            snprintf(cell, CELL, "%zu", s.n);
         break;
     case VERIFIED:
         set_text(cell, verified[summary.verified]);
@@ -277,4 +288,41 @@ void xb_table_fill_cell(const struct xb_table_layout *layout, size_t index,
         else if (summary.cut > 0)
             set_text(cell, "cut short");
     }
+}
+
+/* ---- rows ---- */
+
+bool xb_table_has_row(const struct xb_record *record, const struct xb_record_case *test)
+{
+    return (record->is_merged || !xb_case_is_in_matrix(record, test)) &&
+           !xb_case_was_not_run(record, test);
+}
+
+static enum xb_colour colour_of(const char *cell)
+{
+    if (strcmp(cell, "ERROR") == 0 || strcmp(cell, "NO") == 0)
+        return XB_COLOUR_BAD;
+    return strcmp(cell, "skipped") == 0 || strcmp(cell, "cut short") == 0 ? XB_COLOUR_WARNING
+                                                                          : XB_COLOUR_NONE;
+}
+
+struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which)
+{
+    const struct layout layout = layout_of(record);
+    char cell[CELL];
+    struct xb_table *table = xb_table_new();
+    add_columns(&layout, table);
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        bool is_shown =
+            xb_table_has_row(record, test) && test->simultaneous == (which == XB_ROWS_TOGETHER);
+        if (which != XB_ROWS_ALL && !is_shown)
+            continue;
+        xb_table_row(table);
+        for (size_t k = 0; k < layout.count; k++) {
+            fill_cell(&layout, k, test, cell);
+            xb_table_cell(table, colour_of(cell), "%s", cell);
+        }
+    }
+    return table;
 }
