@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define LABEL_WIDTH 13
 
@@ -37,6 +38,37 @@ double xb_reading_weight(const struct xb_reading_entry *entry)
 {
     double gain = isfinite(entry->gain) && entry->gain > 1 ? log(entry->gain) : 0;
     return gain / (1 + (double)entry->effort);
+}
+
+/* Whether it has no remedy, or another size or device has the same one with a larger gain. */
+static bool is_said_better(const struct xb_reading_list *list, const struct xb_reading_entry *entry)
+{
+    for (const struct xb_reading_entry *other = list->entries; other < list->entries + list->count;
+         other++) {
+        double more = xb_reading_weight(other) - xb_reading_weight(entry);
+        if (entry->remedy != NULL && other->remedy != NULL &&
+            strcmp(other->code, entry->code) == 0 && (more > 0 || (more == 0 && other < entry)))
+            return true;
+    }
+    return entry->remedy == NULL;
+}
+
+size_t xb_reading_advice(const struct xb_reading_list *list, const struct xb_reading_entry **advice)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        const struct xb_reading_entry *entry = &list->entries[i];
+        size_t at = 0;
+        while (at < count && xb_reading_weight(advice[at]) >= xb_reading_weight(entry))
+            at++;
+        if (at == XB_MOST_ADVICE || is_said_better(list, entry))
+            continue;
+        count += count < XB_MOST_ADVICE;
+        memmove(&advice[at + 1], &advice[at],
+                (count - at - 1) * sizeof(const struct xb_reading_entry *));
+        advice[at] = entry;
+    }
+    return count;
 }
 
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list)

@@ -62,6 +62,12 @@ const char *xb_reading_subject(const struct xb_reading_list *list,
  * not measured last. */
 double xb_reading_weight(const struct xb_reading_entry *entry);
 
+#define XB_MOST_ADVICE 3
+
+/* Takes the entries whose remedies are worth most, each remedy once; returns how many. */
+size_t xb_reading_advice(const struct xb_reading_list *list,
+                         const struct xb_reading_entry **advice);
+
 /* Prints it for a person: nothing where there is nothing to say. */
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list);
 

@@ -7,13 +7,9 @@
 #include "base/text.h"
 #include "compare/text.h"
 #include "link/read.h"
-#include "record/mode_list.h"
-#include "record/rows.h"
-#include "ways.h"
+#include "reading/list.h"
 #include "xferbench/record.h"
-#include "xferbench/units.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -76,79 +72,6 @@ static void add_devices(struct xb_words *words, const struct xb_record *record)
         xb_words_add(words, "%shost %.200s", count > 0 ? " on " : "", record->host.hostname);
 }
 
-/* Which cases are spoken of. */
-enum choice {
-    PLAIN, /* of modes whose bandwidths stand side by side, alone */
-    NAMED, /* of modes that ask something else too */
-    SINGLE /* of single operations: their latency */
-};
-
-/* Where data goes, and how that is called; `pairs`: from device to device. */
-struct path {
-    const char *direction;
-    bool pairs;
-    const char *name;
-};
-
-/* The fastest way of a path; NULL: there is none. */
-static const struct xb_record_case *fastest(const struct xb_record *record, const struct path *path,
-                                            enum choice choice)
-{
-    const struct xb_record_case *best = NULL;
-    double most = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-        double value = xb_record_median(record, test, figure->name);
-        double speed = choice == SINGLE ? 1 / value : value;
-        const struct xb_mode *mode = xb_mode_find(test->mode);
-        bool only_named = mode != NULL && mode->only_named;
-        if (test->simultaneous || test->latency != (choice == SINGLE) ||
-            (choice == PLAIN && only_named) || strcmp(test->direction, path->direction) != 0 ||
-            xb_case_is_of_pairs(test) != path->pairs || !(speed > most))
-            continue;
-        most = speed;
-        best = test;
-    }
-    return best;
-}
-
-/* "Host to device: up to 55.34 GB/s by pinned registered, 1 GiB; 95.3 % of what the link can
- * carry." */
-static void add_fastest(struct answering *answering, const struct xb_record *record,
-                        const struct path *path, enum choice choice)
-{
-    const struct xb_record_case *test = fastest(record, path, choice);
-    struct xb_words words = {.length = 0};
-    char text[64];
-    size_t devices = 0;
-    if (test == NULL)
-        return;
-    const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
-    double share = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
-    double bandwidth = xb_record_median(record, test, xb_figure_bandwidth.name);
-    double raw = 1e9 * xb_case_raw_rate(record, test);
-    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    double value = xb_record_median(record, test, figure->name);
-    xb_words_add(&words, "%s%s: ", path->name, choice == SINGLE ? ", one operation" : "");
-    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
-        xb_words_add(&words, "%s at best by ", xb_duration_format(value, text, sizeof text));
-    else
-        xb_words_add(&words, "up to %s GB/s by ", xb_rate_text(value, text, sizeof text));
-    xb_way_add_case(&words, &ways, test);
-    xb_words_add(&words, ", %s", xb_size_format(test->bytes, text, sizeof text));
-    (void)xb_record_devices(record, &devices);
-    if (devices > 1)
-        xb_words_add(&words, ", device %s", xb_device_text(record, test, text, sizeof text));
-    if (isfinite(share))
-        xb_words_add(&words, "; %.1f %% of what the link can carry", 100 * share);
-    else if (raw > 0 && bandwidth > raw)
-        xb_words_add(&words, "; more than the raw rate of the link, %s GB/s",
-                     xb_rate_text(raw, text, sizeof text));
-    xb_words_add(&words, ".");
-    add_line(answering, "%s", words.text);
-}
-
 /* Cases that did not end as they should. */
 static void add_troubles(struct answering *answering, const struct xb_record *record)
 {
@@ -170,23 +93,22 @@ static void add_troubles(struct answering *answering, const struct xb_record *re
     add_line(answering, "%s", words.text);
 }
 
-static void answer_record(struct answering *answering, const struct xb_record *record)
+/* What a terminal shows of it: its answer, and what to do. */
+static void answer_record(struct answering *answering, const struct xb_record *record,
+                          const struct xb_reading_list *reading)
 {
-    static const struct path paths[] = {{"h2d", false, "Host to device"},
-                                        {"d2h", false, "Device to host"},
-                                        {"bidir", false, "Both ways at once"},
-                                        {"d2d", true, "From device to device"},
-                                        {"bidir", true, "Between two devices, both ways at once"},
-                                        {"d2d", false, "Within a device"}};
+    const struct xb_reading_entry *advice[XB_MOST_ADVICE];
     struct xb_words words = {.length = 0};
+    char subject[64];
     add_devices(&words, record);
     set_subject(answering, "%s", words.text);
     add_troubles(answering, record);
-    /* What the record is about: the others only where there is no such case. */
-    const size_t before = answering->answer->count;
-    for (int choice = PLAIN; choice <= SINGLE && answering->answer->count == before; choice++)
-        for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
-            add_fastest(answering, record, &paths[i], (enum choice)choice);
+    if (reading->answer != NULL)
+        add_line(answering, "%s", reading->answer);
+    for (size_t i = 0, count = xb_reading_advice(reading, advice); i < count; i++)
+        add_line(answering, "What to do: %s%s",
+                 xb_reading_subject(reading, advice[i], subject, sizeof subject),
+                 advice[i]->remedy);
 }
 
 /* ---- link ---- */
@@ -322,7 +244,7 @@ enum xb_status xb_answer_make(const struct xb_report_document *document, struct 
     struct answering answering = {.texts = texts, .answer = answer};
     *answer = (struct xb_answer){.subject = "", .look = ""};
     if (document->record != NULL)
-        answer_record(&answering, document->record);
+        answer_record(&answering, document->record, document->reading);
     if (document->link != NULL)
         answer_link(&answering, document->link);
     if (document->comparison != NULL)

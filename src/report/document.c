@@ -61,18 +61,6 @@ struct xb_report_held {
     cJSON *tree;
 };
 
-enum xb_status xb_report_document_interpret(struct xb_report_document *document,
-                                            struct xb_error *error)
-{
-    struct xb_report_held *held = document->held;
-    if (document->record == NULL || document->reading != NULL)
-        return XB_OK;
-    enum xb_status status = xb_reading_make(&held->record, &held->reading, error);
-    if (status == XB_OK)
-        document->reading = &held->reading;
-    return status;
-}
-
 /* Keeps the tree of what has no reader of its own, and gives a result its own. A comparison's
  * reader makes a tree again, and two of them would need twice the memory. */
 static enum xb_status take(const char *text, size_t length, cJSON *root,
@@ -98,6 +86,9 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
         status = xb_record_of_tree(path, root, &held->record, error);
         document->record = status == XB_OK ? &held->record : NULL;
         cJSON_Delete(root);
+        if (status == XB_OK)
+            status = xb_reading_make(&held->record, &held->reading, error);
+        document->reading = status == XB_OK ? &held->reading : NULL;
         return status;
     case XB_DOCUMENT_LINK:
         status = xb_link_report_of_tree(path, root, &held->link, error);

@@ -21,9 +21,8 @@ struct xb_report_document {
     size_t length;
 
     /* By its kind one of these is not NULL: */
-    const struct xb_record *record; /* RESULT and PROCESSES (xferbench/record.h), */
-    const struct xb_reading_list
-        *reading; /* what can be said of it (reading/list.h), where it is shown: NULL before */
+    const struct xb_record *record;         /* RESULT and PROCESSES (xferbench/record.h), */
+    const struct xb_reading_list *reading;  /* and what can be said of it (reading/list.h) */
     const struct xb_link_file *link;        /* LINK (link/read.h) */
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
     const struct xb_trace *trace;           /* TRACE (trace/read.h) */
@@ -44,9 +43,6 @@ XB_MUST_CHECK enum xb_status xb_report_document_parse(const char *path, const ch
                                                       size_t length,
                                                       struct xb_report_document *document,
                                                       struct xb_error *error);
-/* Makes `reading`, which only who shows the file needs. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_report_document_interpret(struct xb_report_document *document,
-                                                          struct xb_error *error);
 void xb_report_document_free(struct xb_report_document *document);
 
 /* A text in a tree that nobody has checked: "-" where there is none of that key. */

@@ -259,7 +259,7 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
     if (read_document(report, index, &document, &text)) {
         xb_report_date(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
-        enum xb_status status = xb_report_document_interpret(&document, &page->error);
+        enum xb_status status = page->error.status;
         for (size_t i = 0; status == XB_OK && sections[i] != NULL; i++) {
             if (!sections[i]->speaks(&document))
                 continue;

@@ -53,25 +53,18 @@ void xb_way_put_interval(struct xb_page *page, double low, double high)
                     xb_way_value_text(high, high_text, sizeof high_text));
 }
 
-void xb_way_add_case(struct xb_words *words, const struct xb_ways *ways,
-                     const struct xb_record_case *test)
-{
-    char text[64];
-    xb_words_add(words, "%.60s %.60s", test->mode, test->variant);
-    for (size_t i = 0; i < ways->parameters.count; i++) {
-        const char *name = ways->parameters.names[i];
-        const char *value = xb_parameter_text(test, name, text, sizeof text);
-        if (value != NULL && xb_parameter_differs(&ways->parameters, test, name))
-            xb_words_add(words, ", %.60s %.60s", name, value);
-    }
-}
-
 const char *xb_way_name(struct xb_page *page, const struct xb_ways *ways,
                         const struct xb_record_case *test)
 {
     struct xb_words words = {.length = 0};
     char text[64];
-    xb_way_add_case(&words, ways, test);
+    xb_words_add(&words, "%.60s %.60s", test->mode, test->variant);
+    for (size_t i = 0; i < ways->parameters.count; i++) {
+        const char *name = ways->parameters.names[i];
+        const char *value = xb_parameter_text(test, name, text, sizeof text);
+        if (value != NULL && xb_parameter_differs(&ways->parameters, test, name))
+            xb_words_add(&words, ", %.60s %.60s", name, value);
+    }
     if (xb_case_is_of_pairs(test))
         xb_words_add(&words, ", %s", xb_device_text(ways->record, test, text, sizeof text));
     return xb_page_print(page, "%s", words.text);
@@ -251,7 +244,9 @@ static const struct xb_record_device *device_of(const struct xb_record *record,
     return device != NULL && !device->shares_host_memory ? device : NULL;
 }
 
-double xb_case_raw_rate(const struct xb_record *record, const struct xb_record_case *test)
+/* The raw rate of the link that the case's data takes, in GB/s, of both ways together where it goes
+ * both; 0: not known. */
+static double raw_rate_of(const struct xb_record *record, const struct xb_record_case *test)
 {
     const struct xb_record_device *device = device_of(record, test);
     if (device == NULL || !device->link_known)
@@ -265,7 +260,7 @@ size_t xb_way_group_levels(const struct xb_ways *ways, const struct xb_way_group
 {
     const struct xb_record_device *device = device_of(ways->record, group->first);
     const char *direction = group->first->direction;
-    double raw = xb_case_raw_rate(ways->record, group->first);
+    double raw = raw_rate_of(ways->record, group->first);
     double ceiling = 0;
     size_t count = 0;
     if (device != NULL && device->ceiling.known) {
@@ -286,7 +281,7 @@ static bool is_above_raw(const struct xb_record *record, const struct xb_way *wa
 {
     for (size_t i = 0; i < way->count; i++) {
         struct xb_statistics value;
-        double raw = xb_case_raw_rate(record, way->cases[i]);
+        double raw = raw_rate_of(record, way->cases[i]);
         if (raw > 0 && xb_way_value(record, way->cases[i], &value) && value.median > raw)
             return true;
     }

@@ -49,8 +49,6 @@ const char *xb_way_value_text(double value, char *text, size_t size);
 void xb_way_put_interval(struct xb_page *page, double low, double high);
 
 /* "pinned registered", with the parameters that tell it from others; and of a pair its devices. */
-void xb_way_add_case(struct xb_words *words, const struct xb_ways *ways,
-                     const struct xb_record_case *test);
 const char *xb_way_name(struct xb_page *page, const struct xb_ways *ways,
                         const struct xb_record_case *test);
 /* "Host to device", "Both ways at once, device 1", "Latency, host to device". */
@@ -79,8 +77,5 @@ const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t byte
 #define XB_WAY_LEVELS 2
 size_t xb_way_group_levels(const struct xb_ways *ways, const struct xb_way_group *group,
                            struct xb_plot_level *levels);
-
-/* What the link of the case's device moves in its direction, in GB/s; 0 as above. */
-double xb_case_raw_rate(const struct xb_record *record, const struct xb_record_case *test);
 
 #endif

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #define LABEL 9 /* the width of a word before its text */
-#define MOST_ADVICE 3
 
 /* ---- who measured, and on what ---- */
 
@@ -107,35 +106,10 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
 
 /* ---- what to do, and what is fine ---- */
 
-/* Whether it has no remedy, or another size or device has the same one with a larger gain. */
-static bool is_said_better(const struct xb_reading_list *list, const struct xb_reading_entry *entry)
-{
-    for (const struct xb_reading_entry *other = list->entries; other < list->entries + list->count;
-         other++) {
-        double more = xb_reading_weight(other) - xb_reading_weight(entry);
-        if (entry->remedy != NULL && other->remedy != NULL &&
-            strcmp(other->code, entry->code) == 0 && (more > 0 || (more == 0 && other < entry)))
-            return true;
-    }
-    return entry->remedy == NULL;
-}
-
 void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
 {
-    const struct xb_reading_entry *advice[MOST_ADVICE];
-    size_t count = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        const struct xb_reading_entry *entry = &list->entries[i];
-        size_t at = 0;
-        while (at < count && xb_reading_weight(advice[at]) >= xb_reading_weight(entry))
-            at++;
-        if (at == MOST_ADVICE || is_said_better(list, entry))
-            continue;
-        count += count < MOST_ADVICE;
-        memmove(&advice[at + 1], &advice[at],
-                (count - at - 1) * sizeof(const struct xb_reading_entry *));
-        advice[at] = entry;
-    }
+    const struct xb_reading_entry *advice[XB_MOST_ADVICE];
+    size_t count = xb_reading_advice(list, advice);
     fputc('\n', stream);
     if (count > 0)
         xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");

@@ -116,7 +116,8 @@ class Report(Case):
         self.assert_pictures_have_numbers(page)
         self.assert_says(
             page,
-            "Host to device: up to 55.34 GB/s by pinned registered, 1 GiB; 95.3 % of what the link can carry.",
+            "Fastest: pinned, 55.3 GB/s to the GPU and 55.3 back, 95 % of the link.",
+            "What to do: Pin buffers that you copy more than once: 6.7 times as fast to the GPU",
             "NVIDIA H200 on host vm",
             "580.159.04",  # the driver
             "PCIe Gen5 x16",
@@ -205,16 +206,14 @@ class Report(Case):
         self.assert_says(page, '"><img src=x onerror=alert(1)>')
 
     def test_data_that_does_not_cross_the_link_as_it_is(self):
-        """The fastest says what it sent, and that no link is so fast."""
+        """The answer says what was sent, a remark that no link is so fast."""
         page = self.report(os.path.join(H200, "compress.json"))
         self.assert_says(
             page,
-            "up to 3864 GB/s by compress sent, data zeros, codec for, 1 GiB; more than the raw rate of the link, "
-            "63.02 GB/s.",
+            "Sending zeros packed with FOR: worth it",
             "A way above the raw rate sends less than all of its data over the link",
         )
         page = self.report(os.path.join(H200, "pinned-1g.json"))
-        self.assertNotIn("more than the raw rate", page.text)
         self.assertNotIn("A way above the raw rate", page.text)
 
     def test_pictures_alone(self):
