@@ -281,8 +281,8 @@ static const struct xb_option *const *rows(void)
 /* docs/fleet-output.md says the same. */
 const struct xb_column_help xb_fleet_column_helps[] = {
     {"NODE", "The node's name. A long one may have \"...\" in its middle."},
-    {"GPU", "Its number; 0>4: a copy from GPU 0 to GPU 4; all 8, 2 of 8: GPUs of the node that are "
-            "off alike; -: the node."},
+    {"GPU", "Its number; 0>4: a copy from GPU 0 to GPU 4; all 8, or 2, 5-7: GPUs of the node that "
+            "are off alike in that figure; -: the node."},
     {"PCI", "The GPU's PCI address."},
     {"UUID", "The GPU's UUID."},
     {"FIGURE", "What was measured: link h2d, link d2h, link peer, or a row of run."},
