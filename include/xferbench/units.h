@@ -65,6 +65,9 @@ XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds
 /* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in the unit that takes fewest digits; of two that
  * take as many, in that of 1024. */
 const char *xb_size_format(uint64_t bytes, char *text, size_t size);
+/* For names that programs keep and compare, which must stay the same from release to release:
+ * "1 GiB", "64000 B". Exact, with the largest power of 1024 that divides. */
+const char *xb_size_key(uint64_t bytes, char *text, size_t size);
 
 /* Three significant digits with a fitting unit: "3.31 us", "19.4 ms", "1.20 s". */
 const char *xb_duration_format(double seconds, char *text, size_t size);

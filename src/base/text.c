@@ -47,24 +47,35 @@ void xb_plain_locale_leave(locale_t previous)
     freelocale(uselocale(previous));
 }
 
+/* With the largest power of `step` that divides it. Returns how many digits that takes. */
+static int write_size(uint64_t bytes, uint64_t step, const char *const units[], char *text,
+                      size_t size)
+{
+    size_t unit = 0;
+    for (; bytes != 0 && bytes % step == 0; unit++)
+        bytes /= step;
+    snprintf(text, size, "%" PRIu64 " %s", bytes, units[unit]);
+    return snprintf(NULL, 0, "%" PRIu64, bytes);
+}
+
+static int write_binary(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    return write_size(bytes, 1024, units, text, size);
+}
+
 const char *xb_size_format(uint64_t bytes, char *text, size_t size)
 {
-    static const struct {
-        uint64_t step;
-        const char *units[7];
-    } scales[] = {{1024, {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}},
-                  {1000, {"B", "KB", "MB", "GB", "TB", "PB", "EB"}}};
-    int fewest = 0;
-    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
-        uint64_t number = bytes;
-        size_t unit = 0;
-        for (; number != 0 && number % scales[i].step == 0; unit++)
-            number /= scales[i].step;
-        int digits = snprintf(NULL, 0, "%" PRIu64, number);
-        if (i == 0 || digits < fewest)
-            snprintf(text, size, "%" PRIu64 " %s", number, scales[i].units[unit]);
-        fewest = digits;
-    }
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    char decimal[32];
+    if (write_size(bytes, 1000, units, decimal, sizeof decimal) < write_binary(bytes, text, size))
+        snprintf(text, size, "%s", decimal);
+    return text;
+}
+
+const char *xb_size_key(uint64_t bytes, char *text, size_t size)
+{
+    (void)write_binary(bytes, text, size);
     return text;
 }
 

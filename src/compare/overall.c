@@ -176,18 +176,11 @@ double xb_compared_loss(const struct xb_compared *compared)
     return compared->figure.more_is_better ? -log(compared->ratio) : log(compared->ratio);
 }
 
-/* The result that counts, was judged by that, and lost most; NULL for none. */
-static const struct xb_compared *worst_by(const struct xb_comparison *comparison,
-                                          enum xb_basis basis)
+/* The one of the two that lost more. `worst`: NULL for none yet. */
+static const struct xb_compared *worse_of(const struct xb_compared *worst,
+                                          const struct xb_compared *compared)
 {
-    const struct xb_compared *worst = NULL;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        if (compared->gates && compared->basis == basis && compared->has_ratio &&
-            (worst == NULL || xb_compared_loss(compared) > xb_compared_loss(worst)))
-            worst = compared;
-    }
-    return worst;
+    return worst == NULL || xb_compared_loss(compared) > xb_compared_loss(worst) ? compared : worst;
 }
 
 /* ---- what decides ---- */
@@ -218,11 +211,15 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
                            const char *threshold)
 {
     char name[XB_COMPARE_TEXT], change[64], before[32], after[32];
+    const struct xb_compared *worst = NULL;
     size_t slower = 0; /* by their figures */
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        slower += compared->gates && compared->basis == XB_BASIS_TEST &&
-                  compared->outcome == XB_OUTCOME_REGRESSION;
+        if (compared->gates && compared->basis == XB_BASIS_TEST &&
+            compared->outcome == XB_OUTCOME_REGRESSION) {
+            worst = worse_of(worst, compared);
+            slower++;
+        }
     }
     size_t broken = counts->regressions - slower;
     if (slower > 0)
@@ -232,9 +229,8 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
     if (broken > 0)
         add(comparison->reason, "%zu of %zu result%s no longer work%s.", broken, counts->all,
             plural(counts->all), broken == 1 ? "s" : "");
-    if (slower == 0)
+    if (worst == NULL)
         return;
-    const struct xb_compared *worst = worst_by(comparison, XB_BASIS_TEST);
     add(comparison->reason, "Worst: %.160s: %s (%s to %s).",
         xb_compare_title(comparison, worst, name, sizeof name),
         xb_compare_change(worst, change, sizeof change),
@@ -289,7 +285,12 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
 static void say_indicative(struct xb_comparison *comparison, const struct counts *counts)
 {
     char name[XB_COMPARE_TEXT], change[64];
-    const struct xb_compared *worst = worst_by(comparison, XB_BASIS_INDICATIVE);
+    const struct xb_compared *worst = NULL;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        if (compared->gates && compared->basis == XB_BASIS_INDICATIVE && compared->has_ratio)
+            worst = worse_of(worst, compared);
+    }
     size_t fewest = xb_compare_fewest(comparison);
     size_t needed = comparison->processes_needed;
     if (fewest == 1)

@@ -58,7 +58,8 @@ static void count_orders(double *rows, size_t n, size_t m, size_t largest)
     }
 }
 
-/* Of the greatest (n * m - 1) / 2 that U is asked for; what is above mirrors it. */
+/* The largest U whose count is stored: the middle for the largest n and m. Larger ones mirror it.
+ */
 #define LARGEST_U ((XB_RANK_LARGEST * XB_RANK_LARGEST - 1) / 2)
 
 /*

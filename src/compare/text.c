@@ -248,11 +248,11 @@ const char *xb_compare_case_name(const struct xb_record_case *test, const struct
     const char *const key[] = {test->mode, test->variant, test->direction};
     for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
         xb_words_add(&name, "%s ", xb_compare_plain(key[i], word, sizeof word));
-    xb_words_add(&name, "%s device %s%s", xb_size_format(test->bytes, word, sizeof word),
+    xb_words_add(&name, "%s device %s%s", xb_size_key(test->bytes, word, sizeof word),
                  xb_record_case_device(test, device, sizeof device),
                  test->simultaneous ? " simultaneous" : "");
     for (size_t i = 0; i < parameters->count; i++) {
-        const char *own = xb_parameter_text(test, parameters->names[i], value, sizeof value);
+        const char *own = xb_parameter_key(test, parameters->names[i], value, sizeof value);
         if (own == NULL)
             continue;
         xb_words_add(&name, " %s", xb_compare_plain(parameters->names[i], word, sizeof word));

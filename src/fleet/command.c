@@ -151,7 +151,9 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     return status;
 }
 
-static enum xb_status write_judgement(struct command *command, struct xb_error *error)
+/* Writes to an output that is wanted. */
+static enum xb_status write_format(struct command *command, struct xb_output *output,
+                                   const char *format, struct xb_error *error)
 {
     static const struct {
         const char *format;
@@ -163,38 +165,47 @@ static enum xb_status write_judgement(struct command *command, struct xb_error *
         {"prometheus", xb_fleet_prometheus_write, false},
         {"nodelist", xb_fleet_nodelist_write, false},
     };
-    const char *format = xb_config_get(command->config, "format")->words[0];
+    const struct xb_fleet_judgement *judgement = &command->judgement;
     const struct xb_fleet *fleet = &command->fleet;
-    FILE *stream = command->output.stream;
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
-        if (strcmp(format, writers[i].format) != 0)
-            continue;
-        if (!writers[i].tells_all && fleet->left_out_count > 0)
-            xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
-                   fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
-                   fleet->left_out[0].why);
-        return writers[i].write(stream, &command->judgement, error);
-    }
-    return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
-                                xb_config_get(command->config, "verbose")->flag, error);
+    FILE *stream = output->stream;
+    enum xb_status status = XB_OK;
+    size_t i = 0;
+    if (stream == NULL)
+        return XB_OK;
+    while (i < sizeof writers / sizeof writers[0] && strcmp(format, writers[i].format) != 0)
+        i++;
+    bool is_table = i == sizeof writers / sizeof writers[0];
+    if (!is_table && !writers[i].tells_all && fleet->left_out_count > 0)
+        xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
+               fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
+               fleet->left_out[0].why);
+    if (is_table)
+        status = xb_fleet_table_write(stream, judgement, xb_terminal_columns(stream),
+                                      xb_config_get(command->config, "verbose")->flag, error);
+    else
+        status = writers[i].write(stream, judgement, error);
+    if (status == XB_OK)
+        return xb_output_commit(output, error);
+    if (strcmp(output->path, "-") != 0)
+        xb_say("'%s' was not written:", output->path); /* a format does not know its file */
+    return status;
 }
 
-static enum xb_status write_output(struct command *command, struct xb_error *error)
+/* Where one of the outputs cannot be written, the other is all the same. */
+static enum xb_status write_outputs(struct command *command, struct xb_error *error)
 {
+    const char *format = xb_config_get(command->config, "format")->words[0];
+    struct xb_error other;
     enum xb_status status = open_output(command, error);
-    if (status == XB_OK && command->json.stream != NULL) {
-        status = xb_fleet_json_write(command->json.stream, &command->judgement, error);
-        if (status == XB_OK)
-            status = xb_output_commit(&command->json, error);
-    }
-    if (status != XB_OK || command->output.stream == NULL)
+    if (status != XB_OK)
         return status;
-    status = write_judgement(command, error);
-    if (status == XB_OK)
-        return xb_output_commit(&command->output, error);
-    if (strcmp(command->output.path, "-") != 0)
-        xb_say("'%s' was not written:", command->output.path); /* a format does not know its file */
-    return status;
+    status = write_format(command, &command->output, format, error);
+    if (write_format(command, &command->json, "json", &other) == XB_OK)
+        return status;
+    if (status != XB_OK)
+        (void)fail(error);
+    *error = other;
+    return other.status;
 }
 
 /* ---- the command ---- */
@@ -213,7 +224,7 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
         status = read_all(command, error);
     if (status == XB_OK)
         status = xb_fleet_judge(&command->fleet, &command->request, &command->judgement, error);
-    return status == XB_OK ? write_output(command, error) : status;
+    return status == XB_OK ? write_outputs(command, error) : status;
 }
 
 static int run(struct xb_config *config, char *const *words)
@@ -281,8 +292,8 @@ static const struct xb_option *const *rows(void)
 /* docs/fleet-output.md says the same. */
 const struct xb_column_help xb_fleet_column_helps[] = {
     {"NODE", "The node's name. A long one may have \"...\" in its middle."},
-    {"GPU", "Its number; 0>4: a copy from GPU 0 to GPU 4; all 8, 2 of 8: GPUs of the node that are "
-            "off alike; -: the node."},
+    {"GPU", "Its number; 0>4: a copy from GPU 0 to GPU 4; all 8, or 2, 5-7: GPUs of the node that "
+            "are off alike in that figure; -: the node."},
     {"PCI", "The GPU's PCI address."},
     {"UUID", "The GPU's UUID."},
     {"FIGURE", "What was measured: link h2d, link d2h, link peer, or a row of run."},

@@ -107,27 +107,25 @@ static void add_proof(struct proofs *proofs, const struct xb_fleet *fleet,
 }
 
 /* Lists the proofs of each subject that anything is said against. */
-static enum xb_status gather_proofs(const struct xb_fleet *fleet, struct proofs *proofs,
-                                    struct xb_error *error)
+static struct proofs gather_proofs(struct xb_judging *judging)
 {
-    bool *accused = calloc(fleet->gpu_count + fleet->node_count + 1, sizeof *accused);
-    *proofs = (struct proofs){.items = calloc(2 * fleet->value_count + 1, sizeof *proofs->items)};
-    if (accused == NULL || proofs->items == NULL) {
-        free(accused);
-        return xb_fleet_no_memory(error);
-    }
+    const struct xb_fleet *fleet = judging->fleet;
+    bool *accused = xb_judging_allocate(judging, fleet->gpu_count + fleet->node_count, 1);
+    struct proofs proofs = {
+        .items = xb_judging_allocate(judging, 2 * fleet->value_count, sizeof *proofs.items)};
+    if (judging->failed)
+        return proofs;
     for (size_t i = 0; i < fleet->complaint_count; i++)
         accused[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] = true;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         size_t node = subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE);
         if (accused[value->gpu])
-            add_proof(proofs, fleet, value, value->gpu);
+            add_proof(&proofs, fleet, value, value->gpu);
         if (accused[node])
-            add_proof(proofs, fleet, value, node);
+            add_proof(&proofs, fleet, value, node);
     }
-    free(accused);
-    return XB_OK;
+    return proofs;
 }
 
 /* Marks what was measured again, and puts in each document's first proof of a subject whether that
@@ -227,8 +225,7 @@ static void mark(const struct xb_fleet *fleet, const struct topic *topics, size_
     }
 }
 
-static enum xb_status mark_together(const struct xb_fleet *fleet, struct charge *charges,
-                                    size_t count, struct xb_error *error)
+static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
 {
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
@@ -236,21 +233,15 @@ static enum xb_status mark_together(const struct xb_fleet *fleet, struct charge 
             !charges[i].replaced && charges[i].complaint->fault != XB_FLEET_WRONG_DATA;
         listed += charges[i].together ? list_topics(&charges[i], NULL) : 0;
     }
-    struct topic *topics = calloc(listed + 1, sizeof *topics);
-    struct xb_node_tally tally;
-    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
-    if (status == XB_OK && topics == NULL)
-        status = xb_fleet_no_memory(error);
-    if (status == XB_OK) {
-        listed = 0;
-        for (size_t i = 0; i < count; i++)
-            listed += charges[i].together ? list_topics(&charges[i], topics + listed) : 0;
-        qsort(topics, listed, sizeof *topics, compare_topics);
-        mark(fleet, topics, listed, &tally);
-    }
-    xb_node_tally_close(&tally);
-    free(topics);
-    return status;
+    struct topic *topics = xb_judging_allocate(judging, listed, sizeof *topics);
+    struct xb_node_tally tally = xb_node_tally_open(judging);
+    if (judging->failed)
+        return;
+    listed = 0;
+    for (size_t i = 0; i < count; i++)
+        listed += charges[i].together ? list_topics(&charges[i], topics + listed) : 0;
+    qsort(topics, listed, sizeof *topics, compare_topics);
+    mark(judging->fleet, topics, listed, &tally);
 }
 
 /* ---- findings ---- */
@@ -266,8 +257,7 @@ static int compare_charges(const void *left, const void *right)
                           XB_ORDER_ADDRESSES(a->complaint, b->complaint));
 }
 
-static enum xb_status name(struct xb_judging *judging, const struct charge *first, size_t count,
-                           struct xb_error *error)
+static void name(struct xb_judging *judging, const struct charge *first, size_t count)
 {
     static const enum xb_fleet_code codes[] = {
         [XB_FLEET_WRONG_DATA] = XB_FLEET_HAS_WRONG_DATA,
@@ -282,55 +272,41 @@ static enum xb_status name(struct xb_judging *judging, const struct charge *firs
     finding.together = first->together;
     const char *text = complaint->text != NULL ? complaint->text : "no reason given";
     if (count == 1)
-        return xb_fleet_add_finding(judging, &finding, error, "%.900s", text);
-    return xb_fleet_add_finding(judging, &finding, error, "%.900s (and %zu more)", text, count - 1);
+        xb_fleet_add_finding(judging, &finding, "%.900s", text);
+    else
+        xb_fleet_add_finding(judging, &finding, "%.900s (and %zu more)", text, count - 1);
 }
 
-static enum xb_status name_charges(struct xb_judging *judging, struct charge *charges, size_t count,
-                                   struct xb_error *error)
-{
-    enum xb_status status = mark_together(judging->fleet, charges, count, error);
-    qsort(charges, count, sizeof *charges, compare_charges);
-    for (size_t i = 0; status == XB_OK && i < count && !charges[i].replaced;) {
-        size_t begin = i;
-        while (i < count && !charges[i].replaced && charges[i].subject == charges[begin].subject &&
-               charges[i].complaint->fault == charges[begin].complaint->fault)
-            i++;
-        status = name(judging, &charges[begin], i - begin, error);
-    }
-    return status;
-}
-
-enum xb_status xb_fleet_name_complaints(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_name_complaints(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = fleet->complaint_count;
-    struct proofs proofs = {.items = NULL};
-    if (count == 0)
-        return XB_OK;
-    struct charge *charges = calloc(count, sizeof *charges);
-    enum xb_status status =
-        charges != NULL ? gather_proofs(fleet, &proofs, error) : xb_fleet_no_memory(error);
-    if (status == XB_OK) {
-        mark_replaced(&proofs);
-        for (size_t i = 0; i < count; i++) {
-            const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
-            charges[i] =
-                (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
-                                .complaint = complaint,
-                                .written = fleet->sources[complaint->source].written};
-            /* The document's own figures decide, where it has any. */
-            struct proof wanted = {.subject = charges[i].subject, .source = complaint->source};
-            const struct proof *found = find_first(&proofs, &wanted, compare_documents);
-            charges[i].decided = found != NULL;
-            charges[i].replaced = found != NULL && found->replaced;
-        }
-        qsort(proofs.items, proofs.count, sizeof *proofs.items, sort_by_kind);
-        for (size_t i = 0; i < count; i++)
-            decide_by_kind(&proofs, fleet, &charges[i]);
-        status = name_charges(judging, charges, count, error);
+    struct charge *charges = xb_judging_allocate(judging, count, sizeof *charges);
+    struct proofs proofs = gather_proofs(judging);
+    if (judging->failed || count == 0)
+        return;
+    mark_replaced(&proofs);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
+        charges[i] = (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
+                                     .complaint = complaint,
+                                     .written = fleet->sources[complaint->source].written};
+        /* The document's own figures decide, where it has any. */
+        struct proof wanted = {.subject = charges[i].subject, .source = complaint->source};
+        const struct proof *found = find_first(&proofs, &wanted, compare_documents);
+        charges[i].decided = found != NULL;
+        charges[i].replaced = found != NULL && found->replaced;
     }
-    free(proofs.items);
-    free(charges);
-    return status;
+    qsort(proofs.items, proofs.count, sizeof *proofs.items, sort_by_kind);
+    for (size_t i = 0; i < count; i++)
+        decide_by_kind(&proofs, fleet, &charges[i]);
+    mark_together(judging, charges, count);
+    qsort(charges, count, sizeof *charges, compare_charges);
+    for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {
+        while (end < count && !charges[end].replaced &&
+               charges[end].subject == charges[begin].subject &&
+               charges[end].complaint->fault == charges[begin].complaint->fault)
+            end++;
+        name(judging, &charges[begin], end - begin);
+    }
 }

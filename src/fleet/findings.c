@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Findings and notes: what they say, and what follows from them. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* qsort_r */
 #include "formats.h"
 #include "internal.h"
 #include "order.h"
@@ -144,31 +144,30 @@ const char *xb_fleet_names_text(const char *const *names, size_t count, char *te
 
 /* ---- notes ---- */
 
-/* The text in the judgement's memory; NULL: there is none. */
-__attribute__((format(printf, 2, 0))) static const char *keep(struct xb_fleet_judgement *judgement,
+/* The text in the judgement's memory; NULL: the judging has failed. */
+__attribute__((format(printf, 2, 0))) static const char *keep(struct xb_judging *judging,
                                                               const char *format, va_list arguments)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, arguments);
-    return xb_arena_print(&judgement->texts, "%s", text);
+    const char *kept = xb_arena_print(&judging->judgement->texts, "%s", text);
+    judging->failed = judging->failed || kept == NULL;
+    return kept;
 }
 
-enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *error,
-                                 const char *format, ...)
+void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
     va_list arguments;
     va_start(arguments, format);
-    const char *kept = keep(judgement, format, arguments);
+    const char *kept = keep(judging, format, arguments);
     va_end(arguments);
     const char **grown =
         xb_array_grow(judgement->notes, judgement->note_count, sizeof(const char *));
-    if (grown != NULL)
-        judgement->notes = grown;
-    if (grown == NULL || kept == NULL)
-        return xb_fleet_no_memory(error);
-    judgement->notes[judgement->note_count++] = kept;
-    return XB_OK;
+    judgement->notes = grown != NULL ? grown : judgement->notes;
+    judging->failed = judging->failed || grown == NULL;
+    if (!judging->failed)
+        judgement->notes[judgement->note_count++] = kept;
 }
 
 /* ---- findings ---- */
@@ -188,93 +187,86 @@ struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const ch
                                      .p = NAN};
 }
 
-enum xb_status xb_fleet_add_finding(struct xb_judging *judging,
-                                    const struct xb_fleet_finding *finding, struct xb_error *error,
-                                    const char *format, ...)
+void xb_fleet_add_finding(struct xb_judging *judging, const struct xb_fleet_finding *finding,
+                          const char *format, ...)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
     va_list arguments;
     va_start(arguments, format);
-    const char *kept = keep(judgement, format, arguments);
+    const char *kept = keep(judging, format, arguments);
     va_end(arguments);
     struct xb_fleet_finding *grown =
         xb_array_grow(judgement->findings, judgement->finding_count, sizeof *grown);
-    if (grown != NULL)
-        judgement->findings = grown;
-    if (grown == NULL || kept == NULL)
-        return xb_fleet_no_memory(error);
+    judgement->findings = grown != NULL ? grown : judgement->findings;
+    judging->failed = judging->failed || grown == NULL;
+    if (judging->failed)
+        return;
     struct xb_fleet_finding *added = &judgement->findings[judgement->finding_count++];
     *added = *finding;
     added->text = kept;
-    return XB_OK;
 }
 
-/* A finding with what it is sorted by. */
-struct ranked {
-    struct xb_fleet_finding finding;
-    double size;  /* of its deviation, half as much as far as twice as much; 0 for none */
-    double worst; /* that of its GPU's findings of the same code */
-    unsigned gpu; /* index in its node */
-    const char *figure;
+/* What findings are sorted by besides themselves. */
+struct ranking {
+    const struct xb_fleet *fleet;
+    double *worst; /* the size of each GPU's worst slow finding, and of its worst fast one */
 };
 
-/* The worst first. What many have together comes behind what single ones have, which is where a
- * fault is likelier. */
-static int compare_ranked(const void *left, const void *right)
-{
-    const struct ranked *a = left, *b = right;
-    return XB_FIRST_ORDER(
-        XB_ORDER(a->finding.code, b->finding.code), a->finding.together - b->finding.together,
-        XB_ORDER(b->worst, a->worst), xb_natural_compare(a->finding.node, b->finding.node),
-        XB_ORDER(a->gpu, b->gpu), XB_ORDER(a->finding.gpu, b->finding.gpu),
-        XB_ORDER(b->size, a->size), xb_natural_compare(a->figure, b->figure),
-        XB_ORDER(a->finding.figure, b->finding.figure), XB_ORDER(a->finding.peer, b->finding.peer));
-}
-
-/* The GPU's place in `worst`, which has two for each: slow and fast. */
-static double *worst_of(double *worst, const struct xb_fleet_finding *finding)
-{
-    return &worst[2 * finding->gpu + (finding->code == XB_FLEET_FAST)];
-}
-
+/* How far it deviates: half as much is as far as twice as much; 0 for none. */
 static double size_of(const struct xb_fleet_finding *finding)
 {
     return isnan(finding->deviation) ? 0 : fabs(log(finding->value) - log(finding->centre));
 }
 
-static struct ranked rank(const struct xb_fleet *fleet, const struct xb_fleet_finding *finding,
-                          double *worst)
+static double *worst_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
 {
-    struct ranked ranked = {.finding = *finding, .size = size_of(finding)};
-    if (finding->gpu != XB_FLEET_NONE)
-        ranked.gpu = fleet->gpus[finding->gpu].index;
-    if (finding->figure != XB_FLEET_NONE) {
-        ranked.figure = fleet->figures[finding->figure].name;
-        ranked.worst = *worst_of(worst, finding);
-    }
-    return ranked;
+    return &ranking->worst[2 * finding->gpu + (finding->code == XB_FLEET_FAST)];
 }
 
-enum xb_status xb_fleet_sort_findings(struct xb_judging *judging, struct xb_error *error)
+/* That of its GPU's findings of the same code; 0 without a figure. */
+static double rank_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
+{
+    return finding->figure != XB_FLEET_NONE ? *worst_of(ranking, finding) : 0;
+}
+
+static unsigned index_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
+{
+    return finding->gpu != XB_FLEET_NONE ? ranking->fleet->gpus[finding->gpu].index : 0;
+}
+
+static const char *name_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
+{
+    return finding->figure != XB_FLEET_NONE ? ranking->fleet->figures[finding->figure].name : NULL;
+}
+
+/* The worst first. What many have together comes behind what single ones have, which is where a
+ * fault is likelier. */
+static int compare_findings(const void *left, const void *right, void *ranking)
+{
+    const struct xb_fleet_finding *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->code, b->code), a->together - b->together,
+                          XB_ORDER(rank_of(ranking, b), rank_of(ranking, a)),
+                          xb_natural_compare(a->node, b->node),
+                          XB_ORDER(index_of(ranking, a), index_of(ranking, b)),
+                          XB_ORDER(a->gpu, b->gpu), XB_ORDER(size_of(b), size_of(a)),
+                          xb_natural_compare(name_of(ranking, a), name_of(ranking, b)),
+                          XB_ORDER(a->figure, b->figure), XB_ORDER(a->peer, b->peer));
+}
+
+void xb_fleet_sort_findings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
     const struct xb_fleet *fleet = judging->fleet;
-    double *worst = calloc(2 * fleet->gpu_count + 1, sizeof *worst);
-    struct ranked *ranked = calloc(judgement->finding_count + 1, sizeof *ranked);
-    if (worst != NULL && ranked != NULL) {
-        for (size_t i = 0; i < judgement->finding_count; i++) {
-            const struct xb_fleet_finding *finding = &judgement->findings[i];
-            if (finding->figure != XB_FLEET_NONE)
-                *worst_of(worst, finding) = fmax(*worst_of(worst, finding), size_of(finding));
-        }
-        for (size_t i = 0; i < judgement->finding_count; i++)
-            ranked[i] = rank(fleet, &judgement->findings[i], worst);
-        qsort(ranked, judgement->finding_count, sizeof *ranked, compare_ranked);
-        for (size_t i = 0; i < judgement->finding_count; i++)
-            judgement->findings[i] = ranked[i].finding;
+    struct ranking ranking = {
+        .fleet = fleet,
+        .worst = xb_judging_allocate(judging, 2 * fleet->gpu_count, sizeof(double))};
+    if (judging->failed || judgement->finding_count == 0)
+        return;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->figure != XB_FLEET_NONE)
+            *worst_of(&ranking, finding) = fmax(*worst_of(&ranking, finding), size_of(finding));
     }
-    bool done = worst != NULL && ranked != NULL;
-    free(worst);
-    free(ranked);
-    return done ? XB_OK : xb_fleet_no_memory(error);
+    qsort_r(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
+            compare_findings, &ranking);
 }

@@ -61,9 +61,8 @@ static size_t find_gap(const struct xb_tested *values, size_t count)
 }
 
 /* Notes the smaller of two groups. */
-static enum xb_status note_group(struct xb_judging *judging, size_t figure,
-                                 const struct xb_tested *values, size_t count, size_t begin,
-                                 struct xb_error *error)
+static void note_group(struct xb_judging *judging, size_t figure, const struct xb_tested *values,
+                       size_t count, size_t begin)
 {
     bool lower = begin <= count - begin;
     const struct xb_tested *group = lower ? values : values + begin;
@@ -72,52 +71,45 @@ static enum xb_status note_group(struct xb_judging *judging, size_t figure,
     double share = expm1(lower ? -distance : distance);
     char name[256], percent[64];
     const struct xb_fleet *fleet = judging->fleet;
-    struct xb_node_tally tally;
-    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
-    for (size_t i = 0; status == XB_OK && i < members; i++)
+    struct xb_node_tally tally = xb_node_tally_open(judging);
+    if (judging->failed)
+        return;
+    for (size_t i = 0; i < members; i++)
         xb_node_tally_add(&tally, fleet->gpus[fleet->values[group[i].value].gpu].node);
-    size_t nodes = tally.count;
-    xb_node_tally_close(&tally);
-    if (status != XB_OK)
-        return status;
-    return xb_fleet_add_note(
-        judging, error,
+    xb_fleet_add_note(
+        judging,
         "%s: %zu of %zu values, on %zu node%s, form a group %s %s the others. Another setting "
         "(firmware, power, driver) is likelier than so many faults: compare a node of each group.",
-        xb_fleet_figure_text(&judging->fleet->figures[figure], name, sizeof name), members, count,
-        nodes, nodes == 1 ? "" : "s", xb_fleet_percent_text(fmin(share, 1e6), percent),
+        xb_fleet_figure_text(&fleet->figures[figure], name, sizeof name), members, count,
+        tally.count, tally.count == 1 ? "" : "s", xb_fleet_percent_text(fmin(share, 1e6), percent),
         lower ? "below" : "above");
 }
 
-enum xb_status xb_fleet_note_groups(struct xb_judging *judging,
-                                    const struct xb_fleet_siblings *siblings,
-                                    const struct xb_tested *values, size_t count,
-                                    struct xb_error *error)
+void xb_fleet_note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
+                          const struct xb_tested *values, size_t count)
 {
+    char name[256];
     size_t begin = find_gap(values, count);
     bool slow = xb_fleet_is_together(siblings->slow_nodes, siblings->nodes);
     bool fast = xb_fleet_is_together(siblings->fast_nodes, siblings->nodes);
-    if (begin == 0 && !slow && !fast)
-        return XB_OK;
-    if (++judging->group_notes > NOTED)
-        return XB_OK;
+    if ((begin == 0 && !slow && !fast) || ++judging->group_notes > NOTED)
+        return;
     if (begin > 0)
-        return note_group(judging, siblings->figure, values, count, begin, error);
-    char name[256];
-    return xb_fleet_add_note(
-        judging, error,
-        "%s: %zu of %zu values are slow and %zu fast. Look for what they have in common before you "
-        "take nodes out of service.",
-        xb_fleet_figure_text(&judging->fleet->figures[siblings->figure], name, sizeof name),
-        siblings->slow, count, siblings->fast);
+        note_group(judging, siblings->figure, values, count, begin);
+    else
+        xb_fleet_add_note(
+            judging,
+            "%s: %zu of %zu values are slow and %zu fast. Look for what they have in common before "
+            "you take nodes out of service.",
+            xb_fleet_figure_text(&judging->fleet->figures[siblings->figure], name, sizeof name),
+            siblings->slow, count, siblings->fast);
 }
 
-enum xb_status xb_fleet_note_more(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_note_more(struct xb_judging *judging)
 {
-    if (judging->group_notes <= NOTED)
-        return XB_OK;
-    return xb_fleet_add_note(judging, error, "The same holds for %zu more figures.",
-                             judging->group_notes - NOTED);
+    if (judging->group_notes > NOTED)
+        xb_fleet_add_note(judging, "The same holds for %zu more figures.",
+                          judging->group_notes - NOTED);
 }
 
 /* ---- tails ---- */

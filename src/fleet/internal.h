@@ -4,7 +4,7 @@
 
 #include "judgement.h"
 
-/* Shared by the parts of judging. All functions fail with XB_ERR_MEMORY only. */
+/* Shared by the parts of judging, which can only fail for lack of memory. */
 
 /* A smaller deviation is never named, even if the siblings agree closely. */
 #define XB_FLEET_LEAST_DEVIATION 0.005
@@ -43,34 +43,38 @@ struct xb_judging {
     struct xb_fleet_judgement *judgement;
     struct xb_tested *tested; /* the newest value of every GPU and peer, figure by figure */
     size_t tested_count;
-    size_t unusable;    /* how many values are no positive numbers */
-    size_t group_notes; /* how many figures have a note of groups.c */
+    size_t unusable;          /* how many values are no positive numbers */
+    size_t group_notes;       /* how many figures have a note of groups.c */
+    struct xb_arena *scratch; /* memory of the part that runs */
+    bool failed;              /* there was no memory: what follows does nothing */
 };
+
+/* Zeroed memory for at least one item, until the part returns. NULL: the judging has failed. */
+void *xb_judging_allocate(struct xb_judging *judging, size_t count, size_t size);
 
 /* moved.c: finds the GPUs that are gone from where they were, and makes one of those that are at
  * another place since. Notes tell of these, and of other GPUs with equal UUIDs. */
-XB_MUST_CHECK enum xb_status xb_fleet_join_moved(struct xb_judging *judging,
-                                                 struct xb_error *error);
+void xb_fleet_join_moved(struct xb_judging *judging);
 
 /* newest.c: drops the fleet's values that a newer document has too, maybe with another driver,
  * sorts the others, and lists the ones to judge. */
-XB_MUST_CHECK enum xb_status xb_fleet_take_newest(struct xb_judging *judging,
-                                                  struct xb_error *error);
+void xb_fleet_take_newest(struct xb_judging *judging);
 
 /* newest.c: orders figures of one fleet, by the addresses of their texts; 0 for two that are the
  * same but for driver and link. */
 int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right);
 
+/* newest.c: when the document of a value was written; 0: not known. */
+time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_value *value);
+
 /* slots.c: shifts values by what is usual for their slots, with a note. */
-XB_MUST_CHECK enum xb_status xb_fleet_shift_slots(struct xb_judging *judging,
-                                                  struct xb_error *error);
+void xb_fleet_shift_slots(struct xb_judging *judging);
 
 /* siblings.c: where the figure of `tested` that begins at `begin` ends. */
 size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin);
 /* siblings.c: describes each figure, and gives each value with enough siblings its centre and
  * spread. `tested` keeps only these values, still figure by figure. */
-XB_MUST_CHECK enum xb_status xb_fleet_gather_siblings(struct xb_judging *judging,
-                                                      struct xb_error *error);
+void xb_fleet_gather_siblings(struct xb_judging *judging);
 /* siblings.c: sorts `count` values of one figure by their logarithms, and gives each the centre and
  * spread of the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
@@ -80,37 +84,26 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
 double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
 
 /* outliers.c: names slow and fast GPUs. */
-XB_MUST_CHECK enum xb_status xb_fleet_name_outliers(struct xb_judging *judging,
-                                                    struct xb_error *error);
+void xb_fleet_name_outliers(struct xb_judging *judging);
 
 /* groups.c: adds a note if the values of a figure form two groups, or if many of them are named.
  * `values` are sorted. */
-XB_MUST_CHECK enum xb_status xb_fleet_note_groups(struct xb_judging *judging,
-                                                  const struct xb_fleet_siblings *siblings,
-                                                  const struct xb_tested *values, size_t count,
-                                                  struct xb_error *error);
+void xb_fleet_note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
+                          const struct xb_tested *values, size_t count);
 /* groups.c: adds a note on how many more figures have such notes than were written. */
-XB_MUST_CHECK enum xb_status xb_fleet_note_more(struct xb_judging *judging, struct xb_error *error);
+void xb_fleet_note_more(struct xb_judging *judging);
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
 
 /* lacking.c, complaints.c, missing.c, nodes.c, narrower.c: a kind of finding or of notes each. */
-XB_MUST_CHECK enum xb_status xb_fleet_note_lacking(struct xb_judging *judging,
-                                                   struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_name_complaints(struct xb_judging *judging,
-                                                      struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_name_missing(struct xb_judging *judging,
-                                                   struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging,
-                                                      struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_name_narrower(struct xb_judging *judging,
-                                                    struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_name_narrower_pairs(struct xb_judging *judging,
-                                                          struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_name_drivers(struct xb_judging *judging,
-                                                   struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_note_start(struct xb_judging *judging,
-                                                 struct xb_error *error);
+void xb_fleet_note_lacking(struct xb_judging *judging);
+void xb_fleet_name_complaints(struct xb_judging *judging);
+void xb_fleet_name_missing(struct xb_judging *judging);
+void xb_fleet_name_fewer_gpus(struct xb_judging *judging);
+void xb_fleet_name_narrower(struct xb_judging *judging);
+void xb_fleet_name_narrower_pairs(struct xb_judging *judging);
+void xb_fleet_name_drivers(struct xb_judging *judging);
+void xb_fleet_note_start(struct xb_judging *judging);
 
 /* ---- majority.c ---- */
 
@@ -145,11 +138,7 @@ struct xb_node_tally {
     size_t count; /* in this round */
 };
 
-/* XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_node_tally_open(struct xb_node_tally *tally,
-                                                const struct xb_fleet *fleet,
-                                                struct xb_error *error);
-void xb_node_tally_close(struct xb_node_tally *tally); /* also after a failed open */
+struct xb_node_tally xb_node_tally_open(struct xb_judging *judging);
 /* Counts from 0 again. */
 void xb_node_tally_begin(struct xb_node_tally *tally);
 void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
@@ -158,21 +147,17 @@ void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
 
 /* Adds a finding, with a text as by printf. Everything that `finding` does not know is NAN or
  * XB_FLEET_NONE. */
-XB_MUST_CHECK enum xb_status xb_fleet_add_finding(struct xb_judging *judging,
-                                                  const struct xb_fleet_finding *finding,
-                                                  struct xb_error *error, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
+void xb_fleet_add_finding(struct xb_judging *judging, const struct xb_fleet_finding *finding,
+                          const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A finding about a node or one of its GPUs, without a figure. */
 struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
                                                size_t gpu);
 /* Sorts them, the worst first. */
-XB_MUST_CHECK enum xb_status xb_fleet_sort_findings(struct xb_judging *judging,
-                                                    struct xb_error *error);
+void xb_fleet_sort_findings(struct xb_judging *judging);
 
 /* Adds a note, as by printf. */
-XB_MUST_CHECK enum xb_status xb_fleet_add_note(struct xb_judging *judging, struct xb_error *error,
-                                               const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 /* The first few names of a list: "n1, n2, n3 and 9 more". `text` of XB_FLEET_NAMES_SIZE bytes. */
 #define XB_FLEET_NAMES_SIZE 256
 const char *xb_fleet_names_text(const char *const *names, size_t count, char *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 #include "order.h"
 
@@ -8,66 +8,55 @@
 
 #include <stdlib.h>
 
-struct named_siblings {
-    struct xb_fleet_siblings siblings;
-    const struct xb_fleet_figure *figure;
-};
-
-static int compare_siblings(const void *left, const void *right)
+void *xb_judging_allocate(struct xb_judging *judging, size_t count, size_t size)
 {
-    const struct named_siblings *a = left, *b = right;
-    const char *const texts[][2] = {
-        {a->figure->name, b->figure->name},     {a->figure->model, b->figure->model},
-        {a->figure->link, b->figure->link},     {a->figure->backend, b->figure->backend},
-        {a->figure->driver, b->figure->driver}, {a->figure->options, b->figure->options},
-    };
-    int order = b->siblings.judged - a->siblings.judged;
-    for (size_t i = 0; order == 0 && i < sizeof texts / sizeof *texts; i++)
-        order = xb_natural_compare(texts[i][0], texts[i][1]);
-    return order != 0 ? order : XB_ORDER(a->siblings.figure, b->siblings.figure);
+    void *memory = xb_arena_allocate(&judging->scratch, (count > 0 ? count : 1) * size);
+    judging->failed = judging->failed || memory == NULL;
+    return memory;
 }
 
-static enum xb_status sort_siblings(struct xb_judging *judging, struct xb_error *error)
+static int compare_siblings(const void *left, const void *right, void *figures)
 {
-    struct xb_fleet_judgement *judgement = judging->judgement;
-    if (judgement->sibling_count == 0)
-        return XB_OK;
-    struct named_siblings *sorted = malloc(judgement->sibling_count * sizeof *sorted);
-    if (sorted == NULL)
-        return xb_fleet_no_memory(error);
-    for (size_t i = 0; i < judgement->sibling_count; i++)
-        sorted[i] = (struct named_siblings){
-            judgement->siblings[i], &judging->fleet->figures[judgement->siblings[i].figure]};
-    qsort(sorted, judgement->sibling_count, sizeof *sorted, compare_siblings);
-    for (size_t i = 0; i < judgement->sibling_count; i++)
-        judgement->siblings[i] = sorted[i].siblings;
-    free(sorted);
-    return XB_OK;
+    const struct xb_fleet_siblings *a = left, *b = right;
+    const struct xb_fleet_figure *one = (const struct xb_fleet_figure *)figures + a->figure;
+    const struct xb_fleet_figure *other = (const struct xb_fleet_figure *)figures + b->figure;
+    return XB_FIRST_ORDER(
+        b->judged - a->judged, xb_natural_compare(one->name, other->name),
+        xb_natural_compare(one->model, other->model), xb_natural_compare(one->link, other->link),
+        xb_natural_compare(one->backend, other->backend),
+        xb_natural_compare(one->driver, other->driver),
+        xb_natural_compare(one->options, other->options), XB_ORDER(a->figure, b->figure));
+}
+
+static void sort_siblings(struct xb_judging *judging)
+{
+    const struct xb_fleet_judgement *judgement = judging->judgement;
+    if (judgement->sibling_count > 0)
+        qsort_r(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
+                compare_siblings, judging->fleet->figures);
 }
 
 /* What was judged with more caution, and what could not be. */
-static enum xb_status note_left_out(struct xb_judging *judging, struct xb_error *error)
+static void note_left_out(struct xb_judging *judging)
 {
     const struct xb_fleet_judgement *judgement = judging->judgement;
     size_t wide = 0;
-    enum xb_status status = XB_OK;
     for (size_t i = 0; i < judgement->sibling_count; i++)
         wide += judgement->siblings[i].wide > 0;
     if (wide > 0)
-        status = xb_fleet_add_note(judging, error,
-                                   "Figures with longer tails on both sides than a normal "
-                                   "distribution: %zu. There a GPU must deviate more to be named.",
-                                   wide);
-    if (status == XB_OK && judging->unusable > 0)
-        status = xb_fleet_add_note(judging, error,
-                                   "%zu values are not judged: they are not positive numbers.",
-                                   judging->unusable);
-    return status;
+        xb_fleet_add_note(judging,
+                          "Figures with longer tails on both sides than a normal distribution: "
+                          "%zu. There a GPU must deviate more to be named.",
+                          wide);
+    if (judging->unusable > 0)
+        xb_fleet_add_note(judging, "%zu values are not judged: they are not positive numbers.",
+                          judging->unusable);
 }
 
-static enum xb_status judge(struct xb_judging *judging, struct xb_error *error)
+enum xb_status xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
+                              struct xb_fleet_judgement *judgement, struct xb_error *error)
 {
-    static enum xb_status (*const parts[])(struct xb_judging *, struct xb_error *) = {
+    static void (*const parts[])(struct xb_judging *) = {
         xb_fleet_join_moved,
         xb_fleet_name_complaints,
         xb_fleet_take_newest,
@@ -86,24 +75,20 @@ static enum xb_status judge(struct xb_judging *judging, struct xb_error *error)
         xb_fleet_note_start,
         xb_fleet_sort_findings,
     };
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < sizeof parts / sizeof *parts; i++)
-        status = parts[i](judging, error);
-    return status;
-}
-
-enum xb_status xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
-                              struct xb_fleet_judgement *judgement, struct xb_error *error)
-{
     struct xb_judging judging = {.fleet = fleet, .judgement = judgement};
     *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
     locale_t before = xb_plain_locale_enter();
-    enum xb_status status = judge(&judging, error);
+    for (size_t i = 0; !judging.failed && i < sizeof parts / sizeof *parts; i++) {
+        parts[i](&judging);
+        xb_arena_free(judging.scratch);
+        judging.scratch = NULL;
+    }
     xb_plain_locale_leave(before);
     free(judging.tested);
-    if (status != XB_OK)
-        xb_fleet_judgement_free(judgement);
-    return status;
+    if (!judging.failed)
+        return XB_OK;
+    xb_fleet_judgement_free(judgement);
+    return xb_fleet_no_memory(error);
 }
 
 void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)

@@ -94,33 +94,32 @@ static size_t list_holdings(const struct xb_fleet *fleet, struct holding *holdin
     return kept;
 }
 
-enum xb_status xb_fleet_note_lacking(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_note_lacking(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct lacking lacking = {.figures = 0};
-    struct holding *holdings = calloc(fleet->value_count + 1, sizeof *holdings);
-    struct seat *seats = calloc(fleet->gpu_count + 1, sizeof *seats);
-    enum xb_status status = holdings != NULL && seats != NULL ? XB_OK : xb_fleet_no_memory(error);
-    size_t count = status == XB_OK ? list_holdings(fleet, holdings) : 0;
-    for (size_t i = 0; status == XB_OK && i < fleet->gpu_count; i++)
+    struct holding *holdings = xb_judging_allocate(judging, fleet->value_count, sizeof *holdings);
+    struct seat *seats = xb_judging_allocate(judging, fleet->gpu_count, sizeof *seats);
+    if (judging->failed)
+        return;
+    size_t count = list_holdings(fleet, holdings);
+    for (size_t i = 0; i < fleet->gpu_count; i++)
         seats[i] = (struct seat){fleet->gpus[i].model, i};
-    if (status == XB_OK)
-        qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
+    qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count &&
                xb_quantity_compare(holdings[end].figure, holdings[begin].figure) == 0)
             end++;
         find_lacking(seats, fleet->gpu_count, holdings + begin, end - begin, &lacking);
     }
-    free(holdings);
-    free(seats);
-    if (status != XB_OK || lacking.figures == 0)
-        return status;
+    if (lacking.figures == 0)
+        return;
     const struct xb_fleet_gpu *gpu = &fleet->gpus[lacking.gpu];
-    return xb_fleet_add_note(judging, error,
-                             "Some GPUs lack %zu figure%s that most of their model have (first: "
-                             "%.200s, on %.64s GPU %u). Was it skipped there?",
-                             lacking.figures, lacking.figures == 1 ? "" : "s",
-                             lacking.figure->name != NULL ? lacking.figure->name : "-",
-                             fleet->nodes[gpu->node].name, gpu->index);
+    xb_fleet_add_note(
+        judging,
+        "Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
+        "%.64s GPU %u). Was it skipped there?",
+        lacking.figures, lacking.figures == 1 ? "" : "s",
+        lacking.figure->name != NULL ? lacking.figure->name : "-", fleet->nodes[gpu->node].name,
+        gpu->index);
 }

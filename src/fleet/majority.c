@@ -46,18 +46,10 @@ struct xb_majority xb_votes_count(const struct xb_vote *votes, size_t count, siz
 
 /* ---- nodes ---- */
 
-enum xb_status xb_node_tally_open(struct xb_node_tally *tally, const struct xb_fleet *fleet,
-                                  struct xb_error *error)
+struct xb_node_tally xb_node_tally_open(struct xb_judging *judging)
 {
-    *tally = (struct xb_node_tally){.rounds = calloc(fleet->node_count + 1, sizeof *tally->rounds),
-                                    .round = 1};
-    return tally->rounds != NULL ? XB_OK : xb_fleet_no_memory(error);
-}
-
-void xb_node_tally_close(struct xb_node_tally *tally)
-{
-    free(tally->rounds);
-    tally->rounds = NULL;
+    size_t *rounds = xb_judging_allocate(judging, judging->fleet->node_count, sizeof *rounds);
+    return (struct xb_node_tally){.rounds = rounds, .round = 1};
 }
 
 void xb_node_tally_begin(struct xb_node_tally *tally)

@@ -121,7 +121,7 @@ static void list_unmet(struct roll *roll, const char *name, size_t owner)
         roll->items[roll->count++] = (struct called){name, owner};
 }
 
-static enum xb_status note_unexpected(struct xb_judging *judging, struct xb_error *error)
+static void note_unexpected(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     const char *first[3];
@@ -134,72 +134,59 @@ static enum xb_status note_unexpected(struct xb_judging *judging, struct xb_erro
             first[count] = fleet->nodes[i].name;
         count++;
     }
-    if (count == 0)
-        return XB_OK;
-    return xb_fleet_add_note(judging, error,
-                             "Nodes with a result file that you did not expect: %s.",
-                             xb_fleet_names_text(first, count, text));
+    if (count > 0)
+        xb_fleet_add_note(judging, "Nodes with a result file that you did not expect: %s.",
+                          xb_fleet_names_text(first, count, text));
 }
 
 /* Where no expected node is there, the folder or the names are likelier to be wrong than all nodes:
  * a file of names that is misspelt is a name. Where many are not, a launcher that died is likelier.
  */
-static enum xb_status name_missing(struct xb_judging *judging, const char *const *met,
-                                   struct xb_error *error)
+static void name_missing(struct xb_judging *judging, const char *const *met)
 {
     const struct xb_fleet_request *request = &judging->judgement->request;
     bool unread = judging->fleet->unread_count > 0;
     size_t missing = 0;
     for (size_t i = 0; i < request->expected_count; i++)
         missing += met[i] == NULL;
-    bool unsure = unread || missing == request->expected_count;
-    bool together = xb_fleet_is_together(missing, request->expected_count);
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < request->expected_count; i++) {
+    for (size_t i = 0; i < request->expected_count; i++) {
         if (met[i] != NULL)
             continue;
         struct xb_fleet_finding finding =
             xb_fleet_plain_finding(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE);
-        finding.unsure = unsure;
-        finding.together = together;
-        status =
-            xb_fleet_add_finding(judging, &finding, error,
-                                 unread ? "no result file that could be read" : "no result file");
+        finding.unsure = unread || missing == request->expected_count;
+        finding.together = xb_fleet_is_together(missing, request->expected_count);
+        xb_fleet_add_finding(judging, &finding,
+                             unread ? "no result file that could be read" : "no result file");
     }
-    return status;
 }
 
-enum xb_status xb_fleet_name_missing(struct xb_judging *judging, struct xb_error *error)
+static struct roll open_roll(struct xb_judging *judging, size_t owners)
+{
+    return (struct roll){.items = xb_judging_allocate(judging, owners, sizeof(struct called)),
+                         .met = xb_judging_allocate(judging, owners, sizeof(const char *))};
+}
+
+void xb_fleet_name_missing(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     const struct xb_fleet_request *request = &judging->judgement->request;
     if (request->expected == NULL)
-        return XB_OK;
-    struct roll expected = {.items = calloc(request->expected_count + 1, sizeof *expected.items),
-                            .met = calloc(request->expected_count + 1, sizeof(const char *))};
-    struct roll there = {.items = calloc(fleet->node_count + 1, sizeof *there.items),
-                         .met = calloc(fleet->node_count + 1, sizeof(const char *))};
-    bool opened =
-        expected.items != NULL && expected.met != NULL && there.items != NULL && there.met != NULL;
-    enum xb_status status = opened ? XB_OK : xb_fleet_no_memory(error);
-    if (status == XB_OK) {
-        for (int by_host = 0; by_host < 2; by_host++) {
-            expected.count = there.count = 0;
-            for (size_t i = 0; i < request->expected_count; i++)
-                list_unmet(&expected, request->expected[i], i);
-            for (size_t i = 0; i < fleet->node_count; i++)
-                list_unmet(&there, by_host ? fleet->nodes[i].hostname : fleet->nodes[i].name, i);
-            meet_all(&expected, &there);
-        }
+        return;
+    struct roll expected = open_roll(judging, request->expected_count);
+    struct roll there = open_roll(judging, fleet->node_count);
+    if (judging->failed)
+        return;
+    for (int by_host = 0; by_host < 2; by_host++) {
+        expected.count = there.count = 0;
+        for (size_t i = 0; i < request->expected_count; i++)
+            list_unmet(&expected, request->expected[i], i);
         for (size_t i = 0; i < fleet->node_count; i++)
-            fleet->nodes[i].expected = there.met[i];
-        status = name_missing(judging, expected.met, error);
+            list_unmet(&there, by_host ? fleet->nodes[i].hostname : fleet->nodes[i].name, i);
+        meet_all(&expected, &there);
     }
-    if (status == XB_OK)
-        status = note_unexpected(judging, error);
-    free(expected.items);
-    free(expected.met);
-    free(there.items);
-    free(there.met);
-    return status;
+    for (size_t i = 0; i < fleet->node_count; i++)
+        fleet->nodes[i].expected = there.met[i];
+    name_missing(judging, expected.met);
+    note_unexpected(judging);
 }

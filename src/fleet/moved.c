@@ -104,48 +104,44 @@ struct shared {
     const struct xb_fleet_gpu *first, *last;
 };
 
-static enum xb_status note(struct xb_judging *judging, const struct shared *equal,
-                           const struct shared *moved, struct xb_error *error)
+static void note(struct xb_judging *judging, const struct shared *equal, const struct shared *moved)
 {
     const struct xb_fleet_node *nodes = judging->fleet->nodes;
-    enum xb_status status = XB_OK;
     if (equal->count > 0)
-        status = xb_fleet_add_note(
-            judging, error,
+        xb_fleet_add_note(
+            judging,
             "%zu UUID%s several GPUs (first: on %.64s and on %.64s). fleet tells them apart by "
-            "node "
-            "and PCI address. Are machines cloned? If a GPU was moved, measure again where it was, "
-            "6 hours later or more.",
+            "node and PCI address. Are machines cloned? If a GPU was moved, measure again where it "
+            "was, 6 hours later or more.",
             equal->count, equal->count == 1 ? " names" : "s name", nodes[equal->first->node].name,
             nodes[equal->last->node].name);
-    if (status == XB_OK && moved->count > 0)
-        status = xb_fleet_add_note(
-            judging, error,
+    if (moved->count > 0)
+        xb_fleet_add_note(
+            judging,
             "%zu GPU%s as moved (first: from %.64s GPU %u to %.64s GPU %u): newer files do not "
             "find %s at the old place. Are machines cloned? Then measure again there.",
             moved->count, moved->count == 1 ? " counts" : "s count", nodes[moved->first->node].name,
             moved->first->index, nodes[moved->last->node].name, moved->last->index,
             moved->count == 1 ? "it" : "them");
-    return status;
 }
 
-enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_join_moved(struct xb_judging *judging)
 {
     struct xb_fleet *fleet = judging->fleet;
-    struct xb_fleet_gpu **gpus = calloc(fleet->gpu_count + 1, sizeof(struct xb_fleet_gpu *));
-    size_t *joined = calloc(fleet->gpu_count + 1, sizeof *joined);
-    bool has_memory = gpus != NULL && joined != NULL;
+    struct xb_fleet_gpu **gpus =
+        xb_judging_allocate(judging, fleet->gpu_count, sizeof(struct xb_fleet_gpu *));
+    size_t *joined = xb_judging_allocate(judging, fleet->gpu_count, sizeof *joined);
     size_t count = 0; /* of those with a UUID */
     struct shared equal = {.count = 0}, moved = {.count = 0};
-    for (size_t i = 0; has_memory && i < fleet->gpu_count; i++)
+    if (judging->failed)
+        return;
+    for (size_t i = 0; i < fleet->gpu_count; i++)
         gpus[i] = &fleet->gpus[joined[i] = i];
-    if (has_memory)
-        find_gone(gpus, fleet->gpu_count);
-    for (size_t i = 0; has_memory && i < fleet->gpu_count; i++)
+    find_gone(gpus, fleet->gpu_count);
+    for (size_t i = 0; i < fleet->gpu_count; i++)
         if (gpus[i]->uuid != NULL)
             gpus[count++] = gpus[i];
-    if (count > 0)
-        qsort(gpus, count, sizeof(struct xb_fleet_gpu *), compare_by_uuid);
+    qsort(gpus, count, sizeof(struct xb_fleet_gpu *), compare_by_uuid);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count && gpus[end]->uuid == gpus[begin]->uuid)
             end++;
@@ -158,11 +154,6 @@ enum xb_status xb_fleet_join_moved(struct xb_judging *judging, struct xb_error *
             shared->last = gpus[end - 1];
         }
     }
-    enum xb_status status =
-        has_memory ? note(judging, &equal, &moved, error) : xb_fleet_no_memory(error);
-    if (status == XB_OK)
-        join(fleet, joined);
-    free(gpus);
-    free(joined);
-    return status;
+    note(judging, &equal, &moved);
+    join(fleet, joined);
 }

@@ -28,27 +28,23 @@ static bool is_known(const struct xb_fleet_gpu *gpu)
     return gpu->link_width > 0 && gpu->link_speed_gts > 0;
 }
 
-static enum xb_status note_no_majority(struct xb_judging *judging, const struct xb_vote *votes,
-                                       const struct xb_majority *most, bool of_width,
-                                       struct xb_error *error)
+static void note_no_majority(struct xb_judging *judging, const struct xb_vote *votes,
+                             const struct xb_majority *most, bool of_width)
 {
     const char *model = votes[most->begin].group;
-    return xb_fleet_add_note(judging, error,
-                             "%.100s: links differ and no majority tells which is right: at most "
-                             "%zu of %zu GPUs have the same %s under load (%s%g%s).",
-                             model != NULL ? model : "GPUs", most->last - most->first,
-                             most->end - most->begin, of_width ? "width" : "rate",
-                             of_width ? "x" : "", votes[most->first].number,
-                             of_width ? "" : " GT/s");
+    xb_fleet_add_note(judging,
+                      "%.100s: links differ and no majority tells which is right: at most %zu of "
+                      "%zu GPUs have the same %s under load (%s%g%s).",
+                      model != NULL ? model : "GPUs", most->last - most->first,
+                      most->end - most->begin, of_width ? "width" : "rate", of_width ? "x" : "",
+                      votes[most->first].number, of_width ? "" : " GT/s");
 }
 
 /* Fills in the width or the rate that most GPUs in a slot have, or in all. */
-static enum xb_status count_votes(struct xb_judging *judging, bool of_width,
-                                  const char *const *slots, struct xb_vote *votes,
-                                  struct usual *usual, struct xb_error *error)
+static void count_votes(struct xb_judging *judging, bool of_width, const char *const *slots,
+                        struct xb_vote *votes, struct usual *usual)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    enum xb_status status = XB_OK;
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         if (is_known(&fleet->gpus[i]) && (slots == NULL || slots[i] != NULL))
@@ -57,7 +53,7 @@ static enum xb_status count_votes(struct xb_judging *judging, bool of_width,
                                  .number = vote_of(&fleet->gpus[i], of_width),
                                  .item = i};
     xb_votes_sort(votes, count);
-    for (size_t begin = 0; status == XB_OK && begin < count;) {
+    for (size_t begin = 0; begin < count;) {
         struct xb_majority most = xb_votes_count(votes, count, begin);
         size_t untold = 0;
         for (size_t i = begin; i < most.end; i++) {
@@ -72,10 +68,9 @@ static enum xb_status count_votes(struct xb_judging *judging, bool of_width,
             own->alike = most.end - begin;
         }
         if (slots == NULL && untold > 0 && most.judged && !most.found)
-            status = note_no_majority(judging, votes, &most, of_width, error);
+            note_no_majority(judging, votes, &most, of_width);
         begin = most.end;
     }
-    return status;
 }
 
 static bool is_narrower(const struct xb_fleet_gpu *gpu, const struct usual *usual)
@@ -85,13 +80,11 @@ static bool is_narrower(const struct xb_fleet_gpu *gpu, const struct usual *usua
 }
 
 /* Names those of one group of `votes`: GPUs of one model. */
-static enum xb_status name_of_model(struct xb_judging *judging, const struct xb_vote *votes,
-                                    size_t count, const struct usual *usual,
-                                    struct xb_node_tally *tally, struct xb_error *error)
+static void name_of_model(struct xb_judging *judging, const struct xb_vote *votes, size_t count,
+                          const struct usual *usual, struct xb_node_tally *tally)
 {
     const struct xb_fleet *fleet = judging->fleet;
     char own[32], most[32];
-    enum xb_status status = XB_OK;
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < count; i++)
         if (is_narrower(&fleet->gpus[votes[i].item], &usual[votes[i].item]))
@@ -100,7 +93,7 @@ static enum xb_status name_of_model(struct xb_judging *judging, const struct xb_
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < count; i++)
         xb_node_tally_add(tally, fleet->gpus[votes[i].item].node);
-    for (size_t i = 0; status == XB_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_gpu *of = &fleet->gpus[votes[i].item];
         const struct usual *siblings = &usual[votes[i].item];
         if (!is_narrower(of, siblings))
@@ -111,60 +104,49 @@ static enum xb_status name_of_model(struct xb_judging *judging, const struct xb_
         /* If only width or rate has a majority, the text takes the other from its own link. */
         double speed = siblings->speed_gts > 0 ? siblings->speed_gts : of->link_speed_gts;
         double width = siblings->width > 0 ? siblings->width : of->link_width;
-        status = xb_fleet_add_finding(
-            judging, &finding, error, "link %s under load; most of its %zu siblings have %s",
+        xb_fleet_add_finding(
+            judging, &finding, "link %s under load; most of its %zu siblings have %s",
             xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own), siblings->alike - 1,
             xb_lanes_text(speed, (unsigned)width, most, sizeof most));
     }
-    return status;
 }
 
-/* Lists the model and slot of each GPU, in the judgement's memory; NULL where the slot is not
- * known. Returns NULL without memory. */
+/* Lists the model and slot of each GPU; NULL where the slot is not known. */
 static const char **list_slots(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    const char **slots = calloc(fleet->gpu_count + 1, sizeof *slots);
-    for (size_t i = 0; slots != NULL && i < fleet->gpu_count; i++) {
+    const char **slots = xb_judging_allocate(judging, fleet->gpu_count, sizeof *slots);
+    for (size_t i = 0; !judging->failed && i < fleet->gpu_count; i++) {
         const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
         if (gpu->pci_bdf == NULL)
             continue;
-        slots[i] = xb_arena_print(&judging->judgement->texts, "%s %s", gpu->pci_bdf,
+        slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
                                   gpu->model != NULL ? gpu->model : "");
-        if (slots[i] == NULL) {
-            free(slots);
-            return NULL;
-        }
+        judging->failed = slots[i] == NULL;
     }
     return slots;
 }
 
-enum xb_status xb_fleet_name_narrower(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_name_narrower(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct xb_vote *votes = calloc(fleet->gpu_count + 1, sizeof *votes);
-    struct usual *usual = calloc(fleet->gpu_count + 1, sizeof *usual);
+    struct xb_vote *votes = xb_judging_allocate(judging, fleet->gpu_count, sizeof *votes);
+    struct usual *usual = xb_judging_allocate(judging, fleet->gpu_count, sizeof *usual);
+    struct xb_node_tally tally = xb_node_tally_open(judging);
     const char **slots = list_slots(judging);
-    struct xb_node_tally tally;
-    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
-    if (status == XB_OK && (votes == NULL || usual == NULL || slots == NULL))
-        status = xb_fleet_no_memory(error);
-    /* Rates and widths by slots, then by models, which leaves the votes sorted by these. */
-    for (int i = 0; status == XB_OK && i < 4; i++)
-        status = count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual, error);
     size_t count = 0;
-    for (size_t i = 0; status == XB_OK && i < fleet->gpu_count; i++)
+    if (judging->failed)
+        return;
+    /* Rates and widths by slots, then by models, which leaves the votes sorted by these. */
+    for (int i = 0; i < 4; i++)
+        count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
+    for (size_t i = 0; i < fleet->gpu_count; i++)
         count += is_known(&fleet->gpus[i]);
-    for (size_t begin = 0; status == XB_OK && begin < count;) {
+    for (size_t begin = 0; begin < count;) {
         struct xb_majority most = xb_votes_count(votes, count, begin);
-        status = name_of_model(judging, votes + begin, most.end - begin, usual, &tally, error);
+        name_of_model(judging, votes + begin, most.end - begin, usual, &tally);
         begin = most.end;
     }
-    xb_node_tally_close(&tally);
-    free(votes);
-    free(usual);
-    free(slots);
-    return status;
 }
 
 /* ---- pairs ---- */
@@ -193,17 +175,14 @@ static int compare_pairs(const void *left, const void *right)
 
 static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
 {
-    size_t count = 0;
+    size_t count = 0, kept = 0;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
-        time_t written =
-            value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
         if (value->peer >= 0 && fleet->figures[value->figure].links_known)
-            pairs[count++] = (struct pair){value->gpu, value->figure, value->peer, written};
+            pairs[count++] = (struct pair){value->gpu, value->figure, value->peer,
+                                           xb_fleet_written(fleet, value)};
     }
-    if (count > 0)
-        qsort(pairs, count, sizeof *pairs, compare_pairs);
-    size_t kept = 0;
+    qsort(pairs, count, sizeof *pairs, compare_pairs);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || pairs[kept - 1].gpu != pairs[i].gpu ||
             pairs[kept - 1].peer != pairs[i].peer)
@@ -212,26 +191,22 @@ static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
 }
 
 /* Where most pairs of the model have more links, by which figure; else XB_FLEET_NONE. */
-static enum xb_status find_usual(const struct xb_fleet *fleet, const struct pair *pairs,
-                                 size_t count, size_t *usual, struct xb_error *error)
+static void find_usual(struct xb_judging *judging, const struct pair *pairs, size_t count,
+                       size_t *usual)
 {
-    struct xb_vote *votes = calloc(count + 1, sizeof *votes);
-    if (votes == NULL)
-        return xb_fleet_no_memory(error);
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
+    struct xb_vote *votes = xb_judging_allocate(judging, count, sizeof *votes);
+    for (size_t i = 0; votes != NULL && i < count; i++) {
+        const struct xb_fleet_figure *figure = &judging->fleet->figures[pairs[i].figure];
         votes[i] = (struct xb_vote){.group = figure->model, .number = figure->links, .item = i};
         usual[i] = XB_FLEET_NONE;
     }
-    xb_votes_sort(votes, count);
-    for (size_t begin = 0; begin < count;) {
+    xb_votes_sort(votes, votes != NULL ? count : 0);
+    for (size_t begin = 0; votes != NULL && begin < count;) {
         struct xb_majority most = xb_votes_count(votes, count, begin);
         for (size_t i = begin; most.judged && most.found && i < most.first; i++)
             usual[votes[i].item] = pairs[votes[most.first].item].figure;
         begin = most.end;
     }
-    free(votes);
-    return XB_OK;
 }
 
 /* Where a pair is on its node. */
@@ -286,14 +261,14 @@ static void accuse_spot(const struct spot *spots, size_t count, const struct pai
 
 /* Clears `usual` of pairs that are built so, and sets it where others at the same place have more.
  */
-static enum xb_status compare_places(struct xb_judging *judging, const struct pair *pairs,
-                                     size_t count, size_t *usual, struct xb_error *error)
+static void compare_places(struct xb_judging *judging, const struct pair *pairs, size_t count,
+                           size_t *usual)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t cleared = 0;
-    struct spot *spots = calloc(count + 1, sizeof *spots);
+    struct spot *spots = xb_judging_allocate(judging, count, sizeof *spots);
     if (spots == NULL)
-        return xb_fleet_no_memory(error);
+        return;
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
         spots[i] = (struct spot){figure->model, fleet->gpus[pairs[i].gpu].index, figure->links,
@@ -306,19 +281,16 @@ static enum xb_status compare_places(struct xb_judging *judging, const struct pa
         cleared += acquit_spot(spots + begin, end - begin, usual);
         accuse_spot(spots + begin, end - begin, pairs, usual);
     }
-    free(spots);
-    if (cleared == 0)
-        return XB_OK;
-    return xb_fleet_add_note(judging, error,
-                             "%zu pairs of GPUs have fewer links than most pairs of their model, "
-                             "but as many as most nodes have there: nodes are built so.",
-                             cleared);
+    if (cleared > 0)
+        xb_fleet_add_note(judging,
+                          "%zu pairs of GPUs have fewer links than most pairs of their model, but "
+                          "as many as most nodes have there: nodes are built so.",
+                          cleared);
 }
 
 /* Names a GPU of `count` pairs, if any of them is narrower. */
-static enum xb_status name_of_pairs(struct xb_judging *judging, const struct pair *pairs,
-                                    size_t count, const size_t *usual, bool together,
-                                    struct xb_error *error)
+static void name_of_pairs(struct xb_judging *judging, const struct pair *pairs, size_t count,
+                          const size_t *usual, bool together)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t narrower = 0, worst = 0;
@@ -331,49 +303,40 @@ static enum xb_status name_of_pairs(struct xb_judging *judging, const struct pai
         narrower++;
     }
     if (narrower == 0)
-        return XB_OK;
+        return;
     struct xb_fleet_finding finding = xb_fleet_plain_finding(
         XB_FLEET_NARROWER, fleet->nodes[fleet->gpus[pairs->gpu].node].name, pairs->gpu);
     finding.together = together;
-    return xb_fleet_add_finding(judging, &finding, error,
-                                "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of "
-                                "its siblings have %.40s",
-                                narrower, count, pairs[worst].peer,
-                                fleet->figures[pairs[worst].figure].link,
-                                fleet->figures[usual[worst]].link);
+    xb_fleet_add_finding(judging, &finding,
+                         "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of its "
+                         "siblings have %.40s",
+                         narrower, count, pairs[worst].peer,
+                         fleet->figures[pairs[worst].figure].link,
+                         fleet->figures[usual[worst]].link);
 }
 
-enum xb_status xb_fleet_name_narrower_pairs(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_name_narrower_pairs(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct pair *pairs = calloc(fleet->value_count + 1, sizeof *pairs);
-    size_t *usual = calloc(fleet->value_count + 1, sizeof *usual);
-    struct xb_node_tally tally;
-    size_t count = 0;
-    enum xb_status status = xb_node_tally_open(&tally, fleet, error);
-    if (status == XB_OK && (pairs == NULL || usual == NULL))
-        status = xb_fleet_no_memory(error);
-    if (status == XB_OK) {
-        count = list_pairs(fleet, pairs);
-        status = find_usual(fleet, pairs, count, usual, error);
-    }
-    if (status == XB_OK)
-        status = compare_places(judging, pairs, count, usual, error);
-    for (size_t i = 0; status == XB_OK && i < count; i++)
+    struct pair *pairs = xb_judging_allocate(judging, fleet->value_count, sizeof *pairs);
+    size_t *usual = xb_judging_allocate(judging, fleet->value_count, sizeof *usual);
+    struct xb_node_tally tally = xb_node_tally_open(judging);
+    size_t count = judging->failed ? 0 : list_pairs(fleet, pairs);
+    find_usual(judging, pairs, count, usual);
+    compare_places(judging, pairs, count, usual);
+    if (judging->failed)
+        return;
+    for (size_t i = 0; i < count; i++)
         if (usual[i] != XB_FLEET_NONE)
             xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);
     size_t narrower = tally.count;
     xb_node_tally_begin(&tally);
-    for (size_t i = 0; status == XB_OK && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);
     bool together = xb_fleet_is_together(narrower, tally.count);
-    for (size_t begin = 0, end = 0; status == XB_OK && begin < count; begin = end) {
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count && pairs[end].gpu == pairs[begin].gpu)
             end++;
-        status = name_of_pairs(judging, pairs + begin, end - begin, usual + begin, together, error);
+        name_of_pairs(judging, pairs + begin, end - begin, usual + begin, together);
     }
-    xb_node_tally_close(&tally);
-    free(pairs);
-    free(usual);
-    return status;
 }

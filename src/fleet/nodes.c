@@ -73,81 +73,74 @@ static size_t count_gpus(const struct seat *seats, size_t count, struct xb_vote 
     return made;
 }
 
-static enum xb_status name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
-                                 const struct xb_majority *most, struct xb_error *error)
+/* A node with fewer GPUs than most, as so many of `nodes` are. */
+static struct xb_fleet_finding fewer_gpus(const struct xb_judging *judging, size_t node,
+                                          size_t fewer, size_t nodes)
+{
+    struct xb_fleet_finding finding = xb_fleet_plain_finding(
+        XB_FLEET_FEWER_GPUS, judging->fleet->nodes[node].name, XB_FLEET_NONE);
+    finding.together = xb_fleet_is_together(fewer, nodes);
+    return finding;
+}
+
+static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
+                       const struct xb_majority *most)
 {
     const char *model = votes[most->begin].group != NULL ? votes[most->begin].group : "GPUs";
     size_t nodes = most->end - most->begin, agree = most->last - most->first;
     size_t fewer = most->first - most->begin; /* they are sorted by how many */
-    enum xb_status status = XB_OK;
-    if (!most->judged)
-        return XB_OK;
-    if (!most->found)
-        return xb_fleet_add_note(judging, error,
-                                 "%.100s: nodes have different numbers of these GPUs; at most %zu "
-                                 "of %zu nodes have the same number, %.0f.",
-                                 model, agree, nodes, votes[most->first].number);
-    for (size_t i = most->begin; status == XB_OK && i < most->first; i++) {
-        struct xb_fleet_finding finding = xb_fleet_plain_finding(
-            XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name, XB_FLEET_NONE);
-        finding.together = xb_fleet_is_together(fewer, nodes);
-        status = xb_fleet_add_finding(judging, &finding, error,
-                                      "%.0f x %.100s; %zu of %zu nodes have %.0f", votes[i].number,
-                                      model, agree, nodes, votes[most->first].number);
+    if (most->judged && !most->found)
+        xb_fleet_add_note(judging,
+                          "%.100s: nodes have different numbers of these GPUs; at most %zu of %zu "
+                          "nodes have the same number, %.0f.",
+                          model, agree, nodes, votes[most->first].number);
+    for (size_t i = most->begin; most->judged && most->found && i < most->first; i++) {
+        struct xb_fleet_finding finding = fewer_gpus(judging, votes[i].item, fewer, nodes);
+        xb_fleet_add_finding(judging, &finding, "%.0f x %.100s; %zu of %zu nodes have %.0f",
+                             votes[i].number, model, agree, nodes, votes[most->first].number);
     }
-    return status;
 }
 
 /* Names nodes without any GPU, if most nodes have some. */
-static enum xb_status name_empty(struct xb_judging *judging, const struct seat *seats, size_t count,
-                                 struct xb_error *error)
+static void name_empty(struct xb_judging *judging, const struct seat *seats, size_t count)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool *has = calloc(fleet->node_count + 1, sizeof *has);
-    if (has == NULL)
-        return xb_fleet_no_memory(error);
+    struct xb_node_tally with = xb_node_tally_open(judging);
+    if (judging->failed)
+        return;
     for (size_t i = 0; i < count; i++)
-        has[seats[i].node] = true;
-    size_t with = 0;
-    for (size_t i = 0; i < fleet->node_count; i++)
-        with += has[i];
-    size_t without = fleet->node_count - with;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && with > without && i < fleet->node_count; i++) {
-        if (has[i] || fleet->node_count <= XB_FLEET_SIBLINGS)
+        xb_node_tally_add(&with, seats[i].node);
+    size_t without = fleet->node_count - with.count;
+    for (size_t i = 0; with.count > without && i < fleet->node_count; i++) {
+        if (with.rounds[i] == with.round || fleet->node_count <= XB_FLEET_SIBLINGS)
             continue;
-        struct xb_fleet_finding finding =
-            xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE);
-        finding.together = xb_fleet_is_together(without, fleet->node_count);
-        status =
-            xb_fleet_add_finding(judging, &finding, error, "no GPU; %zu of %zu nodes have some",
-                                 with, fleet->node_count);
+        struct xb_fleet_finding finding = fewer_gpus(judging, i, without, fleet->node_count);
+        xb_fleet_add_finding(judging, &finding, "no GPU; %zu of %zu nodes have some", with.count,
+                             fleet->node_count);
     }
-    free(has);
-    return status;
 }
 
-enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct seat *seats = calloc(fleet->gpu_count + 1, sizeof *seats);
-    struct xb_vote *votes = calloc(fleet->gpu_count + 1, sizeof *votes);
-    enum xb_status status = seats != NULL && votes != NULL ? XB_OK : xb_fleet_no_memory(error);
+    struct seat *seats = xb_judging_allocate(judging, fleet->gpu_count, sizeof *seats);
+    struct xb_vote *votes = xb_judging_allocate(judging, fleet->gpu_count, sizeof *votes);
     struct some replaced = {.count = 0}, old = {.count = 0};
-    size_t count = status == XB_OK ? list_seats(fleet, seats, &replaced) : 0;
-    size_t voted = status == XB_OK ? count_gpus(seats, count, votes) : 0;
-    for (size_t begin = 0; status == XB_OK && begin < voted;) {
+    if (judging->failed)
+        return;
+    size_t count = list_seats(fleet, seats, &replaced);
+    size_t voted = count_gpus(seats, count, votes);
+    for (size_t begin = 0; begin < voted;) {
         struct xb_majority most = xb_votes_count(votes, voted, begin);
-        status = name_fewer(judging, votes, &most, error);
+        name_fewer(judging, votes, &most);
         begin = most.end;
     }
-    if (status == XB_OK)
-        status = name_empty(judging, seats, count, error);
+    name_empty(judging, seats, count);
     /* Machines that were installed from one image may have one name: then one alone seems to be
      * there. */
-    if (status == XB_OK && replaced.count > 0)
-        status = xb_fleet_add_note(
-            judging, error,
+    if (replaced.count > 0)
+        xb_fleet_add_note(
+            judging,
             "%zu GPU%s replaced: a newer file has another at the same PCI address (first: %.64s, "
             "%.32s). If nobody did that, several machines have one name: set XFERBENCH_NODE on "
             "each.",
@@ -157,57 +150,50 @@ enum xb_status xb_fleet_name_fewer_gpus(struct xb_judging *judging, struct xb_er
     for (size_t i = 0; i < count; i++)
         if (seats[i].is_gone && old.count++ == 0)
             old.first = seats[i];
-    if (status == XB_OK && old.count > 0)
-        status = xb_fleet_add_note(
-            judging, error,
+    if (old.count > 0)
+        xb_fleet_add_note(
+            judging,
             "%zu GPU%s only in older files of the node, and count%s as present (first: %.64s, "
             "%.32s). Give fleet the files of one round.",
             old.count, old.count == 1 ? " is" : "s are", old.count == 1 ? "s" : "",
             fleet->nodes[old.first.node].name,
             old.first.pci_bdf != NULL ? old.first.pci_bdf : "PCI address not known");
-    free(seats);
-    free(votes);
-    return status;
 }
 
 /* ---- drivers ---- */
 
-static enum xb_status name_others(struct xb_judging *judging, const struct xb_vote *votes,
-                                  const struct xb_majority *most, struct xb_error *error)
+static void name_others(struct xb_judging *judging, const struct xb_vote *votes,
+                        const struct xb_majority *most)
 {
     size_t nodes = most->end - most->begin, agree = most->last - most->first;
-    enum xb_status status = XB_OK;
-    if (!most->judged)
-        return XB_OK;
-    if (!most->found)
-        return xb_fleet_add_note(judging, error,
-                                 "Drivers differ (backend %.32s): at most %zu of %zu nodes have "
-                                 "the same, %.64s.",
-                                 votes[most->begin].group, agree, nodes, votes[most->first].text);
-    for (size_t i = most->begin; status == XB_OK && i < most->end; i++) {
+    if (most->judged && !most->found)
+        xb_fleet_add_note(judging,
+                          "Drivers differ (backend %.32s): at most %zu of %zu nodes have the same, "
+                          "%.64s.",
+                          votes[most->begin].group, agree, nodes, votes[most->first].text);
+    for (size_t i = most->begin; most->judged && most->found && i < most->end; i++) {
         if (i >= most->first && i < most->last)
             continue;
         const char *node = judging->fleet->nodes[votes[i].item].name;
         struct xb_fleet_finding finding =
             xb_fleet_plain_finding(XB_FLEET_OTHER_DRIVER, node, XB_FLEET_NONE);
         finding.together = xb_fleet_is_together(nodes - agree, nodes);
-        status = xb_fleet_add_finding(judging, &finding, error,
-                                      "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text,
-                                      agree, nodes, votes[most->first].text);
+        xb_fleet_add_finding(judging, &finding, "driver %.64s; %zu of %zu nodes have %.64s",
+                             votes[i].text, agree, nodes, votes[most->first].text);
     }
-    return status;
 }
 
-enum xb_status xb_fleet_name_drivers(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_name_drivers(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    const char **backends = calloc(fleet->node_count + 1, sizeof(const char *)); /* of the driver */
-    struct xb_vote *votes = calloc(fleet->node_count + 1, sizeof *votes);
+    const char **backends = /* of the driver */
+        xb_judging_allocate(judging, fleet->node_count, sizeof(const char *));
+    struct xb_vote *votes = xb_judging_allocate(judging, fleet->node_count, sizeof *votes);
     size_t count = 0;
-    bool has_memory = backends != NULL && votes != NULL;
-    enum xb_status status = has_memory ? XB_OK : xb_fleet_no_memory(error);
+    if (judging->failed)
+        return;
     /* A node's driver belongs to the backend of which the node has values with that driver. */
-    for (size_t i = 0; has_memory && i < fleet->value_count; i++) {
+    for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         const struct xb_fleet_figure *figure = &fleet->figures[value->figure];
         size_t node = fleet->gpus[value->gpu].node;
@@ -216,19 +202,16 @@ enum xb_status xb_fleet_name_drivers(struct xb_judging *judging, struct xb_error
             strcmp(driver, figure->driver) == 0)
             backends[node] = figure->backend;
     }
-    for (size_t i = 0; has_memory && i < fleet->node_count; i++)
+    for (size_t i = 0; i < fleet->node_count; i++)
         if (backends[i] != NULL)
             votes[count++] =
                 (struct xb_vote){.group = backends[i], .text = fleet->nodes[i].driver, .item = i};
     xb_votes_sort(votes, count);
-    for (size_t begin = 0; status == XB_OK && begin < count;) {
+    for (size_t begin = 0; begin < count;) {
         struct xb_majority most = xb_votes_count(votes, count, begin);
-        status = name_others(judging, votes, &most, error);
+        name_others(judging, votes, &most);
         begin = most.end;
     }
-    free(backends);
-    free(votes);
-    return status;
 }
 
 /* ---- when they began ---- */
@@ -248,7 +231,7 @@ static void tell(struct told *told, bool is_so, const struct xb_fleet_source *so
         told->named = source;
 }
 
-enum xb_status xb_fleet_note_start(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_note_start(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct told ahead = {.count = 0}, late = {.count = 0}, loose = {.count = 0};
@@ -262,25 +245,21 @@ enum xb_status xb_fleet_note_start(struct xb_judging *judging, struct xb_error *
         if (late.count > 0 && source->late_s > late.named->late_s)
             late.named = source;
     }
-    enum xb_status status = XB_OK;
     if (ahead.count > 0)
-        status = xb_fleet_add_note(
-            judging, error,
+        xb_fleet_add_note(
+            judging,
             "%zu of %zu files have a date more than a day ahead, and count as the oldest (first: "
             "%.200s). Check the clocks there and here.",
             ahead.count, fleet->source_count, ahead.named->path);
-    if (status == XB_OK && late.count > 0)
-        status = xb_fleet_add_note(judging, error,
-                                   "%zu of %zu measurements began more than %g s after the agreed "
-                                   "time, up to %.3g s (%.200s). "
-                                   "Not all nodes were under load at the same time.",
-                                   late.count, agreed.count, LATE_S, late.named->late_s,
-                                   late.named->path);
-    if (status == XB_OK && loose.count > 0)
-        status = xb_fleet_add_note(
-            judging, error,
+    if (late.count > 0)
+        xb_fleet_add_note(judging,
+                          "%zu of %zu measurements began more than %g s after the agreed time, up "
+                          "to %.3g s (%.200s). Not all nodes were under load at the same time.",
+                          late.count, agreed.count, LATE_S, late.named->late_s, late.named->path);
+    if (loose.count > 0)
+        xb_fleet_add_note(
+            judging,
             "%zu of %zu nodes that started together have no clock synchronisation (first: %.200s). "
             "Their start times may be wrong.",
             loose.count, agreed.count, loose.named->path);
-    return status;
 }

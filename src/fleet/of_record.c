@@ -52,9 +52,9 @@ static struct xb_words name_case(const struct result *result, const struct xb_re
     add_word(&words, test->mode);
     add_word(&words, test->variant);
     add_word(&words, test->direction);
-    add_word(&words, xb_size_format(test->bytes, text, sizeof text));
+    add_word(&words, xb_size_key(test->bytes, text, sizeof text));
     for (size_t i = 0; i < parameters->count; i++) {
-        const char *own = xb_parameter_text(test, parameters->names[i], text, sizeof text);
+        const char *own = xb_parameter_key(test, parameters->names[i], text, sizeof text);
         if (own == NULL)
             continue;
         add_word(&words, parameters->names[i]);

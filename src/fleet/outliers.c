@@ -25,22 +25,19 @@ static double share_of(double logarithms)
     return fmin(expm1(logarithms), DBL_MAX);
 }
 
-static enum xb_status adjust(struct xb_judging *judging, struct xb_error *error)
+static void adjust(struct xb_judging *judging)
 {
-    double *p = malloc(judging->tested_count * sizeof *p);
-    if (p == NULL)
-        return xb_fleet_no_memory(error);
-    for (size_t i = 0; i < judging->tested_count; i++) {
+    struct xb_error ignored;
+    double *p = xb_judging_allocate(judging, judging->tested_count, sizeof *p);
+    for (size_t i = 0; p != NULL && i < judging->tested_count; i++) {
         const struct xb_tested *tested = &judging->tested[i];
         p[i] = xb_tail_of_siblings(fabs(spreads_of(tested)), tested->independent);
         if (tested->wide > 0)
             p[i] = fmax(p[i], exp(-fabs(distance_of(tested)) / tested->wide));
     }
-    enum xb_status status = xb_holm_adjust(p, judging->tested_count, error);
-    for (size_t i = 0; status == XB_OK && i < judging->tested_count; i++)
+    judging->failed = p == NULL || xb_holm_adjust(p, judging->tested_count, &ignored) != XB_OK;
+    for (size_t i = 0; !judging->failed && i < judging->tested_count; i++)
         judging->tested[i].p = p[i];
-    free(p);
-    return status;
 }
 
 static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested)
@@ -62,37 +59,35 @@ static enum xb_fleet_code code_of(const struct xb_judging *judging, const struct
     return !is_low(tested) == better ? XB_FLEET_FAST : XB_FLEET_SLOW;
 }
 
-static enum xb_status name(struct xb_judging *judging, const struct xb_tested *tested,
-                           bool together, struct xb_error *error)
+static void name(struct xb_judging *judging, const struct xb_tested *tested, bool together)
 {
     const struct xb_fleet *fleet = judging->fleet;
     const struct xb_fleet_value *value = &fleet->values[tested->value];
     const struct xb_fleet_figure *figure = &fleet->figures[value->figure];
-    struct xb_fleet_finding finding =
-        xb_fleet_plain_finding(code_of(judging, tested), NULL, value->gpu);
-    char own[64];
-    char centre[64];
-    char share[64];
-    finding.node = fleet->nodes[fleet->gpus[value->gpu].node].name;
-    finding.peer = value->peer;
-    finding.figure = value->figure;
-    finding.value = value->value;
-    finding.centre = exp(tested->centre + tested->shift);
-    finding.deviation = share_of(tested->logarithm - tested->centre);
-    finding.spreads = spreads_of(tested);
-    finding.p = tested->p;
-    finding.together = together;
+    struct xb_fleet_finding finding = {
+        .code = code_of(judging, tested),
+        .node = fleet->nodes[fleet->gpus[value->gpu].node].name,
+        .gpu = value->gpu,
+        .peer = value->peer,
+        .figure = value->figure,
+        .value = value->value,
+        .centre = exp(tested->centre + tested->shift),
+        .deviation = share_of(tested->logarithm - tested->centre),
+        .spreads = spreads_of(tested),
+        .p = tested->p,
+        .together = together,
+    };
+    char own[64], centre[64], share[64];
+    const char *label = figure->name != NULL ? figure->name : "value";
     xb_fleet_value_text(finding.value, figure->unit, true, own);
     xb_fleet_value_text(finding.centre, figure->unit, false, centre);
-    const char *label = figure->name != NULL ? figure->name : "value";
     if (finding.deviation >= 1)
-        return xb_fleet_add_finding(judging, &finding, error,
-                                    "%s %s, %.3g times its %zu siblings (%s)", label, own,
-                                    finding.deviation + 1, tested->siblings, centre);
-    return xb_fleet_add_finding(judging, &finding, error, "%s %s, %s %s its %zu siblings (%s)",
-                                label, own, xb_fleet_percent_text(finding.deviation, share),
-                                finding.deviation < 0 ? "below" : "above", tested->siblings,
-                                centre);
+        xb_fleet_add_finding(judging, &finding, "%s %s, %.3g times its %zu siblings (%s)", label,
+                             own, finding.deviation + 1, tested->siblings, centre);
+    else
+        xb_fleet_add_finding(judging, &finding, "%s %s, %s %s its %zu siblings (%s)", label, own,
+                             xb_fleet_percent_text(finding.deviation, share),
+                             finding.deviation < 0 ? "below" : "above", tested->siblings, centre);
 }
 
 /* How many values are named for the code, and of how many nodes. */
@@ -120,16 +115,15 @@ static const struct xb_tested *from_end(const struct xb_tested *tested, size_t c
 /* Names those at one end of sorted values, the outermost first. One is together with others if so
  * many nodes lie at least half as far out: many that are a little slow do not excuse one that is
  * very slow. */
-static enum xb_status name_end(struct xb_judging *judging, const struct xb_tested *tested,
-                               const struct xb_fleet_siblings *siblings, bool low,
-                               struct xb_node_tally *tally, struct xb_error *error)
+static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
+                     const struct xb_fleet_siblings *siblings, bool low,
+                     struct xb_node_tally *tally)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = siblings->values;
     double centre = tested[count / 2].logarithm; /* they are sorted */
-    enum xb_status status = XB_OK;
     xb_node_tally_begin(tally);
-    for (size_t i = 0, near = 0; status == XB_OK && i < count; i++) {
+    for (size_t i = 0, near = 0; i < count; i++) {
         const struct xb_tested *own = from_end(tested, count, i, low);
         if (!is_named(judging, own) || is_low(own) != low)
             continue;
@@ -140,27 +134,22 @@ static enum xb_status name_end(struct xb_judging *judging, const struct xb_teste
             if (is_named(judging, other) && is_low(other) == low)
                 xb_node_tally_add(tally, fleet->gpus[fleet->values[other->value].gpu].node);
         }
-        status = name(judging, own, xb_fleet_is_together(tally->count, siblings->nodes), error);
+        name(judging, own, xb_fleet_is_together(tally->count, siblings->nodes));
     }
-    return status;
 }
 
 /* Names those of one figure, and notes where they are many. */
-static enum xb_status name_of_figure(struct xb_judging *judging, const struct xb_tested *tested,
-                                     struct xb_fleet_siblings *siblings,
-                                     struct xb_node_tally *tally, struct xb_error *error)
+static void name_of_figure(struct xb_judging *judging, const struct xb_tested *tested,
+                           struct xb_fleet_siblings *siblings, struct xb_node_tally *tally)
 {
     size_t count = siblings->values;
     siblings->slow = count_named(judging, tested, count, XB_FLEET_SLOW, tally);
     siblings->slow_nodes = tally->count;
     siblings->fast = count_named(judging, tested, count, XB_FLEET_FAST, tally);
     siblings->fast_nodes = tally->count;
-    enum xb_status status = name_end(judging, tested, siblings, true, tally, error);
-    if (status == XB_OK)
-        status = name_end(judging, tested, siblings, false, tally, error);
-    if (status == XB_OK)
-        status = xb_fleet_note_groups(judging, siblings, tested, count, error);
-    return status;
+    name_end(judging, tested, siblings, true, tally);
+    name_end(judging, tested, siblings, false, tally);
+    xb_fleet_note_groups(judging, siblings, tested, count);
 }
 
 /* The deviation from which on the next value would be named: Holm's procedure gives it, and it is
@@ -184,42 +173,35 @@ static void tell_limits(struct xb_judging *judging)
     }
 }
 
-static enum xb_status count_gpus(struct xb_judging *judging, struct xb_error *error)
+static void count_gpus(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool *judged = calloc(fleet->gpu_count + 1, sizeof *judged);
+    bool *judged = xb_judging_allocate(judging, fleet->gpu_count, sizeof *judged);
     if (judged == NULL)
-        return xb_fleet_no_memory(error);
+        return;
     for (size_t i = 0; i < judging->tested_count; i++)
         judged[fleet->values[judging->tested[i].value].gpu] = true;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         judging->judgement->judged_gpus += judged[i];
-    free(judged);
-    return XB_OK;
 }
 
-enum xb_status xb_fleet_name_outliers(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_name_outliers(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    judgement->tests = judging->tested_count;
-    if (judging->tested_count == 0)
-        return XB_OK;
-    enum xb_status status = count_gpus(judging, error);
-    if (status == XB_OK)
-        status = adjust(judging, error);
-    if (status != XB_OK)
-        return status;
-    tell_limits(judging);
-    struct xb_node_tally tally;
-    status = xb_node_tally_open(&tally, judging->fleet, error);
     const struct xb_tested *tested = judging->tested;
-    for (size_t i = 0; status == XB_OK && i < judgement->sibling_count; i++) {
+    struct xb_node_tally tally = xb_node_tally_open(judging);
+    judgement->tests = judging->tested_count;
+    count_gpus(judging);
+    if (!judging->failed)
+        adjust(judging);
+    if (judging->failed)
+        return;
+    tell_limits(judging);
+    for (size_t i = 0; i < judgement->sibling_count; i++) {
         struct xb_fleet_siblings *siblings = &judgement->siblings[i];
         if (!siblings->judged)
             continue;
-        status = name_of_figure(judging, tested, siblings, &tally, error);
+        name_of_figure(judging, tested, siblings, &tally);
         tested += siblings->values;
     }
-    xb_node_tally_close(&tally);
-    return status;
 }

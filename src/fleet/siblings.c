@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 #include "order.h"
 #include "tail.h"
@@ -97,52 +98,29 @@ static double effective_sample_size(const struct xb_fleet *fleet, const struct x
     return (double)count / (1 + (squares / (double)count - 1) * share);
 }
 
-struct by_peer {
-    struct xb_tested tested;
-    size_t node;
-    int peer;
-};
-
-static int compare_peers(const void *left, const void *right)
+static int compare_peers(const void *left, const void *right, void *fleet)
 {
-    const struct by_peer *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER(a->peer, b->peer),
-                          XB_ORDER(a->tested.value, b->tested.value));
-}
-
-static bool sort_by_peer(const struct xb_fleet *fleet, struct xb_tested *values, size_t count)
-{
-    struct by_peer *sorted = malloc(count * sizeof *sorted);
-    if (sorted == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        sorted[i] = (struct by_peer){values[i], node_of(fleet, &values[i]),
-                                     value_of(fleet, &values[i])->peer};
-    qsort(sorted, count, sizeof *sorted, compare_peers);
-    for (size_t i = 0; i < count; i++)
-        values[i] = sorted[i].tested;
-    free(sorted);
-    return true;
+    const struct xb_tested *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(node_of(fleet, a), node_of(fleet, b)),
+                          XB_ORDER(value_of(fleet, a)->peer, value_of(fleet, b)->peer),
+                          XB_ORDER(a->value, b->value));
 }
 
 /* Sets how many values that know nothing of each other judge as well as these of one figure, which
  * are in the order of their nodes and GPUs, and of how many nodes they are. Changes the order of
  * pairs. `scratch` has room for as many. */
-static enum xb_status find_independent(const struct xb_fleet *fleet, struct xb_tested *values,
-                                       size_t count, double *scratch,
-                                       struct xb_fleet_siblings *siblings, struct xb_error *error)
+static void find_independent(struct xb_fleet *fleet, struct xb_tested *values, size_t count,
+                             double *scratch, struct xb_fleet_siblings *siblings)
 {
     size_t groups = 0;
     siblings->independent =
         effective_sample_size(fleet, values, count, share_node, scratch, &siblings->nodes);
     if (value_of(fleet, values)->peer < 0)
-        return XB_OK;
+        return;
     double of_sources = effective_sample_size(fleet, values, count, share_gpu, scratch, &groups);
-    if (!sort_by_peer(fleet, values, count))
-        return xb_fleet_no_memory(error);
+    qsort_r(values, count, sizeof *values, compare_peers, fleet);
     double of_targets = effective_sample_size(fleet, values, count, share_peer, scratch, &groups);
     siblings->independent = fmin(siblings->independent, fmin(of_sources, of_targets));
-    return XB_OK;
 }
 
 /* ---- each by the others ---- */
@@ -276,23 +254,20 @@ static void describe(const struct xb_fleet *fleet, const struct xb_tested *value
 }
 
 /* Describes `count` values of one figure, and gives each its siblings if there are enough. */
-static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *values, size_t count,
-                             double *scratch, struct xb_fleet_siblings *siblings,
-                             struct xb_error *error)
+static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t count, double *scratch,
+                   struct xb_fleet_siblings *siblings)
 {
     *siblings = (struct xb_fleet_siblings){.figure = fleet->values[values[0].value].figure,
+                                           .judged = count > XB_FLEET_SIBLINGS,
                                            .named_from = NAN};
-    enum xb_status status = find_independent(fleet, values, count, scratch, siblings, error);
-    if (status != XB_OK)
-        return status;
-    siblings->judged = count > XB_FLEET_SIBLINGS;
+    find_independent(fleet, values, count, scratch, siblings);
     if (siblings->judged)
         xb_fleet_leave_each_out(values, count, scratch);
     else
         qsort(values, count, sizeof *values, compare_logarithms);
     describe(fleet, values, count, scratch, siblings);
     if (!siblings->judged)
-        return XB_OK;
+        return;
     double typical = typical_scatter(fleet, values, count, scratch);
     for (size_t i = 0; i < count; i++) {
         double least = fmax(fmax(typical, XB_FLEET_LEAST_SPREAD), values[i].unsure);
@@ -305,7 +280,6 @@ static enum xb_status gather(const struct xb_fleet *fleet, struct xb_tested *val
         values[i].wide = siblings->wide;
         values[i].independent = siblings->independent * (double)(count - 1) / (double)count;
     }
-    return XB_OK;
 }
 
 size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin)
@@ -318,29 +292,21 @@ size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin)
     return end;
 }
 
-enum xb_status xb_fleet_gather_siblings(struct xb_judging *judging, struct xb_error *error)
+void xb_fleet_gather_siblings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
     size_t kept = 0;
-    if (judging->tested_count == 0)
-        return XB_OK;
-    double *scratch = malloc(judging->tested_count * sizeof *scratch);
-    judgement->siblings = calloc(judging->fleet->figure_count, sizeof *judgement->siblings);
-    if (scratch == NULL || judgement->siblings == NULL) {
-        free(scratch);
-        return xb_fleet_no_memory(error);
-    }
-    enum xb_status status = XB_OK;
-    for (size_t begin = 0; status == XB_OK && begin < judging->tested_count;) {
-        size_t end = xb_fleet_end_of_figure(judging, begin);
+    double *scratch = xb_judging_allocate(judging, judging->tested_count, sizeof *scratch);
+    judgement->siblings = calloc(judging->fleet->figure_count + 1, sizeof *judgement->siblings);
+    judging->failed = judging->failed || judgement->siblings == NULL;
+    if (judging->failed)
+        return;
+    for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
+        end = xb_fleet_end_of_figure(judging, begin);
         struct xb_fleet_siblings *siblings = &judgement->siblings[judgement->sibling_count++];
-        status =
-            gather(judging->fleet, judging->tested + begin, end - begin, scratch, siblings, error);
+        gather(judging->fleet, judging->tested + begin, end - begin, scratch, siblings);
         for (size_t i = 0; siblings->judged && i < end - begin; i++)
             judging->tested[kept++] = judging->tested[begin + i];
-        begin = end;
     }
     judging->tested_count = kept;
-    free(scratch);
-    return status;
 }

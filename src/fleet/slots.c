@@ -164,29 +164,18 @@ static void widen_unknown(struct xb_judging *judging, size_t first, size_t last,
     }
 }
 
-static enum xb_status note(struct xb_judging *judging, size_t figure, double distance,
-                           size_t figures, struct xb_error *error)
+void xb_fleet_shift_slots(struct xb_judging *judging)
 {
-    char name[256];
-    char percent[64];
-    return xb_fleet_add_note(
-        judging, error,
-        "%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a GPU by "
-        "what is usual for its slot.",
-        figures, figures == 1 ? " depends" : "s depend",
-        xb_fleet_figure_text(&judging->fleet->figures[figure], name, sizeof name),
-        xb_fleet_percent_text(expm1(distance), percent));
-}
-
-enum xb_status xb_fleet_shift_slots(struct xb_judging *judging, struct xb_error *error)
-{
-    struct seat *seats = calloc(judging->tested_count + 1, sizeof *seats);
-    double *scratch = calloc(judging->tested_count + 1, sizeof *scratch);
-    enum xb_status status = seats != NULL && scratch != NULL ? XB_OK : xb_fleet_no_memory(error);
+    const struct xb_fleet *fleet = judging->fleet;
+    struct seat *seats = xb_judging_allocate(judging, judging->tested_count, sizeof *seats);
+    double *scratch = xb_judging_allocate(judging, judging->tested_count, sizeof *scratch);
+    char name[256], percent[64];
+    const struct xb_fleet_figure *worst = NULL;
     size_t figures = 0;
-    size_t worst = XB_FLEET_NONE;
     double most = 0;
-    for (size_t begin = 0, end = 0; status == XB_OK && begin < judging->tested_count; begin = end) {
+    if (judging->failed)
+        return;
+    for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
         end = xb_fleet_end_of_figure(judging, begin);
         size_t count = list_seats(judging, begin, end, seats, scratch);
         double distance = shift(judging, seats, count, scratch);
@@ -196,10 +185,15 @@ enum xb_status xb_fleet_shift_slots(struct xb_judging *judging, struct xb_error 
         figures++;
         if (distance > most) {
             most = distance;
-            worst = judging->fleet->values[judging->tested[begin].value].figure;
+            worst = &fleet->figures[fleet->values[judging->tested[begin].value].figure];
         }
     }
-    free(seats);
-    free(scratch);
-    return status == XB_OK && figures > 0 ? note(judging, worst, most, figures, error) : status;
+    if (figures > 0)
+        xb_fleet_add_note(
+            judging,
+            "%zu figure%s on the slot (most: %.200s: slots differ by %s). There fleet judges a GPU "
+            "by what is usual for its slot.",
+            figures, figures == 1 ? " depends" : "s depend",
+            xb_fleet_figure_text(worst, name, sizeof name),
+            xb_fleet_percent_text(expm1(most), percent));
 }

@@ -51,6 +51,31 @@ const char *xb_fleet_table_count(size_t count, char *text, size_t size)
     return text;
 }
 
+void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gpu *gpu)
+{
+    uint64_t bit = gpu->index < 64 ? UINT64_C(1) << gpu->index : 0;
+    gpus->count += (gpus->indices & bit) == 0;
+    gpus->indices |= bit;
+}
+
+const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES])
+{
+    size_t listed = 0, length = 0;
+    text[0] = '\0';
+    for (unsigned first = 0, end = 0; first < 64; first = end + 1) {
+        for (end = first; end < 64 && (gpus->indices >> end & 1) != 0; end++)
+            listed++;
+        if (end == first)
+            continue;
+        length += (size_t)snprintf(text + length, XB_FLEET_INDICES - length,
+                                   end - first > 1 ? "%s%u-%u" : "%s%u", length > 0 ? ", " : "",
+                                   first, end - 1);
+        if (length >= XB_FLEET_INDICES)
+            return "";
+    }
+    return listed == gpus->count ? text : "";
+}
+
 void xb_fleet_table_put(const struct xb_fleet_view *view, enum xb_colour colour, const char *format,
                         ...)
 {
@@ -93,19 +118,26 @@ struct told {
     const char **names; /* of their nodes, each once */
     size_t count, findings;
     const struct xb_fleet_finding *worst;
+    struct xb_fleet_gpus gpus; /* of the node, where it is one */
 };
 
 static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code,
                    bool together, struct told *told)
 {
+    const struct xb_fleet_gpu *gpus = judgement->fleet->gpus;
     size_t found = 0;
+    told->gpus = (struct xb_fleet_gpus){.count = 0};
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if (finding->code != code || (finding->together && !finding->unsure) != together)
             continue;
         told->worst = found == 0 ? finding : told->worst;
         told->names[found++] = finding->node;
+        if (finding->gpu != XB_FLEET_NONE && xb_fleet_table_is_row(judgement, i))
+            xb_fleet_table_add_gpu(&told->gpus, &gpus[finding->gpu]);
     }
+    for (size_t i = 0; told->gpus.count > 0 && i < judgement->fleet->gpu_count; i++)
+        told->gpus.all += !gpus[i].is_gone && gpus[i].node == gpus[told->worst->gpu].node;
     told->findings = found;
     told->count = xb_fleet_sort_names(told->names, found);
 }
@@ -114,21 +146,15 @@ static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_cod
 static void add_deviation(struct xb_words *words, const struct xb_fleet_view *view,
                           const struct told *told)
 {
-    char share[32];
-    const struct xb_fleet_row *row = NULL;
-    size_t rows = 0;
-    for (size_t i = 0; i < view->row_count; i++) {
-        const struct xb_fleet_finding *first = &view->judgement->findings[view->rows[i].first];
-        if (first->code != told->worst->code || first->together != told->worst->together)
-            continue;
-        row = &view->rows[i];
-        rows++;
-    }
-    if (told->count == 1 && rows == 1 && row->gpus > 1)
-        xb_words_add(words, row->gpus == row->all ? ", all %zu GPUs" : ", %zu of %zu GPUs",
-                     row->gpus, row->all);
-    else if (told->count == 1 && rows == 1 && row->all > 1)
-        xb_words_add(words, ", GPU %u", view->judgement->fleet->gpus[told->worst->gpu].index);
+    char share[32], indices[XB_FLEET_INDICES];
+    const struct xb_fleet_gpus *gpus = &told->gpus;
+    const char *list = xb_fleet_table_indices(gpus, indices);
+    if (told->count == 1 && gpus->all > 1 && gpus->count == gpus->all)
+        xb_words_add(words, ", all %zu GPUs", gpus->all);
+    else if (told->count == 1 && gpus->all > 1 && list[0] != '\0')
+        xb_words_add(words, ", GPU%s %s", plural(gpus->count), list);
+    else if (told->count == 1 && gpus->all > 1)
+        xb_words_add(words, ", %zu of %zu GPUs", gpus->count, gpus->all);
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[told->worst->figure];
     xb_words_add(words, ", %s%s %s the others", told->findings > 1 ? "up to " : "",
                  xb_fleet_table_share(fabs(told->worst->deviation), false, share, sizeof share),
@@ -294,12 +320,10 @@ static void put_left_out(const struct xb_fleet_view *view)
 /* ---- all of it ---- */
 
 /* Without any document each expected node is missing: only why there is none helps. */
-static enum xb_status put_table(struct xb_fleet_view *view, struct xb_error *error)
+static enum xb_status put_table(const struct xb_fleet_view *view, struct xb_error *error)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    enum xb_status status = xb_fleet_table_rows(view, error);
-    if (status == XB_OK)
-        status = put_answer(view, error);
+    enum xb_status status = put_answer(view, error);
     if (status == XB_OK && judgement->fleet->source_count > 0) {
         status = xb_fleet_table_findings(view, error);
         xb_fleet_table_figures(view);
@@ -310,7 +334,6 @@ static enum xb_status put_table(struct xb_fleet_view *view, struct xb_error *err
     }
     if (status == XB_OK)
         put_left_out(view);
-    free(view->rows);
     return status;
 }
 

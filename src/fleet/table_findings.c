@@ -24,15 +24,33 @@ bool xb_fleet_table_is_row(const struct xb_fleet_judgement *judgement, size_t in
            before->code != finding->code || before->together != finding->together;
 }
 
+/* A row of the table: a finding of a node; or of a GPU, with its other figures, and with those of
+ * the node's other GPUs that are off as much in the figure that it shows. */
+struct row {
+    size_t first; /* index of the finding, the worst of them */
+    struct xb_fleet_gpus gpus;
+    size_t more; /* other findings in it */
+};
+
 /* How far GPUs of one row may be from each other, as a share of what they are off. */
 #define ALIKE 0.25
 
-static bool is_alike(const struct xb_fleet_finding *a, const struct xb_fleet_finding *b)
+/* Whether a row that shows the finding `shown` may show another GPU too, whose findings of one code
+ * begin at `index`: one of them is of the same figure, and as far off. */
+static bool is_alike(const struct xb_fleet_judgement *judgement,
+                     const struct xb_fleet_finding *shown, size_t index)
 {
-    return a->code == b->code && a->together == b->together &&
-           (a->figure == XB_FLEET_NONE
-                ? b->figure == XB_FLEET_NONE
-                : fabs(a->deviation - b->deviation) <= ALIKE * fabs(a->deviation));
+    size_t i = index;
+    do {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->code == shown->code && finding->together == shown->together &&
+            finding->figure == shown->figure &&
+            (finding->figure == XB_FLEET_NONE ||
+             fabs(finding->deviation - shown->deviation) <= ALIKE * fabs(shown->deviation)))
+            return true;
+        i++;
+    } while (i < judgement->finding_count && !xb_fleet_table_is_row(judgement, i));
+    return false;
 }
 
 /* Counts the GPUs of each node, and remembers the row to which the next one may belong. */
@@ -40,41 +58,40 @@ struct place {
     size_t gpus, row;
 };
 
-enum xb_status xb_fleet_table_rows(struct xb_fleet_view *view, struct xb_error *error)
+/* Makes the rows, and returns how many. `rows` has room for as many as there are findings, `places`
+ * for as many as there are nodes. */
+static size_t make_rows(const struct xb_fleet_view *view, struct place *places, struct row *rows)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     const struct xb_fleet *fleet = judgement->fleet;
-    struct place *places = calloc(fleet->node_count + 1, sizeof *places);
-    view->rows = calloc(judgement->finding_count + 1, sizeof *view->rows);
-    if (places == NULL || view->rows == NULL) {
-        free(places);
-        return xb_fleet_no_memory(error);
-    }
+    struct row *row = NULL;
+    size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         places[fleet->gpus[i].node].gpus += !fleet->gpus[i].is_gone;
-    struct xb_fleet_row *row = NULL;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
-        struct place *place =
-            finding->gpu != XB_FLEET_NONE ? &places[fleet->gpus[finding->gpu].node] : NULL;
+        const struct xb_fleet_gpu *gpu =
+            finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : NULL;
+        struct place *place = gpu != NULL ? &places[gpu->node] : NULL;
         if (!xb_fleet_table_is_row(judgement, i)) {
             row->more++;
-        } else if (place != NULL && place->row > 0 &&
-                   is_alike(&judgement->findings[view->rows[place->row - 1].first], finding)) {
-            row = &view->rows[place->row - 1];
-            row->gpus++;
+            continue;
+        }
+        if (place != NULL && place->row > 0 && !view->verbose &&
+            is_alike(judgement, &judgement->findings[rows[place->row - 1].first], i)) {
+            row = &rows[place->row - 1];
             row->more += finding->figure != XB_FLEET_NONE;
         } else {
-            row = &view->rows[view->row_count++];
-            *row = (struct xb_fleet_row){.first = i, .gpus = finding->gpu != XB_FLEET_NONE};
-            if (place != NULL) {
-                place->row = view->row_count;
-                row->all = place->gpus;
-            }
+            row = &rows[count++];
+            *row = (struct row){.first = i};
+        }
+        if (place != NULL) {
+            place->row = (size_t)(row - rows) + 1;
+            row->gpus.all = place->gpus;
+            xb_fleet_table_add_gpu(&row->gpus, gpu);
         }
     }
-    free(places);
-    return XB_OK;
+    return count;
 }
 
 /* ---- the table ---- */
@@ -117,22 +134,24 @@ static void put_node(const struct xb_fleet_view *view, struct xb_table *table, c
                       name + length - room / 2);
 }
 
-static void put_gpu(const struct xb_fleet_view *view, struct xb_table *table,
-                    const struct xb_fleet_row *row)
+static void put_gpu(const struct xb_fleet_view *view, struct xb_table *table, const struct row *row)
 {
     const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
+    const struct xb_fleet_gpus *gpus = &row->gpus;
     const struct xb_fleet_gpu *gpu =
-        row->gpus == 1 ? &view->judgement->fleet->gpus[finding->gpu] : NULL;
-    if (row->gpus > 1 && row->gpus == row->all)
-        xb_table_cell(table, XB_COLOUR_NONE, "all %zu", row->gpus);
-    else if (row->gpus > 1)
-        xb_table_cell(table, XB_COLOUR_NONE, "%zu of %zu", row->gpus, row->all);
-    else if (gpu != NULL && finding->peer >= 0)
+        gpus->count == 1 ? &view->judgement->fleet->gpus[finding->gpu] : NULL;
+    char indices[XB_FLEET_INDICES];
+    const char *list = xb_fleet_table_indices(gpus, indices);
+    if (gpu != NULL && finding->peer >= 0)
         xb_table_cell(table, XB_COLOUR_NONE, "%u>%d", gpu->index, finding->peer);
     else if (gpu != NULL)
         xb_table_cell(table, XB_COLOUR_NONE, "%u", gpu->index);
+    else if (gpus->count > 1 && gpus->count == gpus->all)
+        xb_table_cell(table, XB_COLOUR_NONE, "all %zu", gpus->count);
+    else if (gpus->count > 1 && list[0] == '\0')
+        xb_table_cell(table, XB_COLOUR_NONE, "%zu of %zu", gpus->count, gpus->all);
     else
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", gpus->count > 1 ? list : "-");
     if (view->verbose) {
         put_text(view, table, gpu != NULL ? gpu->pci_bdf : NULL);
         put_text(view, table, gpu != NULL ? gpu->uuid : NULL);
@@ -157,8 +176,7 @@ static void put_figure(const struct xb_fleet_view *view, struct xb_table *table,
         xb_table_cell(table, XB_COLOUR_NONE, "-");
 }
 
-static void add_row(const struct xb_fleet_view *view, struct xb_table *table,
-                    const struct xb_fleet_row *row)
+static void add_row(const struct xb_fleet_view *view, struct xb_table *table, const struct row *row)
 {
     const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
     enum xb_colour colour = xb_fleet_is_to_drain(finding) ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
@@ -209,38 +227,37 @@ static void put_reasons(const struct xb_fleet_view *view, size_t end)
     }
 }
 
-/* Missing nodes have no row: the answer names them, and their rows would say the same of each. */
-enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct xb_error *error)
+/* Prints the rows that there is room for. Missing nodes have none: the answer names them, and their
+ * rows would say the same of each. Returns in *end the first finding of a row that is left out. */
+static enum xb_status put_rows(const struct xb_fleet_view *view, const struct row *rows,
+                               size_t count, size_t *end, struct xb_error *error)
 {
     const struct xb_table_look look = {.width = view->columns, .elsewhere = "See --format csv"};
     const struct xb_fleet_judgement *judgement = view->judgement;
-    size_t shown = 0, end = judgement->finding_count, more = 0;
-    bool found[XB_FLEET_CODES] = {false}, has_more = false;
+    size_t shown = 0, more = 0;
+    bool has_more = false;
     enum xb_status status = XB_OK;
     struct xb_table *table = xb_table_new();
+    *end = judgement->finding_count;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (view->verbose || !columns[i].is_detail)
             xb_table_add_column(table, &columns[i].column);
-    for (size_t i = 0; i < view->row_count; i++) {
-        enum xb_fleet_code code = judgement->findings[view->rows[i].first].code;
-        found[code] = true;
-        if (code == XB_FLEET_MISSING && !view->verbose)
+    for (size_t i = 0; i < count; i++) {
+        if (judgement->findings[rows[i].first].code == XB_FLEET_MISSING && !view->verbose)
             continue;
         if (shown == view->most_rows) {
-            end = more++ == 0 ? view->rows[i].first : end;
+            *end = more++ == 0 ? rows[i].first : *end;
             continue;
         }
         shown++;
-        has_more = has_more || view->rows[i].more > 0;
-        add_row(view, table, &view->rows[i]);
+        has_more = has_more || rows[i].more > 0;
+        add_row(view, table, &rows[i]);
     }
     if (shown > 0) {
         fputc('\n', view->stream);
         status = xb_table_print(view->stream, table, &look, error);
     }
     xb_table_free(table);
-    if (status != XB_OK || view->row_count == 0)
-        return status;
     if (more > 0)
         xb_fleet_table_put(view, XB_COLOUR_NONE, "and %s more: --verbose or --format csv",
                            COUNT(more));
@@ -248,6 +265,25 @@ enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct 
         xb_fleet_table_put(view, XB_COLOUR_NONE,
                            "A row shows the worst figure, MORE how many others: --format csv has "
                            "all.");
+    return status;
+}
+
+enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct xb_error *error)
+{
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    struct place *places = calloc(judgement->fleet->node_count + 1, sizeof *places);
+    struct row *rows = calloc(judgement->finding_count + 1, sizeof *rows);
+    bool found[XB_FLEET_CODES] = {false};
+    size_t end = 0;
+    enum xb_status status = places == NULL || rows == NULL
+                                ? xb_fleet_no_memory(error)
+                                : put_rows(view, rows, make_rows(view, places, rows), &end, error);
+    free(places);
+    free(rows);
+    if (status != XB_OK || judgement->finding_count == 0)
+        return status;
+    for (size_t i = 0; i < judgement->finding_count; i++)
+        found[judgement->findings[i].code] = true;
     fputc('\n', view->stream);
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
         if (found[code])

@@ -10,12 +10,11 @@
 
 #define XB_FLEET_ROWS 30 /* that a terminal shows at most; a file gets all of them */
 
-/* A row of the table: a finding of a node; or of a GPU, with its other figures, and with those of
- * the node's other GPUs that are off as much for the same reason. */
-struct xb_fleet_row {
-    size_t first;     /* index of the finding, the worst of them */
-    size_t gpus, all; /* how many GPUs it is of, and how many the node has */
-    size_t more;      /* other findings in it */
+/* GPUs of one node. */
+struct xb_fleet_gpus {
+    size_t count;     /* how many */
+    size_t all;       /* how many the node has */
+    uint64_t indices; /* a bit for each index below 64 */
 };
 
 struct xb_fleet_view {
@@ -25,8 +24,6 @@ struct xb_fleet_view {
     size_t prose;     /* width of a line of sentences */
     bool verbose;     /* the figures too, and all columns */
     size_t most_rows; /* that are printed */
-    struct xb_fleet_row *rows;
-    size_t row_count;
 };
 
 /* "55.44 GB/s", "3.31 us"; "-" for NAN. */
@@ -38,13 +35,16 @@ const char *xb_fleet_table_count(size_t count, char *text, size_t size);
 /* The same, in memory of the block that it stands in. */
 #define COUNT(count) xb_fleet_table_count((count), (char[24]){0}, 24)
 
+/* Adds a GPU, unless one of its index is there already. */
+void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gpu *gpu);
+/* "2, 5-7", in order; "" where there are too many to list, or one has an index of 64 or more. */
+#define XB_FLEET_INDICES 32
+const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES]);
+
 /* Prints sentences, wrapped, in a colour. */
 void xb_fleet_table_put(const struct xb_fleet_view *view, enum xb_colour colour, const char *format,
                         ...) __attribute__((format(printf, 3, 4)));
 
-/* table_findings.c: makes the rows; free() them. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_fleet_table_rows(struct xb_fleet_view *view,
-                                                 struct xb_error *error);
 /* table_findings.c. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view,
                                                      struct xb_error *error);

@@ -24,8 +24,8 @@ static const struct xb_option *find_option(const char *mode_name, const char *na
     return parameter != NULL ? parameter->option : NULL;
 }
 
-/* Whether it is of a list and does not go without saying. A NUMA node stands in no case that is
- * measured near its device, which goes without saying. */
+/* A value of a list that does not go without saying. A case that is measured near its device, which
+ * goes without saying, has no NUMA node. */
 static bool is_unusual(const struct xb_record_case *test, const struct xb_record_fact *own)
 {
     if (strcmp(own->name, XB_RECORD_NUMA) == 0)
@@ -36,7 +36,7 @@ static bool is_unusual(const struct xb_record_case *test, const struct xb_record
            !xb_option_is_usual(option, own->value);
 }
 
-/* That of the mode; NULL where it is not looked at. */
+/* The mode's first value of this parameter; NULL where there is none yet. */
 static const struct xb_parameter_first *find_first(const struct xb_parameters *parameters,
                                                    const char *mode, const char *name)
 {
@@ -124,7 +124,9 @@ bool xb_parameter_is_size(const struct xb_record_case *test, const char *name)
     return option != NULL && (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES);
 }
 
-const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
+/* `size_text`: how a size is written. */
+static const char *value_text(const struct xb_record_case *test, const char *name,
+                              const char *(*size_text)(uint64_t, char *, size_t), char *text,
                               size_t size)
 {
     const struct xb_record_fact *fact = find(test, name);
@@ -133,7 +135,19 @@ const char *xb_parameter_text(const struct xb_record_case *test, const char *nam
     char *end = NULL;
     uint64_t bytes = strtoull(fact->value, &end, 10);
     if (xb_parameter_is_size(test, name) && end != fact->value && *end == '\0' && bytes > 0)
-        return xb_size_format(bytes, text, size);
+        return size_text(bytes, text, size);
     snprintf(text, size, "%s", fact->value);
     return text;
+}
+
+const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
+                              size_t size)
+{
+    return value_text(test, name, xb_size_format, text, size);
+}
+
+const char *xb_parameter_key(const struct xb_record_case *test, const char *name, char *text,
+                             size_t size)
+{
+    return value_text(test, name, xb_size_key, text, size);
 }

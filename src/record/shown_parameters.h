@@ -50,5 +50,8 @@ bool xb_parameter_is_size(const struct xb_record_case *test, const char *name);
  * none. */
 const char *xb_parameter_text(const struct xb_record_case *test, const char *name, char *text,
                               size_t size);
+/* The same for a name that programs keep: a size by xb_size_key(). */
+const char *xb_parameter_key(const struct xb_record_case *test, const char *name, char *text,
+                             size_t size);
 
 #endif

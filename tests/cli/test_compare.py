@@ -353,6 +353,20 @@ class Compare(Case):
         with open("/dev/full", "wb") as full:
             self.assertEqual(self.run_compare(old, new, stdout=full).code, USAGE)
 
+    def test_one_output_that_fails_leaves_the_other(self):
+        old, new = self.write_json("old.json", merged(EVEN)), self.write_json("new.json", merged(EVEN))
+        table = self.run_compare(old, new).out
+        node = self.device_node("/dev/full", 7)
+        done = self.run_compare(old, new, "--json", node)
+        self.assertEqual((done.code, done.out), (USAGE, table))
+        self.assertEqual(done.err.count("No space left"), 1)
+        with open("/dev/full", "wb") as full:
+            self.assertEqual(self.run_compare(old, new, "--json", "out.json", stdout=full).code, USAGE)
+            self.assertEqual(self.load_text(self.read("out.json"))["schema"], "xferbench.compare")
+            done = self.run_compare(old, new, "--json", node, stdout=full)
+        self.assertEqual(done.code, USAGE)
+        self.assertEqual(done.err.count("No space left"), 2)
+
     def test_help(self):
         done = self.run_compare("--help")
         self.assertEqual(done.code, PASS)

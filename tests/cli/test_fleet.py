@@ -437,6 +437,17 @@ class Fleet(Case):
         for form in ("table", "json", "csv", "prometheus"):
             self.assert_fails(2, ("No space left",), "fleet", "results", "--format", form, "--output", full)
 
+    def test_one_output_that_fails_leaves_the_other(self):
+        folder = self.write_nodes()
+        table = self.assert_succeeds("fleet", folder).out
+        full = self.device_node("/dev/full", 7)
+        done = self.assert_ends(2, "fleet", folder, "--json", full)
+        self.assertEqual(done.out, table)
+        self.assertIn("No space left", done.err)
+        done = self.assert_ends(2, "fleet", folder, "--output", full, "--json", "out.json")
+        self.assertIn("No space left", done.err)
+        self.assertEqual(self.load_text(self.read("out.json"))["gpus"], 8)
+
     def test_a_signal_ends_reading(self):
         """Standard input that never ends: nothing is written, and the exit code tells the signal."""
         reading, writing = os.pipe()

@@ -32,7 +32,7 @@ enum xb_status usual_table(FILE *stream, const struct xb_comparison *comparison,
     return xb_compare_table_write(stream, comparison, 100, false, error);
 }
 
-/* By way of a file: a text in memory has no colours. */
+/* Writes to a file, because a text in memory has no colours. */
 enum xb_status colour_table(FILE *stream, const struct xb_comparison *comparison,
                             struct xb_error *error)
 {
@@ -193,7 +193,7 @@ void make_pass(struct node *n)
     conclude(n, XB_OUTCOME_PASS, "none of 1 gating cases is worse by 2 % or more");
 }
 
-/* Of everything one. */
+/* One case of each outcome. */
 void make_regression(struct node *n)
 {
     struct xb_compared *compared;

@@ -50,7 +50,7 @@ void make_only_passes_indicative(struct node *n);
 void make_refused(struct node *n);
 void make_forced(struct node *n);
 void make_latency(struct node *n);
-/* Of cases that differ in their parameters alone. */
+/* Cases that differ in their parameters alone. */
 void make_parameters(struct node *n);
 void make_rows_apart(struct node *n); /* measured with other settings */
 void make_all_apart(struct node *n);

@@ -24,7 +24,7 @@
 #define ALPHA 0.01
 #define BOUNDARY 0.98
 
-/* Of cases and of spreads, what is tried. */
+/* The numbers of cases and the spreads that are tried. */
 #define NUMBERS ((size_t)2)
 #define SPREADS ((size_t)4)
 extern const size_t numbers[NUMBERS];
@@ -51,7 +51,7 @@ struct shares {
 
 struct shares shares_of(const struct scenario *scenario, size_t draws);
 double percent(const struct shares *shares, size_t count);
-/* Of DRAWS; prints them. */
+/* The shares among DRAWS comparisons; prints them. */
 struct shares measured(const struct scenario *scenario);
 
 /* ---- what theory promises ---- */

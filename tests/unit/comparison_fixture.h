@@ -32,7 +32,7 @@ void add_both(const char *mode, const char *direction, uint64_t bytes, double ra
 void add_pinned(double ratio);
 /* `count` cases that are the same in both. */
 void add_passing(size_t count);
-/* By either clock. */
+/* A latency by the host's clock, and one by the device's. */
 void add_latency(double host_ratio, double device_ratio);
 
 void compare(void);

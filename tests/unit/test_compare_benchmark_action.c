@@ -141,6 +141,21 @@ static void benchmark_action_tells_of_forced_rows(void **state)
     }
 }
 
+/* A chart that was begun by another release goes on: sizes of a name have no decimal units. */
+static void benchmark_action_names_stay(void **state)
+{
+    static struct xb_record_fact chunk = {.name = "chunk", .value = "64000"};
+    struct node *n = *state;
+    make_parameters(n);
+    for (size_t i = 0; i < n->candidate.record.case_count; i++)
+        n->candidate.cases[i].bytes = 4000000;
+    n->candidate.cases[0].parameters = &chunk;
+    n->candidate.cases[0].parameter_count = 1;
+    cJSON *root = parsed(xb_compare_benchmark_action_write, n);
+    entry(root, "async registered h2d 4000000 B device 0 chunk 64000 B bandwidth");
+    cJSON_Delete(root);
+}
+
 /* Two runs that differ in their figures alone have the same names. */
 static void benchmark_action_names_are_the_cases(void **state)
 {
@@ -169,6 +184,7 @@ int main(void)
         RUN_TEST(benchmark_action_is_written_whatever_the_verdict),
         RUN_TEST(benchmark_action_tells_of_forced_rows),
         RUN_TEST(benchmark_action_names_are_the_cases),
+        RUN_TEST(benchmark_action_names_stay),
     };
     return cmocka_run_group_tests_name("compare_benchmark_action", tests, NULL, NULL);
 }

@@ -124,7 +124,7 @@ static void more_processes_are_advised_where_the_rate_is_higher(void **state)
     }
 }
 
-/* Of wrong data where nothing worked, too. */
+/* The same for wrong data where nothing worked. */
 static void more_wrong_data_where_nothing_worked_may_be_chance(void **state)
 {
     (void)state;

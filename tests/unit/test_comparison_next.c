@@ -173,12 +173,14 @@ static void judges_each_by_its_own(void **state)
     (void)state;
     begin(8, 8);
     add_both("pinned", "h2d", MIB, 0.95);
-    add_both("managed", "h2d", MIB, 0.95);
+    add_both("managed", "h2d", MIB, 0.92);
     assert_int_equal(parse("managed=10%", &error), XB_OK);
     compare();
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "");
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "");
-    assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 2 results is slower by their threshold or more");
+    assert_overall(XB_OUTCOME_REGRESSION, 1,
+                   "1 of 2 results is slower by their threshold or more. Worst: pinned to the GPU, "
+                   "1 MiB: 5.0 % slower");
     assert_int_equal(parse("10%,pinned=10%", &error), XB_OK);
     compare();
     assert_overall(XB_OUTCOME_PASS, 0, "None of 2 results is slower by 10 % or more");

@@ -212,7 +212,7 @@ static void takes_a_parameter_that_a_file_lacks_for_the_default(void **state)
     xb_record_free(&defaults);
 }
 
-/* Of a list of words the first by default is what was measured before there was the option. */
+/* Before there was the option, the first word of its default list was measured. */
 static void takes_a_word_that_a_file_lacks_for_the_first_by_default(void **state)
 {
     static const struct xb_record_fact engine = {.name = "by", .value = "engine", .is_text = true};

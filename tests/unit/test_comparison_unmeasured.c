@@ -148,7 +148,7 @@ static void finds_wrong_data_everywhere(void **state)
     assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 results");
 }
 
-/* Of two gates one judges nothing: what it stands for would pass unseen. */
+/* One of two gates judges nothing: a case that it names would pass unseen. */
 static void does_not_pass_an_idle_gate(void **state)
 {
     (void)state;

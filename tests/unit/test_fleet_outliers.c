@@ -207,7 +207,7 @@ static void test_too_few(void **state)
     assert_finding(XB_FLEET_SLOW, "far", "50 % below its 5 siblings");
 }
 
-/* Of three documents of a GPU the one in the middle of the list is the newest. */
+/* A GPU has three documents. The one in the middle of the list is the newest. */
 static void test_newest_counts(void **state)
 {
     (void)state;

@@ -87,7 +87,7 @@ static void figures_that_gate_are_values(void **state)
     assert_true(fleet.gpus[0].link_speed_gts == 32.0 && fleet.gpus[0].link_width == 16);
     assert_int_equal(fleet.gpus[1].index, 3);
     assert_int_equal(fleet.value_count, 3); /* and not those that do not gate, nor of failed rows */
-    const struct xb_fleet_value *value = find_value("pinned registered h2d 1 KB bandwidth");
+    const struct xb_fleet_value *value = find_value("pinned registered h2d 1000 B bandwidth");
     assert_non_null(value);
     assert_true(value->value == 1000.0 && value->gpu == 0 && value->peer == -1);
     assert_true(fabs(value->scatter - (2000.0 - 250.0) / 2 / 1.96 / 1000) < 1e-4);
@@ -98,7 +98,7 @@ static void figures_that_gate_are_values(void **state)
     assert_string_equal(figure->driver, "580.1");
     assert_string_equal(figure->model, "GPU A");
     assert_string_equal(figure->link, "Gen6 x8"); /* what it can do at most */
-    value = find_value("pinned registered h2d 1 KB latency run latency_host");
+    value = find_value("pinned registered h2d 1000 B latency run latency_host");
     assert_non_null(value);
     assert_true(isnan(value->scatter)); /* the file has no interval */
     assert_false(fleet.figures[value->figure].more_is_better);
@@ -110,7 +110,7 @@ static void what_failed_is_told(void **state)
     cJSON *tree = result_tree();
     take(tree); /* its failed row has data that is wrong */
     assert_has(find_complaint(XB_FLEET_WRONG_DATA)->text,
-               "managed registered h2d 1 KB, device 0: wrong");
+               "managed registered h2d 1000 B, device 0: wrong");
     assert_null(find_complaint(XB_FLEET_FAILED));
     assert_int_equal(fleet.complaint_count, 1); /* a skipped one is none */
     xb_fleet_free(&fleet);
@@ -154,7 +154,7 @@ static void several_processes_have_one_value(void **state)
     assert_int_equal(fleet.left_out_count, 0);
     assert_int_equal(fleet.gpu_count, 2);
     assert_string_equal(fleet.nodes[0].name, "gpu007");
-    const struct xb_fleet_value *value = find_value("pinned registered h2d 1 KB bandwidth");
+    const struct xb_fleet_value *value = find_value("pinned registered h2d 1000 B bandwidth");
     assert_true(value->value == 1000.0);
     double deviation = sqrt((166.667 * 166.667 + 666.667 * 666.667 + 833.333 * 833.333) / 2);
     assert_true(fabs(value->scatter - 1.2533 * deviation / sqrt(3.0) / 1000) < 1e-3);
@@ -164,7 +164,7 @@ static void options_that_matter_make_another_figure(void **state)
 {
     (void)state;
     take(result_tree());
-    size_t first = find_value("pinned registered h2d 1 KB bandwidth")->figure;
+    size_t first = find_value("pinned registered h2d 1000 B bandwidth")->figure;
     const char *usual = fleet.figures[first].options;
     assert_lacks(usual, "mode");     /* it chooses cases */
     assert_lacks(usual, "deadline"); /* it cuts */

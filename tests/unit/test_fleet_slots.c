@@ -192,8 +192,8 @@ static void test_slow_nodes_with_other_addresses(void **state)
     assert_int_equal(count_of(XB_FLEET_SLOW), 7 * SLOTS);
 }
 
-/* Of a node with addresses of its own: not known is which of its slots are slow by design, but none
- * is by more than a half. */
+/* No other node has the addresses of this one. So nobody knows which of its slots are slow by
+ * design, but none is by more than a half. */
 static void test_slow_in_a_rare_slot(void **state)
 {
     static const double shares[] = {1, 0.92, 0.4, 0.92};

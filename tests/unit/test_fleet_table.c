@@ -190,41 +190,103 @@ static void every_finding_has_its_row(void **state)
     free(text);
 }
 
-/* GPUs of a node that are off alike, with all their figures. One that differs has its own. */
+/* gpu003 has eight GPUs, and findings about those of the list. */
+static void make_node(const size_t *gpus, size_t count)
+{
+    make_outliers(&made);
+    for (size_t i = 0; i < 8; i++) {
+        made.gpus[i].node = 2;
+        made.gpus[i].index = (unsigned)i;
+    }
+    for (size_t i = 0; i < count; i++) {
+        made.findings[1 + i] = made.findings[2];
+        made.findings[1 + i].gpu = gpus[i];
+        made.findings[1 + i].deviation = -0.08 + 0.001 * (double)i;
+    }
+    made.judgement.finding_count = 1 + count;
+}
+
+/* GPUs of a node that are off alike in one figure, with all their figures. One that differs has its
+ * own. */
 static void a_node_has_one_row(void **state)
 {
+    static const size_t some[] = {5, 2, 6, 7}, all[] = {0, 1, 2, 3, 4, 5, 6, 7};
     (void)state;
-    make_outliers(&made);
-    for (size_t i = 0; i < 4; i++)
-        made.gpus[i].node = 2;
-    for (size_t i = 1; i < 5; i++) {
-        made.findings[i] = made.findings[2];
-        made.findings[i].gpu = i - 1;
-        made.findings[i].deviation = i == 1 ? -0.5 : -0.08 + 0.001 * (double)i;
-    }
-    made.findings[4] = made.findings[3];
-    made.findings[4].figure = 1;
+    make_node(some, 4);
+    made.findings[1].deviation = -0.5;
+    made.findings[5] = made.findings[4]; /* of the same GPU */
+    made.findings[5].figure = 1;
+    made.judgement.finding_count = 6;
     char *text = table(100, false);
-    assert_has(text, "1 of 40 nodes is slow: gpu003, up to 50.0 % below the others.\n");
-    assert_has(text, "\ngpu003       0  link h2d  27.72 GB/s  55.44 GB/s    -50.0 %     -  "
-                     "slow\ngpu003  2 of 4  link h2d  27.72 GB/s  55.44 GB/s     -7.8 %    "
-                     "+2  slow\n");
+    assert_has(text, "1 of 40 nodes is slow: gpu003, GPUs 2, 5-7, up to 50.0 % below the others.");
+    assert_has(text, "\ngpu003       5  link h2d  27.72 GB/s  55.44 GB/s    -50.0 %     -  "
+                     "slow\ngpu003  2, 6-7  link h2d  27.72 GB/s  55.44 GB/s     -7.9 %    "
+                     "+3  slow\n");
     free(text);
-    made.findings[1].deviation = -0.079;
-    made.judgement.finding_count = 4;
-    for (size_t i = 3; i < 4; i++)
-        made.gpus[i].is_gone = true;
+    make_node(all, 8);
     text = table(100, false);
-    assert_has(text, "1 of 40 nodes is slow: gpu003, all 3 GPUs, up to 7.9 % below the others.\n");
-    assert_has(text, "\ngpu003  all 3  link h2d  27.72 GB/s  55.44 GB/s     -7.9 %    +2  "
+    assert_has(text, "1 of 40 nodes is slow: gpu003, all 8 GPUs, up to 8.0 % below the others.\n");
+    assert_has(text, "\ngpu003  all 8  link h2d  27.72 GB/s  55.44 GB/s     -8.0 %    +7  "
                      "slow\n");
     free(text);
-    for (size_t i = 1; i < 4; i++) {
+    made.gpus[7].is_gone = true;
+    made.judgement.finding_count = 8;
+    text = table(100, false);
+    assert_has(text, "\ngpu003  all 7  ");
+    free(text);
+    for (size_t i = 1; i < 3; i++) {
         made.findings[i].code = XB_FLEET_LINK_WARNING;
         made.findings[i].figure = XB_FLEET_NONE;
     }
+    made.judgement.finding_count = 3;
     text = table(100, false);
-    assert_has(text, "\ngpu003  all 3  -  "); /* without a figure too */
+    assert_has(text, "\ngpu003  0-1  -  "); /* without a figure too */
+    free(text);
+}
+
+/* A row says what it shows of all its GPUs: also where another figure of one is worse. */
+static void gpus_that_are_off_in_different_figures_have_rows_of_their_own(void **state)
+{
+    static const size_t some[] = {1, 4};
+    (void)state;
+    make_node(some, 2);
+    made.findings[2].figure = 1;
+    char *text = table(100, false);
+    assert_has(text, "\ngpu003    1  link h2d  ");
+    assert_has(text, "\ngpu003    4  link peer  ");
+    assert_has(text, "is slow: gpu003, GPUs 1, 4, up to 8.0 % below the others.\n");
+    free(text);
+    made.findings[3] = made.findings[2];
+    made.findings[3].figure = 0;
+    made.judgement.finding_count = 4;
+    text = table(100, false);
+    assert_has(text, "\ngpu003  1, 4  link h2d  27.72 GB/s  55.44 GB/s     -8.0 %    +2  slow\n");
+    free(text);
+}
+
+/* There the address and the UUID of each are asked for. */
+static void verbose_has_a_row_for_each_gpu(void **state)
+{
+    static const size_t some[] = {1, 4};
+    (void)state;
+    make_node(some, 2);
+    char *text = table(200, true);
+    assert_has(text, "\ngpu003    1  0000:10:00.0  ");
+    assert_has(text, "\ngpu003    4  0000:13:00.0  ");
+    assert_has(text, "is slow: gpu003, GPUs 1, 4, up to 8.0 % below the others.\n");
+    free(text);
+}
+
+/* An index beyond those that a row can list. */
+static void gpus_that_cannot_be_listed_are_counted(void **state)
+{
+    static const size_t some[] = {1, 4};
+    (void)state;
+    make_node(some, 2);
+    made.gpus[4].index = 64;
+    char *text = table(100, false);
+    assert_has(text, "\ngpu003  2 of 8  link h2d");
+    assert_has(text, "is slow: gpu003, 2 of 8 GPUs, up to 8.0 % below the others.\n");
     free(text);
 }
 
@@ -376,6 +438,9 @@ int main(void)
         cmocka_unit_test(what_was_not_looked_at_is_in_the_answer),
         cmocka_unit_test(every_finding_has_its_row),
         cmocka_unit_test(a_node_has_one_row),
+        cmocka_unit_test(gpus_that_are_off_in_different_figures_have_rows_of_their_own),
+        cmocka_unit_test(verbose_has_a_row_for_each_gpu),
+        cmocka_unit_test(gpus_that_cannot_be_listed_are_counted),
         cmocka_unit_test(long_lists_are_cut_where_that_is_told),
         cmocka_unit_test(what_many_have_is_not_drained),
         cmocka_unit_test(what_was_cut_short_is_not_drained),

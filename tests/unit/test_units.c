@@ -490,6 +490,21 @@ static void size_is_formatted(void **state)
     }
 }
 
+static void size_of_a_name_has_binary_units(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        const char *text;
+    } rows[] = {{0, "0 B"},          {1000, "1000 B"}, {4000000, "4000000 B"}, {1024, "1 KiB"},
+                {512000, "500 KiB"}, {GIB, "1 GiB"},   {MIB + 1, "1048577 B"}};
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char text[32];
+        assert_ptr_equal(xb_size_key(rows[i].bytes, text, sizeof text), text);
+        assert_string_equal(text, rows[i].text);
+    }
+}
+
 static void duration_is_formatted(void **state)
 {
     (void)state;
@@ -538,6 +553,7 @@ int main(void)
         cmocka_unit_test(long_duration_is_near),
         cmocka_unit_test(duration_is_refused),
         cmocka_unit_test(size_is_formatted),
+        cmocka_unit_test(size_of_a_name_has_binary_units),
         cmocka_unit_test(duration_is_formatted),
         cmocka_unit_test(format_keeps_to_its_buffer),
     };
