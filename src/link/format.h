@@ -10,6 +10,10 @@
 /* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
 
+/* "394.6 to 394.8", in GB/s with so many decimals; one number where both are the same. */
+#define XB_LINK_RANGE 72
+const char *xb_link_range_text(double low, double high, int decimals, char text[XB_LINK_RANGE]);
+
 /* What a verdict is on: a GPU, or a pair, whose source is the GPU. */
 struct xb_link_subject {
     const struct xb_device_info *gpu, *peer; /* `peer` is NULL of a GPU */

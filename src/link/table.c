@@ -286,10 +286,29 @@ static void add_gpus(struct xb_words *words, const struct xb_link_report *report
         xb_words_add(words, " (%s)", report->devices[0].info.name);
 }
 
+/* Nothing is asked of such a pair, or it has no direct access: it is neither OK nor not. */
+static size_t count_not_judged(const struct xb_link_report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+        count += verdict->found.level == XB_LEVEL_OK &&
+                 !(xb_pair_is_judged(verdict) && xb_rate_known(verdict->bandwidth.measured));
+    }
+    return count;
+}
+
+static void add_pairs(struct xb_words *words, size_t count, const char *after)
+{
+    if (count > 0)
+        xb_words_add(words, ", %zu pair%s%s", count, count == 1 ? "" : "s", after);
+}
+
 /* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
 static void print_verdict(FILE *stream, const struct xb_link_report *report)
 {
-    size_t pairs = report->pair_count, bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
+    size_t open = count_not_judged(report), pairs = report->pair_count - open;
+    size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     struct xb_words words = {.length = 0};
     char node[XB_NODE_TEXT];
     xb_node_text(report->node, report->hostname, node);
@@ -300,12 +319,13 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report)
                      bad);
         add_gpus(&words, report);
     }
-    if (bad == 0 && bad_pairs == 0 && pairs > 0)
-        xb_words_add(&words, ", %zu pair%s", pairs, pairs == 1 ? "" : "s");
+    if (bad == 0 && bad_pairs == 0)
+        add_pairs(&words, pairs, "");
     else if (bad_pairs > 0)
         xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs, pairs);
     if (bad + bad_pairs > 0)
         xb_words_add(&words, " %s not OK", bad + bad_pairs == 1 ? "is" : "are");
+    add_pairs(&words, open, " not judged");
     if (report->elapsed > 0)
         xb_words_add(&words, ", %.1f s", report->elapsed);
     xb_heading_print(stream, xb_link_colour(report->level), "%s", words.text);

@@ -18,6 +18,16 @@ const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
     return text;
 }
 
+const char *xb_link_range_text(double low, double high, int decimals, char text[XB_LINK_RANGE])
+{
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%.*f", decimals, low / 1e9);
+    snprintf(most, sizeof most, "%.*f", decimals, high / 1e9);
+    bool is_one = strcmp(least, most) == 0;
+    snprintf(text, XB_LINK_RANGE, "%s%s%s", least, is_one ? "" : " to ", is_one ? "" : most);
+    return text;
+}
+
 /* ---- the path: a row for each link, the device's own first ---- */
 
 static const struct xb_table_column columns[] = {
@@ -115,14 +125,18 @@ void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
     struct xb_words words = {.length = 0};
     bool counted[XB_NVLINK_COUNTERS] = {false};
     uint64_t since_boot[XB_NVLINK_COUNTERS] = {0};
-    double fastest = 0; /* those of a device are alike */
-    char rate[32];
+    double slowest = INFINITY, fastest = 0;
+    char range[XB_LINK_RANGE];
     if (!after->nvlinks_known)
         return;
     for (size_t i = 0; i < XB_NVLINKS; i++)
-        fastest = fmax(fastest, after->nvlinks[i].rate);
+        if (after->nvlinks[i].rate > 0) {
+            slowest = fmin(slowest, after->nvlinks[i].rate);
+            fastest = fmax(fastest, after->nvlinks[i].rate);
+        }
     if (fastest > 0)
-        xb_words_add(&words, ", each %s GB/s each way", xb_rate_text(fastest, rate, sizeof rate));
+        xb_words_add(&words, ", each %s GB/s each way",
+                     xb_link_range_text(slowest, fastest, 2, range));
     NOTE("NVLink", "%u active, %u inactive%s", after->nvlinks_active, after->nvlinks_inactive,
          words.text);
     if (xb_nvlink_facts_known(facts)) {

@@ -22,7 +22,7 @@ struct pairs {
     size_t measured, judged, apart; /* that have a rate; of them judged; without direct access */
     double least, most;             /* rates */
     const struct xb_pair_verdict *first; /* that has a rate */
-    bool alike;                          /* those that have one go by the same links */
+    bool alike;                          /* one sentence tells them: the same links and limits */
 };
 
 static struct pairs sum_up(const struct xb_link_report *report)
@@ -39,10 +39,16 @@ static struct pairs sum_up(const struct xb_link_report *report)
         all.least = fmin(all.least, rate);
         all.most = fmax(all.most, rate);
         all.alike = all.alike && strcmp(verdict->reach.link, all.first->reach.link) == 0 &&
-                    verdict->reach.links == all.first->reach.links;
+                    verdict->reach.links == all.first->reach.links &&
+                    verdict->ceiling == all.first->ceiling &&
+                    verdict->bandwidth.critical == all.first->bandwidth.critical &&
+                    verdict->bandwidth.warning == all.first->bandwidth.warning;
     }
-    all.alike = all.alike && (all.measured == 0 || (all.measured == report->pair_count &&
-                                                    all.most <= ALIKE * all.least));
+    if (all.measured > 0)
+        all.alike =
+            all.alike && all.measured == report->pair_count && all.most <= ALIKE * all.least;
+    else
+        all.alike = all.apart == 0 || all.apart == report->pair_count;
     return all;
 }
 
@@ -50,14 +56,12 @@ static struct pairs sum_up(const struct xb_link_report *report)
 static void print_alike(FILE *stream, const struct pairs *all)
 {
     struct xb_words words = {.length = 0};
+    char range[XB_LINK_RANGE];
     if (all->measured == 0) {
         xb_words_add(&words, "no direct access");
     } else {
         const struct xb_pair_verdict *first = all->first;
-        xb_words_add(&words, "%.1f", all->least / 1e9);
-        if (lround(all->least / 1e8) != lround(all->most / 1e8))
-            xb_words_add(&words, " to %.1f", all->most / 1e9);
-        xb_words_add(&words, " GB/s");
+        xb_words_add(&words, "%s GB/s", xb_link_range_text(all->least, all->most, 1, range));
         if (first->ceiling > 0 && first->reach.links > 0)
             xb_words_add(&words, ", %.0f %% of the %.0f that %u %s%s carry",
                          100 * all->least / first->ceiling, first->ceiling / 1e9,
