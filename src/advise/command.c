@@ -365,8 +365,8 @@ const struct xb_command xb_command_advise = {
                    "from a quick measurement now. --bytes-in and --gpu-time are required.",
     .exits = "0 the GPU is worth it, or --cpu-time was not given; 1 it is not; 2 the command line "
              "is wrong, a file cannot be read or written, a job of --check failed, or a driver "
-             "hung past --deadline; 3 cannot say: results are missing, or nothing can be measured "
-             "here. docs/advise.md has the formulas.",
+             "hung past --deadline; 3 cannot say: results are missing or not precise enough, or "
+             "nothing can be measured here. docs/advise.md has the formulas.",
     .example = "xferbench advise --bytes-in 1G --gpu-time 5ms",
     .operands = XB_OPERANDS_FILES,
     .rows = rows,

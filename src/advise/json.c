@@ -25,23 +25,27 @@ const struct xb_field xb_advice_job_fields[] = {
     XB_CUSTOM("memory", put_memory, NULL),
     XB_FIELDS_END};
 
-/* A size that was looked at, where there is no end that way: `count` is where that stands. */
+/* A size that was looked at, where there is no edge that way: `count` is where that stands. */
 static void put_looked_at(struct xb_json *json, const struct xb_field *field, const void *from)
 {
     const char *base = from;
-    xb_json_put_known_number(json, field->key, !*(const bool *)(base + field->count),
+    xb_json_put_known_number(json, field->key, !(*(const double *)(base + field->count) > 0),
                              *(const double *)(base + field->offset));
 }
 
 typedef struct xb_break_even found;
 const struct xb_field xb_advice_break_even_fields[] = {
-    XB_FIELD("gpu_wins_somewhere", FLAG, found, wins),
-    XB_FIELD("from_in_bytes", DOUBLE, found, from, XB_KNOWN(found, has_from)),
-    XB_FIELD("to_in_bytes", DOUBLE, found, to, XB_KNOWN(found, has_to)),
+    XB_FIELD("gpu_wins_somewhere", FLAG, found, wins, XB_KNOWN(found, is_sure)),
+    XB_FIELD("from_in_bytes", DOUBLE, found, from.middle, XB_RATE),
+    XB_FIELD("from_in_bytes_low", DOUBLE, found, from.low, XB_RATE),
+    XB_FIELD("from_in_bytes_high", DOUBLE, found, from.high, XB_RATE),
+    XB_FIELD("to_in_bytes", DOUBLE, found, to.middle, XB_RATE),
+    XB_FIELD("to_in_bytes_low", DOUBLE, found, to.low, XB_RATE),
+    XB_FIELD("to_in_bytes_high", DOUBLE, found, to.high, XB_RATE),
     XB_CUSTOM("least_looked_at_bytes", put_looked_at, NULL, .offset = offsetof(found, least),
-              .count = offsetof(found, has_from)),
+              .count = offsetof(found, from.high)),
     XB_CUSTOM("most_looked_at_bytes", put_looked_at, NULL, .offset = offsetof(found, most),
-              .count = offsetof(found, has_to)),
+              .count = offsetof(found, to.low)),
     XB_FIELDS_END};
 
 /* An end of the range, which is known where there is one. */

@@ -203,7 +203,7 @@ static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
                 cases[found++] = &records[i].cases[k];
     bool is_read = xb_cases_group(cases, found, by_setting, NULL);
     for (size_t i = 0, equal = 0; is_read && i < found; i += equal) {
-        struct xb_cost tried = {.count = 0};
+        struct xb_cost tried = {.is_by_device = source->is_by_device};
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
         is_read = read_setting(&tried, source, device, records,
                                (struct xb_record_cases){cases + i, equal});
@@ -293,18 +293,20 @@ static double seconds_of(const struct xb_cost_point *point, enum which which,
     return which == ALONE ? point->alone[estimate] : point->behind[estimate];
 }
 
-/* What starting a copy adds to its bytes by the rate of a larger one: hardly more than this, most
- * likely, and at most. */
-static const double starting[XB_ESTIMATES] = {0, 10e-6, 100e-6};
-
-/* Less than the smallest, which is not small itself: at least its share of that time, at most all
- * of it. */
-static double below_smallest(const struct xb_cost_point *smallest, uint64_t bytes, double seconds,
+/*
+ * Less than the smallest row takes its share of that row's time and the start of a copy, and no
+ * more than the row, within these bounds. Every time in the committed sweeps lies between them,
+ * whichever of its rows is the smallest (tests/unit/test_advise_model.c). The second of each is for
+ * what the device does alone: CPUs copy faster out of their caches, and their threads start late.
+ */
+static double below_smallest(const struct xb_cost *cost, uint64_t bytes, double seconds,
                              enum xb_estimate estimate)
 {
-    if (smallest->bytes <= XB_COST_SMALL)
-        return seconds;
-    return fmin(seconds, seconds * (double)bytes / (double)smallest->bytes + starting[estimate]);
+    static const double factors[][XB_ESTIMATES] = {{0.4, 1, 1.5}, {0.9, 1, 1.2}};
+    static const double starts[][XB_ESTIMATES] = {{0, 10e-6, 300e-6}, {0, 10e-6, 100e-6}};
+    double share = seconds * (double)bytes / (double)cost->points[0].bytes;
+    return factors[cost->is_by_device][estimate] *
+           fmin(seconds, share + starts[cost->is_by_device][estimate]);
 }
 
 static double cost_of(const struct xb_cost *cost, uint64_t bytes, enum which which,
@@ -323,7 +325,7 @@ static double cost_of(const struct xb_cost *cost, uint64_t bytes, enum which whi
     if (above->bytes == bytes)
         return seconds;
     if (at == 0)
-        return below_smallest(above, bytes, seconds, estimate);
+        return below_smallest(cost, bytes, seconds, estimate);
     const struct xb_cost_point *below = above - 1;
     double share = (double)(bytes - below->bytes) / (double)(above->bytes - below->bytes);
     double from = seconds_of(below, which, estimate);
@@ -379,9 +381,8 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
     else if (points[at].bytes == bytes)
         xb_words_add(words, "row of %s", xb_size_format(bytes, one, sizeof one));
     else if (at == 0)
-        xb_words_add(words, "below its smallest, %s: %s",
-                     xb_size_format(points[0].bytes, one, sizeof one),
-                     points[0].bytes <= XB_COST_SMALL ? "as long as that" : "by the rate there");
+        xb_words_add(words, "below its smallest, %s: by the rate there",
+                     xb_size_format(points[0].bytes, one, sizeof one));
     else
         xb_words_add(words, "between rows of %s and %s",
                      xb_size_format(points[at - 1].bytes, one, sizeof one),

@@ -26,7 +26,8 @@ struct xb_cost_point {
 struct xb_cost {
     struct xb_cost_point *points; /* by size, each size once */
     size_t count;
-    bool has_others; /* rows of other settings, which do not count */
+    bool has_others;   /* rows of other settings, which do not count */
+    bool is_by_device; /* as in struct xb_cost_source */
 };
 
 struct xb_costs {
@@ -48,10 +49,6 @@ XB_MUST_CHECK enum xb_status xb_costs_read(struct xb_costs *costs, const struct 
                                            size_t count, struct xb_error *error);
 void xb_costs_free(struct xb_costs *costs);
 
-/* At sizes up to this a copy's time is how long it takes to start and to wait, whatever it moves:
- * the time of the smallest row stands for anything smaller. */
-#define XB_COST_SMALL (UINT64_C(64) << 10)
-
 /* From this size on a copy's time grows with its bytes: such a row tells the rate of any larger. */
 #define XB_COST_LARGE (UINT64_C(16) << 20)
 
@@ -62,8 +59,7 @@ bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes);
 /*
  * Seconds, of a cost that is known; 0 for 0 bytes. Between two measured sizes on the line through
  * both, beyond the largest what that takes and the further bytes by its rate, below the smallest
- * what the smallest takes; if that is not small, its share of that and the start of a copy, with
- * wide bounds.
+ * its share of that and the start of a copy, with wide bounds.
  */
 double xb_cost_alone(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);
 double xb_cost_behind(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);

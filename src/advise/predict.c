@@ -320,7 +320,7 @@ void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_
     if (!fits(costs, job) || !xb_strategy_is_asked(job, strategy))
         return;
     prediction->is_known = predict_running(&work, strategy);
-    prediction->at_least = fmax(prediction->running[XB_MIDDLE], job->gpu_time);
+    prediction->at_least = fmax(prediction->running[XB_LOW], job->gpu_time);
     if (prediction->is_known && !job->is_in_pinned && is_pinned(strategy))
         prediction->is_known = add_pinning(&work);
     for (int i = 0; i < XB_ESTIMATES; i++)
@@ -338,16 +338,22 @@ bool xb_prediction_has_ends(const struct xb_prediction *prediction)
     return prediction->total[XB_LOW] < prediction->total[XB_HIGH];
 }
 
+double xb_predictions_least(const struct xb_predictions *all, enum xb_estimate estimate)
+{
+    double least = INFINITY;
+    for (int i = 0; i < XB_STRATEGIES; i++)
+        if (all->each[i].is_known)
+            least = fmin(least, all->each[i].total[estimate]);
+    return least;
+}
+
 void xb_predict_all(const struct xb_costs *costs, const struct xb_job *job,
                     struct xb_predictions *all)
 {
-    double fastest = INFINITY;
     *all = (struct xb_predictions){.job = *job};
-    for (int i = 0; i < XB_STRATEGIES; i++) {
+    for (int i = 0; i < XB_STRATEGIES; i++)
         xb_predict(costs, job, (enum xb_strategy)i, &all->each[i]);
-        if (all->each[i].is_known)
-            fastest = fmin(fastest, all->each[i].total[XB_MIDDLE]);
-    }
+    double fastest = xb_predictions_least(all, XB_MIDDLE);
     for (int i = XB_STRATEGIES - 1; i >= 0; i--) /* from the least simple one on */
         if (all->each[i].is_known && all->each[i].total[XB_MIDDLE] * (1 - AS_GOOD) <= fastest)
             all->best = &all->each[i];
@@ -373,24 +379,31 @@ static bool is_looked_at(const struct xb_job *job, double factor)
            (double)job->out * factor <= MOST_BYTES;
 }
 
+/* A job of any size, and which of its times counts. */
+struct walk {
+    const struct xb_costs *costs;
+    const struct xb_job *job;
+    enum xb_estimate estimate;
+};
+
 /* How much faster the GPU is, in seconds; NAN where nothing can be predicted. */
-static double gain_at(const struct xb_costs *costs, const struct xb_job *job, double factor)
+static double gain_at(const struct walk *on, double factor)
 {
     struct xb_predictions all;
-    if (!is_looked_at(job, factor))
+    if (!is_looked_at(on->job, factor))
         return (double)NAN;
-    struct xb_job scaled = xb_job_scaled(job, factor);
-    xb_predict_all(costs, &scaled, &all);
-    return all.best != NULL ? scaled.cpu_time - all.best->total[XB_MIDDLE] : (double)NAN;
+    struct xb_job scaled = xb_job_scaled(on->job, factor);
+    xb_predict_all(on->costs, &scaled, &all);
+    return all.best != NULL ? scaled.cpu_time - xb_predictions_least(&all, on->estimate)
+                            : (double)NAN;
 }
 
 /* The factor between `wins` and `loses` at which both take as long. */
-static double find_edge(const struct xb_costs *costs, const struct xb_job *job, double wins,
-                        double loses)
+static double find_edge(const struct walk *on, double wins, double loses)
 {
     for (int i = 0; i < HALVINGS; i++) {
         double middle = sqrt(wins * loses);
-        if (gain_at(costs, job, middle) > 0)
+        if (gain_at(on, middle) > 0)
             wins = middle;
         else
             loses = middle;
@@ -400,13 +413,12 @@ static double find_edge(const struct xb_costs *costs, const struct xb_job *job, 
 
 /* Goes from `from` by steps until the outcome is another, or nothing is known, or the sizes end.
  * *last is the last factor with the same outcome; returns whether it ended with another. */
-static bool walk(const struct xb_costs *costs, const struct xb_job *job, double from, double step,
-                 double *last, double *other)
+static bool walk(const struct walk *on, double from, double step, double *last, double *other)
 {
-    bool wins = gain_at(costs, job, from) > 0;
+    bool wins = gain_at(on, from) > 0;
     *last = from;
     for (double at = from * step;; at *= step) {
-        double gain = gain_at(costs, job, at);
+        double gain = gain_at(on, at);
         if (isnan(gain))
             return false;
         if ((gain > 0) != wins) {
@@ -418,48 +430,100 @@ static bool walk(const struct xb_costs *costs, const struct xb_job *job, double 
 }
 
 /* Whether it is the device's memory that ends the walk after that factor. */
-static bool is_full(const struct xb_costs *costs, const struct xb_job *job, double factor)
+static bool is_full(const struct walk *on, double factor)
 {
-    struct xb_job next = xb_job_scaled(job, factor * STEP);
-    return is_looked_at(job, factor * STEP) && !fits(costs, &next);
+    struct xb_job next = xb_job_scaled(on->job, factor * STEP);
+    return is_looked_at(on->job, factor * STEP) && !fits(on->costs, &next);
+}
+
+/* Where the GPU wins by the time that is most likely: between two factors. */
+struct wins {
+    bool somewhere, has_from, has_to, fills_device;
+    double from, to; /* the smallest or largest that is looked at where there is no such edge */
+};
+
+static struct wins find_wins(const struct walk *on)
+{
+    struct wins found = {.somewhere = true};
+    double last = 1, other = 1;
+    double inside = 1; /* where the GPU wins */
+    if (!(gain_at(on, 1) > 0)) {
+        found.has_from = walk(on, 1, STEP, &last, &other);
+        found.from = found.has_from ? find_edge(on, other, last) : 1;
+        if (!found.has_from) {
+            found.to = last;
+            found.fills_device = is_full(on, last);
+            found.has_to = found.somewhere = walk(on, 1, 1 / STEP, &last, &other);
+            found.from = last;
+            if (!found.somewhere)
+                return found;
+            found.to = find_edge(on, other, last);
+        }
+        inside = other;
+    }
+    if (!found.has_from) {
+        found.has_from = walk(on, inside, 1 / STEP, &last, &other);
+        found.from = found.has_from ? find_edge(on, last, other) : last;
+    }
+    if (!found.has_to) {
+        found.has_to = walk(on, inside, STEP, &last, &other);
+        found.to = found.has_to ? find_edge(on, last, other) : last;
+        found.fills_device = !found.has_to && is_full(on, last);
+    }
+    return found;
+}
+
+/* Goes from a factor by steps while the GPU wins, or while it loses. Returns where that ends; 0
+ * where it does not. */
+static double end_of(const struct walk *on, double from, double step, bool wins)
+{
+    double last, other;
+    if ((gain_at(on, from) > 0) != wins)
+        return from;
+    if (!walk(on, from, step, &last, &other))
+        return 0;
+    return wins ? find_edge(on, last, other) : find_edge(on, other, last);
+}
+
+static uint64_t smallest_row(const struct xb_costs *costs)
+{
+    uint64_t smallest = UINT64_MAX;
+    for (int kind = 0; kind < XB_COSTS; kind++)
+        if (costs->costs[kind].count > 0 && costs->costs[kind].points[0].bytes < smallest)
+            smallest = costs->costs[kind].points[0].bytes;
+    return smallest;
+}
+
+static struct xb_edge edge_of(double low, double middle, double high, double in)
+{
+    return (struct xb_edge){in * low, low > 0 && high > 0 ? in * middle : 0, in * high};
 }
 
 struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const struct xb_job *job)
 {
-    struct xb_break_even found = {.is_known = false};
-    double here = gain_at(costs, job, 1);
-    double in = (double)job->in;
-    double last = 1, other = 1;
-    if (isnan(here) || !(job->cpu_time > 0))
+    const struct walk usual = {costs, job, XB_MIDDLE}, low = {costs, job, XB_LOW},
+                      high = {costs, job, XB_HIGH};
+    struct xb_break_even found = {.smallest_row = smallest_row(costs)};
+    const double in = (double)job->in;
+    if (!(job->cpu_time > 0) || isnan(gain_at(&usual, 1)))
         return found;
+    const struct wins wins = find_wins(&usual);
     found.is_known = true;
-    double inside = 1; /* where the GPU wins */
-    if (!(here > 0)) {
-        if (walk(costs, job, 1, STEP, &last, &other)) {
-            found.has_from = true;
-            found.from = in * find_edge(costs, job, other, last);
-        } else {
-            found.most = in * last;
-            found.fills_device = is_full(costs, job, last);
-            found.has_to = walk(costs, job, 1, 1 / STEP, &last, &other);
-            found.least = in * last;
-            if (!found.has_to)
-                return found;
-            found.to = in * find_edge(costs, job, other, last);
-        }
-        inside = other;
+    found.wins = wins.somewhere;
+    found.fills_device = wins.fills_device;
+    found.least = in * wins.from;
+    found.most = in * wins.to;
+    if (!wins.somewhere) { /* not even if the GPU takes as little as it may? */
+        found.is_sure = !(end_of(&low, wins.from, STEP, false) > 0);
+        return found;
     }
-    found.wins = true;
-    if (!found.has_from) {
-        found.has_from = walk(costs, job, inside, 1 / STEP, &last, &other);
-        found.from = in * find_edge(costs, job, last, other);
-        found.least = in * last;
-    }
-    if (!found.has_to) {
-        found.has_to = walk(costs, job, inside, STEP, &last, &other);
-        found.to = in * find_edge(costs, job, last, other);
-        found.most = in * last;
-        found.fills_device = !found.has_to && is_full(costs, job, last);
-    }
+    double from = end_of(&high, wins.from, STEP, false);
+    double to = end_of(&high, wins.to, 1 / STEP, false);
+    found.is_sure = from > 0 && to >= from;
+    if (found.is_sure && (wins.has_from || from > wins.from))
+        found.from = edge_of(wins.has_from ? end_of(&low, wins.from, 1 / STEP, true) : 0, wins.from,
+                             from, in);
+    if (found.is_sure && (wins.has_to || to < wins.to))
+        found.to = edge_of(to, wins.to, wins.has_to ? end_of(&low, wins.to, STEP, true) : 0, in);
     return found;
 }

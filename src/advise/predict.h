@@ -95,17 +95,25 @@ struct xb_predictions {
 void xb_predict_all(const struct xb_costs *costs, const struct xb_job *job,
                     struct xb_predictions *all);
 
-/*
- * Where GPU and CPU take as long, if bytes, GPU time and CPU time grow together: the GPU wins from
- * `from` to `to` bytes of input.
- */
+/* The least of all that are known, in seconds; INFINITY where none is. */
+double xb_predictions_least(const struct xb_predictions *all, enum xb_estimate estimate);
+
+/* A size at which the outcome changes, in bytes of input. 0 where it is not known, or there is
+ * none: the outcome stays the same to the end of what was looked at. */
+struct xb_edge {
+    double low, middle, high; /* `middle` only where both others are known */
+};
+
+/* Where GPU and CPU take as long, if bytes, GPU time and CPU time grow together. */
 struct xb_break_even {
     bool is_known;         /* false: nothing can be predicted, or nobody asks */
+    bool is_sure;          /* that the GPU wins somewhere, or nowhere */
     bool wins;             /* false: at no size looked at */
-    bool has_from, has_to; /* false: at all smaller, or larger, sizes looked at too */
-    double from, to;       /* bytes of input */
-    double least, most;    /* sizes looked at, where there is no end that way */
+    struct xb_edge from;   /* the GPU may win from `low` on, and does from `high` on */
+    struct xb_edge to;     /* up to `low` it does, and up to `high` it may */
+    double least, most;    /* sizes looked at, where there is no edge that way */
     bool fills_device;     /* `most` is as much as the device's memory holds */
+    uint64_t smallest_row; /* its bytes */
 };
 struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const struct xb_job *job);
 

@@ -19,8 +19,8 @@ struct xb_advice_report {
 };
 
 enum xb_worth {
-    XB_WORTH_YES = 0,    /* the GPU is worth it; or nobody asked */
-    XB_WORTH_NO = 1,     /* the CPU is as fast or faster */
+    XB_WORTH_YES = 0,    /* the GPU is faster, even at the high end of a way; or nobody asked */
+    XB_WORTH_NO = 1,     /* the CPU is as fast or faster than the low end of every way */
     XB_WORTH_UNKNOWN = 3 /* what is known does not decide it */
 };
 enum xb_worth xb_advice_judge(const struct xb_predictions *predictions);

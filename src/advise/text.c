@@ -7,12 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Without rows of both ways at once the time is the least that it can be. */
-static bool surely_beats(const struct xb_prediction *one, double cpu)
-{
-    return one->is_known && one->total[one->lacks_both_ways ? XB_HIGH : XB_MIDDLE] < cpu;
-}
-
 bool xb_advice_any_may_beat(const struct xb_predictions *predictions, double seconds)
 {
     for (int i = 0; i < XB_STRATEGIES; i++)
@@ -34,12 +28,12 @@ enum xb_worth xb_advice_judge(const struct xb_predictions *predictions)
         return best != NULL ? XB_WORTH_YES : XB_WORTH_UNKNOWN;
     if (is_too_large(predictions))
         return XB_WORTH_UNKNOWN;
-    if (best == NULL || !(best->total[XB_MIDDLE] < cpu))
-        return xb_advice_any_may_beat(predictions, cpu) ? XB_WORTH_UNKNOWN : XB_WORTH_NO;
-    for (int i = 0; i < XB_STRATEGIES; i++)
-        if (surely_beats(&predictions->each[i], cpu))
-            return XB_WORTH_YES;
-    return XB_WORTH_UNKNOWN;
+    if (xb_predictions_least(predictions, XB_HIGH) < cpu)
+        return XB_WORTH_YES;
+    return xb_predictions_least(predictions, XB_LOW) >= cpu &&
+                   !xb_advice_any_may_beat(predictions, cpu)
+               ? XB_WORTH_NO
+               : XB_WORTH_UNKNOWN;
 }
 
 const char *xb_advice_time_text(double seconds, char *text, size_t size)
@@ -101,10 +95,21 @@ static void add_names(struct xb_words *words, const struct xb_predictions *predi
                                      : "");
 }
 
+/* Bounds that are further apart than this share are told. */
+#define WIDE 0.1
+
+/* Whether results of more sizes would bring the bounds together. */
+static bool lacks_sizes(const struct xb_prediction *one)
+{
+    return one->total[one->lacks_both_ways ? XB_MIDDLE : XB_HIGH] > (1 + WIDE) * one->total[XB_LOW];
+}
+
 static void say_unknown(const struct xb_predictions *predictions, struct xb_words *words)
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
+    double least = xb_predictions_least(predictions, XB_LOW);
+    double most = xb_predictions_least(predictions, XB_HIGH);
     char cpu_text[32], gpu_text[32], high[32];
     if (best == NULL) {
         xb_words_add(words, is_too_large(predictions)
@@ -112,14 +117,23 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
                                 : "Cannot say: no way has all the results that it needs.");
         return;
     }
+    bool is_between = least < cpu;
     xb_words_add(words, "Cannot say: %s on the CPU, %s",
                  xb_advice_time_text(cpu, cpu_text, sizeof cpu_text),
-                 xb_advice_time_text(best->total[XB_MIDDLE], gpu_text, sizeof gpu_text));
-    if (best->lacks_both_ways)
-        xb_words_add(words, " to %s", xb_advice_time_text(best->total[XB_HIGH], high, sizeof high));
-    xb_words_add(words, " by the fastest way known (%s).", xb_strategy_words[best->strategy].name);
-    if (best->lacks_both_ways)
+                 xb_advice_time_text(is_between ? least : best->total[XB_MIDDLE], gpu_text,
+                                     sizeof gpu_text));
+    if (is_between)
+        xb_words_add(words, " to %s", xb_advice_time_text(most, high, sizeof high));
+    xb_words_add(words, " by the fastest way known");
+    if (!is_between || best->total[XB_LOW] < cpu)
+        xb_words_add(words, " (%s)", xb_strategy_words[best->strategy].name);
+    xb_words_add(words, ".");
+    if (is_between && best->lacks_both_ways)
         xb_words_add(words, " No result is of copies both ways at once.");
+    if (is_between && lacks_sizes(best))
+        xb_words_add(words, " Results of more sizes would tell.");
+    else if (is_between && !best->lacks_both_ways)
+        xb_words_add(words, " That is close: within the error of the measurement.");
     if (!xb_advice_any_may_beat(predictions, cpu))
         return;
     xb_words_add(words, " Perhaps faster, but not measured: ");
@@ -130,23 +144,33 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
 /* A ring that is made once, and is used so often, costs next to nothing. */
 #define OFTEN 100
 
-/* Bounds that are further apart than this share are told. */
-#define WIDE 0.1
+/* Where the fastest may take longer than the CPU: which way surely takes less. */
+static void add_sure_way(struct xb_words *words, const struct xb_predictions *predictions)
+{
+    const struct xb_prediction *one = predictions->each;
+    char high[32];
+    while (!one->is_known || !(one->total[XB_HIGH] < predictions->job.cpu_time))
+        one++;
+    xb_words_add(words, " Even so the GPU is faster: %s takes %s at most.",
+                 xb_strategy_words[one->strategy].name,
+                 xb_advice_time_text(one->total[XB_HIGH], high, sizeof high));
+}
 
 /* What a reader has to know of the fastest. */
-static void add_caveats(const struct xb_predictions *predictions, struct xb_words *words)
+static void add_caveats(const struct xb_predictions *predictions, enum xb_worth worth,
+                        struct xb_words *words)
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
     char low[32], high[32];
     xb_advice_time_text(best->total[XB_LOW], low, sizeof low);
     xb_advice_time_text(best->total[XB_HIGH], high, sizeof high);
-    if (best->lacks_both_ways)
-        xb_words_add(words, " It takes up to %s if copies both ways slow each other.", high);
-    else if (best->total[XB_HIGH] > (1 + WIDE) * best->total[XB_LOW])
+    if (lacks_sizes(best))
         xb_words_add(words, " It may take %s to %s: more sizes would tell.", low, high);
-    else if (cpu > best->total[XB_LOW] && cpu < best->total[XB_HIGH])
-        xb_words_add(words, " That is close: within the error of the measurement.");
+    else if (best->lacks_both_ways)
+        xb_words_add(words, " It takes up to %s if copies both ways slow each other.", high);
+    if (cpu > 0 && worth == XB_WORTH_YES && best->total[XB_HIGH] >= cpu)
+        add_sure_way(words, predictions);
     if (!xb_advice_any_may_beat(predictions, best->total[XB_MIDDLE]))
         return;
     xb_words_add(words, " Perhaps faster, but not measured: ");
@@ -160,7 +184,8 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     double cpu = predictions->job.cpu_time;
     char gpu_text[32], cpu_text[32];
     xb_advice_time_text(cpu, cpu_text, sizeof cpu_text);
-    if (xb_advice_judge(predictions) == XB_WORTH_UNKNOWN) {
+    const enum xb_worth worth = xb_advice_judge(predictions);
+    if (worth == XB_WORTH_UNKNOWN) {
         say_unknown(predictions, words);
         return;
     }
@@ -177,7 +202,7 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     if (!(cpu > 0))
         xb_words_add(words, "Fastest%s: %s: %s",
                      xb_advice_any_may_beat(predictions, gpu) ? " known way" : "", how, gpu_text);
-    else if (gpu < cpu)
+    else if (worth == XB_WORTH_YES)
         xb_words_add(words, "Yes: use the GPU. %s against %s on the CPU", gpu_text, cpu_text);
     else
         xb_words_add(words, "No: stay on the CPU. %s against %s on the GPU", cpu_text, gpu_text);
@@ -187,7 +212,7 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     }
     xb_words_add(words, "%s", is_ring ? " (making the ring once is not counted)" : "");
     xb_words_add(words, ". %s the limit.", limits[best->limit].text);
-    add_caveats(predictions, words);
+    add_caveats(predictions, worth, words);
 }
 
 /* ---- what is missing ---- */
@@ -253,25 +278,54 @@ static const char *about(double bytes, char *text, size_t size)
     return text;
 }
 
+/* Whether there is a range to tell, and not one size. */
+static bool is_wide(const struct xb_edge *edge)
+{
+    return edge->high > (1 + WIDE) * edge->low;
+}
+
+/* " from 3.2 MiB"; a range where the bounds are wide; "or less" where one is not known. */
+static void add_edge(struct xb_words *words, const char *before, const struct xb_edge *edge)
+{
+    char low[32], middle[32], high[32];
+    about(edge->low, low, sizeof low);
+    about(edge->middle, middle, sizeof middle);
+    about(edge->high, high, sizeof high);
+    if (!(edge->middle > 0))
+        xb_words_add(words, "%s%s or %s", before, edge->low > 0 ? low : high,
+                     edge->low > 0 ? "more" : "less");
+    else if (is_wide(edge))
+        xb_words_add(words, "%ssomewhere between %s and %s", before, low, high);
+    else
+        xb_words_add(words, "%s%s", before, middle);
+}
+
 void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words)
 {
-    char from[32], to[32], least[32], most[32];
-    if (!found->is_known)
-        return;
-    about(found->from, from, sizeof from);
-    about(found->to, to, sizeof to);
+    const struct xb_edge *from = &found->from, *to = &found->to;
+    const bool has_from = from->high > 0, has_to = to->low > 0;
+    char least[32], most[32];
     about(found->least, least, sizeof least);
     about(found->most, most, sizeof most);
-    if (!found->wins)
-        xb_words_add(words, "The CPU wins at every size, %s to %s of input", least, most);
-    else if (found->has_from && found->has_to)
-        xb_words_add(words, "The GPU wins from %s to %s of input", from, to);
-    else if (found->has_from)
-        xb_words_add(words, "The GPU wins from %s of input on", from);
-    else if (found->has_to)
-        xb_words_add(words, "The GPU wins up to %s of input", to);
+    if (!found->is_known)
+        return;
+    if (!found->is_sure)
+        xb_words_add(words, "It is not known at which sizes the GPU wins: its times are not "
+                            "precise enough");
+    else if (has_from || has_to)
+        xb_words_add(words, "The GPU wins");
     else
-        xb_words_add(words, "The GPU wins at every size, %s to %s of input", least, most);
+        xb_words_add(words, "The %s wins at every size, %s to %s of input",
+                     found->wins ? "GPU" : "CPU", least, most);
+    if (has_from)
+        add_edge(words, " from ", from);
+    if (has_to)
+        add_edge(words, has_from ? " to " : " up to ", to);
+    if (has_from || has_to)
+        xb_words_add(words, " of input%s", has_to ? "" : " on");
+    if (has_from && is_wide(from) && from->low < (double)found->smallest_row)
+        xb_words_add(words, "; below %s nothing was measured",
+                     about((double)found->smallest_row, least, sizeof least));
     if (found->fills_device)
         xb_words_add(words, "; more does not fit into its memory");
     xb_words_add(words, ". Output and both times are taken to grow with the input.");

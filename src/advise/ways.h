@@ -45,6 +45,7 @@ struct xb_cost_source {
     const char *variants[4]; /* ends with NULL; one of them counts */
     const char *direction;   /* NULL: any */
     bool is_setup;           /* what counts is setup_time and not the copy */
+    bool is_by_device;       /* the device copies, and no CPU has a part in it */
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 

@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "machine/host_activity.h"
 #include "machine/pcie.h"
-#include "session_internal.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -50,6 +49,14 @@ struct xb_conditions {
     struct view views[2];
 };
 
+void xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
+                    struct xb_device_health *health)
+{
+    memset(health, 0, sizeof *health);
+    if (driver->backend->device_health != NULL)
+        driver->backend->device_health(driver, index, parts, health);
+}
+
 /* Looks once, while copies go this way, and keeps that if they still do at its end. */
 static void look_at(struct xb_conditions *conditions, size_t way)
 {
@@ -60,11 +67,10 @@ static void look_at(struct xb_conditions *conditions, size_t way)
     /* The last reading counts, or the first of hardware that slows down. It takes long: not
      * between the readings below. */
     if (view->count % ROUNDS == 0 && !view->clocks.slowed_by_hardware)
-        xb_session_read_health(conditions->driver, conditions->index, XB_HEALTH_CLOCKS,
-                               &view->clocks);
+        xb_health_read(conditions->driver, conditions->index, XB_HEALTH_CLOCKS, &view->clocks);
     if (conditions->probe != NULL)
         look.load_s = xb_memory_probe_time(conditions->probe);
-    xb_session_read_health(conditions->driver, conditions->index, XB_HEALTH_TRAFFIC, &health);
+    xb_health_read(conditions->driver, conditions->index, XB_HEALTH_TRAFFIC, &health);
     look.traffic_known = health.traffic_known && health.counted[XB_PCIE_RETRAINS];
     look.retrains = health.counts[XB_PCIE_RETRAINS];
     look.sent = health.bytes_sent;

@@ -25,6 +25,11 @@ struct xb_link_conditions {
     double mean, fastest; /* the copies themselves, in bytes per second: all samples, the fastest */
 };
 
+/* The parts (enum xb_health_part) that the vendor's library knows of the device; nothing where the
+ * backend has no such library. */
+void xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
+                    struct xb_device_health *health);
+
 struct xb_conditions;
 
 /* For copies of device `index` at that PCI address, which is borrowed. XB_ERR_MEMORY. */

@@ -10,6 +10,10 @@
 /* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
 
+/* "394.6 to 394.8", in GB/s with so many decimals; one number where both are the same. */
+#define XB_LINK_RANGE 72
+const char *xb_link_range_text(double low, double high, int decimals, char text[XB_LINK_RANGE]);
+
 /* What a verdict is on: a GPU, or a pair, whose source is the GPU. */
 struct xb_link_subject {
     const struct xb_device_info *gpu, *peer; /* `peer` is NULL of a GPU */
@@ -37,18 +41,12 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 /* The colour of a verdict on a terminal. */
 enum xb_colour xb_link_colour(enum xb_level level);
 
-/* Prints the path of a device hop by hop. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_link_table_path(FILE *stream, const struct xb_verdict *verdict,
-                                                struct xb_error *error);
+/* Why a verdict is not OK, a line a reason; `of` begins each. */
+void xb_link_print_reasons(FILE *stream, const struct xb_findings *found, const char *of);
 
-/* Prints how many NVLinks there are after the test, how fast they are, and what they counted.
- * Prints nothing where it is not known how many there are. */
-void xb_link_table_nvlinks(FILE *stream, const struct xb_device_health *after,
-                           const struct xb_nvlink_facts *facts);
-
-/* Tells all pairs in one sentence, and in a matrix where they differ or the report is verbose.
- * Nothing where there are fewer than two devices. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_link_table_pairs(FILE *stream, const struct xb_link_report *report,
-                                                 struct xb_error *error);
+/* Prints all that is known of a GPU. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *device,
+                                                  const struct xb_verdict *verdict,
+                                                  struct xb_error *error);
 
 #endif

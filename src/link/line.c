@@ -98,14 +98,9 @@ static void widen(struct range *range, double value)
 
 static void put_range(FILE *stream, const char *name, struct range range)
 {
-    char low[32];
-    char high[32];
-    snprintf(low, sizeof low, "%.1f", range.low / 1e9);
-    snprintf(high, sizeof high, "%.1f", range.high / 1e9);
-    if (range.high > 0 && strcmp(low, high) == 0)
-        fprintf(stream, ", %s %s", name, low);
-    else if (range.high > 0)
-        fprintf(stream, ", %s %s to %s", name, low, high);
+    char text[XB_LINK_RANGE];
+    if (range.high > 0)
+        fprintf(stream, ", %s %s", name, xb_link_range_text(range.low, range.high, 1, text));
 }
 
 static const char *lanes_of(const struct xb_verdict *verdict, char *text, size_t size)

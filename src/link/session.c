@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "run/command.h"
-#include "session_internal.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -15,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 /* A measurement ends so long before the deadline, for the report to be written in time. */
 #define MARGIN_S 0.5
@@ -22,6 +22,10 @@
 #define LEAVE_S 1.0
 /* Between two looks whether there is something new. */
 #define GLANCE_MS 5
+/* Often enough to see a link that changes during a transfer, seldom enough to disturb nothing. */
+#define WATCH_INTERVAL_S 0.005
+/* Of a pair: so few samples, of 10 ms each, that the pairs of eight devices take seconds. */
+#define SAMPLES "5"
 
 enum xb_status xb_link_session_open(struct xb_link_session **session, struct xb_error *error)
 {
@@ -46,42 +50,54 @@ void xb_link_session_close(struct xb_link_session *session)
 }
 
 /* Whose holder died has the lock all the same: what it guards is written in whole steps. */
-void xb_session_lock(struct xb_link_session *session)
+static void lock(struct xb_link_session *session)
 {
     if (pthread_mutex_lock(&session->lock) == EOWNERDEAD)
         (void)pthread_mutex_consistent(&session->lock);
 }
 
-void xb_session_unlock(struct xb_link_session *session)
+static void unlock(struct xb_link_session *session)
 {
     (void)pthread_mutex_unlock(&session->lock);
 }
 
-bool xb_session_time_is_up(const struct xb_link_session *session)
+/* Whether a signal came, or the time after which nothing is begun. */
+static bool time_is_up(const struct xb_link_session *session)
 {
     return xb_clock_now() >= session->deadline - MARGIN_S || xb_interrupt_signal() != 0;
 }
 
 /* ---- runs and readings ---- */
 
-enum xb_status xb_session_plan(const struct xb_link_session *session, struct xb_driver *driver,
-                               const char *const *options, struct xb_session_run *run,
-                               struct xb_error *error)
+/* A run of one mode, with the options of the session. Release with free_run, whatever plan
+ * returned. */
+#define WORDS 20
+struct session_run {
+    char *words[WORDS]; /* as of a command line; not owned */
+    struct xb_config config;
+    struct xb_run run;
+};
+
+/* Plans a run as a command line with these options, at most 13 words and a NULL, would ask for it.
+ * XB_ERR_USAGE for what cannot be. */
+static enum xb_status plan(const struct xb_link_session *session, struct xb_driver *driver,
+                           const char *const *options, struct session_run *run,
+                           struct xb_error *error)
 {
     const char *const always[] = {
         "link", "--size", session->size_text, "--backend", session->backend_name, "--quiet"};
     size_t count = 0;
-    *run = (struct xb_session_run){.run = {.backend = driver->backend,
-                                           .driver = driver,
-                                           .probe = session->probe,
-                                           .config = &run->config,
-                                           .sysfs = session->sysfs,
-                                           .unhurried = true, /* errors are counted meanwhile */
-                                           .deadline = session->deadline - MARGIN_S}};
+    *run = (struct session_run){.run = {.backend = driver->backend,
+                                        .driver = driver,
+                                        .probe = session->probe,
+                                        .config = &run->config,
+                                        .sysfs = session->sysfs,
+                                        .unhurried = true, /* errors are counted meanwhile */
+                                        .deadline = session->deadline - MARGIN_S}};
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         run->words[count++] = (char *)always[i];
     for (; *options != NULL; options++) {
-        assert(count < XB_SESSION_WORDS - 1);
+        assert(count < WORDS - 1);
         run->words[count++] = (char *)*options;
     }
     enum xb_status status =
@@ -89,22 +105,14 @@ enum xb_status xb_session_plan(const struct xb_link_session *session, struct xb_
     return status != XB_OK ? status : xb_plan(&run->run, error);
 }
 
-void xb_session_run_free(struct xb_session_run *run)
+static void free_run(struct session_run *run)
 {
     run->run.driver = NULL; /* the session's, for the next run */
     xb_run_free(&run->run);
     xb_config_free(&run->config);
 }
 
-void xb_session_read_health(struct xb_driver *driver, unsigned index, unsigned parts,
-                            struct xb_device_health *health)
-{
-    memset(health, 0, sizeof *health);
-    if (driver->backend->device_health != NULL)
-        driver->backend->device_health(driver, index, parts, health);
-}
-
-/* ---- devices ---- */
+/* ---- limits and verdicts of pairs ---- */
 
 struct xb_link_limits xb_link_session_limits(const struct xb_link_session *session,
                                              const struct xb_link_device *device)
@@ -132,6 +140,463 @@ void xb_link_session_judge_pairs(const struct xb_link_session *session,
     for (size_t i = 0; i < session->pair_count; i++)
         verdicts[i].minimum = minimum_of(session, &session->pairs[i]);
     xb_verdict_of_pairs(session->devices, session->pairs, session->pair_count, verdicts);
+}
+
+/* ---- copies between the host and one device, watched ---- */
+
+/* One attempt while it is made. */
+struct trial {
+    const struct xb_link_session *session;
+    struct xb_driver *driver;
+    const struct xb_device_info *info;
+    struct xb_link_attempt *attempt;
+    struct xb_pcie_watch *link;
+    struct xb_conditions *conditions;
+    double begin; /* when health_before was read; 0: not yet */
+};
+
+/* Observers' callbacks. */
+static void note_begin(void *argument, const struct xb_run *run)
+{
+    xb_conditions_note(((const struct trial *)argument)->conditions, run, false);
+}
+
+/* Data moves from the first sample on, that of a warm-up included. A link that trained down at rest
+ * has counted by then what it takes to train up. */
+static void note_copy(void *argument, const struct xb_run *run, size_t samples, double bandwidth)
+{
+    struct trial *trial = argument;
+    (void)samples;
+    (void)bandwidth;
+    if (!(trial->begin > 0)) {
+        trial->begin = xb_clock_now();
+        xb_health_read(trial->driver, trial->info->index, XB_HEALTH_ALL,
+                       &trial->attempt->health_before);
+    }
+    xb_pcie_watch_arm(trial->link, true);
+    xb_conditions_note(trial->conditions, run, true);
+}
+
+static void note_failure(struct xb_link_attempt *attempt, const char *direction, const char *reason)
+{
+    size_t length = strlen(attempt->failure);
+    snprintf(attempt->failure + length, sizeof attempt->failure - length, "%s%s: %s",
+             length > 0 ? "; " : "", direction, reason);
+}
+
+/* Whether the host memory of the copies lay on other NUMA nodes than the device's alone. */
+static bool is_far(const struct xb_result *result, int node)
+{
+    char near[16];
+    char nodes[132] = "";
+    for (size_t i = 0; i < result->row.detail_count; i++)
+        if (strcmp(result->details[i].name, "host_memory_numa_nodes") == 0)
+            snprintf(nodes, sizeof nodes, ",%s,", result->details[i].text); /* "0", or "0,1" */
+    snprintf(near, sizeof near, ",%d,", node);
+    return node >= 0 && nodes[0] != '\0' && strstr(nodes, near) == NULL;
+}
+
+static void take_conditions(const struct xb_result *result, struct xb_link_attempt *attempt)
+{
+    struct xb_link_conditions *seen = &attempt->conditions[result->test.direction == XB_D2H];
+    double seconds = 0;
+    for (size_t i = 0; i < result->times.count; i++)
+        seconds += result->times.values[i];
+    if (seconds > 0)
+        seen->mean = (double)result->bytes_moved * (double)result->times.count / seconds;
+    seen->fastest = result->bandwidth.max;
+    seen->memory_is_far = is_far(result, attempt->at_rest.numa_node);
+}
+
+static void take_results(const struct xb_run *run, struct xb_link_attempt *attempt)
+{
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_result *result = &run->results[i];
+        double *rate = result->test.direction == XB_H2D ? &attempt->h2d : &attempt->d2h;
+        take_conditions(result, attempt);
+        if (result->row.status == XB_RESULT_OK)
+            *rate = result->bandwidth.median;
+        else
+            note_failure(attempt, xb_direction_name(result->test.direction), result->reason);
+        if (result->row.verified == XB_VERIFIED_FALSE)
+            attempt->data_wrong = true;
+    }
+}
+
+/* Plans copies both ways on the devices that the text names. */
+static enum xb_status plan_copies(const struct xb_link_session *session, struct xb_driver *driver,
+                                  const char *devices, struct session_run *run,
+                                  struct xb_error *error)
+{
+    const char *const options[] = {"--mode",   "pinned", "--direction", "both",
+                                   "--device", devices,  NULL};
+    return plan(session, driver, options, run, error);
+}
+
+/* Finds the devices that the session's text names. XB_ERR_USAGE where one is not there. */
+static enum xb_status find_devices(struct xb_link_session *session, struct xb_driver *driver,
+                                   struct xb_error *error)
+{
+    struct session_run run;
+    enum xb_status status = plan_copies(session, driver, session->device_text, &run, error);
+    lock(session);
+    for (size_t i = 0; status == XB_OK && i < run.run.device_count; i++) {
+        session->devices[i].info = run.run.devices[i].info;
+        session->devices[i].cut = true; /* until it is done with */
+        session->device_count = i + 1;
+    }
+    unlock(session);
+    free_run(&run);
+    return status;
+}
+
+/* Copies both ways on one device, watched. What goes wrong is the attempt's failure. */
+static void transfer(struct trial *trial)
+{
+    struct xb_link_attempt *attempt = trial->attempt;
+    struct xb_pcie_watch_task task = {.root = trial->session->sysfs,
+                                      .bdf = trial->info->pci_bdf,
+                                      .path = &attempt->at_rest,
+                                      .interval = WATCH_INTERVAL_S,
+                                      .look = xb_conditions_look};
+    const struct xb_run_observer observer = {
+        .begun = note_begin, .progress = note_copy, .argument = trial};
+    char device[16];
+    struct session_run run;
+    struct xb_error error;
+    snprintf(device, sizeof device, "%u", trial->info->index);
+    enum xb_status status = plan_copies(trial->session, trial->driver, device, &run, &error);
+    if (status == XB_OK)
+        status = xb_conditions_open(trial->driver, trial->info->index, trial->info->pci_bdf,
+                                    &trial->conditions, &error);
+    task.argument = trial->conditions;
+    if (status == XB_OK)
+        status = xb_pcie_watch_start(&task, &trial->link, &error);
+    if (status == XB_OK)
+        status = xb_run_execute(&run.run, &observer, &error);
+    if (trial->link != NULL) {
+        xb_pcie_watch_arm(trial->link, false);
+        xb_pcie_watch_stop(trial->link, &attempt->load);
+    }
+    xb_conditions_close(trial->conditions, attempt->conditions);
+    if (status == XB_OK)
+        take_results(&run.run, attempt);
+    else
+        note_failure(attempt, "both", error.message);
+    free_run(&run);
+}
+
+static void make_attempt(const struct xb_link_session *session, struct xb_driver *driver,
+                         const struct xb_device_info *info, struct xb_link_attempt *attempt)
+{
+    struct trial trial = {.session = session, .driver = driver, .info = info, .attempt = attempt};
+    memset(attempt, 0, sizeof *attempt);
+    xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->at_rest);
+    if (!attempt->at_rest.present)
+        return;
+    transfer(&trial);
+    xb_health_read(driver, info->index, XB_HEALTH_ALL, &attempt->health_after);
+    attempt->health_seconds = trial.begin > 0 ? xb_clock_now() - trial.begin : 0;
+    xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->after);
+}
+
+/* Whether another attempt may change what is known: not where there is no link to test. Sets *slow
+ * where it was one of low bandwidth. */
+static bool may_change(const struct xb_link_session *session, const struct xb_link_device *device,
+                       bool *slow)
+{
+    struct xb_link_limits limits = xb_link_session_limits(session, device);
+    struct xb_verdict verdict;
+    xb_verdict_of_device(device, &limits, &verdict);
+    *slow = verdict.h2d.is_slow || verdict.d2h.is_slow;
+    return xb_verdict_is_open(device, &verdict) && device->attempts[verdict.best].at_rest.present;
+}
+
+/* Where a device is in its attempts. */
+struct turn {
+    bool done, slow;
+    double end; /* of the latest attempt */
+};
+
+/* What slows a host down passes, often within seconds: attempts of a slow device begin 1 s after
+ * the last one's end, then 2 s, 4 s, as far as time allows. */
+static void pause_before(const struct xb_link_session *session, const struct turn *turn,
+                         size_t round)
+{
+    const struct timespec glance = {.tv_nsec = 20000000};
+    double left = session->deadline - xb_clock_now();
+    double until =
+        fmin(turn->end + session->spacing * (double)(1u << (round - 1)), xb_clock_now() + left / 4);
+    while (turn->slow && xb_clock_now() < until && !time_is_up(session))
+        (void)nanosleep(&glance, NULL);
+}
+
+static void test_once(struct xb_link_session *session, struct xb_driver *driver,
+                      struct xb_link_device *device, struct turn *turn)
+{
+    bool cut = time_is_up(session);
+    /* Nobody else writes to it, and no reader looks past the attempts that are counted. */
+    if (!cut)
+        make_attempt(session, driver, &device->info, &device->attempts[device->attempt_count]);
+    lock(session);
+    device->attempt_count += !cut;
+    bool again = !cut && may_change(session, device, &turn->slow) &&
+                 device->attempt_count < session->attempts;
+    device->cut = cut || again; /* an attempt that does not return leaves it so */
+    device->interrupted = xb_interrupt_signal() != 0;
+    unlock(session);
+    turn->done = !again;
+    turn->end = xb_clock_now();
+}
+
+/* Tests every device, then those that are not OK again. */
+static void test_devices(struct xb_link_session *session, struct xb_driver *driver)
+{
+    struct turn turns[XB_RUN_DEVICES] = {{.done = false}};
+    for (size_t round = 0; round < session->attempts; round++) {
+        for (size_t i = 0; i < session->device_count; i++) {
+            if (turns[i].done)
+                continue;
+            if (round > 0)
+                pause_before(session, &turns[i], round);
+            test_once(session, driver, &session->devices[i], &turns[i]);
+        }
+    }
+}
+
+/* ---- copies between every two devices ----
+ * All pairs are tested once before any is tested again: whether one is slow is seen among the
+ * others. */
+
+/* Once around the pairs that are still to be tested. */
+struct round {
+    struct xb_link_session *session;
+    struct xb_driver *driver;
+    struct xb_link_pair *pairs[XB_LINK_PAIRS]; /* of the run, in its order */
+    size_t count;
+};
+
+static unsigned index_of(const struct xb_link_session *session, size_t place)
+{
+    return session->devices[place].info.index;
+}
+
+/* Why no pair is tested; "" where pairs are. */
+static void find_obstacle(const struct xb_link_session *session, struct xb_driver *driver,
+                          char *text, size_t size)
+{
+    struct xb_peer_info info;
+    struct xb_error error;
+    size_t count = session->device_count;
+    text[0] = '\0';
+    if (session->no_peers)
+        snprintf(text, size, "--no-peers leaves pairs of devices out");
+    else if (count > XB_PEER_DEVICES)
+        snprintf(text, size,
+                 "%zu devices are chosen: choose up to %u with --device to test their pairs", count,
+                 XB_PEER_DEVICES);
+    else if (count > 1 && driver->backend->peer_info == NULL)
+        snprintf(text, size, "the %s backend has no copies between devices", driver->backend->name);
+    else if (count > 1 &&
+             driver->backend->peer_info(driver, index_of(session, 0), index_of(session, 1), &info,
+                                        &error) == XB_ERR_UNSUPPORTED)
+        snprintf(text, size, "%.*s", (int)size - 1, error.message);
+}
+
+/* Finds the pairs of the session's devices, or why none is tested. XB_ERR_USAGE where a least
+ * bandwidth of pairs is asked for and none can be tested. */
+static enum xb_status find_pairs(struct xb_link_session *session, struct xb_driver *driver,
+                                 struct xb_error *error)
+{
+    char obstacle[sizeof session->no_pairs];
+    find_obstacle(session, driver, obstacle, sizeof obstacle);
+    if (obstacle[0] != '\0' && session->limits.min_peer.is_set)
+        return XB_FAIL(error, XB_ERR_USAGE, "--min-peer: no pair is tested: %.400s", obstacle);
+    lock(session);
+    memcpy(session->no_pairs, obstacle, sizeof obstacle);
+    size_t count = obstacle[0] == '\0' ? session->device_count : 0;
+    for (size_t from = 0; from < count; from++)
+        for (size_t to = 0; to < count; to++)
+            if (from != to)
+                session->pairs[session->pair_count++] =
+                    (struct xb_link_pair){.from = from, .to = to, .cut = true};
+    unlock(session);
+    return XB_OK;
+}
+
+static struct xb_pair_attempt *attempt_at(struct xb_link_pair *pair)
+{
+    return &pair->attempts[pair->attempt_count];
+}
+
+static void note_pair_failure(struct xb_pair_attempt *attempt, const char *reason)
+{
+    snprintf(attempt->failure, sizeof attempt->failure, "%.*s", (int)sizeof attempt->failure - 1,
+             reason);
+}
+
+static void finish_attempt(struct xb_link_session *session, struct xb_link_pair *pair)
+{
+    lock(session);
+    pair->attempt_count++;
+    unlock(session);
+}
+
+/* Begins an attempt: reads what the devices can do with each other. Returns whether there is a copy
+ * to make; otherwise the attempt is finished. */
+static bool begin_attempt(const struct round *round, struct xb_link_pair *pair)
+{
+    struct xb_pair_attempt *attempt = attempt_at(pair);
+    struct xb_driver *driver = round->driver;
+    unsigned from = index_of(round->session, pair->from);
+    unsigned to = index_of(round->session, pair->to);
+    struct xb_error error;
+    memset(attempt, 0, sizeof *attempt);
+    attempt->reach_known =
+        driver->backend->peer_info(driver, from, to, &attempt->there, &error) == XB_OK &&
+        driver->backend->peer_info(driver, to, from, &attempt->back, &error) == XB_OK;
+    if (attempt->reach_known && attempt->there.can_access)
+        return true;
+    if (!attempt->reach_known)
+        note_pair_failure(attempt, error.message);
+    finish_attempt(round->session, pair);
+    return false;
+}
+
+/* An observer's callback: the last row that is final is the attempt of its pair. A row that was cut
+ * before its first sample is none. */
+static void take_result(void *argument, const struct xb_run *run)
+{
+    const struct round *round = argument;
+    const struct xb_result *result = &run->results[run->done_count - 1];
+    struct xb_link_pair *pair = round->pairs[run->done_count - 1];
+    struct xb_pair_attempt *attempt = attempt_at(pair);
+    if (result->row.status == XB_RESULT_SKIPPED &&
+        (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
+        return;
+    if (result->row.status == XB_RESULT_OK)
+        attempt->bandwidth = result->bandwidth.median;
+    else
+        note_pair_failure(attempt, result->reason);
+    attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
+    finish_attempt(round->session, pair);
+}
+
+static void ignore_progress(void *argument, const struct xb_run *run, size_t samples,
+                            double bandwidth)
+{
+    (void)argument;
+    (void)run;
+    (void)samples;
+    (void)bandwidth;
+}
+
+/* Copies between all pairs of the round, one after the other. */
+static void copy_all(struct round *round)
+{
+    char names[XB_LINK_PAIRS * sizeof "4294967295:4294967295,"] = "";
+    struct session_run run;
+    struct xb_error error;
+    const struct xb_run_observer observer = {
+        .progress = ignore_progress, .finished = take_result, .argument = round};
+    for (size_t i = 0; i < round->count; i++) {
+        size_t length = strlen(names);
+        snprintf(names + length, sizeof names - length, "%s%u:%u", i > 0 ? "," : "",
+                 index_of(round->session, round->pairs[i]->from),
+                 index_of(round->session, round->pairs[i]->to));
+    }
+    const char *const options[] = {"--mode",  "peer",        "--peer-path", "direct-write", "--by",
+                                   "engine",  "--direction", "d2d",         "--samples",    SAMPLES,
+                                   "--pairs", names,         NULL};
+    enum xb_status status = plan(round->session, round->driver, options, &run, &error);
+    if (status == XB_OK)
+        status = xb_run_execute(&run.run, &observer, &error);
+    for (size_t i = run.run.done_count; status != XB_OK && i < round->count; i++) {
+        note_pair_failure(attempt_at(round->pairs[i]), error.message);
+        finish_attempt(round->session, round->pairs[i]);
+    }
+    free_run(&run);
+}
+
+/* Copies between all pairs of the round that can reach each other. */
+static void make_round(struct round *round)
+{
+    size_t count = round->count;
+    round->count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (begin_attempt(round, round->pairs[i]))
+            round->pairs[round->count++] = round->pairs[i];
+    if (round->count > 0)
+        copy_all(round);
+}
+
+/* Whether another attempt may change what is known: not where there is no direct access. */
+static bool may_change_pair(const struct xb_link_pair *pair, const struct xb_pair_verdict *verdict)
+{
+    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
+    bool is_impossible = attempt != NULL && attempt->reach_known && !attempt->there.can_access;
+    return verdict->found.level != XB_LEVEL_OK && !is_impossible;
+}
+
+/* The pairs that are not OK make up the next round. Without memory to judge them there is none. */
+static void choose_again(struct round *round)
+{
+    struct xb_link_session *session = round->session;
+    struct xb_pair_verdict *verdicts = calloc(session->pair_count, sizeof *verdicts);
+    round->count = 0;
+    if (verdicts == NULL)
+        return;
+    lock(session);
+    xb_link_session_judge_pairs(session, verdicts);
+    for (size_t i = 0; i < session->pair_count; i++) {
+        struct xb_link_pair *pair = &session->pairs[i];
+        pair->cut = may_change_pair(pair, &verdicts[i]) && pair->attempt_count < session->attempts;
+        if (pair->cut)
+            round->pairs[round->count++] = pair;
+    }
+    unlock(session);
+    free(verdicts);
+}
+
+static void read_before(struct xb_link_session *session, struct xb_driver *driver)
+{
+    for (size_t i = 0; i < session->device_count; i++)
+        xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL,
+                       &session->devices[i].peers.before);
+}
+
+/* From now on the readings tell of the time since `begin`, which was not after those before. */
+static void read_after(struct xb_link_session *session, struct xb_driver *driver, double begin)
+{
+    for (size_t i = 0; i < session->device_count; i++) {
+        struct xb_device_health health = {0};
+        xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL, &health);
+        lock(session);
+        session->devices[i].peers.after = health;
+        session->devices[i].peers.seconds = xb_clock_now() - begin;
+        unlock(session);
+    }
+}
+
+/* Tests every pair, and those that are not OK again. */
+static void test_pairs(struct xb_link_session *session, struct xb_driver *driver)
+{
+    struct round round = {.session = session, .driver = driver, .count = session->pair_count};
+    double begin = xb_clock_now();
+    if (session->pair_count == 0)
+        return;
+    for (size_t i = 0; i < session->pair_count; i++)
+        round.pairs[i] = &session->pairs[i];
+    read_before(session, driver);
+    while (round.count > 0 && !time_is_up(session)) {
+        make_round(&round);
+        read_after(session, driver, begin);
+        choose_again(&round);
+    }
+    lock(session);
+    for (size_t i = 0; i < session->pair_count; i++)
+        session->pairs[i].interrupted = session->pairs[i].cut && xb_interrupt_signal() != 0;
+    unlock(session);
 }
 
 /* ---- the backend ---- */
@@ -168,13 +633,13 @@ static struct xb_driver *open_driver(struct xb_link_session *session)
     struct xb_probe probe;
     struct xb_driver *driver =
         xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
-    xb_session_lock(session);
+    lock(session);
     session->probe = probe;
     if (driver != NULL)
         session->backend = driver->backend;
     else
         snprintf(session->nothing, sizeof session->nothing, "%s", reasons.text);
-    xb_session_unlock(session);
+    unlock(session);
     return driver;
 }
 
@@ -183,9 +648,9 @@ static void begin(struct xb_link_session *session)
 {
     struct xb_start start;
     xb_start_wait(session->start_at, session->deadline - MARGIN_S, &start);
-    xb_session_lock(session);
+    lock(session);
     session->start = start;
-    xb_session_unlock(session);
+    unlock(session);
 }
 
 /* The other process, from beginning to end. */
@@ -197,22 +662,22 @@ static int work(void *argument, int channel)
     enum xb_status status = XB_OK;
     (void)channel; /* what it finds lies in the session */
     if (driver != NULL) {
-        status = xb_session_find_devices(session, driver, &error);
+        status = find_devices(session, driver, &error);
         if (status == XB_OK)
-            status = xb_session_find_pairs(session, driver, &error);
+            status = find_pairs(session, driver, &error);
         if (status == XB_OK) {
             begin(session);
-            xb_session_test_devices(session, driver);
-            xb_session_test_pairs(session, driver);
+            test_devices(session, driver);
+            test_pairs(session, driver);
         }
         driver->backend->driver_close(driver);
     }
-    xb_session_lock(session);
+    lock(session);
     session->status = status;
     if (status != XB_OK)
         session->error = error;
     session->done = true;
-    xb_session_unlock(session);
+    unlock(session);
     exit(EXIT_SUCCESS); /* what drivers and libraries do at the end of a program, they do here */
 }
 
@@ -229,9 +694,9 @@ enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_
 
 static bool is_done(struct xb_link_session *session)
 {
-    xb_session_lock(session);
+    lock(session);
     bool done = session->done;
-    xb_session_unlock(session);
+    unlock(session);
     return done;
 }
 

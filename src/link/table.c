@@ -8,241 +8,8 @@
 #include "present/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
-
-/* A rate as text, in memory of the block that it stands in. */
-#define RATE(rate) xb_rate_text((rate), (char[32]){0}, 32)
-
-enum xb_colour xb_link_colour(enum xb_level level)
-{
-    if (level == XB_LEVEL_OK)
-        return XB_COLOUR_GOOD;
-    return level == XB_LEVEL_CRITICAL ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
-}
-
-/* Why a verdict is not OK, a line a reason; `of` begins each. */
-static void print_reasons(FILE *stream, const struct xb_findings *found, const char *of)
-{
-    for (size_t i = 0; i < found->reason_count; i++) {
-        const struct xb_reason *reason = &found->reasons[i];
-        xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
-                         XB_LINK_LABEL, "%s%s: %s", of, reason->code, reason->text);
-    }
-}
-
-/* ---- errors ---- */
-
-/* "NAKs received 2, bad TLPs 1"; nothing where all are 0. Returns whether any counter is known. */
-static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTERS],
-                       const uint64_t counts[XB_PCIE_COUNTERS])
-{
-    bool known = false;
-    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
-        known = known || counted[i];
-        if (counted[i] && counts[i] > 0)
-            xb_words_add(words, "%s%s %" PRIu64, words->length > 0 ? ", " : "",
-                         xb_pcie_counter_words(i), counts[i]);
-    }
-    return known;
-}
-
-/* Names the ports that counted errors, and what the device counted. */
-static void print_errors(FILE *stream, const struct xb_link_facts *facts)
-{
-    struct xb_words words = {.length = 0};
-    bool counted = add_counts(&words, facts->counted, facts->rises);
-    for (size_t i = 0; i < facts->port_count; i++) {
-        const struct xb_pcie_aer *errors = &facts->ports[i].errors;
-        if (errors->correctable > 0 || errors->nonfatal > 0 || errors->fatal > 0)
-            xb_words_add(&words,
-                         "%s%s: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal",
-                         words.length > 0 ? "; " : "", facts->ports[i].bdf, errors->correctable,
-                         errors->nonfatal, errors->fatal);
-    }
-    if (words.length > 0)
-        NOTE("errors", "%s", words.text);
-    else if (facts->errors.known || counted)
-        NOTE("errors", "none counted during the test%s", facts->errors.known ? " (AER)" : "");
-    else
-        NOTE("errors", "not known: neither a port nor the GPU shows counters");
-    words = (struct xb_words){.length = 0};
-    if (add_counts(&words, facts->counted, facts->since_boot))
-        NOTE("", "since boot, by the GPU: %s", words.length > 0 ? words.text : "none");
-}
-
-/* ---- ceiling, bandwidth, limits ---- */
-
-static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
-{
-    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
-    char link[64];
-    if (ceiling->payload > 0 && ceiling->read_request > 0)
-        NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
-             ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
-             ceiling->read_request_assumed ? "assumed" : "read");
-    if (ceiling->known)
-        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
-             RATE(ceiling->h2d), RATE(ceiling->d2h), RATE(ceiling->raw),
-             xb_link_lanes_text(lanes, link, sizeof link));
-    else
-        NOTE("ceiling", "not known for this link");
-}
-
-static void print_bandwidth(FILE *stream, const char *label,
-                            const struct xb_link_direction *direction)
-{
-    struct xb_words words = {.length = 0};
-    if (direction->measured > 0)
-        xb_words_add(&words, "%s GB/s", RATE(direction->measured));
-    else
-        xb_words_add(&words, "not measured");
-    if (direction->measured > 0 && direction->share > 0)
-        xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
-    if (direction->measured > 0 && direction->warning > 0)
-        xb_words_add(&words, "; warning below %s", RATE(direction->warning));
-    if (direction->measured > 0 && direction->critical > 0)
-        xb_words_add(&words, "; critical below %s", RATE(direction->critical));
-    if (direction->source != XB_LIMIT_DEFAULT)
-        xb_words_add(&words, " (%s)", xb_limit_source_name(direction->source));
-    NOTE(label, "%s", words.text);
-}
-
-/* What is expected of the slot's link, and who said so. */
-static void print_expected(FILE *stream, const struct xb_link_limits *limits)
-{
-    const struct xb_limit *generation = &limits->generation, *width = &limits->width;
-    if (generation->is_set)
-        NOTE("expected", "Gen%.0f (%s)", generation->value,
-             xb_limit_source_name(generation->source));
-    if (width->is_set)
-        NOTE("expected", "x%.0f (%s)", width->value, xb_limit_source_name(width->source));
-}
-
-/* ---- where it is plugged in ---- */
-
-static void print_acs(FILE *stream, const struct xb_pcie_path *path)
-{
-    struct xb_words words = {.length = 0};
-    bool known = false;
-    for (size_t i = 0; i < xb_link_hops(path); i++) {
-        const struct xb_pcie_hop *hop = &path->hops[i];
-        const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
-        for (size_t j = 0; j < 2 && ends[j] != NULL; j++) {
-            const struct xb_pcie_control *control = &ends[j]->control;
-            known = known || (control->known && control->has_acs);
-            if (control->known && control->acs_redirects)
-                xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "", ends[j]->bdf);
-        }
-    }
-    if (words.length > 0)
-        NOTE("ACS", "peers' transfers go up to the root at %s", words.text);
-    else if (known)
-        NOTE("ACS", "peers' transfers are not redirected");
-}
-
-static void print_location(FILE *stream, const struct xb_pcie_path *path)
-{
-    struct xb_words words = {.length = 0};
-    if (xb_link_hops(path) == 0)
-        return;
-    xb_words_add(&words, path->numa_node >= 0 ? "node %d" : "node not known", path->numa_node);
-    if (path->local_cpus[0] != '\0')
-        xb_words_add(&words, ", CPUs ");
-    /* A blank behind each comma lets a long list be broken into lines. */
-    for (const char *c = path->local_cpus; *c != '\0'; c++)
-        xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
-    NOTE("NUMA", "%s", words.text);
-    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
-    print_acs(stream, path);
-}
-
-/* ---- what the vendor's library says ---- */
-
-static void print_health(FILE *stream, const struct xb_link_device *device,
-                         const struct xb_link_attempt *attempt, const struct xb_link_facts *facts)
-{
-    const struct xb_device_health *before = &attempt->health_before;
-    const struct xb_device_health *after = &attempt->health_after;
-    if (before->clocks_known && after->clocks_known)
-        NOTE("clocks", "SM %u before, %u MHz after; memory %u before, %u MHz after",
-             before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
-             after->memory_clock_mhz);
-    else if (after->clocks_known)
-        NOTE("clocks", "SM %u, memory %u MHz after", after->sm_clock_mhz, after->memory_clock_mhz);
-    if (after->throttle_known)
-        NOTE("slowed", "%s%s", after->throttle[0] != '\0' ? after->throttle : "no",
-             after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
-    if (before->replays_known && after->replays_known)
-        NOTE("replays", "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
-             before->replays, after->replays, facts->replays);
-    else if (facts->replays_known)
-        NOTE("replays", "%" PRIu64 " in all attempts", facts->replays);
-    /* Pairs are tested last, and what their copies did is part of the facts. */
-    xb_link_table_nvlinks(stream, device->peers.after.nvlinks_known ? &device->peers.after : after,
-                          &facts->nvlinks);
-}
-
-/* ---- attempts ---- */
-
-static void add_rate(struct xb_words *words, const char *name, double value)
-{
-    if (xb_rate_known(value))
-        xb_words_add(words, ", %s %s GB/s", name, RATE(value));
-    else
-        xb_words_add(words, ", %s not measured", name);
-}
-
-/* The link shown is the one that limits the path of the attempt that counts. */
-static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, size_t index,
-                          const struct xb_verdict *verdict)
-{
-    const struct xb_pcie_seen seen = xb_attempt_seen(attempt, verdict->bottleneck);
-    const struct xb_lanes lanes = {seen.speed_gts, seen.width};
-    struct xb_words words = {.length = 0};
-    char link[64];
-    xb_words_add(&words, "%zu%s: %s", index + 1, index == verdict->best ? " (judged)" : "",
-                 seen.readings > 0 ? xb_link_lanes_text(lanes, link, sizeof link)
-                                   : "link not known");
-    add_rate(&words, "to the GPU", attempt->h2d);
-    add_rate(&words, "back", attempt->d2h);
-    if (attempt->data_wrong)
-        xb_words_add(&words, ", DATA WRONG");
-    if (xb_attempt_gone(attempt))
-        xb_words_add(&words, ", THE GPU VANISHED");
-    if (attempt->failure[0] != '\0')
-        xb_words_add(&words, "; %s", attempt->failure);
-    NOTE("attempt", "%s", words.text);
-}
-
-/* ---- the whole ---- */
-
-/* All that is known of a GPU. */
-static enum xb_status print_device(FILE *stream, const struct xb_link_device *device,
-                                   const struct xb_verdict *verdict, struct xb_error *error)
-{
-    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
-    const struct xb_device_info *info = &device->info;
-    fputc('\n', stream);
-    xb_heading_print(stream, xb_link_colour(verdict->found.level), "GPU %u: %s%s%s: %s",
-                     info->index, info->name, info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf,
-                     xb_level_name(verdict->found.level));
-    print_reasons(stream, &verdict->found, "");
-    if (device->cut)
-        NOTE("cut", "the deadline came before all attempts were made");
-    if (attempt == NULL)
-        return XB_OK;
-    enum xb_status status = xb_link_table_path(stream, verdict, error);
-    print_errors(stream, &verdict->facts);
-    print_ceiling(stream, &verdict->ceiling);
-    print_bandwidth(stream, "to GPU", &verdict->h2d);
-    print_bandwidth(stream, "back", &verdict->d2h);
-    print_expected(stream, &verdict->limits);
-    print_location(stream, &attempt->at_rest);
-    print_health(stream, device, attempt, &verdict->facts);
-    for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
-        print_attempt(stream, &device->attempts[i], i, verdict);
-    return status;
-}
 
 /* What measured: of which version, by which backend and driver. */
 static void print_tool(FILE *stream, const struct xb_link_report *report)
@@ -286,10 +53,29 @@ static void add_gpus(struct xb_words *words, const struct xb_link_report *report
         xb_words_add(words, " (%s)", report->devices[0].info.name);
 }
 
+/* Nothing is asked of such a pair, or it has no direct access: it is neither OK nor not. */
+static size_t count_not_judged(const struct xb_link_report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+        count += verdict->found.level == XB_LEVEL_OK &&
+                 !(xb_pair_is_judged(verdict) && xb_rate_known(verdict->bandwidth.measured));
+    }
+    return count;
+}
+
+static void add_pairs(struct xb_words *words, size_t count, const char *after)
+{
+    if (count > 0)
+        xb_words_add(words, ", %zu pair%s%s", count, count == 1 ? "" : "s", after);
+}
+
 /* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
 static void print_verdict(FILE *stream, const struct xb_link_report *report)
 {
-    size_t pairs = report->pair_count, bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
+    size_t open = count_not_judged(report), pairs = report->pair_count - open;
+    size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     struct xb_words words = {.length = 0};
     char node[XB_NODE_TEXT];
     xb_node_text(report->node, report->hostname, node);
@@ -300,12 +86,13 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report)
                      bad);
         add_gpus(&words, report);
     }
-    if (bad == 0 && bad_pairs == 0 && pairs > 0)
-        xb_words_add(&words, ", %zu pair%s", pairs, pairs == 1 ? "" : "s");
+    if (bad == 0 && bad_pairs == 0)
+        add_pairs(&words, pairs, "");
     else if (bad_pairs > 0)
         xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs, pairs);
     if (bad + bad_pairs > 0)
         xb_words_add(&words, " %s not OK", bad + bad_pairs == 1 ? "is" : "are");
+    add_pairs(&words, open, " not judged");
     if (report->elapsed > 0)
         xb_words_add(&words, ", %.1f s", report->elapsed);
     xb_heading_print(stream, xb_link_colour(report->level), "%s", words.text);
@@ -400,6 +187,131 @@ static enum xb_status print_gpus(FILE *stream, const struct xb_link_report *repo
     return status;
 }
 
+/* ---- pairs: a sentence, and a matrix where they differ ---- */
+
+/* Pairs whose rates differ by more are told apart. */
+#define ALIKE 1.05
+
+static bool has_no_access(const struct xb_pair_attempt *attempt)
+{
+    return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
+}
+
+/* What is said of all pairs together. */
+struct pairs {
+    size_t measured, judged, apart; /* that have a rate; of them judged; without direct access */
+    double least, most;             /* rates */
+    const struct xb_pair_verdict *first; /* that has a rate */
+    bool alike;                          /* one sentence tells them: the same links and limits */
+};
+
+static struct pairs sum_up(const struct xb_link_report *report)
+{
+    struct pairs all = {.least = INFINITY, .alike = true};
+    for (size_t i = 0; i < report->pair_count; i++) {
+        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+        double rate = verdict->bandwidth.measured;
+        all.apart += has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]));
+        if (!xb_rate_known(rate))
+            continue;
+        all.first = all.measured++ == 0 ? verdict : all.first;
+        all.judged += xb_pair_is_judged(verdict);
+        all.least = fmin(all.least, rate);
+        all.most = fmax(all.most, rate);
+        all.alike = all.alike && strcmp(verdict->reach.link, all.first->reach.link) == 0 &&
+                    verdict->reach.links == all.first->reach.links &&
+                    verdict->ceiling == all.first->ceiling &&
+                    verdict->bandwidth.critical == all.first->bandwidth.critical &&
+                    verdict->bandwidth.warning == all.first->bandwidth.warning;
+    }
+    if (all.measured > 0)
+        all.alike =
+            all.alike && all.measured == report->pair_count && all.most <= ALIKE * all.least;
+    else
+        all.alike = all.apart == 0 || all.apart == report->pair_count;
+    return all;
+}
+
+/* "Pairs: 394.6 to 394.8 GB/s, 83 % of the 478.1 that 18 NVLinks carry." */
+static void print_alike(FILE *stream, const struct pairs *all)
+{
+    struct xb_words words = {.length = 0};
+    char range[XB_LINK_RANGE];
+    if (all->measured == 0) {
+        xb_words_add(&words, "no direct access");
+    } else {
+        const struct xb_pair_verdict *first = all->first;
+        xb_words_add(&words, "%s GB/s", xb_link_range_text(all->least, all->most, 1, range));
+        if (first->ceiling > 0 && first->reach.links > 0)
+            xb_words_add(&words, ", %.0f %% of the %.0f that %u %s%s carry",
+                         100 * all->least / first->ceiling, first->ceiling / 1e9,
+                         first->reach.links, first->reach.link, first->reach.links == 1 ? "" : "s");
+        else if (first->reach.link[0] != '\0')
+            xb_words_add(&words, " over %s", first->reach.link);
+        if (all->judged == 0)
+            xb_words_add(&words, ", not judged: --min-peer sets a limit");
+    }
+    xb_lines_print(stream, xb_terminal_prose_columns(stream), "Pairs: %s.", words.text);
+}
+
+/* The cell of the copies from one device to another; what is missing says why. */
+static void put_pair(struct xb_table *table, const struct xb_link_report *report, size_t from,
+                     size_t to)
+{
+    size_t i = 0;
+    while (i < report->pair_count && (report->pairs[i].from != from || report->pairs[i].to != to))
+        i++;
+    const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
+    if (i == report->pair_count)
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", from == to ? "" : "-");
+    else if (xb_rate_known(verdict->bandwidth.measured))
+        xb_table_cell(table,
+                      verdict->found.level != XB_LEVEL_OK ? xb_link_colour(verdict->found.level)
+                                                          : XB_COLOUR_NONE,
+                      "%.1f", verdict->bandwidth.measured / 1e9);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                      has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i])) ? "none"
+                                                                                         : "?");
+}
+
+static enum xb_status print_matrix(FILE *stream, const struct xb_link_report *report,
+                                   struct xb_error *error)
+{
+    struct xb_table *table = xb_table_new();
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = "GB/s, FROM", .brief = "FROM", .is_right = true});
+    for (size_t i = 0; i < report->device_count; i++) {
+        char title[32];
+        snprintf(title, sizeof title, "TO %u", report->devices[i].info.index);
+        xb_table_add_column(table, &(struct xb_table_column){.title = title, .is_right = true});
+    }
+    for (size_t from = 0; from < report->device_count; from++) {
+        xb_table_row(table);
+        xb_table_cell(table, XB_COLOUR_NONE, "%u", report->devices[from].info.index);
+        for (size_t to = 0; to < report->device_count; to++)
+            put_pair(table, report, from, to);
+    }
+    enum xb_status status = xb_table_print(stream, table, &(struct xb_table_look){0}, error);
+    xb_table_free(table);
+    return status;
+}
+
+static enum xb_status print_all_pairs(FILE *stream, const struct xb_link_report *report,
+                                      struct xb_error *error)
+{
+    const struct pairs all = sum_up(report);
+    if (report->no_pairs != NULL && report->no_pairs[0] != '\0')
+        xb_lines_print(stream, xb_terminal_prose_columns(stream), "Pairs: not tested: %s.",
+                       report->no_pairs);
+    if (all.alike && (all.measured > 0 || all.apart > 0))
+        print_alike(stream, &all);
+    return !all.alike || (report->verbose && all.measured > 0) ? print_matrix(stream, report, error)
+                                                               : XB_OK;
+}
+
+/* ---- the whole ---- */
+
 /* What a reader must know besides, where it is so. */
 static void print_remarks(FILE *stream, const struct xb_link_report *report)
 {
@@ -429,7 +341,7 @@ static void print_pairs(FILE *stream, const struct xb_link_report *report)
         const struct xb_link_subject of = xb_link_subject_at(report, i);
         char name[48];
         snprintf(name, sizeof name, "GPU %u to %u: ", of.gpu->index, of.peer->index);
-        print_reasons(stream, of.found, name);
+        xb_link_print_reasons(stream, of.found, name);
     }
 }
 
@@ -455,7 +367,7 @@ static enum xb_status write_table(FILE *stream, const struct xb_link_report *rep
     print_verdict(stream, report);
     enum xb_status status = print_gpus(stream, report, error);
     if (status == XB_OK)
-        status = xb_link_table_pairs(stream, report, error);
+        status = print_all_pairs(stream, report, error);
     if (status != XB_OK)
         return status;
     print_remarks(stream, report);
@@ -463,7 +375,7 @@ static enum xb_status write_table(FILE *stream, const struct xb_link_report *rep
         print_tool(stream, report);
     for (size_t i = 0; i < report->device_count && status == XB_OK; i++)
         if (report->verbose || report->verdicts[i].found.level != XB_LEVEL_OK)
-            status = print_device(stream, &report->devices[i], &report->verdicts[i], error);
+            status = xb_link_table_device(stream, &report->devices[i], &report->verdicts[i], error);
     if (status != XB_OK)
         return status;
     print_pairs(stream, report);

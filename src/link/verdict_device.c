@@ -1,8 +1,390 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The verdict on a device: what follows from the observations alone, incidents and counters, and
+ * which attempt counts. */
 #include "verdict_internal.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+/* ---- one attempt ---- */
+
+size_t xb_link_attempts(const struct xb_link_device *device)
+{
+    return device->attempt_count < XB_LINK_ATTEMPTS ? device->attempt_count : XB_LINK_ATTEMPTS;
+}
+
+size_t xb_link_hops(const struct xb_pcie_path *path)
+{
+    return xb_pcie_path_hops(path);
+}
+
+bool xb_rate_known(double bytes_per_second)
+{
+    return isfinite(bytes_per_second) && bytes_per_second > 0.0;
+}
+
+struct xb_pcie_seen xb_attempt_seen(const struct xb_link_attempt *attempt, size_t hop)
+{
+    const struct xb_pcie_seen none = {0};
+    if (hop >= xb_link_hops(&attempt->at_rest) || hop >= attempt->load.count)
+        return none;
+    const struct xb_pcie_seen *seen = &attempt->load.hops[hop];
+    return seen->readings > 0 && seen->speed_gts > 0.0 && seen->width > 0 ? *seen : none;
+}
+
+bool xb_attempt_gone(const struct xb_link_attempt *attempt)
+{
+    return attempt->at_rest.present && (attempt->at_rest.dead || attempt->load.gone ||
+                                        !attempt->after.present || attempt->after.dead);
+}
+
+size_t xb_attempt_slot(const struct xb_link_attempt *attempt)
+{
+    return xb_pcie_path_slot(&attempt->at_rest);
+}
+
+/* ---- what a hop can do ---- */
+
+const struct xb_pcie_hop *xb_attempt_hop_after(const struct xb_link_attempt *attempt, size_t hop)
+{
+    const struct xb_pcie_hop *before = &attempt->at_rest.hops[hop];
+    const struct xb_pcie_hop *after = &attempt->after.hops[hop];
+    if (hop >= xb_link_hops(&attempt->after) || strcmp(before->lower.bdf, after->lower.bdf) != 0 ||
+        before->has_upper != after->has_upper)
+        return NULL;
+    return after;
+}
+
+/* Some devices lower what they call their maximum while they idle, so the higher of the readings
+ * before and after counts. */
+static struct xb_lanes find_best(const struct xb_link_attempt *attempt, size_t hop)
+{
+    const struct xb_pcie_hop *before = &attempt->at_rest.hops[hop];
+    const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, hop);
+    struct xb_lanes best = {xb_pcie_hop_best_speed(before), xb_pcie_hop_best_width(before)};
+    if (after == NULL)
+        return best;
+    struct xb_lanes later = {xb_pcie_hop_best_speed(after), xb_pcie_hop_best_width(after)};
+    return (struct xb_lanes){later.speed_gts > best.speed_gts ? later.speed_gts : best.speed_gts,
+                             later.width > best.width ? later.width : best.width};
+}
+
+void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
+{
+    facts->hop_count = xb_link_hops(&attempt->at_rest);
+    facts->slot = xb_attempt_slot(attempt);
+    for (size_t i = 0; i < facts->hop_count; i++) {
+        const struct xb_pcie_hop *hop = &attempt->at_rest.hops[i];
+        const struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
+        struct xb_link_hop *found = &facts->hops[i];
+        *found = (struct xb_link_hop){
+            .has_upper = hop->has_upper,
+            .on_package = hop->on_package,
+            .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
+            .load = {seen.speed_gts, seen.width},
+            .best = find_best(attempt, i),
+            .changes = seen.changes,
+            .drops = seen.drops,
+        };
+        snprintf(found->lower, sizeof found->lower, "%s", hop->lower.bdf);
+        snprintf(found->upper, sizeof found->upper, "%s", hop->has_upper ? hop->upper.bdf : "");
+    }
+}
+
+/* ---- counters ---- */
+
+/* 0 for a counter that went down, as one does that was reset. */
+static uint64_t rise(uint64_t before, uint64_t after)
+{
+    return after > before ? after - before : 0;
+}
+
+/* The j-th end of a path, from the device up; NULL where there is none. */
+static const struct xb_pcie_end *end_of(const struct xb_pcie_path *path, size_t j)
+{
+    const struct xb_pcie_hop *hop = &path->hops[j / 2];
+    if (j / 2 >= xb_link_hops(path))
+        return NULL;
+    if (j % 2 == 0)
+        return &hop->lower;
+    return hop->has_upper ? &hop->upper : NULL;
+}
+
+/* Looks for the name, because hops may appear and vanish in between. */
+static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const char *bdf)
+{
+    for (size_t j = 0; j < 2 * xb_link_hops(path); j++) {
+        const struct xb_pcie_end *end = end_of(path, j);
+        if (end != NULL && strcmp(end->bdf, bdf) == 0)
+            return end;
+    }
+    return NULL;
+}
+
+static void add_errors(struct xb_pcie_aer *sum, const struct xb_pcie_aer *more)
+{
+    if (!more->known)
+        return;
+    sum->known = true;
+    sum->correctable += more->correctable;
+    sum->nonfatal += more->nonfatal;
+    sum->fatal += more->fatal;
+}
+
+/* Sums over the attempts, not from the first reading to the last: what lies between two attempts is
+ * a link that changes its speed, and no transfer of ours. */
+static void count_errors(const struct xb_link_device *device, struct xb_link_port *port)
+{
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        const struct xb_pcie_end *before = find_end(&device->attempts[i].at_rest, port->bdf);
+        const struct xb_pcie_end *after = find_end(&device->attempts[i].after, port->bdf);
+        if (before == NULL || after == NULL || !before->aer.known || !after->aer.known)
+            continue;
+        const struct xb_pcie_aer errors = {
+            .known = true,
+            .correctable = rise(before->aer.correctable, after->aer.correctable),
+            .nonfatal = rise(before->aer.nonfatal, after->aer.nonfatal),
+            .fatal = rise(before->aer.fatal, after->aer.fatal)};
+        add_errors(&port->errors, &errors);
+        if (errors.correctable > port->most_correctable)
+            port->most_correctable = errors.correctable;
+    }
+}
+
+static bool is_listed(const struct xb_link_facts *facts, const char *bdf)
+{
+    for (size_t i = 0; i < facts->port_count; i++)
+        if (strcmp(facts->ports[i].bdf, bdf) == 0)
+            return true;
+    return false;
+}
+
+/* Adds the ports that no attempt before this one had. */
+static void find_ports(const struct xb_link_device *device, const struct xb_link_attempt *attempt,
+                       struct xb_link_facts *facts)
+{
+    for (size_t j = 0; j < 2 * xb_link_hops(&attempt->at_rest); j++) {
+        const struct xb_pcie_end *end = end_of(&attempt->at_rest, j);
+        if (end == NULL || is_listed(facts, end->bdf))
+            continue;
+        struct xb_link_port *port = &facts->ports[facts->port_count++];
+        *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
+        snprintf(port->bdf, sizeof port->bdf, "%s", end->bdf);
+        count_errors(device, port);
+        add_errors(&facts->errors, &port->errors);
+    }
+}
+
+/* What was counted in one attempt. Retrains only count while copies go on: a link that rests
+ * between them may train down and up again. */
+static void count(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
+{
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
+    bool any = false;
+    xb_nvlink_facts_add(&facts->nvlinks, before, after, attempt->health_seconds);
+    if (before->replays_known && after->replays_known) {
+        uint64_t replays = rise(before->replays, after->replays);
+        facts->replays_known = true;
+        facts->replays += replays;
+        facts->attempts_replayed += replays > 0;
+        facts->most_replays = replays > facts->most_replays ? replays : facts->most_replays;
+    }
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
+        if (!before->counted[i] || !after->counted[i])
+            continue;
+        uint64_t more = i == XB_PCIE_RETRAINS
+                            ? attempt->conditions[0].retrains + attempt->conditions[1].retrains
+                            : rise(before->counts[i], after->counts[i]);
+        any = facts->counted[i] = true;
+        facts->rises[i] += more;
+        facts->attempts_risen[i] += more > 0;
+        facts->since_boot[i] = after->counts[i];
+    }
+    if (any)
+        facts->counted_seconds += attempt->health_seconds;
+}
+
+void xb_link_facts_find(const struct xb_link_device *device, size_t best,
+                        struct xb_link_facts *facts)
+{
+    memset(facts, 0, sizeof *facts);
+    if (best < xb_link_attempts(device))
+        xb_link_facts_find_hops(&device->attempts[best], facts);
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        find_ports(device, &device->attempts[i], facts);
+        count(&device->attempts[i], facts);
+    }
+    xb_nvlink_facts_add(&facts->nvlinks, &device->peers.before, &device->peers.after,
+                        device->peers.seconds);
+}
+
+/* ---- incidents ---- */
+
+/* What counts in whichever attempt it was seen: data that was wrong, a device that vanished. */
+static void judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict)
+{
+    bool was_there = false, was_dead = false, was_lost = false;
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        const struct xb_link_attempt *attempt = &device->attempts[i];
+        bool is_there = attempt->at_rest.present;
+        was_dead = was_dead || (is_there && attempt->at_rest.dead) ||
+                   (attempt->after.present && attempt->after.dead);
+        /* In an attempt, or between two. */
+        was_lost = was_lost || xb_attempt_gone(attempt) || (was_there && !is_there);
+        was_there = was_there || is_there;
+    }
+    if (was_dead)
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+                      "does not answer on the bus: see dmesg (Xid 79)");
+    else if (was_lost)
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+                      "fell off the bus: see dmesg");
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        const struct xb_link_attempt *attempt = &device->attempts[i];
+        if (!attempt->data_wrong)
+            continue;
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
+                      "a copy arrived wrong, take the device out of service%s%s",
+                      attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
+        return;
+    }
+}
+
+/* ---- errors that were counted ---- */
+
+/* A good link may have up to this many in one attempt: PCI Express Base Specification 5.0, 8.4
+ * allows one wrong bit in 10^12, which is one in two seconds on a busy Gen5 x16 link. */
+#define USUAL_ERRORS 5u
+
+static void judge_port(const struct xb_link_port *port, struct xb_verdict *verdict)
+{
+    const struct xb_pcie_aer *errors = &port->errors;
+    if (errors->nonfatal > 0 || errors->fatal > 0)
+        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
+                      "%" PRIu64 " uncorrectable errors (%" PRIu64 " of them fatal) at %s while "
+                      "data moved: reseat the card, check riser and cables; dmesg has their kinds",
+                      errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
+    if (port->most_correctable > USUAL_ERRORS)
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
+                      "%" PRIu64 " correctable errors at %s while data moved: reseat the card, "
+                      "check riser and cables",
+                      errors->correctable, port->bdf);
+}
+
+/*
+ * What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s.
+ * One wrong bit is allowed on any link now and then. On two healthy ones it came about once in two
+ * minutes of copies, and was a receiver error, one or two bad TLPs and LCRC errors, a NAK, a
+ * retrain and up to 11 lane errors (bench/results/h200/link-wrong-bit.jsonl, h100). So what one
+ * attempt alone counted is one event.
+ */
+#define HEALTHY_RATE 0.6 /* a second */
+static const struct {
+    const char *key, *words;
+    enum { SHOWN, RATE, ERROR } judged; /* an error is one too many */
+} counters[XB_PCIE_COUNTERS] = {
+    [XB_PCIE_RETRAINS] = {"retrains", "retrains", RATE},
+    [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", RATE},
+    [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", RATE},
+    [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", RATE},
+    [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", RATE},
+    [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", RATE},
+    [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", RATE},
+    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", ERROR},
+    [XB_PCIE_FATAL] = {"fatal", "fatal errors", ERROR},
+    [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", SHOWN},
+    [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", RATE},
+    [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", RATE},
+};
+
+const char *xb_pcie_counter_key(enum xb_pcie_counter counter)
+{
+    return counters[counter].key;
+}
+
+const char *xb_pcie_counter_words(enum xb_pcie_counter counter)
+{
+    return counters[counter].words;
+}
+
+/* Whether healthy devices of its kind are known. */
+static bool is_hopper(const struct xb_link_device *device)
+{
+    return strcmp(device->info.architecture, "sm_90") == 0;
+}
+
+static bool is_frequent(uint64_t count, unsigned attempts, const struct xb_link_facts *facts)
+{
+    return attempts > 1 && (double)count > HEALTHY_RATE * facts->counted_seconds;
+}
+
+static void judge_device_counters(struct xb_verdict *verdict)
+{
+    const struct xb_link_facts *facts = &verdict->facts;
+    bool is_grave = facts->rises[XB_PCIE_NONFATAL] > 0 || facts->rises[XB_PCIE_FATAL] > 0;
+    size_t length = 0;
+    char text[200] = "";
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
+        uint64_t count = facts->rises[i];
+        if (counters[i].judged == RATE ? !is_frequent(count, facts->attempts_risen[i], facts)
+                                       : counters[i].judged == SHOWN || count == 0)
+            continue;
+        if (i == XB_PCIE_RETRAINS)
+            xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
+                          "the link was trained again while data moved (count %" PRIu64
+                          "): reseat the card, check riser and cables",
+                          count);
+        else if (length < sizeof text)
+            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %" PRIu64,
+                                       length > 0 ? ", " : "", counters[i].words, count);
+    }
+    if (length > 0)
+        xb_reason_add(&verdict->found, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
+                      "XB-PCIE-ERRORS",
+                      "%s while data moved: reseat the card, check riser and cables", text);
+}
+
+/* Errors that were counted: what the facts have. */
+static void judge_counters(const struct xb_link_device *device, struct xb_verdict *verdict)
+{
+    const struct xb_link_facts *facts = &verdict->facts;
+    for (size_t i = 0; i < facts->port_count; i++)
+        judge_port(&facts->ports[i], verdict);
+    if (facts->most_replays > USUAL_ERRORS ||
+        (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
+                      "%" PRIu64 " packets were sent again while data moved: reseat the card, "
+                      "check riser and cables",
+                      facts->replays);
+    if (is_hopper(device))
+        judge_device_counters(verdict);
+}
+
+bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict)
+{
+    bool rose = verdict->facts.replays > 0;
+    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
+        rose = rose || (counters[i].judged != SHOWN && verdict->facts.rises[i] > 0);
+    return verdict->found.level != XB_LEVEL_OK || (rose && is_hopper(device));
+}
+
+/* ---- health ---- */
+
+/* What the vendor's management library says of the device's state. */
+static void judge_health(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
+{
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
+    const struct xb_device_health *slowed =
+        after->throttle_known && after->slowed_by_hardware ? after : before;
+    if (slowed->throttle_known && slowed->slowed_by_hardware)
+        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-THROTTLE",
+                      "the hardware slows the device down (%s): check cooling and power",
+                      slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
+}
 
 /* ---- why there is nothing to judge ---- */
 
@@ -38,7 +420,7 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
          attempt->failure[0] != '\0'))
         xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
                       attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
-    xb_judge_health(attempt, verdict);
+    judge_health(attempt, verdict);
 }
 
 /* How bad an attempt is in comparison with others: the least is the best. What counts in whichever
@@ -66,8 +448,8 @@ static double total(const struct xb_link_attempt *attempt)
 }
 
 /* The first of several that are as good. Sets *least to how bad it is. */
-static size_t find_best(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                        int *least)
+static size_t best_attempt(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                           int *least)
 {
     size_t best = 0;
     *least = badness(device, 0, limits);
@@ -109,13 +491,13 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         return;
     }
     if (xb_link_attempts(device) > 0) {
-        verdict->best = find_best(device, limits, &least);
+        verdict->best = best_attempt(device, limits, &least);
         xb_link_facts_find(device, verdict->best, &verdict->facts);
         /* First, so that incidents come first among the reasons of their level. */
-        xb_judge_incidents(device, verdict);
+        judge_incidents(device, verdict);
         judge_attempt(device, verdict->best, limits, verdict);
         xb_judge_stability(device, limits, verdict);
-        xb_judge_counters(device, verdict);
+        judge_counters(device, verdict);
         xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
         xb_judge_loss(device, limits, verdict);
     } else if (none != NULL) {

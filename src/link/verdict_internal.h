@@ -43,16 +43,7 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
 /* What follows from a bandwidth that is too low. Last of all: it asks for the link's reasons. */
 void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
                    struct xb_verdict *verdict);
-/* What the vendor's management library says of the device's state. */
-void xb_judge_health(const struct xb_link_attempt *attempt, struct xb_verdict *verdict);
-
-/* What counts in whichever attempt it was seen. First: data that was wrong, a device that
- * vanished. */
-void xb_judge_incidents(const struct xb_link_device *device, struct xb_verdict *verdict);
 /* A link that was less in another attempt than in the best, or fell while data moved. */
 void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
                         struct xb_verdict *verdict);
-/* Errors that were counted: what the facts have. */
-void xb_judge_counters(const struct xb_link_device *device, struct xb_verdict *verdict);
-
 #endif

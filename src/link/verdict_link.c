@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether every link on the way is what both its ends can do. */
+/* Whether every link on the way is what both its ends can do; and what was measured against what is
+ * asked for, and against what the link can carry. */
 #include "verdict_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-static double rate_of(struct xb_lanes lanes)
+static double carries(struct xb_lanes lanes)
 {
     return xb_pcie_rate_to_compare(lanes.speed_gts, lanes.width);
 }
@@ -143,7 +145,7 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
         if (hop->on_package || hop->load.width == 0)
             continue;
         bool at_best = judge_hop(attempt, i, i == slot, limits, verdict);
-        if (rate_of(hop->load) >= rate_of(facts->hops[verdict->bottleneck].load))
+        if (carries(hop->load) >= carries(facts->hops[verdict->bottleneck].load))
             continue;
         verdict->bottleneck = i;
         /* Each step down is named once, not the links behind it that carry as little. */
@@ -237,4 +239,285 @@ void xb_judge_stability(const struct xb_link_device *device, const struct xb_lin
 {
     judge_lesser(device, limits, verdict);
     judge_drops(device, verdict);
+}
+
+/* ---- bandwidth ---- */
+
+/* Where packet sizes are assumed, another 1 % is for them. */
+#define ABOVE_ASSUMED (XB_BANDWIDTH_ABOVE + 0.01)
+
+double xb_default_warn_share(double speed_gts)
+{
+    return speed_gts <= 8.0 ? 0.85 : 0.90;
+}
+
+double xb_default_critical_share(double speed_gts)
+{
+    return speed_gts <= 8.0 ? 0.70 : 0.80;
+}
+
+static double warn_share(double speed_gts, const struct xb_link_limits *limits)
+{
+    double share = xb_default_warn_share(speed_gts);
+    if (limits->warn_share.is_set)
+        return limits->warn_share.value;
+    return limits->critical_share.is_set ? fmax(share, limits->critical_share.value) : share;
+}
+
+static double critical_share(double speed_gts, const struct xb_link_limits *limits)
+{
+    double share = xb_default_critical_share(speed_gts);
+    if (limits->critical_share.is_set)
+        return limits->critical_share.value;
+    return limits->warn_share.is_set ? fmin(share, limits->warn_share.value) : share;
+}
+
+/* ---- one direction ---- */
+
+static void set_limit(const struct xb_limit *minimum, double full, const struct xb_ceiling *ceiling,
+                      const struct xb_link_limits *limits, struct xb_link_direction *direction)
+{
+    /* Where the limit below which it is CRITICAL comes from: bytes per second, or else a share. */
+    direction->source = minimum->is_set                 ? minimum->source
+                        : limits->critical_share.is_set ? limits->critical_share.source
+                                                        : XB_LIMIT_DEFAULT;
+    if (minimum->is_set) {
+        direction->critical = minimum->value;
+    } else if (ceiling->known) {
+        direction->critical = critical_share(ceiling->speed_gts, limits) * full;
+        direction->warning = warn_share(ceiling->speed_gts, limits) * full;
+    }
+}
+
+void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict)
+{
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    set_limit(&limits->min_h2d, ceiling->h2d, ceiling, limits, &verdict->h2d);
+    set_limit(&limits->min_d2h, ceiling->d2h, ceiling, limits, &verdict->d2h);
+}
+
+static void judge_direction(const char *name, double measured, double full,
+                            struct xb_link_direction *direction, struct xb_verdict *verdict)
+{
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
+    if (!xb_rate_known(measured))
+        return; /* There is a reason for that already. */
+    direction->measured = measured;
+    if (ceiling->known)
+        direction->share = measured / full;
+    direction->is_slow = measured < fmax(direction->warning, direction->critical);
+    /* What the link cannot carry was measured wrongly, though it looks good. */
+    if (ceiling->known && measured > (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most)
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
+                      "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not "
+                      "cross it, or the link was read wrongly",
+                      name, measured / 1e9, XB_SPEED_NAME(ceiling->speed_gts), ceiling->width,
+                      ceiling->most / 1e9);
+}
+
+void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
+                        struct xb_verdict *verdict)
+{
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    xb_verdict_set_limits(limits, verdict);
+    judge_direction("h2d", attempt->h2d, ceiling->h2d, &verdict->h2d, verdict);
+    judge_direction("d2h", attempt->d2h, ceiling->d2h, &verdict->d2h, verdict);
+    /* A link that could not be read has its reason already. */
+    if (ceiling->speed_gts > 0.0 && !ceiling->known &&
+        !(limits->min_h2d.is_set && limits->min_d2h.is_set))
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
+                      "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or "
+                      "--limits)",
+                      XB_SPEED_NAME(ceiling->speed_gts), ceiling->width);
+}
+
+/* ---- what follows from one that is too low: the link, something else, or nobody knows what ----
+ */
+
+/*
+ * From where on something else may be what slows copies down, by what was seen on H100s and H200s
+ * (docs/link-ceilings.md). Low enough to be safe: what is too low makes a slow link UNKNOWN, what
+ * is too high condemns a good one.
+ */
+#define BUSY_SHARE (1.0 / 8) /* of the CPUs: 1/4 cost up to 19 %, idle machines were below 1/20 */
+#define BUSY_LOAD_S 250e-9   /* 132 to 230 ns at rest; 202 to 404 where copies lost a quarter */
+#define OTHER_SHARE 0.05     /* of the ceiling */
+#define OTHER_SHARE_ASSUMED 0.10 /* where packets' sizes are assumed, and so their headers */
+#define OTHER_WAY_SHARE 0.20     /* requests for reads are a tenth of what they fetch */
+#define SLOW_CLOCK 0.9           /* of the best */
+
+/* ---- something else ---- */
+
+/* What went on beside copies that were slow, or NULL: a code, and words about it. The counters of
+ * traffic count headers too, of which the ceiling has subtracted the usual share. */
+static const char *cause_of(const struct xb_link_conditions *seen, bool is_back, double limit,
+                            const struct xb_ceiling *ceiling, char text[128])
+{
+    bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
+    bool has_traffic = seen->traffic_known && ceiling->known && seen->mean > 0;
+    double full = is_back ? ceiling->d2h : ceiling->h2d;
+    double whole = is_back ? seen->sent : seen->received;
+    double same_way = has_traffic ? whole * full / ceiling->raw - seen->mean : 0;
+    double other_way = has_traffic ? (is_back ? seen->received : seen->sent) : 0;
+    if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full) {
+        snprintf(text, 128, "the link carried %.1f GB/s with headers, %.1f of it this copy's data",
+                 whole / 1e9, seen->mean / 1e9);
+        return "XB-OTHER-TRAFFIC";
+    }
+    if (other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h)) {
+        snprintf(text, 128, "the link carried %.1f GB/s of other traffic the other way",
+                 other_way / 1e9);
+        return "XB-OTHER-TRAFFIC";
+    }
+    if (seen->memory_is_far) {
+        snprintf(text, 128, "the copies' host memory lay on a far NUMA node");
+        return "XB-MEMORY-FAR";
+    }
+    if (seen->slowed_by_hardware) {
+        snprintf(text, 128, "the hardware slowed the GPU down (%.80s)", seen->throttle);
+        return "XB-CLOCKS-LOW";
+    }
+    if (seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz) {
+        snprintf(text, 128, "the GPU's memory ran at %u of %u MHz", seen->memory_mhz,
+                 seen->memory_best_mhz);
+        return "XB-CLOCKS-LOW";
+    }
+    if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus) {
+        snprintf(text, 128, "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
+                 seen->cpus);
+        return "XB-HOST-BUSY";
+    }
+    if (seen->load_s >= BUSY_LOAD_S) {
+        snprintf(text, 128, "a load from the host's memory took %.0f ns", seen->load_s * 1e9);
+        return "XB-HOST-BUSY";
+    }
+    if (seen->fastest < limit) /* a link that is slow is so all the time */
+        return NULL;
+    snprintf(text, 128, "the fastest copies reached %.2f GB/s", seen->fastest / 1e9);
+    return "XB-SLOW-AT-TIMES";
+}
+
+static double rate_of(const struct xb_link_attempt *attempt, bool is_back)
+{
+    double rate = is_back ? attempt->d2h : attempt->h2d;
+    return xb_rate_known(rate) ? rate : 0;
+}
+
+/* The first cause that any slow attempt shows; an attempt that was not slow shows one too. Who sets
+ * a limit means the median: then copies that are fast at times excuse nothing. */
+static const char *find_cause(const struct xb_link_device *device, const struct xb_verdict *verdict,
+                              bool is_back, bool is_own, char text[128])
+{
+    const struct xb_link_direction *direction = is_back ? &verdict->d2h : &verdict->h2d;
+    double limit = fmax(direction->warning, direction->critical);
+    const char *code = NULL;
+    for (size_t i = 0; i < xb_link_attempts(device) && code == NULL; i++) {
+        const struct xb_link_attempt *attempt = &device->attempts[i];
+        double rate = rate_of(attempt, is_back);
+        if (rate > 0 && rate < limit)
+            code = cause_of(&attempt->conditions[is_back], is_back, is_own ? INFINITY : limit,
+                            &verdict->ceiling, text);
+        if (rate >= limit) {
+            snprintf(text, 128, "another attempt reached %.2f GB/s", rate / 1e9);
+            code = "XB-SLOW-AT-TIMES";
+        }
+    }
+    return code;
+}
+
+/* ---- the link ---- */
+
+/* Whether no attempt came near to what the link can carry, all were made, and other traffic would
+ * have been seen: that above a switch, which others may share, is not. */
+static bool is_surely_far_below(const struct xb_link_device *device,
+                                const struct xb_verdict *verdict, bool is_back, double ceiling)
+{
+    bool is_seen = !device->cut && verdict->facts.slot + 1 >= verdict->facts.hop_count;
+    for (size_t i = 0; i < xb_link_attempts(device); i++) {
+        const struct xb_link_attempt *attempt = &device->attempts[i];
+        const struct xb_link_conditions *seen = &attempt->conditions[is_back];
+        double rate = rate_of(attempt, is_back);
+        is_seen = is_seen && rate < XB_UNEXPLAINED_CRITICAL_SHARE * ceiling &&
+                  (rate <= 0 || (seen->traffic_known && seen->cpus > 0));
+    }
+    return is_seen;
+}
+
+/* ---- what follows ---- */
+
+/* One direction that is to be judged. */
+struct way {
+    bool is_back;
+    const char *name, *code;
+    double full;
+    const struct xb_limit *minimum;
+    struct xb_link_direction *direction;
+};
+
+/* "h2d 44.16 GB/s is 0.760 of what Gen5 x16 can carry (58.08 GB/s), below 0.90" */
+static void say_loss(const struct way *way, const struct xb_ceiling *ceiling, bool is_critical,
+                     char text[160])
+{
+    const struct xb_link_direction *direction = way->direction;
+    double limit = is_critical ? direction->critical : direction->warning;
+    if (way->minimum->is_set)
+        snprintf(text, 160, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", way->name,
+                 direction->measured / 1e9, way->minimum->value / 1e9,
+                 xb_limit_source_name(way->minimum->source));
+    else
+        snprintf(text, 160, "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f",
+                 way->name, direction->measured / 1e9, direction->share,
+                 XB_SPEED_NAME(ceiling->speed_gts), ceiling->width, way->full / 1e9,
+                 limit / way->full);
+}
+
+static void judge_way(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                      const struct way *way, bool suspect, struct xb_verdict *verdict)
+{
+    struct xb_link_direction *direction = way->direction;
+    bool sets_critical = way->minimum->is_set || limits->critical_share.is_set;
+    bool is_own = sets_critical || limits->warn_share.is_set;
+    char text[160];
+    char cause[128];
+    if (!suspect && !sets_critical && verdict->ceiling.known)
+        direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * way->full);
+    if (!direction->is_slow)
+        return;
+    const char *other = suspect ? NULL : find_cause(device, verdict, way->is_back, is_own, cause);
+    bool is_critical =
+        other == NULL && direction->measured < direction->critical &&
+        (suspect || sets_critical || is_surely_far_below(device, verdict, way->is_back, way->full));
+    enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
+    say_loss(way, &verdict->ceiling, is_critical, text);
+    if (suspect || is_own)
+        xb_reason_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
+                      text);
+    if (other != NULL)
+        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, other,
+                      "%s; meanwhile %s: could not be judged, run again on an idle node",
+                      is_own ? way->name : text, cause);
+    else if (!suspect && !is_own)
+        xb_reason_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
+                      "%s: nothing that was looked at shows why; compare with other nodes, then "
+                      "reseat the card",
+                      text);
+}
+
+void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                   struct xb_verdict *verdict)
+{
+    /* What speaks against the link itself. */
+    static const char *const codes[] = {
+        "XB-LINK-WIDTH",   "XB-LINK-SPEED",      "XB-LINK-EXPECT",       "XB-LINK-UNSTABLE",
+        "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS",     "XB-PCIE-REPLAY",       "XB-DATA-WRONG",
+        "XB-DEVICE-GONE",  "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE", NULL};
+    bool suspect = xb_reason_is_any(&verdict->found, codes);
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    const struct way h2d = {false,        "h2d", "XB-BW-H2D", ceiling->h2d, &limits->min_h2d,
+                            &verdict->h2d};
+    const struct way d2h = {true,         "d2h", "XB-BW-D2H", ceiling->d2h, &limits->min_d2h,
+                            &verdict->d2h};
+    judge_way(device, limits, &h2d, suspect, verdict);
+    judge_way(device, limits, &d2h, suspect, verdict);
 }

@@ -9,6 +9,9 @@
 
 #include "advise_fixture.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static struct rows made;
 
 static const struct xb_cost *cost(const struct xb_costs *costs, enum xb_cost_kind kind)
@@ -44,22 +47,68 @@ static void test_what_is_smaller_has_wide_bounds(void **state)
     (void)state;
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, 10e9, 10e-6, 0);
-    add_copy(&made, "pinned", "registered", "d2h", 64 * KIB + 1, 10e9, 10e-6, 0);
+    add_copy(&made, "pageable", "driver", "d2h", 16 * MIB, 16 * 1048576 / 4e-3, 0, 0);
     struct xb_costs costs = costs_of(&made);
     const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
-    const struct xb_cost *out = cost(&costs, XB_COST_PINNED_OUT);
+    const struct xb_cost *out = cost(&costs, XB_COST_PAGEABLE_OUT);
     const struct xb_cost *none = cost(&costs, XB_COST_RING_IN);
     assert_true(xb_cost_is_known(in, 4));
-    assert_close(xb_cost_alone(in, 4, XB_MIDDLE), 65536 / 10e9 + 10e-6);
-    /* Of a row that is not small its share, and 0, 10 or 100 us; never more than the row. */
-    assert_true(xb_cost_is_known(out, 4));
-    double whole = 65537 / 10e9 + 10e-6;
-    assert_close(xb_cost_alone(out, 32 * KIB, XB_LOW), whole * 32768 / 65537);
-    assert_close(xb_cost_alone(out, 32 * KIB, XB_HIGH), whole);
-    assert_close(xb_cost_alone(out, 6554, XB_MIDDLE), whole * 6554 / 65537 + 10e-6);
+    /* Its share of the row and 0, 10 or 100 us, or the row; 0.9 to 1.2 times that. */
+    double whole = 65536 / 10e9 + 10e-6;
+    assert_close(xb_cost_alone(in, 32 * KIB, XB_LOW), 0.9 * whole / 2);
+    assert_close(xb_cost_alone(in, 6 * KIB, XB_MIDDLE), whole * 6 / 64 + 10e-6);
+    assert_close(xb_cost_alone(in, 32 * KIB, XB_MIDDLE), whole);
+    assert_close(xb_cost_alone(in, 32 * KIB, XB_HIGH), 1.2 * whole);
+    /* CPUs have a part in it: 0 to 300 us, and 0.4 to 1.5 times that. */
+    assert_close(xb_cost_alone(out, MIB, XB_LOW), 0.4 * 4e-3 / 16);
+    assert_close(xb_cost_alone(out, MIB, XB_MIDDLE), 4e-3 / 16 + 10e-6);
+    assert_close(xb_cost_alone(out, MIB, XB_HIGH), 1.5 * (4e-3 / 16 + 300e-6));
     assert_true(xb_cost_is_known(out, 0));
     assert_false(xb_cost_is_known(none, 1));
     assert_true(isnan(xb_cost_alone(none, 1, XB_MIDDLE)));
+}
+
+/* Whether a row of the file tells what its smaller rows took. */
+static void assert_bounds_hold(const char *file, const struct xb_cost *cost, size_t row)
+{
+    const struct xb_cost cut = {
+        .points = cost->points + row, .count = 1, .is_by_device = cost->is_by_device};
+    for (size_t i = 0; i < row; i++) {
+        const struct xb_cost_point *left_out = &cost->points[i];
+        uint64_t bytes = left_out->bytes;
+        double alone = left_out->alone[XB_MIDDLE], behind = left_out->behind[XB_MIDDLE];
+        if (!(alone >= xb_cost_alone(&cut, bytes, XB_LOW)) ||
+            !(alone <= xb_cost_alone(&cut, bytes, XB_HIGH)) ||
+            !(behind >= xb_cost_behind(&cut, bytes, XB_LOW)) ||
+            !(behind <= xb_cost_behind(&cut, bytes, XB_HIGH)))
+            fail_msg("%s: %s %s %s: %g alone, %g behind: %" PRIu64 " bytes from %" PRIu64, file,
+                     left_out->test->mode, left_out->test->variant, left_out->test->direction,
+                     alone, behind, bytes, cut.points->bytes);
+    }
+}
+
+/* Measured times lie within the bounds that any larger row alone gives. */
+static void test_the_bounds_hold_for_what_was_measured(void **state)
+{
+    static const char *const files[] = {"h100/sweep.json", "h200/sweep.json", "h200/crossover.json",
+                                        "h100/pin.json"};
+    size_t rows = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        char path[512];
+        struct xb_record record;
+        struct xb_costs costs = {.device = 0};
+        struct xb_error error;
+        snprintf(path, sizeof path, RESULTS "/%s", files[i]);
+        assert_int_equal(xb_record_read(path, &record, &error), XB_OK);
+        assert_int_equal(xb_costs_read(&costs, &record, 1, &error), XB_OK);
+        for (int kind = 0; kind < XB_COSTS; kind++)
+            for (size_t row = 1; row < costs.costs[kind].count; row++, rows++)
+                assert_bounds_hold(files[i], &costs.costs[kind], row);
+        xb_costs_free(&costs);
+        xb_record_free(&record);
+    }
+    assert_true(rows > 200); /* from 18 sizes, six costs of two files and four of one, and pins */
 }
 
 /* Latency rows are single operations: what begins and ends them is in their time. */
@@ -232,7 +281,7 @@ static void test_what_it_rests_on_is_told(void **state)
     const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
     assert_basis(in, MIB, "pinned registered h2d: row of 1 MiB");
     assert_basis(in, 2 * MIB, "pinned registered h2d: between rows of 1 MiB and 16 MiB");
-    assert_basis(in, 4, "pinned registered h2d: below its smallest, 64 KiB: as long as that");
+    assert_basis(in, 4, "pinned registered h2d: below its smallest, 64 KiB: by the rate there");
     assert_basis(in, 512 * MIB,
                  "pinned registered h2d: beyond its largest, 256 MiB, by the rate there");
     assert_basis(in, 0, "");
@@ -243,6 +292,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_time_is_a_line_from_size_to_size),
         cmocka_unit_test(test_what_is_smaller_has_wide_bounds),
+        cmocka_unit_test(test_the_bounds_hold_for_what_was_measured),
         cmocka_unit_test(test_latency_rows_tell_of_the_smallest),
         cmocka_unit_test(test_intervals_turn_round),
         cmocka_unit_test(test_only_good_rows_count),

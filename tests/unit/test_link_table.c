@@ -303,8 +303,16 @@ static void table_of_pairs_that_are_not_judged(void **state)
     }
     n->report.level = XB_LEVEL_OK;
     char *text = written(xb_link_table_write, n);
+    assert_has(text, "Node: OK: 2 GPUs (NVIDIA H200), 2 pairs not judged\n");
     assert_has(text, "\nPairs: 42.5 GB/s over PCIe, not judged: --min-peer sets a limit.\n");
     free(text);
+    n->pair_verdicts[0].bandwidth.critical = 30e9; /* other limits: they are not alike */
+    n->pair_verdicts[0].minimum = (struct xb_limit){true, 30e9, XB_LIMIT_FILE};
+    text = written(xb_link_table_write, n);
+    assert_has(text, "Node: OK: 2 GPUs (NVIDIA H200), 1 pair, 1 pair not judged\n");
+    assert_has(text, "GB/s, FROM  TO 0  TO 1\n         0        42.5\n         1  42.5\n");
+    free(text);
+    n->pair_verdicts[0].bandwidth.critical = 0;
     n->pairs[1].attempts[0] = (struct xb_pair_attempt){.reach_known = true};
     n->pair_verdicts[1].bandwidth.measured = 0;
     n->report.verbose = true;
@@ -316,10 +324,44 @@ static void table_of_pairs_that_are_not_judged(void **state)
     text = written(xb_link_table_write, n);
     assert_has(text, "\nPairs: no direct access.\n");
     free(text);
+    n->pairs[0].attempts[0].reach_known = false; /* one is not all */
+    text = written(xb_link_table_write, n);
+    assert_lacks(text, "Pairs: no direct access");
+    assert_has(text, "GB/s, FROM  TO 0  TO 1\n         0           ?\n         1  none\n");
+    free(text);
     make_amd(n);
     n->report.pair_count = 0;
     text = written(xb_link_table_write, n);
     assert_has(text, "\nPairs: not tested: --no-peers leaves pairs of devices out.\n");
+    free(text);
+}
+
+/* Unlike ceilings: 396 GB/s are the most that some links carry, and little of others. */
+static void pairs_of_unlike_ceilings_are_not_told_together(void **state)
+{
+    struct node *n = *state;
+    make_peers(n);
+    n->pairs[1].attempts[1].bandwidth = n->pairs[0].attempts[0].bandwidth = 396e9;
+    n->pairs[0].attempts[0].back.link_rate /= 2;
+    char *text = written(xb_link_table_write, n);
+    assert_lacks(text, "Pairs: ");
+    assert_has(text, "GB/s, FROM   TO 0   TO 1\n");
+    free(text);
+    n->pairs[0].attempts[0].back.link_rate *= 2;
+    n->pair_verdicts[0].ceiling = 0; /* to be found again */
+    text = written(xb_link_table_write, n);
+    assert_has(text, "Pairs: 396.0 GB/s, 83 % of the 478 that 18 NVLinks carry.\n");
+    free(text);
+}
+
+static void a_slow_nvlink_is_told_beside_the_others(void **state)
+{
+    struct node *n = *state;
+    make_healthy(n);
+    n->report.verbose = true;
+    n->devices[0].attempts[0].health_after.nvlinks[4].rate = 12.5e9;
+    char *text = written(xb_link_table_write, n);
+    assert_has(text, "2 active, 1 inactive, each 12.50 to 26.56 GB/s each way\n");
     free(text);
 }
 
@@ -338,6 +380,8 @@ int main(void)
         RUN_TEST(table_shows_what_was_judged),
         RUN_TEST(table_of_pairs),
         RUN_TEST(table_of_pairs_that_are_not_judged),
+        RUN_TEST(pairs_of_unlike_ceilings_are_not_told_together),
+        RUN_TEST(a_slow_nvlink_is_told_beside_the_others),
     };
     return cmocka_run_group_tests_name("link_table", tests, NULL, NULL);
 }

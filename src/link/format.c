@@ -1,5 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* What the formats write alike. */
 #include "format.h"
+
+#include "base/text.h"
+#include "present/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
+{
+    if (lanes.speed_gts > 0 && lanes.width > 0)
+        return xb_lanes_text(lanes.speed_gts, lanes.width, text, size);
+    snprintf(text, size, "-");
+    return text;
+}
+
+const char *xb_link_range_text(double low, double high, int decimals, char text[XB_LINK_RANGE])
+{
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%.*f", decimals, low / 1e9);
+    snprintf(most, sizeof most, "%.*f", decimals, high / 1e9);
+    bool is_one = strcmp(least, most) == 0;
+    snprintf(text, XB_LINK_RANGE, "%s%s%s", least, is_one ? "" : " to ", is_one ? "" : most);
+    return text;
+}
+
+enum xb_colour xb_link_colour(enum xb_level level)
+{
+    if (level == XB_LEVEL_OK)
+        return XB_COLOUR_GOOD;
+    return level == XB_LEVEL_CRITICAL ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
+}
+
+void xb_link_print_reasons(FILE *stream, const struct xb_findings *found, const char *of)
+{
+    for (size_t i = 0; i < found->reason_count; i++) {
+        const struct xb_reason *reason = &found->reasons[i];
+        xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
+                         XB_LINK_LABEL, "%s%s: %s", of, reason->code, reason->text);
+    }
+}
 
 size_t xb_link_subjects(const struct xb_link_report *report)
 {

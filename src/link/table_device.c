@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _GNU_SOURCE
+/* The part of the table about one GPU: all that is known of it. */
+#include "format.h"
+
+#include "base/text.h"
+#include "present/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* A rate as text, in memory of the block that it stands in. */
+#define RATE(rate) xb_rate_text((rate), (char[32]){0}, 32)
+
+/* ---- the path: a row for each link, the device's own first ---- */
+
+static const struct xb_table_column path_columns[] = {
+    {.title = "LINK, GPU first"},
+    {.title = "UNDER LOAD", .brief = "LOAD"},
+    {.title = "BEST", .turn = 2},
+    {.title = "AT REST", .turn = 1},
+    {.title = ""},
+};
+
+static void put_lanes(struct xb_table *table, struct xb_lanes lanes)
+{
+    char text[64];
+    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_link_lanes_text(lanes, text, sizeof text));
+}
+
+static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool is_bottleneck)
+{
+    char changes[32] = "";
+    bool is_marked = is_bottleneck || hop->on_package;
+    if (hop->changes > 0)
+        snprintf(changes, sizeof changes, "%s%u change%s", is_marked ? ", " : "", hop->changes,
+                 hop->changes == 1 ? "" : "s");
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "%s - %s", hop->lower,
+                  hop->has_upper ? hop->upper : "(no bridge seen)");
+    put_lanes(table, hop->load);
+    put_lanes(table, hop->best);
+    put_lanes(table, hop->at_rest);
+    xb_table_cell(table, is_bottleneck ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%s%s%s",
+                  is_bottleneck ? "bottleneck" : "", hop->on_package ? "on package" : "", changes);
+}
+
+static enum xb_status print_path(FILE *stream, const struct xb_verdict *verdict,
+                                 struct xb_error *error)
+{
+    const struct xb_link_hop *hops = verdict->facts.hops;
+    size_t count = verdict->facts.hop_count;
+    char label[32], indent[32];
+    if (count == 0) {
+        NOTE("path", "sysfs does not show the GPU");
+        return XB_OK;
+    }
+    struct xb_table *table = xb_table_new();
+    snprintf(label, sizeof label, "  %-*s", XB_LINK_LABEL, "path");
+    snprintf(indent, sizeof indent, "%*s", XB_LINK_LABEL + 2, "");
+    for (size_t i = 0; i < sizeof path_columns / sizeof path_columns[0]; i++)
+        xb_table_add_column(table, &path_columns[i]);
+    /* That a single link limits the path goes without saying. */
+    for (size_t i = 0; i < count; i++)
+        add_hop(table, &hops[i], count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
+    enum xb_status status = xb_table_print(
+        stream, table, &(struct xb_table_look){.label = label, .indent = indent}, error);
+    xb_table_free(table);
+    return status;
+}
+
+/* ---- NVLinks: what they counted during the test and since boot is told apart, because only the
+ * first says something of the links as they are ---- */
+
+/* "0 replays, 3 recoveries": the counters that are known. */
+static void add_nvlink_counts(struct xb_words *words, const bool counted[XB_NVLINK_COUNTERS],
+                              const uint64_t counts[XB_NVLINK_COUNTERS])
+{
+    const char *separator = "";
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
+        if (!counted[i])
+            continue;
+        xb_words_add(words, "%s%" PRIu64 " %s", separator, counts[i],
+                     xb_nvlink_counter_words(i, counts[i]));
+        separator = ", ";
+    }
+}
+
+/* The links that counted anything during the test. */
+static void add_links(struct xb_words *words, const struct xb_nvlink_facts *facts)
+{
+    for (size_t i = 0; i < XB_NVLINKS; i++) {
+        const struct xb_nvlink_seen *link = &facts->links[i];
+        bool rose[XB_NVLINK_COUNTERS];
+        bool any = false;
+        for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++) {
+            rose[j] = link->rises[j] > 0;
+            any = any || rose[j];
+        }
+        if (any)
+            xb_words_add(words, "; link %zu: ", i);
+        add_nvlink_counts(words, rose, link->rises);
+    }
+}
+
+static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
+                          const struct xb_nvlink_facts *facts)
+{
+    struct xb_words words = {.length = 0};
+    bool counted[XB_NVLINK_COUNTERS] = {false};
+    uint64_t since_boot[XB_NVLINK_COUNTERS] = {0};
+    double slowest = INFINITY, fastest = 0;
+    char range[XB_LINK_RANGE];
+    if (!after->nvlinks_known)
+        return;
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        if (after->nvlinks[i].rate > 0) {
+            slowest = fmin(slowest, after->nvlinks[i].rate);
+            fastest = fmax(fastest, after->nvlinks[i].rate);
+        }
+    if (fastest > 0)
+        xb_words_add(&words, ", each %s GB/s each way",
+                     xb_link_range_text(slowest, fastest, 2, range));
+    NOTE("NVLink", "%u active, %u inactive%s", after->nvlinks_active, after->nvlinks_inactive,
+         words.text);
+    if (xb_nvlink_facts_known(facts)) {
+        words = (struct xb_words){.length = 0};
+        add_nvlink_counts(&words, facts->counted, facts->rises);
+        add_links(&words, facts);
+        NOTE("", "during the test: %s", words.text);
+    }
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++)
+            if (after->nvlinks[i].counted[j]) {
+                counted[j] = true;
+                since_boot[j] += after->nvlinks[i].counts[j];
+            }
+    words = (struct xb_words){.length = 0};
+    add_nvlink_counts(&words, counted, since_boot);
+    if (words.length > 0)
+        NOTE("", "since boot: %s", words.text);
+}
+
+/* ---- errors ---- */
+
+/* "NAKs received 2, bad TLPs 1"; nothing where all are 0. Returns whether any counter is known. */
+static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTERS],
+                       const uint64_t counts[XB_PCIE_COUNTERS])
+{
+    bool known = false;
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
+        known = known || counted[i];
+        if (counted[i] && counts[i] > 0)
+            xb_words_add(words, "%s%s %" PRIu64, words->length > 0 ? ", " : "",
+                         xb_pcie_counter_words(i), counts[i]);
+    }
+    return known;
+}
+
+/* Names the ports that counted errors, and what the device counted. */
+static void print_errors(FILE *stream, const struct xb_link_facts *facts)
+{
+    struct xb_words words = {.length = 0};
+    bool counted = add_counts(&words, facts->counted, facts->rises);
+    for (size_t i = 0; i < facts->port_count; i++) {
+        const struct xb_pcie_aer *errors = &facts->ports[i].errors;
+        if (errors->correctable > 0 || errors->nonfatal > 0 || errors->fatal > 0)
+            xb_words_add(&words,
+                         "%s%s: %" PRIu64 " correctable, %" PRIu64 " non-fatal, %" PRIu64 " fatal",
+                         words.length > 0 ? "; " : "", facts->ports[i].bdf, errors->correctable,
+                         errors->nonfatal, errors->fatal);
+    }
+    if (words.length > 0)
+        NOTE("errors", "%s", words.text);
+    else if (facts->errors.known || counted)
+        NOTE("errors", "none counted during the test%s", facts->errors.known ? " (AER)" : "");
+    else
+        NOTE("errors", "not known: neither a port nor the GPU shows counters");
+    words = (struct xb_words){.length = 0};
+    if (add_counts(&words, facts->counted, facts->since_boot))
+        NOTE("", "since boot, by the GPU: %s", words.length > 0 ? words.text : "none");
+}
+
+/* ---- ceiling, bandwidth, limits ---- */
+
+static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
+{
+    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
+    char link[64];
+    if (ceiling->payload > 0 && ceiling->read_request > 0)
+        NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
+             ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
+             ceiling->read_request_assumed ? "assumed" : "read");
+    if (ceiling->known)
+        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
+             RATE(ceiling->h2d), RATE(ceiling->d2h), RATE(ceiling->raw),
+             xb_link_lanes_text(lanes, link, sizeof link));
+    else
+        NOTE("ceiling", "not known for this link");
+}
+
+static void print_bandwidth(FILE *stream, const char *label,
+                            const struct xb_link_direction *direction)
+{
+    struct xb_words words = {.length = 0};
+    if (direction->measured > 0)
+        xb_words_add(&words, "%s GB/s", RATE(direction->measured));
+    else
+        xb_words_add(&words, "not measured");
+    if (direction->measured > 0 && direction->share > 0)
+        xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
+    if (direction->measured > 0 && direction->warning > 0)
+        xb_words_add(&words, "; warning below %s", RATE(direction->warning));
+    if (direction->measured > 0 && direction->critical > 0)
+        xb_words_add(&words, "; critical below %s", RATE(direction->critical));
+    if (direction->source != XB_LIMIT_DEFAULT)
+        xb_words_add(&words, " (%s)", xb_limit_source_name(direction->source));
+    NOTE(label, "%s", words.text);
+}
+
+/* What is expected of the slot's link, and who said so. */
+static void print_expected(FILE *stream, const struct xb_link_limits *limits)
+{
+    const struct xb_limit *generation = &limits->generation, *width = &limits->width;
+    if (generation->is_set)
+        NOTE("expected", "Gen%.0f (%s)", generation->value,
+             xb_limit_source_name(generation->source));
+    if (width->is_set)
+        NOTE("expected", "x%.0f (%s)", width->value, xb_limit_source_name(width->source));
+}
+
+/* ---- where it is plugged in ---- */
+
+static void print_acs(FILE *stream, const struct xb_pcie_path *path)
+{
+    struct xb_words words = {.length = 0};
+    bool known = false;
+    for (size_t i = 0; i < xb_link_hops(path); i++) {
+        const struct xb_pcie_hop *hop = &path->hops[i];
+        const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
+        for (size_t j = 0; j < 2 && ends[j] != NULL; j++) {
+            const struct xb_pcie_control *control = &ends[j]->control;
+            known = known || (control->known && control->has_acs);
+            if (control->known && control->acs_redirects)
+                xb_words_add(&words, "%s%s", words.length > 0 ? ", " : "", ends[j]->bdf);
+        }
+    }
+    if (words.length > 0)
+        NOTE("ACS", "peers' transfers go up to the root at %s", words.text);
+    else if (known)
+        NOTE("ACS", "peers' transfers are not redirected");
+}
+
+static void print_location(FILE *stream, const struct xb_pcie_path *path)
+{
+    struct xb_words words = {.length = 0};
+    if (xb_link_hops(path) == 0)
+        return;
+    xb_words_add(&words, path->numa_node >= 0 ? "node %d" : "node not known", path->numa_node);
+    if (path->local_cpus[0] != '\0')
+        xb_words_add(&words, ", CPUs ");
+    /* A blank behind each comma lets a long list be broken into lines. */
+    for (const char *c = path->local_cpus; *c != '\0'; c++)
+        xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
+    NOTE("NUMA", "%s", words.text);
+    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
+    print_acs(stream, path);
+}
+
+/* ---- what the vendor's library says ---- */
+
+static void print_health(FILE *stream, const struct xb_link_device *device,
+                         const struct xb_link_attempt *attempt, const struct xb_link_facts *facts)
+{
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
+    if (before->clocks_known && after->clocks_known)
+        NOTE("clocks", "SM %u before, %u MHz after; memory %u before, %u MHz after",
+             before->sm_clock_mhz, after->sm_clock_mhz, before->memory_clock_mhz,
+             after->memory_clock_mhz);
+    else if (after->clocks_known)
+        NOTE("clocks", "SM %u, memory %u MHz after", after->sm_clock_mhz, after->memory_clock_mhz);
+    if (after->throttle_known)
+        NOTE("slowed", "%s%s", after->throttle[0] != '\0' ? after->throttle : "no",
+             after->slowed_by_hardware ? " (BY THE HARDWARE)" : "");
+    if (before->replays_known && after->replays_known)
+        NOTE("replays", "%" PRIu64 " before, %" PRIu64 " after; %" PRIu64 " in all attempts",
+             before->replays, after->replays, facts->replays);
+    else if (facts->replays_known)
+        NOTE("replays", "%" PRIu64 " in all attempts", facts->replays);
+    /* Pairs are tested last, and what their copies did is part of the facts. */
+    print_nvlinks(stream, device->peers.after.nvlinks_known ? &device->peers.after : after,
+                  &facts->nvlinks);
+}
+
+/* ---- attempts ---- */
+
+static void add_rate(struct xb_words *words, const char *name, double value)
+{
+    if (xb_rate_known(value))
+        xb_words_add(words, ", %s %s GB/s", name, RATE(value));
+    else
+        xb_words_add(words, ", %s not measured", name);
+}
+
+/* The link shown is the one that limits the path of the attempt that counts. */
+static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, size_t index,
+                          const struct xb_verdict *verdict)
+{
+    const struct xb_pcie_seen seen = xb_attempt_seen(attempt, verdict->bottleneck);
+    const struct xb_lanes lanes = {seen.speed_gts, seen.width};
+    struct xb_words words = {.length = 0};
+    char link[64];
+    xb_words_add(&words, "%zu%s: %s", index + 1, index == verdict->best ? " (judged)" : "",
+                 seen.readings > 0 ? xb_link_lanes_text(lanes, link, sizeof link)
+                                   : "link not known");
+    add_rate(&words, "to the GPU", attempt->h2d);
+    add_rate(&words, "back", attempt->d2h);
+    if (attempt->data_wrong)
+        xb_words_add(&words, ", DATA WRONG");
+    if (xb_attempt_gone(attempt))
+        xb_words_add(&words, ", THE GPU VANISHED");
+    if (attempt->failure[0] != '\0')
+        xb_words_add(&words, "; %s", attempt->failure);
+    NOTE("attempt", "%s", words.text);
+}
+
+/* ---- the whole ---- */
+
+enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *device,
+                                    const struct xb_verdict *verdict, struct xb_error *error)
+{
+    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
+    const struct xb_device_info *info = &device->info;
+    fputc('\n', stream);
+    xb_heading_print(stream, xb_link_colour(verdict->found.level), "GPU %u: %s%s%s: %s",
+                     info->index, info->name, info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf,
+                     xb_level_name(verdict->found.level));
+    xb_link_print_reasons(stream, &verdict->found, "");
+    if (device->cut)
+        NOTE("cut", "the deadline came before all attempts were made");
+    if (attempt == NULL)
+        return XB_OK;
+    enum xb_status status = print_path(stream, verdict, error);
+    print_errors(stream, &verdict->facts);
+    print_ceiling(stream, &verdict->ceiling);
+    print_bandwidth(stream, "to GPU", &verdict->h2d);
+    print_bandwidth(stream, "back", &verdict->d2h);
+    print_expected(stream, &verdict->limits);
+    print_location(stream, &attempt->at_rest);
+    print_health(stream, device, attempt, &verdict->facts);
+    for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
+        print_attempt(stream, &device->attempts[i], i, verdict);
+    return status;
+}
