@@ -8,11 +8,8 @@
 #include <stdio.h>
 
 const struct xb_figure xb_figure_load_latency = {
-    .name = "load_latency",
-    .unit = XB_UNIT_SECONDS,
-    .gates = true,
-    .help = "One load by one thread; each load waits for the one before",
-};
+    XB_FIGURE_TIME("load_latency", "One load by one thread; each load waits for the one before"),
+    .gates = true};
 
 const struct xb_figure *const xb_chase_figures[] = {&xb_figure_load_latency, NULL};
 

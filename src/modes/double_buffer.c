@@ -4,7 +4,6 @@
 #include "proof.h"
 #include "readings.h"
 #include "shared_options.h"
-#include "stage_figures.h"
 
 #include "xferbench/result.h"
 #include "xferbench/stage.h"
@@ -17,11 +16,6 @@ struct state {
     uint64_t chunk;
     uint64_t steps; /* of the kernel, on every word */
 };
-
-static uint32_t capabilities(const struct xb_case *test)
-{
-    return XB_CAP_KERNELS | xb_host_memory_capabilities(test);
-}
 
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
@@ -88,15 +82,7 @@ static const struct xb_stage stages[] = {
 };
 
 static const struct xb_figure copies_time = {
-    .name = "copies_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The copies both ways at once, without the kernels",
-};
-static const struct xb_figure *const figures[] = {
-    &xb_figure_serial_time,    &xb_figure_in_time,  &xb_figure_kernel_time,
-    &xb_figure_out_time,       &copies_time,        &xb_figure_speed_up,
-    &xb_figure_share_of_bound, &xb_figure_gpu_busy, NULL};
-
+    XB_FIGURE_TIME("copies_time", "The copies both ways at once, without the kernels")};
 static const struct xb_line_part in_a_row = {.in_a_row = true};
 static const struct xb_line_part in_alone = {.stages = 1u << STAGE_IN};
 static const struct xb_line_part kernels_alone = {.stages = 1u << STAGE_KERNEL};
@@ -258,50 +244,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_overlap_say(
-        reading, xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL),
-        &copies_time);
-}
-
-static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_overlap_answer(
-        reading, xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL),
-        &copies_time);
-}
-
-static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "double-buffer", &xb_option_chunk, "chunk");
-}
-
-static bool say_buffers(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "double-buffer", &xb_option_buffers,
-                            "number of buffers");
-}
-
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
-    {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
-    {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&xb_option_host_memory, &xb_option_chunk,
-                                                  &xb_option_buffers, &xb_option_kernel_time, NULL};
-
-static const struct xb_parameter parameters[] = {{&xb_option_chunk, NULL},
-                                                 {&xb_option_buffers, NULL},
-                                                 {&xb_option_kernel_time, NULL},
-                                                 {NULL, NULL}};
-
-static const struct xb_variant_name names[] = {{"registered", "double-buffer"},
-                                               {"alloc", "double-buffer, allocated"},
-                                               {"write-combined", "double-buffer, write-combined"},
-                                               {NULL, NULL}};
+XB_SAY(say_pipeline, xb_overlap_say, &copies_time)
+XB_SAY(answer, xb_overlap_answer, &copies_time)
+XB_SAY(say_chunk, xb_parameter_say, "double-buffer", &xb_option_chunk, "chunk")
+XB_SAY(say_buffers, xb_parameter_say, "double-buffer", &xb_option_buffers, "number of buffers")
 
 const struct xb_mode xb_mode_double_buffer = {
     .name = "double-buffer",
@@ -323,14 +269,21 @@ const struct xb_mode xb_mode_double_buffer = {
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .variant_option = &xb_option_host_memory,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
-    .reading = reading_lines,
+    .names = XB_NAMES({"registered", "double-buffer"}, {"alloc", "double-buffer, allocated"},
+                      {"write-combined", "double-buffer, write-combined"}),
+    .options = XB_OPTIONS(&xb_option_host_memory, &xb_option_chunk, &xb_option_buffers,
+                          &xb_option_kernel_time),
+    .parameters = XB_PARAMETERS({&xb_option_chunk, NULL}, {&xb_option_buffers, NULL},
+                                {&xb_option_kernel_time, NULL}),
+    .figures = XB_FIGURES(&xb_figure_serial_time, &xb_figure_in_time, &xb_figure_kernel_time,
+                          &xb_figure_out_time, &copies_time, &xb_figure_speed_up,
+                          &xb_figure_share_of_bound, &xb_figure_gpu_busy),
+    .reading = XB_READING({.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
+                          {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
+                          {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers}),
     .answer = answer,
     .state_bytes = sizeof(struct state),
-    .capabilities = capabilities,
+    .capabilities = xb_kernel_capabilities,
     .needs = needs,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,

@@ -7,18 +7,10 @@
 
 #include <stdlib.h>
 
-const struct xb_option xb_option_encode_chunk = {
-    .name = "encode-chunk",
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE[,SIZE]",
-    .default_text = "0",
-    .help = "How much one thread encodes at a time; it is sent and restored as one: a size, a "
-            "list, a range that doubles, or 0 for 4 MiB, and for 64 MiB if all was encoded "
-            "before. One case is run for each.",
-    .minimum = 0,
-    .maximum = XB_FORMAT_CHUNK_MOST,
-    .selects = true,
-};
+const struct xb_option xb_option_encode_chunk = {XB_SIZES(
+    "encode-chunk", "SIZE", "0", 0, XB_FORMAT_CHUNK_MOST,
+    "How much one thread encodes at a time; it is sent and restored as one: a size, a list, a "
+    "range that doubles, or 0 for 4 MiB, and for 64 MiB if all was encoded before.")};
 
 /* A small chunk has many threads busy to the end; of a large one the device restores more at the
  * same time. Measured on an H200 beside 16 CPUs (bench/results/h200/encode-chunks*.json). */

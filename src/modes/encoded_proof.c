@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what was restored on the device is what it should be, and the figures. */
 #include "encoded.h"
-#include "stage_figures.h"
+#include "shared_options.h"
 
 #include "xferbench/result.h"
 
@@ -14,63 +14,30 @@
  * C makes of it alone what it would make of it in its chunk. */
 #define PART_BYTES UINT64_C(16384)
 
-const struct xb_figure xb_figure_plain_bandwidth = {
-    .name = "plain_bandwidth",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The same data, not encoded, in one copy from page-locked memory",
-};
+const struct xb_figure xb_figure_plain_bandwidth = {XB_FIGURE_RATE(
+    "plain_bandwidth", "The same data, not encoded, in one copy from page-locked memory")};
 const struct xb_figure xb_figure_ratio = {
-    .name = "ratio",
-    .unit = XB_UNIT_RATIO,
-    .more_is_better = true,
-    .help = "The original's bytes divided by those that crossed",
-};
-const struct xb_figure xb_figure_encode_rate = {
-    .name = "encode_rate",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The original's bytes that all host threads encode in a second, with nothing beside",
-};
+    XB_FIGURE_GAIN("ratio", "The original's bytes divided by those that crossed")};
+const struct xb_figure xb_figure_encode_rate = {XB_FIGURE_RATE(
+    "encode_rate",
+    "The original's bytes that all host threads encode in a second, with nothing beside")};
 const struct xb_figure xb_figure_encode_rate_one = {
-    .name = "encode_rate_one",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The same by one host thread",
-};
-const struct xb_figure xb_figure_decode_rate = {
-    .name = "decode_rate",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The original's bytes that the device restores in a second, with nothing beside",
-};
-const struct xb_figure xb_figure_threads = {
-    .name = "threads",
-    .unit = XB_UNIT_RATIO,
-    .help = "How many host threads there were; of two or more, one only feeds the device",
-};
+    XB_FIGURE_RATE("encode_rate_one", "The same by one host thread")};
+const struct xb_figure xb_figure_decode_rate = {XB_FIGURE_RATE(
+    "decode_rate",
+    "The original's bytes that the device restores in a second, with nothing beside")};
+const struct xb_figure xb_figure_threads = {XB_FIGURE_NUMBER(
+    "threads", "How many host threads there were; of two or more, one only feeds the device")};
 const struct xb_figure xb_figure_break_even_threads = {
-    .name = "break_even_threads",
-    .unit = XB_UNIT_RATIO,
-    .help = "The fewest host threads with which the whole beats the plain copy; none if all of "
-            "them do not",
-};
+    XB_FIGURE_NUMBER("break_even_threads", "The fewest host threads with which the whole beats the "
+                                           "plain copy; none if all of them do not")};
 const struct xb_figure xb_figure_break_even_sends = {
-    .name = "break_even_sends",
-    .unit = XB_UNIT_RATIO,
-    .help = "After how many sends encoding the data once has paid; none if sending it encoded "
-            "takes no less time",
-};
+    XB_FIGURE_NUMBER("break_even_sends", "After how many sends encoding the data once has paid; "
+                                         "none if sending it encoded takes no less time")};
 const struct xb_figure xb_figure_error_max = {
-    .name = "error_max",
-    .unit = XB_UNIT_RATIO,
-    .help = "The largest error of a value, divided by the value",
-};
-const struct xb_figure xb_figure_error_rms = {
-    .name = "error_rms",
-    .unit = XB_UNIT_RATIO,
-    .help = "The root mean square of all errors, divided by that of all values",
-};
+    XB_FIGURE_NUMBER("error_max", "The largest error of a value, divided by the value")};
+const struct xb_figure xb_figure_error_rms = {XB_FIGURE_NUMBER(
+    "error_rms", "The root mean square of all errors, divided by that of all values")};
 
 /* ---- is it right ---- */
 

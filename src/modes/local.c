@@ -131,16 +131,6 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "local", .code = "XB-LOCAL", .say = say_local},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&xb_option_by, NULL};
-
-static const struct xb_variant_name names[] = {
-    {"engine", "local copy"}, {"kernel", "local, by a kernel"}, {NULL, NULL}};
-
 const struct xb_mode xb_mode_local = {
     .name = "local",
     .summary = "one copy within a GPU's own memory",
@@ -155,9 +145,9 @@ const struct xb_mode xb_mode_local = {
     .directions = XB_D2D,
     .by_default = XB_D2D,
     .variant_option = &xb_option_by,
-    .names = names,
-    .options = options,
-    .reading = reading_lines,
+    .names = XB_NAMES({"engine", "local copy"}, {"kernel", "local, by a kernel"}),
+    .options = XB_OPTIONS(&xb_option_by),
+    .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = say_local}),
     .answer = say_local,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,

@@ -21,17 +21,10 @@ const struct xb_option xb_option_file = {
 };
 
 const struct xb_option xb_option_batch_files = {
-    .name = "batch-files",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "0",
-    .help = "How many small files make a batch, which is then copied and computed on as one; each "
-            "is opened, read and closed. Made files have --chunk / N bytes each. A number, a list "
-            "or a range that doubles; 0: one file in chunks. One case is run for each.",
-    .minimum = 0,
-    .maximum = 65536,
-    .selects = true,
-};
+    XB_COUNTS("batch-files", "0", 0, 65536,
+              "How many small files make a batch, which is then copied and computed on as one; "
+              "each is opened, read and closed. Made files have --chunk / N bytes each. A number, "
+              "a list or a range that doubles; 0: one file in chunks.")};
 
 /* A file in a batch begins on such a boundary, so that kernels find whole words. */
 #define WORD UINT64_C(8)

@@ -10,27 +10,13 @@
 #include <string.h>
 
 const struct xb_option xb_option_ring_chunk = {
-    .name = "ring-chunk",
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE[,SIZE]",
-    .default_text = "0",
-    .help = "The size of the ring's chunks: a size, a list, a range that doubles, or 0 for a part "
-            "of the whole, 16 MiB at most. One case is run for each.",
-    .minimum = 0,
-    .maximum = UINT64_C(1) << 30,
-    .selects = true,
-};
+    XB_SIZES("ring-chunk", "SIZE", "0", 0, UINT64_C(1) << 30,
+             "The size of the ring's chunks: a size, a list, a range that doubles, or 0 for a part "
+             "of the whole, 16 MiB at most.")};
 
 const struct xb_option xb_option_ring_slots = {
-    .name = "ring-slots",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "4",
-    .help = "How many chunks the ring holds: a number or a list. One case is run for each.",
-    .minimum = XB_RING_LEAST_SLOTS,
-    .maximum = 1024,
-    .selects = true,
-};
+    XB_COUNTS("ring-slots", "4", XB_RING_LEAST_SLOTS, 1024,
+              "How many chunks the ring holds: a number or a list.")};
 
 /*
  * How much crosses at a time where nobody says. Between two copies the device loses a time c, and
