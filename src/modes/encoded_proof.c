@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what was restored on the device is what it should be, and the figures. */
 #include "encoded.h"
+#include "proof.h"
 #include "shared_options.h"
 
 #include "xferbench/result.h"
@@ -124,16 +125,13 @@ static enum xb_status look_at_all(struct xb_mode_context *context, struct part *
                                   struct sum *sum, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
     enum xb_status status = XB_OK;
     for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
         struct look look = {.state = state, .chunk = xb_encoded_chunk(context, i), .parts = parts};
         uint64_t count = xb_chunk_count(look.chunk.bytes, PART_BYTES);
         const struct xb_crew_job job = {.work = look_at, .argument = &look, .count = count};
-        status = backend->queue_copy(context->queues[0], state->back, 0, state->target,
-                                     look.chunk.offset, look.chunk.bytes, error);
-        if (status == XB_OK)
-            status = backend->queue_wait(context->queues[0], error);
+        status = xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
+                                  look.chunk.offset, look.chunk.bytes, error);
         if (status == XB_OK)
             status = xb_crew_run(state->crew, &job, error);
         if (status == XB_OK)
@@ -146,11 +144,8 @@ static enum xb_status read_report(struct xb_mode_context *context, struct xb_dec
                                   struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    enum xb_status status = backend->queue_copy(context->queues[0], state->back, 0, state->report,
-                                                0, sizeof *report, error);
-    if (status == XB_OK)
-        status = backend->queue_wait(context->queues[0], error);
+    enum xb_status status = xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0,
+                                             sizeof *report, error);
     if (status == XB_OK)
         memcpy(report, state->back->host_address, sizeof *report);
     return status;

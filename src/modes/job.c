@@ -224,6 +224,7 @@ static enum xb_status submit_out(struct xb_mode_context *context, struct xb_erro
 
 static const struct xb_figure job_time = {
     XB_FIGURE_TIME("job_time", "The whole job by the host's clock: copy in, kernel, copy out")};
+
 static bool computes(const struct xb_mode_context *context)
 {
     const struct state *state = context->state;
@@ -296,23 +297,18 @@ static enum xb_status tune_kernel(struct xb_mode_context *context, struct xb_err
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    const struct xb_case *test = context->test;
     const struct xb_job_layout *layout = &state->layout;
-    struct xb_workspace *workspace = context->workspace;
-    enum xb_memory memory = memory_of(test);
-    enum xb_status status =
-        xb_workspace_buffer(workspace, 0, memory, layout->in, &state->in, error);
-    if (status == XB_OK && layout->out > 0)
-        status = xb_workspace_fixed_buffer(workspace, 1, memory, layout->out, &state->out, error);
-    if (status == XB_OK && layout->out < layout->in)
-        status = xb_workspace_fixed_buffer(workspace, 2, XB_MEMORY_PAGEABLE,
-                                           xb_job_piece_bytes(layout), &state->piece, error);
-    if (status == XB_OK)
-        status = xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_DEVICE, layout->device_bytes,
-                                           &state->data, error);
-    return status != XB_OK
-               ? status
-               : xb_workspace_queues(workspace, context->queue_count, &context->queues, error);
+    enum xb_memory memory = memory_of(context->test);
+    uint64_t piece = layout->out < layout->in ? xb_job_piece_bytes(layout) : 0;
+    const struct xb_borrowing wanted[] = {
+        {&state->in, 0, memory, layout->in, false},
+        {&state->out, 1, memory, layout->out, true},
+        {&state->piece, 2, XB_MEMORY_PAGEABLE, piece, true},
+        {&state->data, 0, XB_MEMORY_DEVICE, layout->device_bytes, true}};
+    enum xb_status status = xb_borrow(context, wanted, 4, error);
+    return status == XB_OK ? xb_workspace_queues(context->workspace, context->queue_count,
+                                                 &context->queues, error)
+                           : status;
 }
 
 static enum xb_status open_ring(struct xb_mode_context *context, struct xb_error *error)

@@ -18,11 +18,6 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
                              .device_bytes = is_of_host(test) ? 0 : test->bytes};
 }
 
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
-{
-    return xb_chase_refuse_small(context->test, error);
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     return xb_chase_setup(context, context->workspace,
@@ -131,7 +126,7 @@ const struct xb_mode xb_mode_loads = {
     .state_bytes = sizeof(struct xb_chase),
     .capabilities = xb_mapped_capabilities,
     .needs = needs,
-    .check = check,
+    .check = xb_chase_check_size,
     .setup = setup,
     .prepare = xb_chase_prepare,
     .submit = xb_chase_submit,

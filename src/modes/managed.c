@@ -87,18 +87,6 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
     return status != XB_OK ? status : backend->queue_wait(context->queues[0], error);
 }
 
-static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    uint64_t bytes = context->test->bytes;
-    enum xb_status status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_MANAGED, bytes,
-                                                &state->managed, error);
-    if (status != XB_OK)
-        return status;
-    return xb_workspace_buffer(context->workspace, 0, XB_MEMORY_DEVICE, bytes, &state->device,
-                               error);
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -110,20 +98,21 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 1;
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
+    const struct xb_borrowing wanted[] = {
+        {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
+        {&state->device, 0, XB_MEMORY_DEVICE, test->bytes, false}};
     enum xb_status status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
-    if (status != XB_OK)
-        return status;
-    status = borrow_buffers(context, error);
-    if (status != XB_OK)
-        return status;
-    status = context->device->backend->buffer_advise(
-        state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error);
-    if (status != XB_OK)
-        return status;
-    status = fill_managed(context, before, error);
-    if (status != XB_OK)
-        return status;
-    return xb_proof_fill(context->queues[0], state->device, test->bytes, before, error);
+    if (status == XB_OK)
+        status = xb_borrow(context, wanted, 2, error);
+    if (status == XB_OK)
+        status = context->device->backend->buffer_advise(
+            state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE,
+            error);
+    if (status == XB_OK)
+        status = fill_managed(context, before, error);
+    return status == XB_OK
+               ? xb_proof_fill(context->queues[0], state->device, test->bytes, before, error)
+               : status;
 }
 
 /* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */

@@ -89,6 +89,7 @@ static const struct xb_figure host_copy_rate = {XB_FIGURE_RATE(
     "host_copy_rate", "The copies of the host's threads alone, between memory and ring")};
 static const struct xb_figure ring_link_rate = {
     XB_FIGURE_RATE("ring_link_rate", "The device's copies alone, between ring and device")};
+
 static bool is_wanted(const struct xb_mode_context *context)
 {
     return has_ring(context->test) && !context->test->latency;

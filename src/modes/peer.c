@@ -19,6 +19,7 @@ static const struct xb_figure bandwidth_there = {XB_FIGURE_RATE(
     "bandwidth_there", "Both ways at once: the part from the first device to the second")};
 static const struct xb_figure bandwidth_back = {XB_FIGURE_RATE(
     "bandwidth_back", "Both ways at once: the part from the second device to the first")};
+
 enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 
 /* Starting and ending a sample takes about 11 us here, and 30 us where both devices copy (two

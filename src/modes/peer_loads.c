@@ -26,7 +26,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
                        "device %d cannot load from the memory of device %u (peer access is not "
                        "possible)",
                        test->peer, test->device);
-    return xb_chase_refuse_small(test, error);
+    return xb_chase_check_size(context, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)

@@ -150,10 +150,8 @@ static enum xb_status look(const struct xb_piece_proof *proof, struct xb_buffer 
     if (side->memory != XB_MEMORY_DEVICE)
         return XB_OK;
     xb_parallel_for(proof->layout->count, GRAIN, spoil_part, (void *)proof);
-    const struct xb_backend *backend = proof->queue->device->backend;
     *bytes = proof->room->host_address;
-    enum xb_status status = backend->queue_copy(proof->queue, proof->room, 0, side, 0, span, error);
-    return status != XB_OK ? status : backend->queue_wait(proof->queue, error);
+    return xb_copy_and_wait(proof->queue, proof->room, 0, side, 0, span, error);
 }
 
 enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct xb_mismatch *all,

@@ -59,11 +59,6 @@ const struct xb_option xb_option_readers = {
 #define MOST_BY_DEFAULT 16u
 #define PAST_THE_CACHE_BY_DEFAULT 4u
 
-static unsigned least(unsigned a, unsigned b)
-{
-    return a < b ? a : b;
-}
-
 unsigned xb_readers_of(const struct xb_case *test)
 {
     unsigned given = (unsigned)xb_case_setting(test, &xb_option_readers)->count;
@@ -72,7 +67,7 @@ unsigned xb_readers_of(const struct xb_case *test)
     if (xb_io_is_direct(test))
         return PAST_THE_CACHE_BY_DEFAULT;
     unsigned cpus = xb_threads_usual();
-    return least(cpus > 1 ? cpus - 1 : 1, MOST_BY_DEFAULT);
+    return cpus > MOST_BY_DEFAULT ? MOST_BY_DEFAULT : cpus > 1 ? cpus - 1 : 1;
 }
 
 /* Through the page cache a piece is copied by the thread, so all threads are to have one of each

@@ -119,7 +119,6 @@ static const struct xb_reference references[] = {
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    struct xb_workspace *workspace = context->workspace;
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
     state->kernels = kernels_of(test);
@@ -127,15 +126,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    enum xb_status status =
-        xb_workspace_buffer(workspace, 0, memory, test->bytes, &state->in, error);
+    const struct xb_borrowing wanted[] = {{&state->in, 0, memory, test->bytes, false},
+                                          {&state->out, 1, memory, test->bytes, false},
+                                          {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}};
+    enum xb_status status = xb_borrow(context, wanted, 3, error);
     if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 1, memory, test->bytes, &state->out, error);
-    if (status == XB_OK)
-        status =
-            xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, test->bytes, &state->data, error);
-    if (status == XB_OK)
-        status = xb_workspace_queues(workspace, 1, &context->queues, error);
+        status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
     if (status == XB_OK)
         xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     return status;

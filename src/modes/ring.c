@@ -81,14 +81,12 @@ static uint64_t rounded(uint64_t bytes)
 
 static uint64_t usual_chunk(uint64_t bytes)
 {
-    uint64_t chunk = rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1);
-    return chunk < CHUNK_MOST ? chunk : CHUNK_MOST;
+    return xb_lesser(rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1), CHUNK_MOST);
 }
 
 static uint64_t piece_of(uint64_t chunk)
 {
-    uint64_t piece = rounded(chunk / PIECES);
-    return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
+    return xb_lesser(xb_larger(rounded(chunk / PIECES), PIECE_LEAST), PIECE_MOST);
 }
 
 static unsigned usual_threads(uint64_t bytes)
@@ -184,11 +182,6 @@ void xb_ring_close(struct xb_ring *ring)
 
 /* ---- chunks and pieces ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Fills in how many chunks and pieces there are. A chunk begins with a piece of its own. */
 static void count(struct course *course)
 {
@@ -204,7 +197,7 @@ static void count(struct course *course)
 static uint64_t first_piece(const struct course *course, uint64_t chunk)
 {
     const struct xb_ring *ring = course->ring;
-    return least(chunk * xb_chunk_count(ring->plan.chunk, ring->piece), course->pieces);
+    return xb_lesser(chunk * xb_chunk_count(ring->plan.chunk, ring->piece), course->pieces);
 }
 
 static uint64_t slot_of(const struct course *course, uint64_t chunk)
@@ -305,7 +298,7 @@ static enum xb_status scatter_received(const struct course *course, struct xb_er
 {
     unsigned slots = course->ring->plan.slots;
     enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < least(slots, course->chunks); i++)
+    for (uint64_t i = 0; status == XB_OK && i < xb_lesser(slots, course->chunks); i++)
         status = send(course, i, false, error);
     for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
         status = wait_for_chunk(course, i, error);

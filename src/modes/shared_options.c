@@ -3,6 +3,7 @@
 
 #include "machine/cpu_quota.h"
 #include "xferbench/result.h"
+#include "xferbench/workspace.h"
 
 #include <string.h>
 
@@ -157,6 +158,18 @@ uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *c
     uint64_t host = largest_offset(test, &xb_option_host_offset, config);
     uint64_t device = largest_offset(test, &xb_option_device_offset, config);
     return host > device ? host : device;
+}
+
+enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_borrowing *wanted,
+                         size_t count, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        if (wanted[i].bytes > 0)
+            status = (wanted[i].is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
+                context->workspace, wanted[i].number, wanted[i].memory, wanted[i].bytes,
+                wanted[i].buffer, error);
+    return status;
 }
 
 /* Rounded up without adding first: the sum could overflow. */

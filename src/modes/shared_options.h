@@ -88,6 +88,35 @@ extern const struct xb_option xb_option_pairs;
  * destination. */
 void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *result);
 
+/* A buffer that a case borrows from its workspace. */
+struct xb_borrowing {
+    struct xb_buffer **buffer;
+    unsigned number;
+    enum xb_memory memory;
+    uint64_t bytes; /* 0: it needs none */
+    bool is_fixed;  /* the size does not follow the case's (xb_workspace_fixed_buffer) */
+};
+
+/* Borrows them in that order. */
+XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context,
+                                       const struct xb_borrowing *wanted, size_t count,
+                                       struct xb_error *error);
+
+static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t xb_larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t xb_rounded_up(uint64_t bytes, uint64_t boundary)
+{
+    return (bytes + boundary - 1) / boundary * boundary;
+}
+
 /* How many chunks `bytes` makes; the last may be shorter. */
 uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk);
 
