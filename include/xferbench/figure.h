@@ -23,6 +23,14 @@ struct xb_figure {
 #define XB_UNIT_PER_SECOND "1/s"
 #define XB_UNIT_RATIO "1" /* shares from 0 to 1, factors, counts */
 
+/* What a figure begins with. A gain is a share or a factor of which more is better, a number any
+ * other without a unit. */
+#define XB_FIGURE(named, of, what) .name = (named), .unit = (of), .help = (what)
+#define XB_FIGURE_TIME(named, what) XB_FIGURE(named, XB_UNIT_SECONDS, what)
+#define XB_FIGURE_NUMBER(named, what) XB_FIGURE(named, XB_UNIT_RATIO, what)
+#define XB_FIGURE_GAIN(named, what) XB_FIGURE_NUMBER(named, what), .more_is_better = true
+#define XB_FIGURE_RATE(named, what) XB_FIGURE(named, XB_UNIT_RATE, what), .more_is_better = true
+
 /* ---- the runner's own; definitions in src/record/known_figures.c ---- */
 
 /* Every case has it but those of single operations. */

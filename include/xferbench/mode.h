@@ -228,6 +228,14 @@ struct xb_variant_name {
     const char *variant, *name; /* "ring", "pageable, by a ring" */
 };
 
+/* The lists of a mode, each with the end that it needs. NULL is an empty list. */
+#define XB_OPTIONS(...) ((const struct xb_option *const[]){__VA_ARGS__, NULL})
+#define XB_PARAMETERS(...) ((const struct xb_parameter[]){__VA_ARGS__, {NULL, NULL}})
+#define XB_NAMES(...) ((const struct xb_variant_name[]){__VA_ARGS__, {NULL, NULL}})
+#define XB_FIGURES(...) ((const struct xb_figure *const[]){__VA_ARGS__, NULL})
+#define XB_PARTS(...) ((const struct xb_mode_part[]){__VA_ARGS__, {NULL, NULL}})
+#define XB_READING(...) ((const struct xb_reading_line[]){__VA_ARGS__, {.label = NULL}})
+
 /*
  * A transfer strategy. The runner owns loops, warm-up, clocks, statistics and stopping; a mode says
  * what one iteration is. Before anything is measured, check_options is called for every case. For
@@ -253,23 +261,18 @@ struct xb_mode {
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
     const struct xb_option *variant_option;
     const char *variant;
-    /* What people call its variants, where mode and word together do not say it; ends with a
-     * variant of NULL; NULL: none (record/case_name.h). */
+    /* What people call its variants, where mode and word together do not say it. */
     const struct xb_variant_name *names;
-    const struct xb_option *const *options; /* rows of its own, ends with NULL; NULL: none */
-    const struct xb_parameter *parameters;  /* those of them that make a case; the last one's option
-                                               is NULL; NULL: none */
-    /* Figures of its own beside the runner's (xb_runner_figures), those of its references and spans
-     * included; ends with NULL; NULL: none. A mode that is about what preparing takes declares
-     * xb_figure_setup_time too, and verify adds its samples: the runner then takes none. */
+    const struct xb_option *const *options; /* rows of its own, and */
+    const struct xb_parameter *parameters;  /* those of them that make a case */
+    /* Figures of its own beside the runner's, those of its references and spans included. A mode
+     * that is about what preparing takes declares xb_figure_setup_time too, and verify adds its
+     * samples: the runner then takes none. */
     const struct xb_figure *const *figures;
     /* The figure that people ask the mode for, if that is not the bandwidth or the latency: a time
      * or a rate that every case has; NULL: those. */
     const struct xb_figure *headline;
-    /* What the headline is made of, each a column of its own; ends with a title of NULL; NULL:
-     * none.
-     */
-    const struct xb_mode_part *parts;
+    const struct xb_mode_part *parts; /* what that is made of, each a column of its own */
     /*
      * Of a mode that is about a latency and moves no data worth a rate: that latency, one of
      * `figures`, in seconds. verify adds its samples. Its cases are latency cases without
@@ -285,8 +288,7 @@ struct xb_mode {
     /* The same if options of its own decide it, such as the length of a file that they name; 0:
      * bytes_by_default counts. NULL: they never decide it. */
     uint64_t (*bytes_of_options)(const struct xb_config *config);
-    /* What it can say in the Reading; the last one's label is NULL; NULL: nothing. */
-    const struct xb_reading_line *reading;
+    const struct xb_reading_line *reading; /* what it can say in the Reading */
     /*
      * What a run of this mode alone comes to: adds one or two sentences of 160 characters at most,
      * which name device and size only where they are the answer, and returns true; or adds nothing

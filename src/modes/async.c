@@ -8,17 +8,9 @@
 #include "xferbench/result.h"
 
 static const struct xb_option option_streams = {
-    .name = "streams",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "2",
-    .help = "How many queues (streams in CUDA and HIP) take the chunks in turn; for bidir, this "
-            "many each way. A number, a list (1,2,4) or a range that doubles (1..16). One case is "
-            "run for each.",
-    .minimum = 1,
-    .maximum = 64,
-    .selects = true,
-};
+    XB_COUNTS("streams", "2", 1, 64,
+              "How many queues (streams in CUDA and HIP) take the chunks in turn; for bidir, this "
+              "many each way. A number, a list (1,2,4) or a range that doubles (1..16).")};
 
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
@@ -76,49 +68,15 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
     return XB_OK;
 }
 
-static const struct xb_option *const options[] = {&xb_option_host_memory,   &option_streams,
-                                                  &xb_option_chunk,         &xb_option_host_offset,
-                                                  &xb_option_device_offset, NULL};
-
-static const struct xb_parameter parameters[] = {{&xb_option_chunk, NULL},
-                                                 {&option_streams, NULL},
-                                                 {&xb_option_host_offset, NULL},
-                                                 {&xb_option_device_offset, NULL},
-                                                 {NULL, NULL}};
-
-static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_alignment_say(reading, device, bytes, "async");
-}
-
-static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "async", &xb_option_chunk, "chunk");
-}
-
-static bool say_streams(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "async", &option_streams, "number of streams");
-}
+XB_SAY(say_alignment, xb_alignment_say, "async")
+XB_SAY(say_chunk, xb_parameter_say, "async", &xb_option_chunk, "chunk")
+XB_SAY(say_streams, xb_parameter_say, "async", &option_streams, "number of streams")
 
 static void say_first_thing(struct xb_reading *reading, const struct xb_record_case *slow)
 {
     if (xb_host_memory_of(slow->variant) == XB_MEMORY_PAGEABLE)
         xb_pinning_advise(reading, slow);
 }
-
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
-    {.label = "streams", .code = "XB-STREAMS", .say = say_streams},
-    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
-    {.label = NULL},
-};
-
-static const struct xb_variant_name names[] = {{"registered", "async"},
-                                               {"pageable", "async, pageable"},
-                                               {"alloc", "async, allocated"},
-                                               {"write-combined", "async, write-combined"},
-                                               {NULL, NULL}};
 
 const struct xb_mode xb_mode_async = {
     .name = "async",
@@ -138,10 +96,15 @@ const struct xb_mode xb_mode_async = {
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .reading = reading_lines,
+    .names = XB_NAMES({"registered", "async"}, {"pageable", "async, pageable"},
+                      {"alloc", "async, allocated"}, {"write-combined", "async, write-combined"}),
+    .options = XB_OPTIONS(&xb_option_host_memory, &option_streams, &xb_option_chunk,
+                          &xb_option_host_offset, &xb_option_device_offset),
+    .parameters = XB_PARAMETERS({&xb_option_chunk, NULL}, {&option_streams, NULL},
+                                {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
+    .reading = XB_READING({.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
+                          {.label = "streams", .code = "XB-STREAMS", .say = say_streams},
+                          {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .say_first_thing = say_first_thing,
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,

@@ -4,7 +4,6 @@
 
 #include "piece_layout.h"
 #include "shared_options.h"
-#include "sm_tax.h"
 
 #include "base/parallel.h"
 #include "xferbench/reading.h"
@@ -15,14 +14,6 @@
 #include <string.h>
 
 /* ---- cases ---- */
-
-static enum xb_batch_how how_of(const struct xb_case *test)
-{
-    for (int i = 0; xb_batch_words[i] != NULL; i++)
-        if (strcmp(xb_batch_words[i], test->variant) == 0)
-            return (enum xb_batch_how)i;
-    return XB_BATCH_EACH;
-}
 
 static bool has_word(const struct xb_case *test, const char *word)
 {
@@ -82,19 +73,19 @@ static uint32_t capabilities(const struct xb_case *test)
         [XB_BATCH_KERNEL] = XB_CAP_KERNELS | XB_CAP_MAPPED,
         [XB_BATCH_PITCHED] = XB_CAP_ROWS,
     };
-    return needed[how_of(test)];
+    return needed[xb_variant_number(test)];
 }
 
 static uint64_t count_pieces(const struct xb_case *test)
 {
-    return xb_layout_count(test->bytes, xb_case_setting(test, &xb_option_piece)->count);
+    return xb_chunk_count(test->bytes, xb_case_setting(test, &xb_option_piece)->count);
 }
 
 /* How many calls --batch call makes. */
 static uint64_t count_calls(const struct xb_case *test)
 {
     uint64_t a_call = xb_case_setting(test, &xb_option_call_pieces)->count;
-    return a_call > 0 ? xb_layout_count(count_pieces(test), a_call) : 1;
+    return a_call > 0 ? xb_chunk_count(count_pieces(test), a_call) : 1;
 }
 
 /* More copies than these take seconds to enqueue, which nothing can interrupt; a graph of more
@@ -121,7 +112,7 @@ static void add_need(uint64_t *need, uint64_t more)
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     struct xb_needs needs = {0};
-    enum xb_batch_how how = how_of(test);
+    enum xb_batch_how how = xb_variant_number(test);
     uint64_t beyond = room_beyond(test, config);
     uint64_t pieces = count_pieces(test);
     pieces = pieces < MOST_PIECES ? pieces : MOST_PIECES; /* check refuses more */
@@ -174,7 +165,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    enum xb_batch_how how = how_of(test);
+    enum xb_batch_how how = xb_variant_number(test);
     uint64_t count = count_pieces(test);
     uint64_t most = how == XB_BATCH_EACH    ? MOST_COPIES
                     : how == XB_BATCH_GRAPH ? MOST_IN_GRAPH
@@ -271,7 +262,7 @@ static enum xb_status open_lists(struct xb_mode_context *context, struct xb_erro
     size_t most = pieces_a_list(context);
     if (state->how == XB_BATCH_EACH || state->how == XB_BATCH_PITCHED)
         return XB_OK;
-    state->lists = calloc(xb_layout_count(layout->count, most), sizeof(struct xb_pieces *));
+    state->lists = calloc(xb_chunk_count(layout->count, most), sizeof(struct xb_pieces *));
     if (state->lists == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %zu pieces", layout->count);
     if (state->how == XB_BATCH_PACKED)
@@ -332,7 +323,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct xb_batch *state = context->state;
     const struct xb_case *test = context->test;
-    state->how = how_of(test);
+    state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
     state->layout = layout_of(test);
     context->queue_count = 1;
@@ -381,7 +372,7 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 
 static bool is_packed(const struct xb_mode_context *context)
 {
-    return how_of(context->test) == XB_BATCH_PACKED;
+    return xb_variant_number(context->test) == XB_BATCH_PACKED;
 }
 
 static const struct xb_reference references[] = {
@@ -450,26 +441,6 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-static const struct xb_option *const options[] = {
-    &xb_option_batch,       &xb_option_piece,         &xb_option_layout,
-    &xb_option_pitch,       &xb_option_call_pieces,   &xb_option_blocks,
-    &xb_option_host_offset, &xb_option_device_offset, NULL};
-
-static const struct xb_parameter parameters[] = {
-    {&xb_option_piece, NULL},         {&xb_option_layout, NULL},
-    {&xb_option_pitch, NULL},         {&xb_option_call_pieces, "call"},
-    {&xb_option_blocks, "kernel"},    {&xb_option_host_offset, NULL},
-    {&xb_option_device_offset, NULL}, {NULL, NULL},
-};
-
-static const struct xb_variant_name names[] = {{"each", "batch, a copy a piece"},
-                                               {"call", "batch, one call"},
-                                               {"graph", "batch, a graph"},
-                                               {"kernel", "batch, by a kernel"},
-                                               {"packed", "batch, packed"},
-                                               {"pitched", "batch, 2D copy"},
-                                               {NULL, NULL}};
-
 const struct xb_mode xb_mode_batch = {
     .name = "batch",
     .summary = "many small pieces, in each way that a program can move them",
@@ -488,10 +459,19 @@ const struct xb_mode xb_mode_batch = {
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,
     .variant_option = &xb_option_batch,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = xb_batch_figures,
+    .names = XB_NAMES({"each", "batch, a copy a piece"}, {"call", "batch, one call"},
+                      {"graph", "batch, a graph"}, {"kernel", "batch, by a kernel"},
+                      {"packed", "batch, packed"}, {"pitched", "batch, 2D copy"}),
+    .options = XB_OPTIONS(&xb_option_batch, &xb_option_piece, &xb_option_layout, &xb_option_pitch,
+                          &xb_option_call_pieces, &xb_option_blocks, &xb_option_host_offset,
+                          &xb_option_device_offset),
+    .parameters =
+        XB_PARAMETERS({&xb_option_piece, NULL}, {&xb_option_layout, NULL}, {&xb_option_pitch, NULL},
+                      {&xb_option_call_pieces, "call"}, {&xb_option_blocks, "kernel"},
+                      {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
+    .figures = XB_FIGURES(&xb_figure_pieces_per_second, &xb_figure_time_per_piece,
+                          &xb_figure_sm_tax, &xb_figure_blocks, &xb_figure_pack_time,
+                          &xb_figure_packed_copy_time, &xb_figure_unpack_time),
     .bytes_by_default = UINT64_C(32) << 20,
     .reading = xb_batch_reading,
     .answer = xb_batch_say_pieces,

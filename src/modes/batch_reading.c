@@ -2,7 +2,6 @@
 /* What the Reading says of many pieces: which way wins for which pieces, and what it costs. */
 #include "batch.h"
 #include "readings.h"
-#include "sm_tax.h"
 
 #include "base/note.h"
 #include "xferbench/units.h"
@@ -337,10 +336,7 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
-static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_alignment_say(reading, device, bytes, "batch");
-}
+XB_SAY(say_alignment, xb_alignment_say, "batch")
 
 const struct xb_reading_line xb_batch_reading[] = {
     {.label = "pieces", .code = "XB-PIECES", .say = xb_batch_say_pieces},

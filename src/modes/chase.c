@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "chase.h"
+#include "proof.h"
 #include "shared_options.h"
 
 #include "xferbench/result.h"
@@ -8,16 +9,14 @@
 #include <stdio.h>
 
 const struct xb_figure xb_figure_load_latency = {
-    .name = "load_latency",
-    .unit = XB_UNIT_SECONDS,
-    .gates = true,
-    .help = "One load by one thread; each load waits for the one before",
-};
+    XB_FIGURE_TIME("load_latency", "One load by one thread; each load waits for the one before"),
+    .gates = true};
 
 const struct xb_figure *const xb_chase_figures[] = {&xb_figure_load_latency, NULL};
 
-enum xb_status xb_chase_refuse_small(const struct xb_case *test, struct xb_error *error)
+enum xb_status xb_chase_check_size(const struct xb_mode_context *context, struct xb_error *error)
 {
+    const struct xb_case *test = context->test;
     char least[32];
     if (test->bytes >= XB_CHASE_LEAST_BYTES)
         return XB_OK;
@@ -31,25 +30,18 @@ enum xb_status xb_chase_refuse_small(const struct xb_case *test, struct xb_error
 static enum xb_status place_cursor(const struct xb_chase *chase, uint64_t offset,
                                    struct xb_error *error)
 {
-    const struct xb_backend *backend = chase->reader->device->backend;
     *(uint64_t *)chase->word->host_address = offset;
-    enum xb_status status =
-        backend->queue_copy(chase->reader, chase->cursor, 0, chase->word, 0, sizeof offset, error);
-    return status != XB_OK ? status : backend->queue_wait(chase->reader, error);
+    return xb_copy_and_wait(chase->reader, chase->cursor, 0, chase->word, 0, sizeof offset, error);
 }
 
 static enum xb_status read_cursor(const struct xb_chase *chase, uint64_t *offset,
                                   struct xb_error *error)
 {
-    const struct xb_backend *backend = chase->reader->device->backend;
     enum xb_status status =
-        backend->queue_copy(chase->reader, chase->word, 0, chase->cursor, 0, sizeof *offset, error);
+        xb_copy_and_wait(chase->reader, chase->word, 0, chase->cursor, 0, sizeof *offset, error);
     if (status == XB_OK)
-        status = backend->queue_wait(chase->reader, error);
-    if (status != XB_OK)
-        return status;
-    *offset = *(const uint64_t *)chase->word->host_address;
-    return XB_OK;
+        *offset = *(const uint64_t *)chase->word->host_address;
+    return status;
 }
 
 /* ---- setup ---- */
@@ -59,14 +51,13 @@ static enum xb_status borrow(struct xb_chase *chase, uint64_t bytes, struct xb_w
                              enum xb_memory memory, struct xb_workspace *reader,
                              struct xb_error *error)
 {
+    const uint64_t one = sizeof(uint64_t);
     enum xb_status status = xb_workspace_buffer(owner, 0, memory, bytes, &chase->chain, error);
-    if (status != XB_OK)
-        return status;
-    status =
-        xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, sizeof(uint64_t), &chase->cursor, error);
-    if (status != XB_OK)
-        return status;
-    return xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, sizeof(uint64_t), &chase->word, error);
+    if (status == XB_OK)
+        status = xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, &chase->cursor, error);
+    return status == XB_OK
+               ? xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, &chase->word, error)
+               : status;
 }
 
 static enum xb_status write_chain(const struct xb_chase *chase, uint64_t bytes,
@@ -97,12 +88,10 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
     context->bytes_moved = XB_CHASE_LOADS * sizeof(uint64_t);
     context->hold = true;
     status = borrow(chase, bytes, owner, memory, reader, error);
-    if (status != XB_OK)
-        return status;
-    status = write_chain(chase, bytes, owner, error);
-    if (status != XB_OK)
-        return status;
-    return place_cursor(chase, xb_chain_offset(chase->access, bytes, 0), error);
+    if (status == XB_OK)
+        status = write_chain(chase, bytes, owner, error);
+    return status == XB_OK ? place_cursor(chase, xb_chain_offset(chase->access, bytes, 0), error)
+                           : status;
 }
 
 enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error *error)

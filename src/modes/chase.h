@@ -33,9 +33,9 @@ struct xb_chase {
     uint64_t loads; /* so far */
 };
 
-/* For `check`: XB_ERR_UNSUPPORTED where the case is smaller than XB_CHASE_LEAST_BYTES. */
-XB_MUST_CHECK enum xb_status xb_chase_refuse_small(const struct xb_case *test,
-                                                   struct xb_error *error);
+/* `check`: XB_ERR_UNSUPPORTED where the case is smaller than XB_CHASE_LEAST_BYTES. */
+XB_MUST_CHECK enum xb_status xb_chase_check_size(const struct xb_mode_context *context,
+                                                 struct xb_error *error);
 
 /*
  * Borrows the chain from `owner`, in `memory`, and all else from `reader`; writes the chain in the

@@ -3,37 +3,21 @@
 #include "encoded.h"
 #include "readings.h"
 #include "sample_data.h"
-#include "stage_figures.h"
+#include "shared_options.h"
 
 #include <string.h>
 
-static const char *const timed_words[] = {"sent", "made-and-sent", NULL};
-
 static const struct xb_option option_timed = {
-    .name = "timed",
-    .type = XB_OPTION_CHOICES,
-    .argument = "WHAT[,WHAT]",
-    .default_text = "sent,made-and-sent",
-    .help = "What is timed: 'sent' sends and restores data that was compressed before, as a "
-            "checkpoint is; 'made-and-sent' also compresses it, at the same time. One case is run "
-            "for each.",
-    .choices = timed_words,
-    .selects = true,
-};
+    XB_CHOICES("timed", "WHAT", "sent,made-and-sent",
+               "What is timed: 'sent' sends and restores data that was compressed before, as a "
+               "checkpoint is; 'made-and-sent' also compresses it, at the same time.",
+               "sent", "made-and-sent")};
 
-static const char *const codec_words[] = {"for", "lz4", NULL};
-
-static const struct xb_option option_codec = {
-    .name = "codec",
-    .type = XB_OPTION_CHOICES,
-    .argument = "CODEC[,CODEC]",
-    .default_text = "for,lz4",
-    .help = "How data is compressed: 'for' takes 1024 integers of 32 bits at a time and keeps how "
-            "far each is above the smallest, in as few bits as that needs; 'lz4' is LZ4 in blocks "
-            "of 64 KiB. One case is run for each.",
-    .choices = codec_words,
-    .selects = true,
-};
+static const struct xb_option option_codec = {XB_CHOICES(
+    "codec", "CODEC", "for,lz4",
+    "How data is compressed: 'for' takes 1024 integers of 32 bits at a time and keeps how far each "
+    "is above the smallest, in as few bits as that needs; 'lz4' is LZ4 in blocks of 64 KiB.",
+    "for", "lz4")};
 
 static struct xb_encoded_plan plan_of(const struct xb_case *test)
 {
@@ -42,12 +26,6 @@ static struct xb_encoded_plan plan_of(const struct xb_case *test)
         .format = strcmp(codec, "for") == 0 ? XB_FORMAT_FOR : XB_FORMAT_LZ4,
         .is_made = strcmp(test->variant, "made-and-sent") == 0,
     };
-}
-
-static uint32_t capabilities(const struct xb_case *test)
-{
-    (void)test;
-    return XB_CAP_KERNELS;
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -77,51 +55,9 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return status == XB_OK ? xb_encoded_begin(context, error) : status;
 }
 
-static const struct xb_option *const options[] = {&option_timed,      &option_codec,
-                                                  &xb_option_data,    &xb_option_encode_chunk,
-                                                  &xb_option_threads, NULL};
-
-static const struct xb_parameter parameters[] = {{&option_codec, NULL},
-                                                 {&xb_option_data, NULL},
-                                                 {&xb_option_encode_chunk, NULL},
-                                                 {&xb_option_threads, NULL},
-                                                 {NULL, NULL}};
-
-static const struct xb_figure *const figures[] = {&xb_figure_plain_bandwidth,
-                                                  &xb_figure_speed_up,
-                                                  &xb_figure_share_of_bound,
-                                                  &xb_figure_ratio,
-                                                  &xb_figure_encode_rate,
-                                                  &xb_figure_encode_rate_one,
-                                                  &xb_figure_decode_rate,
-                                                  &xb_figure_threads,
-                                                  &xb_figure_break_even_threads,
-                                                  &xb_figure_break_even_sends,
-                                                  NULL};
-
-static bool say_sent(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_encoded_say(reading, device, bytes, "compress", "sent");
-}
-
-static bool say_made(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_encoded_say(reading, device, bytes, "compress", "made-and-sent");
-}
-
-static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_encoded_answer(reading, device, bytes, "compress");
-}
-
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "sent", .code = "XB-COMPRESS-SENT", .say = say_sent},
-    {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made},
-    {.label = NULL},
-};
-
-static const struct xb_variant_name names[] = {
-    {"sent", "compressed before"}, {"made-and-sent", "compress and send"}, {NULL, NULL}};
+XB_SAY(say_sent, xb_encoded_say, "compress", "sent")
+XB_SAY(say_made, xb_encoded_say, "compress", "made-and-sent")
+XB_SAY(answer, xb_encoded_answer, "compress")
 
 const struct xb_mode xb_mode_compress = {
     .name = "compress",
@@ -138,16 +74,22 @@ const struct xb_mode xb_mode_compress = {
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .variant_option = &option_timed,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
+    .names = XB_NAMES({"sent", "compressed before"}, {"made-and-sent", "compress and send"}),
+    .options = XB_OPTIONS(&option_timed, &option_codec, &xb_option_data, &xb_option_encode_chunk,
+                          &xb_option_threads),
+    .parameters = XB_PARAMETERS({&option_codec, NULL}, {&xb_option_data, NULL},
+                                {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}),
+    .figures = XB_FIGURES(&xb_figure_plain_bandwidth, &xb_figure_speed_up,
+                          &xb_figure_share_of_bound, &xb_figure_ratio, &xb_figure_encode_rate,
+                          &xb_figure_encode_rate_one, &xb_figure_decode_rate, &xb_figure_threads,
+                          &xb_figure_break_even_threads, &xb_figure_break_even_sends),
     .only_named = true,
     .crosses_otherwise = true,
-    .reading = reading_lines,
+    .reading = XB_READING({.label = "sent", .code = "XB-COMPRESS-SENT", .say = say_sent},
+                          {.label = "made", .code = "XB-COMPRESS-MADE", .say = say_made}),
     .answer = answer,
     .state_bytes = sizeof(struct xb_encoded),
-    .capabilities = capabilities,
+    .capabilities = xb_kernel_capabilities,
     .needs = needs,
     .check_options = check_options,
     .setup = setup,

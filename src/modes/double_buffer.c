@@ -4,11 +4,12 @@
 #include "proof.h"
 #include "readings.h"
 #include "shared_options.h"
-#include "stage_figures.h"
 
 #include "xferbench/result.h"
 #include "xferbench/stage.h"
 #include "xferbench/workspace.h"
+
+#include <math.h>
 
 struct state {
     enum xb_memory memory;
@@ -18,23 +19,15 @@ struct state {
     uint64_t steps; /* of the kernel, on every word */
 };
 
-static uint32_t capabilities(const struct xb_case *test)
-{
-    return XB_CAP_KERNELS | xb_host_memory_capabilities(test);
-}
-
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
     double seconds;
     (void)config;
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_chunk_check_words(test, error);
-    if (status != XB_OK)
-        return status;
-    return xb_chunk_check(test, 3, error);
+    if (status == XB_OK)
+        status = xb_chunk_check_words(test, error);
+    return status == XB_OK ? xb_chunk_check(test, 3, error) : status;
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -42,8 +35,8 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
     uint64_t buffers = xb_case_setting(test, &xb_option_buffers)->count;
     (void)config;
-    uint64_t least = chunk < test->bytes ? chunk : test->bytes;
-    return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = buffers * least};
+    return (struct xb_needs){.host_bytes = 2 * test->bytes,
+                             .device_bytes = buffers * xb_lesser(chunk, test->bytes)};
 }
 
 /* ---- the three stages of a chunk ---- */
@@ -88,14 +81,7 @@ static const struct xb_stage stages[] = {
 };
 
 static const struct xb_figure copies_time = {
-    .name = "copies_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The copies both ways at once, without the kernels",
-};
-static const struct xb_figure *const figures[] = {
-    &xb_figure_serial_time,    &xb_figure_in_time,  &xb_figure_kernel_time,
-    &xb_figure_out_time,       &copies_time,        &xb_figure_speed_up,
-    &xb_figure_share_of_bound, &xb_figure_gpu_busy, NULL};
+    XB_FIGURE_TIME("copies_time", "The copies both ways at once, without the kernels")};
 
 static const struct xb_line_part in_a_row = {.in_a_row = true};
 static const struct xb_line_part in_alone = {.stages = 1u << STAGE_IN};
@@ -154,20 +140,14 @@ static enum xb_status choose_steps(struct xb_mode_context *context, uint64_t cou
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    struct xb_workspace *workspace = context->workspace;
-    uint64_t bytes = context->test->bytes;
-    enum xb_status status =
-        xb_workspace_buffer(workspace, 0, state->memory, bytes, &state->in, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_workspace_buffer(workspace, 1, state->memory, bytes, &state->out, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_DEVICE,
-                                       context->queue_count * state->chunk, &state->slots, error);
-    if (status != XB_OK)
-        return status;
-    return xb_workspace_queues(workspace, context->queue_count, &context->queues, error);
+    uint64_t bytes = context->test->bytes, slots = context->queue_count * state->chunk;
+    const struct xb_borrowing wanted[] = {{&state->in, 0, state->memory, bytes, false},
+                                          {&state->out, 1, state->memory, bytes, false},
+                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true}};
+    enum xb_status status = xb_borrow(context, wanted, 3, error);
+    return status == XB_OK ? xb_workspace_queues(context->workspace, context->queue_count,
+                                                 &context->queues, error)
+                           : status;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -177,7 +157,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     state->memory = xb_host_memory_of(test->variant);
     state->chunk = xb_case_setting(test, &xb_option_chunk)->count;
     if (state->chunk > test->bytes) /* one chunk: whole words, as the kernel wants them */
-        state->chunk = (test->bytes + 7) / 8 * 8;
+        state->chunk = xb_rounded_up(test->bytes, 8);
     const struct xb_line_plan plan = {
         .items = xb_chunk_count(test->bytes, state->chunk),
         .slots = (unsigned)xb_case_setting(test, &xb_option_buffers)->count,
@@ -207,11 +187,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
 
 /* ---- checks and figures ---- */
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
  * both ways in use, as the pipeline has them. */
 static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
@@ -229,8 +204,7 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
     }
     if (!computes) /* no kernel was enqueued: the time found is that of enqueuing nothing */
         seconds[KERNELS] = 0;
-    double bound =
-        larger(larger(seconds[IN], seconds[KERNELS]), larger(seconds[OUT], seconds[COPIES]));
+    double bound = fmax(fmax(seconds[IN], seconds[KERNELS]), fmax(seconds[OUT], seconds[COPIES]));
     xb_result_compute(result, &xb_figure_speed_up, seconds[SERIAL] / whole);
     xb_result_compute(result, &xb_figure_share_of_bound, bound / whole);
     if (computes)
@@ -258,50 +232,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-static bool say_pipeline(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_overlap_say(
-        reading, xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL),
-        &copies_time);
-}
-
-static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_overlap_answer(
-        reading, xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL),
-        &copies_time);
-}
-
-static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "double-buffer", &xb_option_chunk, "chunk");
-}
-
-static bool say_buffers(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "double-buffer", &xb_option_buffers,
-                            "number of buffers");
-}
-
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
-    {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
-    {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&xb_option_host_memory, &xb_option_chunk,
-                                                  &xb_option_buffers, &xb_option_kernel_time, NULL};
-
-static const struct xb_parameter parameters[] = {{&xb_option_chunk, NULL},
-                                                 {&xb_option_buffers, NULL},
-                                                 {&xb_option_kernel_time, NULL},
-                                                 {NULL, NULL}};
-
-static const struct xb_variant_name names[] = {{"registered", "double-buffer"},
-                                               {"alloc", "double-buffer, allocated"},
-                                               {"write-combined", "double-buffer, write-combined"},
-                                               {NULL, NULL}};
+XB_SAY(say_pipeline, xb_overlap_say, &copies_time)
+XB_SAY(answer, xb_overlap_answer, &copies_time)
+XB_SAY(say_chunk, xb_parameter_say, "double-buffer", &xb_option_chunk, "chunk")
+XB_SAY(say_buffers, xb_parameter_say, "double-buffer", &xb_option_buffers, "number of buffers")
 
 const struct xb_mode xb_mode_double_buffer = {
     .name = "double-buffer",
@@ -323,14 +257,21 @@ const struct xb_mode xb_mode_double_buffer = {
     .directions = XB_BIDIR,
     .by_default = XB_BIDIR,
     .variant_option = &xb_option_host_memory,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
-    .reading = reading_lines,
+    .names = XB_NAMES({"registered", "double-buffer"}, {"alloc", "double-buffer, allocated"},
+                      {"write-combined", "double-buffer, write-combined"}),
+    .options = XB_OPTIONS(&xb_option_host_memory, &xb_option_chunk, &xb_option_buffers,
+                          &xb_option_kernel_time),
+    .parameters = XB_PARAMETERS({&xb_option_chunk, NULL}, {&xb_option_buffers, NULL},
+                                {&xb_option_kernel_time, NULL}),
+    .figures = XB_FIGURES(&xb_figure_serial_time, &xb_figure_in_time, &xb_figure_kernel_time,
+                          &xb_figure_out_time, &copies_time, &xb_figure_speed_up,
+                          &xb_figure_share_of_bound, &xb_figure_gpu_busy),
+    .reading = XB_READING({.label = "pipeline", .code = "XB-OVERLAP", .say = say_pipeline},
+                          {.label = "chunk", .code = "XB-CHUNK", .say = say_chunk},
+                          {.label = "buffers", .code = "XB-BUFFERS", .say = say_buffers}),
     .answer = answer,
     .state_bytes = sizeof(struct state),
-    .capabilities = capabilities,
+    .capabilities = xb_kernel_capabilities,
     .needs = needs,
     .check_options = check_options,
     .check_variant = xb_host_memory_refuse_pageable,

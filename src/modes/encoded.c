@@ -7,18 +7,10 @@
 
 #include <stdlib.h>
 
-const struct xb_option xb_option_encode_chunk = {
-    .name = "encode-chunk",
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE[,SIZE]",
-    .default_text = "0",
-    .help = "How much one thread encodes at a time; it is sent and restored as one: a size, a "
-            "list, a range that doubles, or 0 for 4 MiB, and for 64 MiB if all was encoded "
-            "before. One case is run for each.",
-    .minimum = 0,
-    .maximum = XB_FORMAT_CHUNK_MOST,
-    .selects = true,
-};
+const struct xb_option xb_option_encode_chunk = {XB_SIZES(
+    "encode-chunk", "SIZE", "0", 0, XB_FORMAT_CHUNK_MOST,
+    "How much one thread encodes at a time; it is sent and restored as one: a size, a list, a "
+    "range that doubles, or 0 for 4 MiB, and for 64 MiB if all was encoded before.")};
 
 /* A small chunk has many threads busy to the end; of a large one the device restores more at the
  * same time. Measured on an H200 beside 16 CPUs (bench/results/h200/encode-chunks*.json). */
@@ -42,12 +34,7 @@ static uint64_t chunk_of(const struct xb_case *test, bool is_made)
     uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
     if (chunk == 0)
         chunk = is_made ? CHUNK_MADE : CHUNK_SENT;
-    return chunk < test->bytes ? chunk : test->bytes;
-}
-
-static uint64_t whole_boundaries(uint64_t bytes)
-{
-    return (bytes + XB_FORMAT_ALIGNMENT - 1) / XB_FORMAT_ALIGNMENT * XB_FORMAT_ALIGNMENT;
+    return xb_lesser(chunk, test->bytes);
 }
 
 /* Of each chunk: a copy, a record, a wait and a decoding. */
@@ -66,10 +53,7 @@ enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_er
 
 static uint64_t chunks_in_group(uint64_t chunk, uint64_t count)
 {
-    uint64_t by_bytes = GROUP_BYTES / chunk;
-    uint64_t by_count = count / GROUPS;
-    uint64_t chunks = by_bytes < by_count ? by_bytes : by_count;
-    return chunks > 0 ? chunks : 1;
+    return xb_larger(xb_lesser(GROUP_BYTES / chunk, count / GROUPS), 1);
 }
 
 /* Of the encoder alone: no smaller than this, so that each thread has several of them. */
@@ -78,12 +62,8 @@ static uint64_t chunks_in_group(uint64_t chunk, uint64_t count)
 static uint64_t piece_of(const struct xb_case *test, const struct xb_encoded *state)
 {
     uint64_t share = test->bytes / (XB_ENCODED_PIECES * state->threads);
-    uint64_t piece = share / LEAST_PIECE * LEAST_PIECE;
-    if (piece > CHUNK_MADE)
-        piece = CHUNK_MADE;
-    if (piece < LEAST_PIECE)
-        piece = LEAST_PIECE;
-    return piece < state->chunk ? piece : state->chunk;
+    uint64_t piece = xb_lesser(share / LEAST_PIECE * LEAST_PIECE, CHUNK_MADE);
+    return xb_lesser(xb_larger(piece, LEAST_PIECE), state->chunk);
 }
 
 void xb_encoded_size_ring(struct xb_encoded *state, unsigned threads)
@@ -101,16 +81,18 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->threads = xb_threads_of(test);
     state->chunk = chunk_of(test, plan->is_made);
     state->count = xb_chunk_count(test->bytes, state->chunk);
-    state->slot_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->chunk));
+    state->slot_bytes =
+        xb_rounded_up(xb_encoded_bound(plan->format, state->chunk), XB_FORMAT_ALIGNMENT);
     state->group = chunks_in_group(state->chunk, state->count);
     state->slots = state->count;
     if (plan->is_made)
         xb_encoded_size_ring(state, state->threads);
     state->piece = piece_of(test, state);
-    state->room_bytes = whole_boundaries(xb_encoded_bound(plan->format, state->piece));
+    state->room_bytes =
+        xb_rounded_up(xb_encoded_bound(plan->format, state->piece), XB_FORMAT_ALIGNMENT);
     state->made_bytes = state->slots * state->slot_bytes;
     state->rooms_bytes = plan->is_made ? 0 : UINT64_C(2) * state->threads * state->room_bytes;
-    state->back_bytes = whole_boundaries(state->chunk);
+    state->back_bytes = xb_rounded_up(state->chunk, XB_FORMAT_ALIGNMENT);
     state->arrived_bytes = state->count * state->slot_bytes;
 }
 
@@ -257,29 +239,16 @@ enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_erro
 static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_encoded *state = context->state;
-    const struct {
-        unsigned number;
-        enum xb_memory memory;
-        uint64_t bytes;
-        struct xb_buffer **buffer;
-    } wanted[] = {
-        {1, XB_MEMORY_PINNED, state->made_bytes, &state->made},
-        {2, XB_MEMORY_PINNED, state->back_bytes, &state->back},
-        {1, XB_MEMORY_DEVICE, state->arrived_bytes, &state->arrived},
-        {2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, &state->report},
-        {3, XB_MEMORY_PINNED, state->rooms_bytes, &state->rooms},
-    };
     uint64_t bytes = context->test->bytes;
-    enum xb_status status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_PINNED, bytes,
-                                                &state->original, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_DEVICE, bytes, &state->target,
-                                     error);
-    for (size_t i = 0; status == XB_OK && i < sizeof wanted / sizeof wanted[0]; i++)
-        if (wanted[i].bytes > 0)
-            status =
-                xb_workspace_fixed_buffer(context->workspace, wanted[i].number, wanted[i].memory,
-                                          wanted[i].bytes, wanted[i].buffer, error);
+    const struct xb_borrowing wanted[] = {
+        {&state->original, 0, XB_MEMORY_PINNED, bytes, false},
+        {&state->target, 0, XB_MEMORY_DEVICE, bytes, false},
+        {&state->made, 1, XB_MEMORY_PINNED, state->made_bytes, true},
+        {&state->back, 2, XB_MEMORY_PINNED, state->back_bytes, true},
+        {&state->arrived, 1, XB_MEMORY_DEVICE, state->arrived_bytes, true},
+        {&state->report, 2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, true},
+        {&state->rooms, 3, XB_MEMORY_PINNED, state->rooms_bytes, true}};
+    enum xb_status status = xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
     if (status == XB_OK)
         status = xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error);
     return status == XB_OK
@@ -333,12 +302,10 @@ enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error
 static enum xb_status reset_report(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
     *(struct xb_decode_report *)state->back->host_address =
         (struct xb_decode_report){.first_refused = XB_NONE_REFUSED};
-    enum xb_status status = backend->queue_copy(context->queues[0], state->report, 0, state->back,
-                                                0, sizeof(struct xb_decode_report), error);
-    return status == XB_OK ? backend->queue_wait(context->queues[0], error) : status;
+    return xb_copy_and_wait(context->queues[0], state->report, 0, state->back, 0,
+                            sizeof(struct xb_decode_report), error);
 }
 
 /* Writes the opposite of every bit of the original over the target: what arrives there with loss is
@@ -346,7 +313,6 @@ static enum xb_status reset_report(struct xb_mode_context *context, struct xb_er
 static enum xb_status spoil_target(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
     enum xb_status status = XB_OK;
     for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
         struct xb_chunk chunk = xb_encoded_chunk(context, i);
@@ -355,10 +321,8 @@ static enum xb_status spoil_target(struct xb_mode_context *context, struct xb_er
         unsigned char *wrong = state->back->host_address;
         for (uint64_t byte = 0; byte < chunk.bytes; byte++)
             wrong[byte] = (unsigned char)~original[byte];
-        status = backend->queue_copy(context->queues[0], state->target, chunk.offset, state->back,
-                                     0, chunk.bytes, error);
-        if (status == XB_OK)
-            status = backend->queue_wait(context->queues[0], error);
+        status = xb_copy_and_wait(context->queues[0], state->target, chunk.offset, state->back, 0,
+                                  chunk.bytes, error);
     }
     return status;
 }

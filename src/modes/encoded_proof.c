@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether what was restored on the device is what it should be, and the figures. */
 #include "encoded.h"
-#include "stage_figures.h"
+#include "proof.h"
+#include "shared_options.h"
 
 #include "xferbench/result.h"
 
@@ -14,63 +15,30 @@
  * C makes of it alone what it would make of it in its chunk. */
 #define PART_BYTES UINT64_C(16384)
 
-const struct xb_figure xb_figure_plain_bandwidth = {
-    .name = "plain_bandwidth",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The same data, not encoded, in one copy from page-locked memory",
-};
+const struct xb_figure xb_figure_plain_bandwidth = {XB_FIGURE_RATE(
+    "plain_bandwidth", "The same data, not encoded, in one copy from page-locked memory")};
 const struct xb_figure xb_figure_ratio = {
-    .name = "ratio",
-    .unit = XB_UNIT_RATIO,
-    .more_is_better = true,
-    .help = "The original's bytes divided by those that crossed",
-};
-const struct xb_figure xb_figure_encode_rate = {
-    .name = "encode_rate",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The original's bytes that all host threads encode in a second, with nothing beside",
-};
+    XB_FIGURE_GAIN("ratio", "The original's bytes divided by those that crossed")};
+const struct xb_figure xb_figure_encode_rate = {XB_FIGURE_RATE(
+    "encode_rate",
+    "The original's bytes that all host threads encode in a second, with nothing beside")};
 const struct xb_figure xb_figure_encode_rate_one = {
-    .name = "encode_rate_one",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The same by one host thread",
-};
-const struct xb_figure xb_figure_decode_rate = {
-    .name = "decode_rate",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The original's bytes that the device restores in a second, with nothing beside",
-};
-const struct xb_figure xb_figure_threads = {
-    .name = "threads",
-    .unit = XB_UNIT_RATIO,
-    .help = "How many host threads there were; of two or more, one only feeds the device",
-};
+    XB_FIGURE_RATE("encode_rate_one", "The same by one host thread")};
+const struct xb_figure xb_figure_decode_rate = {XB_FIGURE_RATE(
+    "decode_rate",
+    "The original's bytes that the device restores in a second, with nothing beside")};
+const struct xb_figure xb_figure_threads = {XB_FIGURE_NUMBER(
+    "threads", "How many host threads there were; of two or more, one only feeds the device")};
 const struct xb_figure xb_figure_break_even_threads = {
-    .name = "break_even_threads",
-    .unit = XB_UNIT_RATIO,
-    .help = "The fewest host threads with which the whole beats the plain copy; none if all of "
-            "them do not",
-};
+    XB_FIGURE_NUMBER("break_even_threads", "The fewest host threads with which the whole beats the "
+                                           "plain copy; none if all of them do not")};
 const struct xb_figure xb_figure_break_even_sends = {
-    .name = "break_even_sends",
-    .unit = XB_UNIT_RATIO,
-    .help = "After how many sends encoding the data once has paid; none if sending it encoded "
-            "takes no less time",
-};
+    XB_FIGURE_NUMBER("break_even_sends", "After how many sends encoding the data once has paid; "
+                                         "none if sending it encoded takes no less time")};
 const struct xb_figure xb_figure_error_max = {
-    .name = "error_max",
-    .unit = XB_UNIT_RATIO,
-    .help = "The largest error of a value, divided by the value",
-};
-const struct xb_figure xb_figure_error_rms = {
-    .name = "error_rms",
-    .unit = XB_UNIT_RATIO,
-    .help = "The root mean square of all errors, divided by that of all values",
-};
+    XB_FIGURE_NUMBER("error_max", "The largest error of a value, divided by the value")};
+const struct xb_figure xb_figure_error_rms = {XB_FIGURE_NUMBER(
+    "error_rms", "The root mean square of all errors, divided by that of all values")};
 
 /* ---- is it right ---- */
 
@@ -157,16 +125,13 @@ static enum xb_status look_at_all(struct xb_mode_context *context, struct part *
                                   struct sum *sum, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
     enum xb_status status = XB_OK;
     for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
         struct look look = {.state = state, .chunk = xb_encoded_chunk(context, i), .parts = parts};
         uint64_t count = xb_chunk_count(look.chunk.bytes, PART_BYTES);
         const struct xb_crew_job job = {.work = look_at, .argument = &look, .count = count};
-        status = backend->queue_copy(context->queues[0], state->back, 0, state->target,
-                                     look.chunk.offset, look.chunk.bytes, error);
-        if (status == XB_OK)
-            status = backend->queue_wait(context->queues[0], error);
+        status = xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
+                                  look.chunk.offset, look.chunk.bytes, error);
         if (status == XB_OK)
             status = xb_crew_run(state->crew, &job, error);
         if (status == XB_OK)
@@ -179,11 +144,8 @@ static enum xb_status read_report(struct xb_mode_context *context, struct xb_dec
                                   struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    enum xb_status status = backend->queue_copy(context->queues[0], state->back, 0, state->report,
-                                                0, sizeof *report, error);
-    if (status == XB_OK)
-        status = backend->queue_wait(context->queues[0], error);
+    enum xb_status status = xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0,
+                                             sizeof *report, error);
     if (status == XB_OK)
         memcpy(report, state->back->host_address, sizeof *report);
     return status;

@@ -9,11 +9,6 @@
 
 #include <math.h>
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* ---- the encoder alone ---- */
 
 /* One thread alone takes no more pieces than this, or slow encoders would take seconds. */
@@ -22,13 +17,13 @@ static uint64_t least(uint64_t a, uint64_t b)
 static uint64_t bytes_of_one(const struct xb_mode_context *context)
 {
     const struct xb_encoded *state = context->state;
-    return least(context->test->bytes, PIECES_OF_ONE * state->piece);
+    return xb_lesser(context->test->bytes, PIECES_OF_ONE * state->piece);
 }
 
 static uint64_t bytes_of_all(const struct xb_mode_context *context)
 {
     const struct xb_encoded *state = context->state;
-    return least(context->test->bytes, state->threads * XB_ENCODED_PIECES * state->piece);
+    return xb_lesser(context->test->bytes, state->threads * XB_ENCODED_PIECES * state->piece);
 }
 
 /* A thread has two rooms. All together they are as large as a ring: in one of its own, which its
@@ -153,8 +148,8 @@ static enum xb_status time_whole(struct xb_mode_context *context, unsigned threa
     if (status != XB_OK)
         return status;
     xb_encoded_size_ring(state, threads);
-    state->count = least(own.count, CHUNKS_A_THREAD * own.threads);
-    uint64_t bytes = least(state->count * state->chunk, context->test->bytes);
+    state->count = xb_lesser(own.count, CHUNKS_A_THREAD * own.threads);
+    uint64_t bytes = xb_lesser(state->count * state->chunk, context->test->bytes);
     status = time_by_host(context, xb_encoded_submit, &seconds, error);
     *rate = seconds > 0 ? (double)bytes / seconds : 0;
     xb_crew_close(state->crew);

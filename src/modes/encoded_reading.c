@@ -2,7 +2,7 @@
 #include "encoded.h"
 #include "readings.h"
 #include "sample_data.h"
-#include "stage_figures.h"
+#include "shared_options.h"
 
 #include "base/note.h"
 

@@ -5,7 +5,6 @@
 #include "proof.h"
 #include "ring.h"
 #include "shared_options.h"
-#include "stage_figures.h"
 
 #include "base/note.h"
 #include "xferbench/reading.h"
@@ -18,20 +17,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const way_words[] = {"pageable", "ring", "pinned", "overlapped", NULL};
-
 static const struct xb_option option_way = {
-    .name = "way",
-    .type = XB_OPTION_CHOICES,
-    .argument = "WAY[,WAY]",
-    .default_text = "pageable,ring,pinned,overlapped",
-    .help = "How the job's data moves: 'pageable' ordinary memory, by the driver; 'ring' ordinary "
-            "memory through a ring of page-locked chunks, by host threads; 'pinned' "
-            "page-locked memory; 'overlapped' the same in chunks of --chunk, so that copies in, "
-            "kernels and copies out go on at the same time. One case is run for each.",
-    .choices = way_words,
-    .selects = true,
-};
+    XB_CHOICES("way", "WAY", "pageable,ring,pinned,overlapped",
+               "How the job's data moves: 'pageable' ordinary memory, by the driver; 'ring' "
+               "ordinary memory through a ring of page-locked chunks, by host threads; 'pinned' "
+               "page-locked memory; 'overlapped' the same in chunks of --chunk, so that copies in, "
+               "kernels and copies out go on at the same time.",
+               "pageable", "ring", "pinned", "overlapped")};
 
 static const struct xb_option option_gpu_time = {
     .name = "gpu-time",
@@ -231,12 +223,7 @@ static enum xb_status submit_out(struct xb_mode_context *context, struct xb_erro
 }
 
 static const struct xb_figure job_time = {
-    .name = "job_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The whole job by the host's clock: copy in, kernel, copy out",
-};
-static const struct xb_figure *const figures[] = {
-    &job_time, &xb_figure_in_time, &xb_figure_kernel_time, &xb_figure_out_time, NULL};
+    XB_FIGURE_TIME("job_time", "The whole job by the host's clock: copy in, kernel, copy out")};
 
 static bool computes(const struct xb_mode_context *context)
 {
@@ -310,23 +297,18 @@ static enum xb_status tune_kernel(struct xb_mode_context *context, struct xb_err
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    const struct xb_case *test = context->test;
     const struct xb_job_layout *layout = &state->layout;
-    struct xb_workspace *workspace = context->workspace;
-    enum xb_memory memory = memory_of(test);
-    enum xb_status status =
-        xb_workspace_buffer(workspace, 0, memory, layout->in, &state->in, error);
-    if (status == XB_OK && layout->out > 0)
-        status = xb_workspace_fixed_buffer(workspace, 1, memory, layout->out, &state->out, error);
-    if (status == XB_OK && layout->out < layout->in)
-        status = xb_workspace_fixed_buffer(workspace, 2, XB_MEMORY_PAGEABLE,
-                                           xb_job_piece_bytes(layout), &state->piece, error);
-    if (status == XB_OK)
-        status = xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_DEVICE, layout->device_bytes,
-                                           &state->data, error);
-    return status != XB_OK
-               ? status
-               : xb_workspace_queues(workspace, context->queue_count, &context->queues, error);
+    enum xb_memory memory = memory_of(context->test);
+    uint64_t piece = layout->out < layout->in ? xb_job_piece_bytes(layout) : 0;
+    const struct xb_borrowing wanted[] = {
+        {&state->in, 0, memory, layout->in, false},
+        {&state->out, 1, memory, layout->out, true},
+        {&state->piece, 2, XB_MEMORY_PAGEABLE, piece, true},
+        {&state->data, 0, XB_MEMORY_DEVICE, layout->device_bytes, true}};
+    enum xb_status status = xb_borrow(context, wanted, 4, error);
+    return status == XB_OK ? xb_workspace_queues(context->workspace, context->queue_count,
+                                                 &context->queues, error)
+                           : status;
 }
 
 static enum xb_status open_ring(struct xb_mode_context *context, struct xb_error *error)
@@ -412,8 +394,8 @@ static const struct xb_record_case *extreme(struct xb_reading *reading, int devi
                                             bool fastest)
 {
     const struct xb_record_case *found = NULL;
-    for (size_t i = 0; way_words[i] != NULL; i++) {
-        const struct xb_record_case *test = best_by(reading, device, bytes, way_words[i]);
+    for (size_t i = 0; option_way.choices[i] != NULL; i++) {
+        const struct xb_record_case *test = best_by(reading, device, bytes, option_way.choices[i]);
         bool is_faster = test != NULL && xb_reading_faster(reading, found, test) == test;
         if (test != NULL && (found == NULL || is_faster == fastest))
             found = test;
@@ -456,7 +438,7 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
 static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
 {
     static const char *const words[] = {"From pageable memory", "Through a ring of pinned memory",
-                                        "From pinned memory", "Overlapped"}; /* as way_words */
+                                        "From pinned memory", "Overlapped"}; /* as --way */
     const struct xb_record_case *best = extreme(reading, device, bytes, true);
     const struct xb_record_case *slow = extreme(reading, device, bytes, false);
     double out = xb_reading_median(reading, slow, &xb_figure_out_time);
@@ -465,9 +447,9 @@ static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
     size_t way = 0, slow_way = 0;
     if (best == NULL)
         return false;
-    while (strcmp(way_words[way], best->variant) != 0)
+    while (strcmp(option_way.choices[way], best->variant) != 0)
         way++;
-    while (strcmp(way_words[slow_way], slow->variant) != 0)
+    while (strcmp(option_way.choices[slow_way], slow->variant) != 0)
         slow_way++;
     xb_reading_phrase(reading, "{text}, this job takes {duration:job_time}", words[way],
                       xb_reading_median(reading, best, &job_time));
@@ -482,30 +464,6 @@ static bool say_job(struct xb_reading *reading, int device, uint64_t bytes)
     advise(reading, slow, bytes);
     return true;
 }
-
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "job", .code = "XB-JOB", .say = say_job},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&option_way, &option_gpu_time, &option_job_out,
-                                                  &xb_option_chunk, NULL};
-
-static const struct xb_parameter parameters[] = {{&option_gpu_time, NULL},
-                                                 {&option_job_out, NULL},
-                                                 {&xb_option_chunk, "overlapped"},
-                                                 {NULL, NULL}};
-
-static const struct xb_variant_name names[] = {{"pageable", "job, pageable"},
-                                               {"pinned", "job, pinned"},
-                                               {"ring", "job, by a ring"},
-                                               {"overlapped", "job, overlapped"},
-                                               {NULL, NULL}};
-
-static const struct xb_mode_part parts[] = {{"IN", &xb_figure_in_time},
-                                            {"KERNEL", &xb_figure_kernel_time},
-                                            {"OUT", &xb_figure_out_time},
-                                            {NULL, NULL}};
 
 const struct xb_mode xb_mode_job = {
     .name = "job",
@@ -526,13 +484,17 @@ const struct xb_mode xb_mode_job = {
     .by_default = XB_BIDIR,
     .only_named = true,
     .variant_option = &option_way,
-    .names = names,
+    .names = XB_NAMES({"pageable", "job, pageable"}, {"pinned", "job, pinned"},
+                      {"ring", "job, by a ring"}, {"overlapped", "job, overlapped"}),
     .headline = &job_time,
-    .parts = parts,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
-    .reading = reading_lines,
+    .parts = XB_PARTS({"IN", &xb_figure_in_time}, {"KERNEL", &xb_figure_kernel_time},
+                      {"OUT", &xb_figure_out_time}),
+    .options = XB_OPTIONS(&option_way, &option_gpu_time, &option_job_out, &xb_option_chunk),
+    .parameters = XB_PARAMETERS({&option_gpu_time, NULL}, {&option_job_out, NULL},
+                                {&xb_option_chunk, "overlapped"}),
+    .figures =
+        XB_FIGURES(&job_time, &xb_figure_in_time, &xb_figure_kernel_time, &xb_figure_out_time),
+    .reading = XB_READING({.label = "job", .code = "XB-JOB", .say = say_job}),
     .answer = say_job,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,

@@ -18,11 +18,6 @@ static uint64_t out_at(const struct xb_job_layout *layout, uint64_t in_offset)
     return whole_words((uint64_t)((wide)layout->out * in_offset / layout->in));
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The longest that the output of a chunk can be, which is not the last: out_at rounds down. */
 static uint64_t longest_output(const struct xb_job_layout *layout)
 {
@@ -35,10 +30,10 @@ struct xb_job_layout xb_job_lay_out(uint64_t in, uint64_t out, uint64_t chunk)
     uint64_t whole = whole_words(in + WORD - 1);
     struct xb_job_layout layout = {.in = in, .out = out, .chunk = chunk < whole ? chunk : whole};
     layout.count = xb_chunk_count(in, layout.chunk);
-    layout.stride =
-        out > in && layout.count > 1 ? larger(layout.chunk, longest_output(&layout)) : layout.chunk;
+    layout.stride = out > in && layout.count > 1 ? xb_larger(layout.chunk, longest_output(&layout))
+                                                 : layout.chunk;
     struct xb_job_part last = xb_job_part_at(&layout, layout.count - 1);
-    layout.device_bytes = last.device_offset + larger(last.in.bytes, last.out.bytes);
+    layout.device_bytes = last.device_offset + xb_larger(last.in.bytes, last.out.bytes);
     return layout;
 }
 

@@ -6,14 +6,9 @@
 
 #define PIECE_BYTES (UINT64_C(4) << 20)
 
-static uint64_t lesser(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 uint64_t xb_job_piece_bytes(const struct xb_job_layout *layout)
 {
-    return lesser(layout->in, PIECE_BYTES);
+    return xb_lesser(layout->in, PIECE_BYTES);
 }
 
 struct xb_pattern xb_job_beside(unsigned long long seed, bool is_after)
@@ -52,9 +47,9 @@ static void check_part(const struct xb_job_proof *proof, const struct xb_job_par
     struct xb_pattern plain = xb_proof_after(proof->seed);
     struct xb_pattern computed = plain;
     computed.steps = proof->steps;
-    uint64_t stepped = lesser(part->out.bytes, part->in.bytes / 8 * 8);
+    uint64_t stepped = xb_lesser(part->out.bytes, part->in.bytes / 8 * 8);
     uint64_t words = stepped / 8 * 8;
-    uint64_t input = lesser(part->out.bytes, part->in.bytes);
+    uint64_t input = xb_lesser(part->out.bytes, part->in.bytes);
     check_bytes(memory, part->in.offset, words, computed, found);
     check_word_beginning(memory + words, part->in.offset + words, stepped - words, computed, found);
     check_bytes(memory + stepped, part->in.offset + stepped, input - stepped, plain, found);
@@ -67,17 +62,14 @@ static enum xb_status check_arrived(struct xb_queue *queue, const struct xb_job_
                                     struct xb_mismatch *found, struct xb_mismatch *spots,
                                     struct xb_error *error)
 {
-    const struct xb_backend *backend = queue->device->backend;
     void *piece = proof->piece->host_address;
     struct xb_pattern expected = xb_proof_after(proof->seed);
     expected.steps = proof->steps;
     for (uint64_t at = 0; at < proof->layout->in; at += PIECE_BYTES) {
-        uint64_t bytes = lesser(PIECE_BYTES, proof->layout->in - at);
+        uint64_t bytes = xb_lesser(PIECE_BYTES, proof->layout->in - at);
         xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
         enum xb_status status =
-            backend->queue_copy(queue, proof->piece, 0, proof->data, at, bytes, error);
-        if (status == XB_OK)
-            status = backend->queue_wait(queue, error);
+            xb_copy_and_wait(queue, proof->piece, 0, proof->data, at, bytes, error);
         if (status != XB_OK)
             return status;
         check_bytes(piece, at, bytes, expected, found);
@@ -96,7 +88,7 @@ enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *p
         check_part(proof, &part, all);
         if (i == 0)
             xb_proof_check_steps(proof->in->host_address, proof->out->host_address,
-                                 lesser(part.in.bytes, part.out.bytes), proof->steps, spots);
+                                 xb_lesser(part.in.bytes, part.out.bytes), proof->steps, spots);
     }
     return proof->piece != NULL ? check_arrived(queue, proof, all, spots, error) : XB_OK;
 }

@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-static uint32_t capabilities(const struct xb_case *test)
-{
-    (void)test;
-    return XB_CAP_KERNELS | XB_CAP_MAPPED;
-}
-
 static bool is_of_host(const struct xb_case *test)
 {
     return test->direction == XB_H2D;
@@ -22,11 +16,6 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     (void)config;
     return (struct xb_needs){.host_bytes = is_of_host(test) ? test->bytes : 0,
                              .device_bytes = is_of_host(test) ? 0 : test->bytes};
-}
-
-static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
-{
-    return xb_chase_refuse_small(context->test, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -112,16 +101,6 @@ static bool say(struct xb_reading *reading, int device, uint64_t bytes)
     return false;
 }
 
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "loads", .code = "XB-LOADS", .say = say},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&xb_option_access, NULL};
-
-static const struct xb_variant_name names[] = {
-    {"random", "loads, random"}, {"sequential", "loads in order"}, {NULL, NULL}};
-
 const struct xb_mode xb_mode_loads = {
     .name = "loads",
     .summary = "the latency of a load from the host's memory and from the GPU's own",
@@ -137,17 +116,17 @@ const struct xb_mode xb_mode_loads = {
     .directions = XB_H2D | XB_D2D,
     .by_default = XB_H2D | XB_D2D,
     .variant_option = &xb_option_access,
-    .names = names,
-    .options = options,
+    .names = XB_NAMES({"random", "loads, random"}, {"sequential", "loads in order"}),
+    .options = XB_OPTIONS(&xb_option_access),
     .figures = xb_chase_figures,
     .latency = &xb_figure_load_latency,
     .bytes_by_default = XB_CHASE_LEAST_BYTES,
-    .reading = reading_lines,
+    .reading = XB_READING({.label = "loads", .code = "XB-LOADS", .say = say}),
     .answer = say,
     .state_bytes = sizeof(struct xb_chase),
-    .capabilities = capabilities,
+    .capabilities = xb_mapped_capabilities,
     .needs = needs,
-    .check = check,
+    .check = xb_chase_check_size,
     .setup = setup,
     .prepare = xb_chase_prepare,
     .submit = xb_chase_submit,

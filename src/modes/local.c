@@ -31,25 +31,20 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    struct xb_workspace *workspace = context->workspace;
     state->by_kernel = xb_is_by_kernel(test->variant);
     context->queue_count = 1;
     context->operations_per_iteration = state->by_kernel ? 1 : XB_LOCAL_COPY_OPERATIONS;
     context->hold = true;
     context->sample_seconds = SAMPLE_SECONDS;
-    enum xb_status status = xb_workspace_queues(workspace, 1, &context->queues, error);
-    if (status != XB_OK)
-        return status;
-    status =
-        xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, test->bytes, &state->source, error);
-    if (status != XB_OK)
-        return status;
-    status =
-        xb_workspace_buffer(workspace, 1, XB_MEMORY_DEVICE, test->bytes, &state->target, error);
-    if (status != XB_OK)
-        return status;
-    return xb_proof_fill(context->queues[0], state->source, test->bytes,
-                         xb_proof_before(test->seed), error);
+    const struct xb_borrowing wanted[] = {
+        {&state->source, 0, XB_MEMORY_DEVICE, test->bytes, false},
+        {&state->target, 1, XB_MEMORY_DEVICE, test->bytes, false}};
+    enum xb_status status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
+    if (status == XB_OK)
+        status = xb_borrow(context, wanted, 2, error);
+    return status == XB_OK ? xb_proof_fill(context->queues[0], state->source, test->bytes,
+                                           xb_proof_before(test->seed), error)
+                           : status;
 }
 
 /* The target holds what is not sent, until a timed copy puts it right. */
@@ -131,16 +126,6 @@ static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "local", .code = "XB-LOCAL", .say = say_local},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&xb_option_by, NULL};
-
-static const struct xb_variant_name names[] = {
-    {"engine", "local copy"}, {"kernel", "local, by a kernel"}, {NULL, NULL}};
-
 const struct xb_mode xb_mode_local = {
     .name = "local",
     .summary = "one copy within a GPU's own memory",
@@ -155,9 +140,9 @@ const struct xb_mode xb_mode_local = {
     .directions = XB_D2D,
     .by_default = XB_D2D,
     .variant_option = &xb_option_by,
-    .names = names,
-    .options = options,
-    .reading = reading_lines,
+    .names = XB_NAMES({"engine", "local copy"}, {"kernel", "local, by a kernel"}),
+    .options = XB_OPTIONS(&xb_option_by),
+    .reading = XB_READING({.label = "local", .code = "XB-LOCAL", .say = say_local}),
     .answer = say_local,
     .state_bytes = sizeof(struct state),
     .capabilities = capabilities,

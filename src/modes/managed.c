@@ -2,6 +2,7 @@
 /* Managed memory: one address for both sides, and pages that move because somebody touches them,
  * because they are asked to, or not at all. */
 #include "proof.h"
+#include "shared_options.h"
 
 #include "xferbench/reading.h"
 #include "xferbench/result.h"
@@ -9,20 +10,12 @@
 
 #include <string.h>
 
-static const char *const managed_words[] = {"fault", "prefetch", "advise", NULL};
-
 static const struct xb_option option_managed = {
-    .name = "managed",
-    .type = XB_OPTION_CHOICES,
-    .argument = "HOW[,HOW]",
-    .default_text = "fault,prefetch",
-    .help =
-        "How managed memory gets to the other side: 'fault': whoever touches a page fetches it; "
-        "'prefetch': the runtime moves it on request; 'advise': it is told to stay on the host, "
-        "and the device reads or writes it there. One case is run for each.",
-    .choices = managed_words,
-    .selects = true,
-};
+    XB_CHOICES("managed", "HOW", "fault,prefetch",
+               "How managed memory gets to the other side: 'fault': whoever touches a page fetches "
+               "it; 'prefetch': the runtime moves it on request; 'advise': it is told to stay on "
+               "the host, and the device reads or writes it there.",
+               "fault", "prefetch", "advise")};
 
 enum how { HOW_FAULT, HOW_PREFETCH, HOW_ADVISE };
 
@@ -32,13 +25,6 @@ struct state {
     struct xb_buffer *managed;
     struct xb_buffer *device; /* what the device's kernels read into or write from */
 };
-
-static enum how how_of(const char *variant)
-{
-    if (strcmp(variant, "prefetch") == 0)
-        return HOW_PREFETCH;
-    return strcmp(variant, "advise") == 0 ? HOW_ADVISE : HOW_FAULT;
-}
 
 static uint32_t capabilities(const struct xb_case *test)
 {
@@ -54,7 +40,7 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
-    if (how_of(context->test->variant) != HOW_FAULT || !context->device->info.coherent_with_host)
+    if (xb_variant_number(context->test) != HOW_FAULT || !context->device->info.coherent_with_host)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED,
                    "this device and the host reach each other's memory in place: touching a page "
@@ -101,43 +87,32 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
     return status != XB_OK ? status : backend->queue_wait(context->queues[0], error);
 }
 
-static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    uint64_t bytes = context->test->bytes;
-    enum xb_status status = xb_workspace_buffer(context->workspace, 0, XB_MEMORY_MANAGED, bytes,
-                                                &state->managed, error);
-    if (status != XB_OK)
-        return status;
-    return xb_workspace_buffer(context->workspace, 0, XB_MEMORY_DEVICE, bytes, &state->device,
-                               error);
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
     struct xb_pattern before = xb_proof_before(test->seed);
-    state->how = how_of(test->variant);
+    state->how = xb_variant_number(test);
     state->to_device = test->direction == XB_H2D;
     context->queue_count = 1;
     context->operations_per_iteration = 1;
     /* The CPU faults inside submit itself, where only the host's clock can time it. */
     context->host_timed = state->how == HOW_FAULT && !state->to_device;
+    const struct xb_borrowing wanted[] = {
+        {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
+        {&state->device, 0, XB_MEMORY_DEVICE, test->bytes, false}};
     enum xb_status status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
-    if (status != XB_OK)
-        return status;
-    status = borrow_buffers(context, error);
-    if (status != XB_OK)
-        return status;
-    status = context->device->backend->buffer_advise(
-        state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error);
-    if (status != XB_OK)
-        return status;
-    status = fill_managed(context, before, error);
-    if (status != XB_OK)
-        return status;
-    return xb_proof_fill(context->queues[0], state->device, test->bytes, before, error);
+    if (status == XB_OK)
+        status = xb_borrow(context, wanted, 2, error);
+    if (status == XB_OK)
+        status = context->device->backend->buffer_advise(
+            state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE,
+            error);
+    if (status == XB_OK)
+        status = fill_managed(context, before, error);
+    return status == XB_OK
+               ? xb_proof_fill(context->queues[0], state->device, test->bytes, before, error)
+               : status;
 }
 
 /* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */
@@ -261,18 +236,6 @@ static void say_first_thing(struct xb_reading *reading, const struct xb_record_c
         (void)xb_reading_try(reading, slow, by_prefetch, &ignored);
 }
 
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&option_managed, NULL};
-
-static const struct xb_variant_name names[] = {{"fault", "managed, on faults"},
-                                               {"prefetch", "managed, prefetch"},
-                                               {"advise", "managed, advise"},
-                                               {NULL, NULL}};
-
 const struct xb_mode xb_mode_managed = {
     .name = "managed",
     .summary = "memory with one address for both sides, moved by faults, on request or not at all",
@@ -289,9 +252,10 @@ const struct xb_mode xb_mode_managed = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_managed,
-    .names = names,
-    .options = options,
-    .reading = reading_lines,
+    .names = XB_NAMES({"fault", "managed, on faults"}, {"prefetch", "managed, prefetch"},
+                      {"advise", "managed, advise"}),
+    .options = XB_OPTIONS(&option_managed),
+    .reading = XB_READING({.label = "managed", .code = "XB-PREFETCH", .say = say_prefetching}),
     .say_first_thing = say_first_thing,
     .crosses_otherwise = true,
     .state_bytes = sizeof(struct state),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "readings.h"
-#include "stage_figures.h"
+#include "shared_options.h"
 #include "xferbench/units.h"
 
 #include <stdio.h>
@@ -60,9 +60,16 @@ static bool add_times(struct xb_reading *reading, const struct xb_record_case *t
     return true;
 }
 
-bool xb_overlap_answer(struct xb_reading *reading, const struct xb_record_case *test,
+static const struct xb_record_case *best_of(const struct xb_reading *reading, int device,
+                                            uint64_t bytes)
+{
+    return xb_reading_best_of_any(reading, device, bytes, XB_BIDIR, "double-buffer", NULL);
+}
+
+bool xb_overlap_answer(struct xb_reading *reading, int device, uint64_t bytes,
                        const struct xb_figure *copies)
 {
+    const struct xb_record_case *test = best_of(reading, device, bytes);
     if (!add_times(reading, test))
         return false;
     add_pace(reading, test, copies);
@@ -90,9 +97,10 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
                       xb_reading_call(reading, XB_CALL_COPY_ASYNC));
 }
 
-bool xb_overlap_say(struct xb_reading *reading, const struct xb_record_case *test,
+bool xb_overlap_say(struct xb_reading *reading, int device, uint64_t bytes,
                     const struct xb_figure *copies)
 {
+    const struct xb_record_case *test = best_of(reading, device, bytes);
     double factor = xb_reading_median(reading, test, &xb_figure_speed_up);
     double busy = xb_reading_median(reading, test, &xb_figure_gpu_busy);
     double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);

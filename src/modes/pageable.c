@@ -4,7 +4,6 @@
 #include "readings.h"
 #include "ring.h"
 #include "shared_options.h"
-#include "stage_figures.h"
 #include "transfer.h"
 
 #include "xferbench/result.h"
@@ -12,19 +11,12 @@
 #include <math.h>
 #include <string.h>
 
-static const char *const staging_words[] = {"driver", "ring", NULL};
-
 static const struct xb_option option_staging = {
-    .name = "staging",
-    .type = XB_OPTION_CHOICES,
-    .argument = "WHO[,WHO]",
-    .default_text = "driver,ring",
-    .help = "Who copies pageable memory piece by piece through page-locked memory: 'driver' the "
-            "runtime's own copy, 'ring' host threads (--threads) through their own ring "
-            "(--ring-chunk, --ring-slots). One case is run for each.",
-    .choices = staging_words,
-    .selects = true,
-};
+    XB_CHOICES("staging", "WHO", "driver,ring",
+               "Who copies pageable memory piece by piece through page-locked memory: 'driver' the "
+               "runtime's own copy, 'ring' host threads (--threads) through their own ring "
+               "(--ring-chunk, --ring-slots).",
+               "driver", "ring")};
 
 struct state {
     struct xb_transfer transfer; /* first: the shared hooks find it there */
@@ -93,20 +85,10 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
 
 /* ---- what bounds the ring ---- */
 
-static const struct xb_figure host_copy_rate = {
-    .name = "host_copy_rate",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The copies of the host's threads alone, between memory and ring",
-};
+static const struct xb_figure host_copy_rate = {XB_FIGURE_RATE(
+    "host_copy_rate", "The copies of the host's threads alone, between memory and ring")};
 static const struct xb_figure ring_link_rate = {
-    .name = "ring_link_rate",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "The device's copies alone, between ring and device",
-};
-static const struct xb_figure *const figures[] = {&host_copy_rate, &ring_link_rate,
-                                                  &xb_figure_share_of_bound, NULL};
+    XB_FIGURE_RATE("ring_link_rate", "The device's copies alone, between ring and device")};
 
 static bool is_wanted(const struct xb_mode_context *context)
 {
@@ -161,22 +143,6 @@ static void teardown(struct xb_mode_context *context)
     xb_ring_close(state->ring);
 }
 
-static const struct xb_option *const options[] = {&option_staging,
-                                                  &xb_option_threads,
-                                                  &xb_option_ring_chunk,
-                                                  &xb_option_ring_slots,
-                                                  &xb_option_host_offset,
-                                                  &xb_option_device_offset,
-                                                  NULL};
-
-static const struct xb_parameter parameters[] = {
-    {&xb_option_threads, "ring"},     {&xb_option_ring_chunk, "ring"},
-    {&xb_option_ring_slots, "ring"},  {&xb_option_host_offset, NULL},
-    {&xb_option_device_offset, NULL}, {NULL, NULL}};
-
-static const struct xb_variant_name names[] = {
-    {"driver", "pageable"}, {"ring", "pageable, by a ring"}, {NULL, NULL}};
-
 const struct xb_mode xb_mode_pageable = {
     .name = "pageable",
     .summary =
@@ -196,10 +162,13 @@ const struct xb_mode xb_mode_pageable = {
     .directions = XB_H2D | XB_D2H,
     .by_default = XB_H2D | XB_D2H,
     .variant_option = &option_staging,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
+    .names = XB_NAMES({"driver", "pageable"}, {"ring", "pageable, by a ring"}),
+    .options = XB_OPTIONS(&option_staging, &xb_option_threads, &xb_option_ring_chunk,
+                          &xb_option_ring_slots, &xb_option_host_offset, &xb_option_device_offset),
+    .parameters = XB_PARAMETERS({&xb_option_threads, "ring"}, {&xb_option_ring_chunk, "ring"},
+                                {&xb_option_ring_slots, "ring"}, {&xb_option_host_offset, NULL},
+                                {&xb_option_device_offset, NULL}),
+    .figures = XB_FIGURES(&host_copy_rate, &ring_link_rate, &xb_figure_share_of_bound),
     .reading = xb_pageable_reading,
     .say_first_thing = xb_pageable_say_first_thing,
     .ordinary = "driver",

@@ -302,10 +302,7 @@ static bool say_from(struct xb_reading *reading, int device)
     return say_from_one_way(reading, device, XB_D2H, "Back to the host", said);
 }
 
-static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_alignment_say(reading, device, bytes, "pageable");
-}
+XB_SAY(say_alignment, xb_alignment_say, "pageable")
 
 const struct xb_reading_line xb_pageable_reading[] = {
     {.label = "pinning", .code = "XB-PINNING", .say = say_pinning},

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between the memories of two devices: directly, or staged through the host. */
-#include "pair.h"
 #include "proof.h"
 #include "readings.h"
 #include "shared_options.h"
@@ -10,33 +9,16 @@
 
 #include <string.h>
 
-static const char *const path_words[] = {"direct-read", "direct-write", "staged", NULL};
+static const struct xb_option option_path = {XB_CHOICES(
+    "peer-path", "PATH", "direct-read,direct-write,staged",
+    "How data gets from device to device: 'direct-read' fetched by the destination, 'direct-write' "
+    "sent by the source, 'staged' in chunks of --chunk through page-locked host memory.",
+    "direct-read", "direct-write", "staged")};
 
-static const struct xb_option option_path = {
-    .name = "peer-path",
-    .type = XB_OPTION_CHOICES,
-    .argument = "PATH[,PATH]",
-    .default_text = "direct-read,direct-write,staged",
-    .help = "How data gets from device to device: 'direct-read' fetched by the destination, "
-            "'direct-write' sent by the source, 'staged' in chunks of --chunk through page-locked "
-            "host memory. One case is run for each.",
-    .choices = path_words,
-    .selects = true,
-};
-
-static const struct xb_figure bandwidth_there = {
-    .name = "bandwidth_there",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "Both ways at once: the part from the first device to the second",
-};
-static const struct xb_figure bandwidth_back = {
-    .name = "bandwidth_back",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "Both ways at once: the part from the second device to the first",
-};
-static const struct xb_figure *const figures[] = {&bandwidth_there, &bandwidth_back, NULL};
+static const struct xb_figure bandwidth_there = {XB_FIGURE_RATE(
+    "bandwidth_there", "Both ways at once: the part from the first device to the second")};
+static const struct xb_figure bandwidth_back = {XB_FIGURE_RATE(
+    "bandwidth_back", "Both ways at once: the part from the second device to the first")};
 
 enum path { PATH_READ, PATH_WRITE, PATH_STAGED };
 
@@ -70,13 +52,6 @@ struct state {
     bool opened[2]; /* direct access of the source to the destination, and the other way round */
 };
 
-static enum path path_of(const char *variant)
-{
-    if (strcmp(variant, "staged") == 0)
-        return PATH_STAGED;
-    return strcmp(variant, "direct-read") == 0 ? PATH_READ : PATH_WRITE;
-}
-
 static bool is_by_kernel(const struct xb_case *test)
 {
     return xb_is_by_kernel(xb_case_setting(test, &xb_option_by)->word);
@@ -86,7 +61,7 @@ static uint32_t capabilities(const struct xb_case *test)
 {
     if (!is_by_kernel(test))
         return 0;
-    return path_of(test->variant) == PATH_STAGED ? XB_CAP_KERNELS | XB_CAP_MAPPED : XB_CAP_KERNELS;
+    return xb_variant_number(test) == PATH_STAGED ? XB_CAP_KERNELS | XB_CAP_MAPPED : XB_CAP_KERNELS;
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -94,7 +69,7 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     uint64_t ways = test->direction == XB_BIDIR ? 2 : 1;
     uint64_t ring = 0;
     (void)config;
-    if (path_of(test->variant) == PATH_STAGED) {
+    if (xb_variant_number(test) == PATH_STAGED) {
         uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
         ring = RING * (chunk < test->bytes ? chunk : test->bytes);
     }
@@ -105,7 +80,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                                     struct xb_error *error)
 {
     (void)config;
-    if (path_of(test->variant) != PATH_STAGED)
+    if (xb_variant_number(test) != PATH_STAGED)
         return XB_OK;
     if (is_by_kernel(test)) {
         enum xb_status status = xb_chunk_check_words(test, error);
@@ -118,7 +93,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    enum path path = path_of(test->variant);
+    enum path path = xb_variant_number(test);
     bool both = test->direction == XB_BIDIR;
     if (path == PATH_STAGED)
         return XB_OK;
@@ -282,7 +257,7 @@ static unsigned copies_together(const struct xb_mode_context *context)
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    state->path = path_of(context->test->variant);
+    state->path = xb_variant_number(context->test);
     state->by_kernel = is_by_kernel(context->test);
     state->bytes = context->test->bytes;
     if (state->path == PATH_STAGED)
@@ -446,17 +421,6 @@ static void teardown(struct xb_mode_context *context)
             backend->peer_close(ends[i], ends[1 - i]);
 }
 
-static const struct xb_option *const options[] = {&option_path, &xb_option_by, &xb_option_pairs,
-                                                  &xb_option_chunk, NULL};
-
-static const struct xb_parameter parameters[] = {
-    {&xb_option_by, NULL}, {&xb_option_chunk, "staged"}, {NULL, NULL}};
-
-static const struct xb_variant_name names[] = {{"direct-read", "peer, direct read"},
-                                               {"direct-write", "peer, direct write"},
-                                               {"staged", "peer, through the host"},
-                                               {NULL, NULL}};
-
 const struct xb_mode xb_mode_peer = {
     .name = "peer",
     .summary = "one copy between the memories of two GPUs, direct or staged through the host",
@@ -479,10 +443,11 @@ const struct xb_mode xb_mode_peer = {
     .simultaneous = true,
     .only_alone = "staged",
     .variant_option = &option_path,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
+    .names = XB_NAMES({"direct-read", "peer, direct read"}, {"direct-write", "peer, direct write"},
+                      {"staged", "peer, through the host"}),
+    .options = XB_OPTIONS(&option_path, &xb_option_by, &xb_option_pairs, &xb_option_chunk),
+    .parameters = XB_PARAMETERS({&xb_option_by, NULL}, {&xb_option_chunk, "staged"}),
+    .figures = XB_FIGURES(&bandwidth_there, &bandwidth_back),
     .reading = xb_peer_reading,
     .answer = xb_peer_answer,
     .state_bytes = sizeof(struct state),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a load takes from another device's memory. */
 #include "chase.h"
-#include "pair.h"
 #include "readings.h"
 #include "shared_options.h"
 
@@ -11,12 +10,6 @@ struct state {
     struct xb_chase chase; /* first: the shared hooks find it there */
     bool opened;           /* access of the destination to the source's memory */
 };
-
-static uint32_t capabilities(const struct xb_case *test)
-{
-    (void)test;
-    return XB_CAP_KERNELS;
-}
 
 /* The source has the chain. The destination has next to nothing. */
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -33,7 +26,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
                        "device %d cannot load from the memory of device %u (peer access is not "
                        "possible)",
                        test->peer, test->device);
-    return xb_chase_refuse_small(test, error);
+    return xb_chase_check_size(context, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -86,11 +79,6 @@ static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
-static const struct xb_option *const options[] = {&xb_option_access, &xb_option_pairs, NULL};
-
-static const struct xb_variant_name names[] = {
-    {"random", "peer loads, random"}, {"sequential", "peer loads in order"}, {NULL, NULL}};
-
 const struct xb_mode xb_mode_peer_loads = {
     .name = "peer-loads",
     .calls = "cudaDeviceEnablePeerAccess() or hipDeviceEnablePeerAccess(), and a pointer of the "
@@ -107,14 +95,14 @@ const struct xb_mode xb_mode_peer_loads = {
     .by_default = XB_D2D,
     .pairs = true,
     .variant_option = &xb_option_access,
-    .names = names,
-    .options = options,
+    .names = XB_NAMES({"random", "peer loads, random"}, {"sequential", "peer loads in order"}),
+    .options = XB_OPTIONS(&xb_option_access, &xb_option_pairs),
     .figures = xb_chase_figures,
     .latency = &xb_figure_load_latency,
     .bytes_by_default = XB_CHASE_LEAST_BYTES,
     .answer = answer,
     .state_bytes = sizeof(struct state),
-    .capabilities = capabilities,
+    .capabilities = xb_kernel_capabilities,
     .needs = needs,
     .check = check,
     .setup = setup,

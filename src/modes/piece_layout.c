@@ -11,14 +11,9 @@
 
 /* ---- where pieces lie ---- */
 
-uint64_t xb_layout_count(uint64_t bytes, uint64_t piece)
-{
-    return bytes / piece + (bytes % piece != 0);
-}
-
 uint64_t xb_layout_span(uint64_t bytes, uint64_t piece, const struct xb_layout_side *side)
 {
-    uint64_t before = xb_layout_count(bytes, piece) - 1; /* the last piece */
+    uint64_t before = xb_chunk_count(bytes, piece) - 1; /* the last piece */
     uint64_t last = bytes - before * piece;
     uint64_t begin = 0;
     if (__builtin_mul_overflow(before, side->pitch > 0 ? side->pitch : piece, &begin) ||
@@ -49,7 +44,7 @@ static uint64_t offset_of(const struct xb_layout *layout, const struct xb_layout
 
 enum xb_status xb_layout_make(struct xb_layout *layout, struct xb_error *error)
 {
-    layout->count = xb_layout_count(layout->bytes, layout->piece);
+    layout->count = xb_chunk_count(layout->bytes, layout->piece);
     layout->source_span = xb_layout_span(layout->bytes, layout->piece, &layout->source);
     layout->target_span = xb_layout_span(layout->bytes, layout->piece, &layout->target);
     layout->pieces = calloc(layout->count, sizeof *layout->pieces);
@@ -155,10 +150,8 @@ static enum xb_status look(const struct xb_piece_proof *proof, struct xb_buffer 
     if (side->memory != XB_MEMORY_DEVICE)
         return XB_OK;
     xb_parallel_for(proof->layout->count, GRAIN, spoil_part, (void *)proof);
-    const struct xb_backend *backend = proof->queue->device->backend;
     *bytes = proof->room->host_address;
-    enum xb_status status = backend->queue_copy(proof->queue, proof->room, 0, side, 0, span, error);
-    return status != XB_OK ? status : backend->queue_wait(proof->queue, error);
+    return xb_copy_and_wait(proof->queue, proof->room, 0, side, 0, span, error);
 }
 
 enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct xb_mismatch *all,

@@ -3,8 +3,7 @@
 #define XFERBENCH_MODES_PIECE_LAYOUT_H
 
 #include "proof.h"
-
-#include "xferbench/mode.h"
+#include "shared_options.h"
 
 /* Where the pieces of a transfer lie on either side, and the proof that each came to its place. */
 
@@ -26,9 +25,7 @@ struct xb_layout {
     uint64_t source_span, target_span; /* up to the end of the last byte that is used */
 };
 
-/* How many pieces that is, and how many bytes from the buffer's beginning a side takes. Saturates.
- */
-uint64_t xb_layout_count(uint64_t bytes, uint64_t piece);
+/* How many bytes from the buffer's beginning a side takes. Saturates. */
 uint64_t xb_layout_span(uint64_t bytes, uint64_t piece, const struct xb_layout_side *side);
 
 /* Makes the list. XB_ERR_MEMORY only; xb_layout_free takes what was never made, too. */

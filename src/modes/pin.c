@@ -15,32 +15,21 @@
 const char *const xb_pin_words[] = {"alloc", "register", "used", "used-huge", "copy", NULL};
 
 static const struct xb_option option_pin_by = {
-    .name = "pin-by",
-    .type = XB_OPTION_CHOICES,
-    .argument = "WAY[,WAY]",
-    .default_text = "alloc,register,used,used-huge,copy",
-    .help = "How memory gets page-locked: 'alloc' the runtime allocates it; 'register' new memory "
-            "in huge pages, touched and then registered; 'used' and 'used-huge' memory that a "
-            "program has filled, registered where it lies, in pages of 4 KiB and of 2 MiB; 'copy' "
-            "leaves the data in ordinary memory and copies it through a page-locked buffer of its "
-            "size. One case is run for each.",
-    .choices = xb_pin_words,
-    .selects = true,
-};
-
-static enum xb_pin_way way_of(const struct xb_case *test)
-{
-    for (int i = 0; xb_pin_words[i] != NULL; i++)
-        if (strcmp(xb_pin_words[i], test->variant) == 0)
-            return (enum xb_pin_way)i;
-    return XB_PIN_ALLOC;
-}
+    XB_CASES_OF(XB_OPTION_CHOICES, "pin-by", "WAY", "alloc,register,used,used-huge,copy",
+                "How memory gets page-locked: 'alloc' the runtime allocates it; 'register' new "
+                "memory in huge "
+                "pages, touched and then registered; 'used' and 'used-huge' memory that a program "
+                "has filled, "
+                "registered where it lies, in pages of 4 KiB and of 2 MiB; 'copy' leaves the data "
+                "in ordinary "
+                "memory and copies it through a page-locked buffer of its size."),
+    .choices = xb_pin_words};
 
 /* ---- cases ---- */
 
 static uint32_t capabilities(const struct xb_case *test)
 {
-    enum xb_pin_way way = way_of(test);
+    enum xb_pin_way way = xb_variant_number(test);
     return way == XB_PIN_ALLOC || way == XB_PIN_COPY ? 0 : XB_CAP_REGISTER;
 }
 
@@ -59,7 +48,7 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    if (way_of(test) != XB_PIN_USED_HUGE || test->bytes >= XB_PIN_HUGE_PAGE)
+    if (xb_variant_number(test) != XB_PIN_USED_HUGE || test->bytes >= XB_PIN_HUGE_PAGE)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "%llu bytes are less than a huge page of 2 MiB",
                    (unsigned long long)test->bytes);
@@ -95,7 +84,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct xb_pin *state = context->state;
     const struct xb_ring_plan plan = xb_ring_plan_usual(context->test->bytes);
-    state->way = way_of(context->test);
+    state->way = xb_variant_number(context->test);
     /* First of all: what the process has more of afterwards is what this took. */
     enum xb_status status = xb_pin_memory(context, error);
     if (status == XB_OK)
@@ -211,27 +200,16 @@ static enum xb_status submit_ring(struct xb_mode_context *context, struct xb_err
                : xb_ring_to_host(state->ring, context->queues[0], host, device, 0, bytes, error);
 }
 
-const struct xb_figure xb_figure_pageable_time = {
-    .name = "pageable_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The same bytes from or to ordinary memory by the runtime's own copy",
-};
-const struct xb_figure xb_figure_ring_time = {
-    .name = "ring_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The same bytes from or to ordinary memory by host threads through a page-locked ring",
-};
-const struct xb_figure xb_figure_break_even_copies = {
-    .name = "break_even_copies",
-    .unit = XB_UNIT_RATIO,
-    .help = "After how many copies page-locking has paid against the runtime's copies of ordinary "
-            "memory; none where it never does",
-};
+const struct xb_figure xb_figure_pageable_time = {XB_FIGURE_TIME(
+    "pageable_time", "The same bytes from or to ordinary memory by the runtime's own copy")};
+const struct xb_figure xb_figure_ring_time = {XB_FIGURE_TIME(
+    "ring_time",
+    "The same bytes from or to ordinary memory by host threads through a page-locked ring")};
+const struct xb_figure xb_figure_break_even_copies = {XB_FIGURE_NUMBER(
+    "break_even_copies", "After how many copies page-locking has paid against the runtime's copies "
+                         "of ordinary memory; none where it never does")};
 const struct xb_figure xb_figure_break_even_copies_ring = {
-    .name = "break_even_copies_ring",
-    .unit = XB_UNIT_RATIO,
-    .help = "The same against a page-locked ring",
-};
+    XB_FIGURE_NUMBER("break_even_copies_ring", "The same against a page-locked ring")};
 
 static const struct xb_reference references[] = {
     {.figure = &xb_figure_pageable_time,
@@ -326,23 +304,6 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return status;
 }
 
-static const struct xb_figure *const figures[] = {&xb_figure_setup_time,
-                                                  &xb_figure_unpin_time,
-                                                  &xb_figure_peak_host_memory,
-                                                  &xb_figure_peak_device_memory,
-                                                  &xb_figure_pageable_time,
-                                                  &xb_figure_ring_time,
-                                                  &xb_figure_break_even_copies,
-                                                  &xb_figure_break_even_copies_ring,
-                                                  NULL};
-
-static const struct xb_option *const options[] = {&option_pin_by, NULL};
-
-static const struct xb_variant_name names[] = {
-    {"alloc", "pin: allocate"},   {"register", "pin: register"},
-    {"used", "pin: used memory"}, {"used-huge", "pin: used, huge pages"},
-    {"copy", "pin: copy once"},   {NULL, NULL}};
-
 const struct xb_mode xb_mode_pin = {
     .name = "pin",
     .summary = "what page-locking memory costs, and after how many copies it has paid",
@@ -361,10 +322,15 @@ const struct xb_mode xb_mode_pin = {
     .by_default = XB_H2D | XB_D2H,
     .only_named = true,
     .variant_option = &option_pin_by,
-    .names = names,
+    .names = XB_NAMES({"alloc", "pin: allocate"}, {"register", "pin: register"},
+                      {"used", "pin: used memory"}, {"used-huge", "pin: used, huge pages"},
+                      {"copy", "pin: copy once"}),
     .headline = &xb_figure_setup_time,
-    .options = options,
-    .figures = figures,
+    .options = XB_OPTIONS(&option_pin_by),
+    .figures =
+        XB_FIGURES(&xb_figure_setup_time, &xb_figure_unpin_time, &xb_figure_peak_host_memory,
+                   &xb_figure_peak_device_memory, &xb_figure_pageable_time, &xb_figure_ring_time,
+                   &xb_figure_break_even_copies, &xb_figure_break_even_copies_ring),
     .reading = xb_pin_reading,
     .answer = xb_pin_say_cost,
     .state_bytes = sizeof(struct xb_pin),

@@ -167,23 +167,16 @@ void xb_pin_release(struct xb_mode_context *context)
 
 /* ---- what it comes to ---- */
 
-const struct xb_figure xb_figure_unpin_time = {
-    .name = "unpin_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "How long undoing the page-lock takes; includes freeing memory that was made for it",
-};
-const struct xb_figure xb_figure_peak_host_memory = {
-    .name = "peak_host_memory",
-    .unit = XB_UNIT_BYTES,
-    .help = "The most memory that the process used until the data was page-locked, less what it "
-            "used before the data had any: --size, or twice that if the data stays in place and "
-            "is copied",
-};
-const struct xb_figure xb_figure_peak_device_memory = {
-    .name = "peak_device_memory",
-    .unit = XB_UNIT_BYTES,
-    .help = "Device memory that page-locking host memory takes, without what the data takes there",
-};
+const struct xb_figure xb_figure_unpin_time = {XB_FIGURE_TIME(
+    "unpin_time",
+    "How long undoing the page-lock takes; includes freeing memory that was made for it")};
+const struct xb_figure xb_figure_peak_host_memory = {XB_FIGURE(
+    "peak_host_memory", XB_UNIT_BYTES,
+    "The most memory that the process used until the data was page-locked, less what it used "
+    "before the data had any: --size, or twice that if the data stays in place and is copied")};
+const struct xb_figure xb_figure_peak_device_memory = {XB_FIGURE(
+    "peak_device_memory", XB_UNIT_BYTES,
+    "Device memory that page-locking host memory takes, without what the data takes there")};
 
 static double more(uint64_t after, uint64_t before)
 {

@@ -33,15 +33,9 @@ static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_erro
                                                 state->transfer.ways[0].host, 0, bytes, error);
 }
 
-static const struct xb_figure bandwidth_after_h2d = {
-    .name = "bandwidth_after_h2d",
-    .unit = XB_UNIT_RATE,
-    .more_is_better = true,
-    .help = "Device to host right after a copy to the device on the same queue; only where the "
-            "runtime chooses the copy engine by what ran before",
-};
-static const struct xb_figure *const figures[] = {&bandwidth_after_h2d, NULL};
-
+static const struct xb_figure bandwidth_after_h2d = {XB_FIGURE_RATE(
+    "bandwidth_after_h2d", "Device to host right after a copy to the device on the same queue; "
+                           "only where the runtime chooses the copy engine by what ran before")};
 static const struct xb_reference references[] = {
     {.figure = &bandwidth_after_h2d,
      .submit = xb_transfer_submit,
@@ -107,27 +101,7 @@ static bool say_after_h2d(struct xb_reading *reading, int device, uint64_t bytes
     return true;
 }
 
-static const struct xb_option *const options[] = {&xb_option_host_memory, &xb_option_host_offset,
-                                                  &xb_option_device_offset, NULL};
-
-static const struct xb_parameter parameters[] = {
-    {&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}, {NULL, NULL}};
-
-static bool say_alignment(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_alignment_say(reading, device, bytes, "pinned");
-}
-
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
-    {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment},
-    {.label = NULL},
-};
-
-static const struct xb_variant_name names[] = {{"registered", "pinned"},
-                                               {"alloc", "pinned, allocated"},
-                                               {"write-combined", "pinned, write-combined"},
-                                               {NULL, NULL}};
+XB_SAY(say_alignment, xb_alignment_say, "pinned")
 
 const struct xb_mode xb_mode_pinned = {
     .name = "pinned",
@@ -148,11 +122,13 @@ const struct xb_mode xb_mode_pinned = {
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_host_memory,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
-    .reading = reading_lines,
+    .names = XB_NAMES({"registered", "pinned"}, {"alloc", "pinned, allocated"},
+                      {"write-combined", "pinned, write-combined"}),
+    .options = XB_OPTIONS(&xb_option_host_memory, &xb_option_host_offset, &xb_option_device_offset),
+    .parameters = XB_PARAMETERS({&xb_option_host_offset, NULL}, {&xb_option_device_offset, NULL}),
+    .figures = XB_FIGURES(&bandwidth_after_h2d),
+    .reading = XB_READING({.label = "after h2d", .code = "XB-AFTER-H2D", .say = say_after_h2d},
+                          {.label = "alignment", .code = "XB-ALIGNMENT", .say = say_alignment}),
     .shows_link = true,
     .state_bytes = sizeof(struct state),
     .capabilities = xb_host_memory_capabilities,

@@ -6,7 +6,6 @@
 #include "proof.h"
 #include "readings.h"
 #include "shared_options.h"
-#include "stage_figures.h"
 
 #include "xferbench/stage.h"
 #include "xferbench/verify.h"
@@ -247,29 +246,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
                : status;
 }
 
-static const struct xb_option *const options[] = {
-    &xb_option_order,   &xb_option_io,          &xb_option_file,
-    &xb_option_readers, &xb_option_batch_files, &xb_option_chunk,
-    &xb_option_buffers, &xb_option_kernel_time, NULL};
-
-static const struct xb_parameter parameters[] = {{&xb_option_io, NULL},
-                                                 {&xb_option_readers, NULL},
-                                                 {&xb_option_batch_files, NULL},
-                                                 {&xb_option_chunk, NULL},
-                                                 {&xb_option_buffers, "overlapped"},
-                                                 {&xb_option_kernel_time, NULL},
-                                                 {NULL, NULL}};
-
-static const struct xb_variant_name names[] = {{"serial", "pipeline, serial"},
-                                               {"serial-pageable", "pipeline, serial pageable"},
-                                               {"overlapped", "pipeline, overlapped"},
-                                               {NULL, NULL}};
-
-static const struct xb_mode_part parts[] = {{"READ", &xb_pipeline_rates[XB_PIPELINE_READ]},
-                                            {"IN", &xb_pipeline_rates[XB_PIPELINE_IN]},
-                                            {"KERNEL", &xb_pipeline_rates[XB_PIPELINE_COMPUTE]},
-                                            {"OUT", &xb_pipeline_rates[XB_PIPELINE_OUT]},
-                                            {NULL, NULL}};
+#define EACH_OF(figures) &(figures)[READ], &(figures)[IN], &(figures)[COMPUTE], &(figures)[OUT]
 
 const struct xb_mode xb_mode_pipeline = {
     .name = "pipeline",
@@ -299,11 +276,20 @@ const struct xb_mode xb_mode_pipeline = {
     .bytes_of_options = xb_source_bytes,
     .crosses_otherwise = true,
     .variant_option = &xb_option_order,
-    .names = names,
-    .parts = parts,
-    .options = options,
-    .parameters = parameters,
-    .figures = xb_pipeline_figures,
+    .names =
+        XB_NAMES({"serial", "pipeline, serial"}, {"serial-pageable", "pipeline, serial pageable"},
+                 {"overlapped", "pipeline, overlapped"}),
+    .parts = XB_PARTS({"READ", &xb_pipeline_rates[READ]}, {"IN", &xb_pipeline_rates[IN]},
+                      {"KERNEL", &xb_pipeline_rates[COMPUTE]}, {"OUT", &xb_pipeline_rates[OUT]}),
+    .options = XB_OPTIONS(&xb_option_order, &xb_option_io, &xb_option_file, &xb_option_readers,
+                          &xb_option_batch_files, &xb_option_chunk, &xb_option_buffers,
+                          &xb_option_kernel_time),
+    .parameters = XB_PARAMETERS({&xb_option_io, NULL}, {&xb_option_readers, NULL},
+                                {&xb_option_batch_files, NULL}, {&xb_option_chunk, NULL},
+                                {&xb_option_buffers, "overlapped"}, {&xb_option_kernel_time, NULL}),
+    .figures = XB_FIGURES(&xb_figure_gpu_busy, &xb_figure_speed_up, &xb_figure_share_of_bound,
+                          &xb_figure_serial_time, EACH_OF(xb_pipeline_rates),
+                          EACH_OF(xb_pipeline_busy), EACH_OF(xb_pipeline_wait)),
     .reading = xb_pipeline_lines,
     .answer = xb_pipeline_say_disk,
     .state_bytes = sizeof(struct xb_pipeline),

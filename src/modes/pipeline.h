@@ -46,9 +46,6 @@ extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
 
-/* All of them; ends with NULL. */
-extern const struct xb_figure *const xb_pipeline_figures[];
-
 /* Computes what follows from the rates and the bandwidth: gpu_busy, share_of_bound, and speed_up
  * where there is a serial_time. None of them where not all stages were timed. XB_ERR_MEMORY only.
  */

@@ -2,7 +2,6 @@
 #include "pipeline.h"
 #include "readings.h"
 #include "shared_options.h"
-#include "stage_figures.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -208,22 +207,9 @@ bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes
     return said;
 }
 
-static bool say_readers(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "pipeline", &xb_option_readers,
-                            "number of readers");
-}
-
-static bool say_buffers(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "pipeline", &xb_option_buffers,
-                            "number of buffers");
-}
-
-static bool say_chunk(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_parameter_say(reading, device, bytes, "pipeline", &xb_option_chunk, "chunk");
-}
+XB_SAY(say_readers, xb_parameter_say, "pipeline", &xb_option_readers, "number of readers")
+XB_SAY(say_buffers, xb_parameter_say, "pipeline", &xb_option_buffers, "number of buffers")
+XB_SAY(say_chunk, xb_parameter_say, "pipeline", &xb_option_chunk, "chunk")
 
 const struct xb_reading_line xb_pipeline_lines[] = {
     {.label = "from disk", .code = "XB-DISK", .say = xb_pipeline_say_disk},

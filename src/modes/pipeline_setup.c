@@ -53,29 +53,18 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
 {
     struct xb_pipeline *state = context->state;
     const struct xb_case *test = context->test;
-    struct xb_workspace *workspace = context->workspace;
     uint64_t item = state->source.item_most;
     uint64_t slots = xb_pipeline_slots(test) * item;
     uint64_t results = state->source.items * XB_PIPELINE_RESULT_BYTES;
-    enum xb_status status = XB_OK;
-    if (!xb_io_is_by_device(test))
-        status = xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_REGISTERED, slots,
-                                           &state->pinned, error);
-    if (status == XB_OK && xb_order_is_pageable(test->variant))
-        status = xb_workspace_fixed_buffer(workspace, 1, XB_MEMORY_PAGEABLE, slots,
-                                           &state->pageable, error);
-    if (status == XB_OK)
-        status = xb_workspace_fixed_buffer(workspace, 2, XB_MEMORY_PINNED, 2 * results,
-                                           &state->results, error);
-    if (status == XB_OK)
-        status = xb_workspace_fixed_buffer(workspace, 3, XB_MEMORY_PAGEABLE, item, &state->scratch,
-                                           error);
-    if (status == XB_OK)
-        status =
-            xb_workspace_fixed_buffer(workspace, 0, XB_MEMORY_DEVICE, slots, &state->slots, error);
-    return status == XB_OK ? xb_workspace_fixed_buffer(workspace, 1, XB_MEMORY_DEVICE, results,
-                                                       &state->digests, error)
-                           : status;
+    uint64_t pinned = xb_io_is_by_device(test) ? 0 : slots;
+    uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
+    const struct xb_borrowing wanted[] = {{&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
+                                          {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
+                                          {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
+                                          {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
+                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
+                                          {&state->digests, 1, XB_MEMORY_DEVICE, results, true}};
+    return xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
 }
 
 /* Has the host's threads read to that buffer from now on. */

@@ -21,25 +21,13 @@ const struct xb_option xb_option_file = {
 };
 
 const struct xb_option xb_option_batch_files = {
-    .name = "batch-files",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "0",
-    .help = "How many small files make a batch, which is then copied and computed on as one; each "
-            "is opened, read and closed. Made files have --chunk / N bytes each. A number, a list "
-            "or a range that doubles; 0: one file in chunks. One case is run for each.",
-    .minimum = 0,
-    .maximum = 65536,
-    .selects = true,
-};
+    XB_COUNTS("batch-files", "0", 0, 65536,
+              "How many small files make a batch, which is then copied and computed on as one; "
+              "each is opened, read and closed. Made files have --chunk / N bytes each. A number, "
+              "a list or a range that doubles; 0: one file in chunks.")};
 
 /* A file in a batch begins on such a boundary, so that kernels find whole words. */
 #define WORD UINT64_C(8)
-
-static uint64_t rounded_up(uint64_t bytes, uint64_t boundary)
-{
-    return (bytes + boundary - 1) / boundary * boundary;
-}
 
 static bool is_folder(const char *path)
 {
@@ -201,12 +189,11 @@ static enum xb_status lay_out_chunks(const struct xb_case *test, struct xb_sourc
                        source->files->path, (unsigned long long)source->files->bytes,
                        (unsigned long long)test->bytes);
     source->bytes = test->bytes;
-    uint64_t whole = rounded_up(test->bytes, XB_STORAGE_BLOCK);
-    source->chunk = chunk < whole ? chunk : whole;
-    source->item_most = rounded_up(source->chunk, XB_STORAGE_BLOCK);
+    uint64_t whole = xb_rounded_up(test->bytes, XB_STORAGE_BLOCK);
+    source->chunk = xb_lesser(chunk, whole);
+    source->item_most = xb_rounded_up(source->chunk, XB_STORAGE_BLOCK);
     source->items = xb_chunk_count(source->bytes, source->chunk);
-    if (source->piece > source->chunk)
-        source->piece = source->chunk;
+    source->piece = xb_lesser(source->piece, source->chunk);
     source->pieces = xb_chunk_count(source->chunk, source->piece);
     return XB_OK;
 }
@@ -220,7 +207,7 @@ static enum xb_status refuse_long_batch(const struct xb_source *source, uint64_t
                    "batch %llu of %.400s, %zu %s, takes %s: give that or more as --chunk%s",
                    (unsigned long long)item, source->files->path, source->batch,
                    is_one ? "file" : "files",
-                   xb_size_format(rounded_up(bytes, UINT64_C(1) << 20), needed, sizeof needed),
+                   xb_size_format(xb_rounded_up(bytes, UINT64_C(1) << 20), needed, sizeof needed),
                    is_one ? "" : ", or fewer files as --batch-files");
 }
 
@@ -235,7 +222,7 @@ static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t bound
     source->items = xb_chunk_count(files->count, source->batch);
     source->pieces = source->batch;
     source->item_most =
-        rounded_up(xb_case_setting(test, &xb_option_chunk)->count, XB_STORAGE_BLOCK);
+        xb_rounded_up(xb_case_setting(test, &xb_option_chunk)->count, XB_STORAGE_BLOCK);
     uint64_t at = 0;
     uint64_t longest = 0;
     uint64_t longest_item = 0;
@@ -243,7 +230,7 @@ static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t bound
         if (i % source->batch == 0)
             at = 0;
         source->positions[i] = at;
-        at += rounded_up(files->entries[i].bytes, boundary);
+        at += xb_rounded_up(files->entries[i].bytes, boundary);
         if (at > longest) {
             longest = at;
             longest_item = i / source->batch;
@@ -291,7 +278,7 @@ static uint64_t end_of(const struct xb_source *source, uint64_t item, size_t fil
 {
     if (file + 1 < first_file(source, item) + files_of(source, item))
         return source->positions[file + 1];
-    return rounded_up(source->positions[file] + source->files->entries[file].bytes, WORD);
+    return xb_rounded_up(source->positions[file] + source->files->entries[file].bytes, WORD);
 }
 
 uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)

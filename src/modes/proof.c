@@ -24,6 +24,16 @@ struct xb_pattern xb_proof_around(unsigned long long seed)
     return (struct xb_pattern){.seed = seed + (1ULL << 38)};
 }
 
+enum xb_status xb_copy_and_wait(struct xb_queue *queue, struct xb_buffer *target,
+                                uint64_t target_offset, struct xb_buffer *source,
+                                uint64_t source_offset, uint64_t bytes, struct xb_error *error)
+{
+    const struct xb_backend *backend = queue->device->backend;
+    enum xb_status status =
+        backend->queue_copy(queue, target, target_offset, source, source_offset, bytes, error);
+    return status == XB_OK ? backend->queue_wait(queue, error) : status;
+}
+
 enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                              struct xb_pattern pattern, struct xb_error *error)
 {
@@ -50,17 +60,14 @@ enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer, 
                               struct xb_error *error)
 {
     struct xb_mismatch here = {0};
-    if (buffer->memory != XB_MEMORY_DEVICE) {
+    enum xb_status status = XB_OK;
+    if (buffer->memory != XB_MEMORY_DEVICE)
         here = xb_host_check(buffer->host_address, 0, bytes, pattern);
+    else
+        status = queue->device->backend->queue_check(queue, buffer, bytes, pattern, &here, error);
+    if (status == XB_OK)
         xb_proof_add(found, &here);
-        return XB_OK;
-    }
-    enum xb_status status =
-        queue->device->backend->queue_check(queue, buffer, bytes, pattern, &here, error);
-    if (status != XB_OK)
-        return status;
-    xb_proof_add(found, &here);
-    return XB_OK;
+    return status;
 }
 
 /* Points *window at bytes of one side, counted from its offset, that the CPU can read: in place, or
@@ -73,13 +80,8 @@ static enum xb_status look(const struct xb_proof_side *side, uint64_t start, uin
         *window = (unsigned char *)side->buffer->host_address + side->offset + start;
         return XB_OK;
     }
-    const struct xb_backend *backend = side->queue->device->backend;
-    enum xb_status status =
-        backend->queue_copy(side->queue, room, 0, side->buffer, side->offset + start, bytes, error);
-    if (status != XB_OK)
-        return status;
     *window = room->host_address;
-    return backend->queue_wait(side->queue, error);
+    return xb_copy_and_wait(side->queue, room, 0, side->buffer, side->offset + start, bytes, error);
 }
 
 /* Compares all windows. Each of `room` has room for one window of one side, if that is on a device.
@@ -96,9 +98,8 @@ static enum xb_status compare_windows(const struct xb_proof_side *a, const struc
         if (i + 1 == WINDOWS)
             start = bytes - window;
         enum xb_status status = look(a, start, window, room[0], &here, error);
-        if (status != XB_OK)
-            return status;
-        status = look(b, start, window, room[1], &there, error);
+        if (status == XB_OK)
+            status = look(b, start, window, room[1], &there, error);
         if (status != XB_OK)
             return status;
         for (uint64_t byte = 0; byte < window; byte++)

@@ -25,6 +25,12 @@ XB_MUST_CHECK enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buf
                                            uint64_t bytes, struct xb_pattern pattern,
                                            struct xb_error *error);
 
+/* Copies outside of what is timed, and waits for it. */
+XB_MUST_CHECK enum xb_status xb_copy_and_wait(struct xb_queue *queue, struct xb_buffer *target,
+                                              uint64_t target_offset, struct xb_buffer *source,
+                                              uint64_t source_offset, uint64_t bytes,
+                                              struct xb_error *error);
+
 /* Compares the start of a buffer with the pattern where it lies, and adds what differs to *found.
  */
 XB_MUST_CHECK enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer,

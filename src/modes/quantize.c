@@ -3,44 +3,21 @@
 #include "encoded.h"
 #include "readings.h"
 #include "sample_data.h"
-#include "stage_figures.h"
+#include "shared_options.h"
 
 #include <string.h>
 
-static const struct {
-    const char *word;
-    enum xb_format format;
-} formats[] = {{"fp16", XB_FORMAT_FP16},
-               {"bf16", XB_FORMAT_BF16},
-               {"int8", XB_FORMAT_INT8},
-               {"fp8", XB_FORMAT_FP8}};
-
-static const char *const words[] = {"fp16", "bf16", "int8", "fp8", NULL};
-
 static const struct xb_option option_to = {
-    .name = "to",
-    .type = XB_OPTION_CHOICES,
-    .argument = "FORMAT[,FORMAT]",
-    .default_text = "fp16,bf16,int8,fp8",
-    .help = "What float32 values become on their way: 'fp16', 'bf16', 'int8' (with a scale for "
-            "each 64 values) or 'fp8' (E4M3). One case is run for each.",
-    .choices = words,
-    .selects = true,
-};
+    XB_CHOICES("to", "FORMAT", "fp16,bf16,int8,fp8",
+               "What float32 values become on their way: 'fp16', 'bf16', 'int8' (with a scale for "
+               "each 64 values) or 'fp8' (E4M3).",
+               "fp16", "bf16", "int8", "fp8")};
 
 static struct xb_encoded_plan plan_of(const struct xb_case *test)
 {
-    struct xb_encoded_plan plan = {.is_made = true};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (strcmp(test->variant, formats[i].word) == 0)
-            plan.format = formats[i].format;
-    return plan;
-}
-
-static uint32_t capabilities(const struct xb_case *test)
-{
-    (void)test;
-    return XB_CAP_KERNELS;
+    static const enum xb_format formats[] = {XB_FORMAT_FP16, XB_FORMAT_BF16, XB_FORMAT_INT8,
+                                             XB_FORMAT_FP8}; /* the words of --to */
+    return (struct xb_encoded_plan){.format = formats[xb_variant_number(test)], .is_made = true};
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -72,46 +49,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     return xb_encoded_begin(context, error);
 }
 
-static const struct xb_option *const options[] = {&option_to, &xb_option_encode_chunk,
-                                                  &xb_option_threads, NULL};
-
-static const struct xb_parameter parameters[] = {
-    {&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}, {NULL, NULL}};
-
-static const struct xb_figure *const figures[] = {
-    &xb_figure_plain_bandwidth, &xb_figure_speed_up,    &xb_figure_share_of_bound,
-    &xb_figure_ratio,           &xb_figure_encode_rate, &xb_figure_encode_rate_one,
-    &xb_figure_decode_rate,     &xb_figure_threads,     &xb_figure_break_even_threads,
-    &xb_figure_error_max,       &xb_figure_error_rms,   NULL};
-
-#define SAY(word)                                                                                  \
-    static bool say_##word(struct xb_reading *reading, int device, uint64_t bytes)                 \
-    {                                                                                              \
-        return xb_encoded_say(reading, device, bytes, "quantize", #word);                          \
-    }
-SAY(fp16)
-SAY(bf16)
-SAY(int8)
-SAY(fp8)
-
-static bool answer(struct xb_reading *reading, int device, uint64_t bytes)
-{
-    return xb_encoded_answer(reading, device, bytes, "quantize");
-}
-
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "fp16", .code = "XB-QUANTIZE", .say = say_fp16},
-    {.label = "bf16", .code = "XB-QUANTIZE", .say = say_bf16},
-    {.label = "int8", .code = "XB-QUANTIZE", .say = say_int8},
-    {.label = "fp8", .code = "XB-QUANTIZE", .say = say_fp8},
-    {.label = NULL},
-};
-
-static const struct xb_variant_name names[] = {{"fp16", "quantize to fp16"},
-                                               {"bf16", "quantize to bf16"},
-                                               {"int8", "quantize to int8"},
-                                               {"fp8", "quantize to fp8"},
-                                               {NULL, NULL}};
+XB_SAY(say_fp16, xb_encoded_say, "quantize", "fp16")
+XB_SAY(say_bf16, xb_encoded_say, "quantize", "bf16")
+XB_SAY(say_int8, xb_encoded_say, "quantize", "int8")
+XB_SAY(say_fp8, xb_encoded_say, "quantize", "fp8")
+XB_SAY(answer, xb_encoded_answer, "quantize")
 
 const struct xb_mode xb_mode_quantize = {
     .name = "quantize",
@@ -132,16 +74,24 @@ const struct xb_mode xb_mode_quantize = {
     .directions = XB_H2D,
     .by_default = XB_H2D,
     .variant_option = &option_to,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
+    .names = XB_NAMES({"fp16", "quantize to fp16"}, {"bf16", "quantize to bf16"},
+                      {"int8", "quantize to int8"}, {"fp8", "quantize to fp8"}),
+    .options = XB_OPTIONS(&option_to, &xb_option_encode_chunk, &xb_option_threads),
+    .parameters = XB_PARAMETERS({&xb_option_encode_chunk, NULL}, {&xb_option_threads, NULL}),
+    .figures =
+        XB_FIGURES(&xb_figure_plain_bandwidth, &xb_figure_speed_up, &xb_figure_share_of_bound,
+                   &xb_figure_ratio, &xb_figure_encode_rate, &xb_figure_encode_rate_one,
+                   &xb_figure_decode_rate, &xb_figure_threads, &xb_figure_break_even_threads,
+                   &xb_figure_error_max, &xb_figure_error_rms),
     .only_named = true,
     .crosses_otherwise = true,
-    .reading = reading_lines,
+    .reading = XB_READING({.label = "fp16", .code = "XB-QUANTIZE", .say = say_fp16},
+                          {.label = "bf16", .code = "XB-QUANTIZE", .say = say_bf16},
+                          {.label = "int8", .code = "XB-QUANTIZE", .say = say_int8},
+                          {.label = "fp8", .code = "XB-QUANTIZE", .say = say_fp8}),
     .answer = answer,
     .state_bytes = sizeof(struct xb_encoded),
-    .capabilities = capabilities,
+    .capabilities = xb_kernel_capabilities,
     .needs = needs,
     .check_options = check_options,
     .setup = setup,

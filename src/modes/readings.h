@@ -9,6 +9,13 @@
 
 /* ---- for lines of several modes ---- */
 
+/* Defines the function of a line, or the answer, of one mode: `say` with these arguments. */
+#define XB_SAY(name, say, ...)                                                                     \
+    static bool name(struct xb_reading *reading, int device, uint64_t bytes)                       \
+    {                                                                                              \
+        return say(reading, device, bytes, __VA_ARGS__);                                           \
+    }
+
 /*
  * For a line of the Reading: what it costs the mode of that name that its data begins off a
  * boundary, on the host and on the device. Compares cases that differ in --host-offset alone, or in
@@ -25,12 +32,12 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
 bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                       const struct xb_option *option, const char *noun);
 
-/* For a line of the Reading and for the answer: what overlap gives in that case of double-buffer,
- * which may be NULL, and which stage is the limit. `copies`: both ways at once, without the
- * kernels. False where the same work was not timed in a row. */
-bool xb_overlap_say(struct xb_reading *reading, const struct xb_record_case *test,
+/* For a line of the Reading and for the answer: what overlap gives in the fastest case of
+ * double-buffer, and which stage is the limit. `copies`: both ways at once, without the kernels.
+ * False where the same work was not timed in a row. */
+bool xb_overlap_say(struct xb_reading *reading, int device, uint64_t bytes,
                     const struct xb_figure *copies);
-bool xb_overlap_answer(struct xb_reading *reading, const struct xb_record_case *test,
+bool xb_overlap_answer(struct xb_reading *reading, int device, uint64_t bytes,
                        const struct xb_figure *copies);
 
 /* Whether it is certain that a reference of a case, a time, is longer than the case's own median

@@ -3,7 +3,6 @@
 #include "proof.h"
 #include "readings.h"
 #include "shared_options.h"
-#include "stage_figures.h"
 
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
@@ -13,16 +12,9 @@
 #include <string.h>
 
 static const struct xb_option option_steps = {
-    .name = "steps",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "8",
-    .help = "How many kernels, one after the other, compute on the data: a number, a "
-            "list (1,8) or a range that doubles (1..64). One case is run for each.",
-    .minimum = 1,
-    .maximum = 1000,
-    .selects = true,
-};
+    XB_COUNTS("steps", "8", 1, 1000,
+              "How many kernels, one after the other, compute on the data: a number, a list (1,8) "
+              "or a range that doubles (1..64).")};
 
 /* What a kernel does to each word. So little takes no longer than reading and writing the memory
  * once: it is the work that trips to the host hurt most. */
@@ -37,11 +29,6 @@ struct state {
 static uint64_t kernels_of(const struct xb_case *test)
 {
     return xb_case_setting(test, &option_steps)->count;
-}
-
-static uint32_t capabilities(const struct xb_case *test)
-{
-    return XB_CAP_KERNELS | xb_host_memory_capabilities(test);
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -110,32 +97,15 @@ static enum xb_status submit_round_trips(struct xb_mode_context *context, struct
     return status;
 }
 
-static const struct xb_figure resident_time = {
-    .name = "resident_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "All kernels with the data kept on the device, with one copy in and one copy out",
-};
-static const struct xb_figure round_trip_time = {
-    .name = "round_trip_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The same kernels, each with a copy in before it and a copy out behind it",
-};
-static const struct xb_figure trip_cost = {
-    .name = "trip_cost",
-    .unit = XB_UNIT_SECONDS,
-    .help = "What each trip between two kernels costs, out of the device and in again",
-};
-static const struct xb_figure predicted_speed_up = {
-    .name = "predicted_speed_up",
-    .unit = XB_UNIT_RATIO,
-    .more_is_better = true,
-    .help = "speed_up as the times of the copies and kernels alone predict it",
-};
-static const struct xb_figure *const figures[] = {
-    &resident_time,         &round_trip_time,    &xb_figure_in_time,
-    &xb_figure_kernel_time, &xb_figure_out_time, &xb_figure_speed_up,
-    &predicted_speed_up,    &trip_cost,          NULL};
-
+static const struct xb_figure resident_time = {XB_FIGURE_TIME(
+    "resident_time",
+    "All kernels with the data kept on the device, with one copy in and one copy out")};
+static const struct xb_figure round_trip_time = {XB_FIGURE_TIME(
+    "round_trip_time", "The same kernels, each with a copy in before it and a copy out behind it")};
+static const struct xb_figure trip_cost = {XB_FIGURE_TIME(
+    "trip_cost", "What each trip between two kernels costs, out of the device and in again")};
+static const struct xb_figure predicted_speed_up = {XB_FIGURE_GAIN(
+    "predicted_speed_up", "speed_up as the times of the copies and kernels alone predict it")};
 static const struct xb_reference references[] = {
     {.figure = &round_trip_time, .submit = submit_round_trips},
     {.figure = &xb_figure_in_time, .submit = submit_in},
@@ -149,7 +119,6 @@ static const struct xb_reference references[] = {
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    struct xb_workspace *workspace = context->workspace;
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
     state->kernels = kernels_of(test);
@@ -157,15 +126,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    enum xb_status status =
-        xb_workspace_buffer(workspace, 0, memory, test->bytes, &state->in, error);
+    const struct xb_borrowing wanted[] = {{&state->in, 0, memory, test->bytes, false},
+                                          {&state->out, 1, memory, test->bytes, false},
+                                          {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}};
+    enum xb_status status = xb_borrow(context, wanted, 3, error);
     if (status == XB_OK)
-        status = xb_workspace_buffer(workspace, 1, memory, test->bytes, &state->out, error);
-    if (status == XB_OK)
-        status =
-            xb_workspace_buffer(workspace, 0, XB_MEMORY_DEVICE, test->bytes, &state->data, error);
-    if (status == XB_OK)
-        status = xb_workspace_queues(workspace, 1, &context->queues, error);
+        status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
     if (status == XB_OK)
         xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     return status;
@@ -283,20 +249,6 @@ static bool say_resident(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "resident", .code = "XB-RESIDENT", .say = say_resident},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&xb_option_host_memory, &option_steps, NULL};
-
-static const struct xb_parameter parameters[] = {{&option_steps, NULL}, {NULL, NULL}};
-
-static const struct xb_variant_name names[] = {{"registered", "resident"},
-                                               {"alloc", "resident, allocated"},
-                                               {"write-combined", "resident, write-combined"},
-                                               {NULL, NULL}};
-
 const struct xb_mode xb_mode_resident = {
     .name = "resident",
     .summary =
@@ -317,14 +269,17 @@ const struct xb_mode xb_mode_resident = {
     .by_default = XB_BIDIR,
     .only_named = true,
     .variant_option = &xb_option_host_memory,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
-    .reading = reading_lines,
+    .names = XB_NAMES({"registered", "resident"}, {"alloc", "resident, allocated"},
+                      {"write-combined", "resident, write-combined"}),
+    .options = XB_OPTIONS(&xb_option_host_memory, &option_steps),
+    .parameters = XB_PARAMETERS({&option_steps, NULL}),
+    .figures =
+        XB_FIGURES(&resident_time, &round_trip_time, &xb_figure_in_time, &xb_figure_kernel_time,
+                   &xb_figure_out_time, &xb_figure_speed_up, &predicted_speed_up, &trip_cost),
+    .reading = XB_READING({.label = "resident", .code = "XB-RESIDENT", .say = say_resident}),
     .answer = say_resident,
     .state_bytes = sizeof(struct state),
-    .capabilities = capabilities,
+    .capabilities = xb_kernel_capabilities,
     .needs = needs,
     .check_variant = xb_host_memory_refuse_pageable,
     .setup = setup,

@@ -10,27 +10,13 @@
 #include <string.h>
 
 const struct xb_option xb_option_ring_chunk = {
-    .name = "ring-chunk",
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE[,SIZE]",
-    .default_text = "0",
-    .help = "The size of the ring's chunks: a size, a list, a range that doubles, or 0 for a part "
-            "of the whole, 16 MiB at most. One case is run for each.",
-    .minimum = 0,
-    .maximum = UINT64_C(1) << 30,
-    .selects = true,
-};
+    XB_SIZES("ring-chunk", "SIZE", "0", 0, UINT64_C(1) << 30,
+             "The size of the ring's chunks: a size, a list, a range that doubles, or 0 for a part "
+             "of the whole, 16 MiB at most.")};
 
 const struct xb_option xb_option_ring_slots = {
-    .name = "ring-slots",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "4",
-    .help = "How many chunks the ring holds: a number or a list. One case is run for each.",
-    .minimum = XB_RING_LEAST_SLOTS,
-    .maximum = 1024,
-    .selects = true,
-};
+    XB_COUNTS("ring-slots", "4", XB_RING_LEAST_SLOTS, 1024,
+              "How many chunks the ring holds: a number or a list.")};
 
 /*
  * How much crosses at a time where nobody says. Between two copies the device loses a time c, and
@@ -95,14 +81,12 @@ static uint64_t rounded(uint64_t bytes)
 
 static uint64_t usual_chunk(uint64_t bytes)
 {
-    uint64_t chunk = rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1);
-    return chunk < CHUNK_MOST ? chunk : CHUNK_MOST;
+    return xb_lesser(rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1), CHUNK_MOST);
 }
 
 static uint64_t piece_of(uint64_t chunk)
 {
-    uint64_t piece = rounded(chunk / PIECES);
-    return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
+    return xb_lesser(xb_larger(rounded(chunk / PIECES), PIECE_LEAST), PIECE_MOST);
 }
 
 static unsigned usual_threads(uint64_t bytes)
@@ -198,11 +182,6 @@ void xb_ring_close(struct xb_ring *ring)
 
 /* ---- chunks and pieces ---- */
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Fills in how many chunks and pieces there are. A chunk begins with a piece of its own. */
 static void count(struct course *course)
 {
@@ -218,7 +197,7 @@ static void count(struct course *course)
 static uint64_t first_piece(const struct course *course, uint64_t chunk)
 {
     const struct xb_ring *ring = course->ring;
-    return least(chunk * xb_chunk_count(ring->plan.chunk, ring->piece), course->pieces);
+    return xb_lesser(chunk * xb_chunk_count(ring->plan.chunk, ring->piece), course->pieces);
 }
 
 static uint64_t slot_of(const struct course *course, uint64_t chunk)
@@ -319,7 +298,7 @@ static enum xb_status scatter_received(const struct course *course, struct xb_er
 {
     unsigned slots = course->ring->plan.slots;
     enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < least(slots, course->chunks); i++)
+    for (uint64_t i = 0; status == XB_OK && i < xb_lesser(slots, course->chunks); i++)
         status = send(course, i, false, error);
     for (uint64_t i = 0; status == XB_OK && i < course->chunks; i++) {
         status = wait_for_chunk(course, i, error);

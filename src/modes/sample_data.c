@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample_data.h"
 
+#include "shared_options.h"
+
 #include "base/parallel.h"
 
 #include "xferbench/verify.h"
@@ -12,17 +14,11 @@
 static const char *const *list_words(void);
 
 const struct xb_option xb_option_data = {
-    .name = "data",
-    .type = XB_OPTION_CHOICES,
-    .argument = "WHAT[,WHAT]",
-    .default_text = "integers",
-    .help = "Which data to make smaller: 'random' bytes, 'integers' of 32 bits that differ in "
-            "their low 11 bits, 'floats' such as a sensor measures, 'text' of made-up words, "
-            "'zeros', or 'file:PATH' (no comma in it), repeated to fill --size. One case is run "
-            "for each.",
-    .offers = list_words,
-    .selects = true,
-};
+    XB_CASES_OF(XB_OPTION_CHOICES, "data", "WHAT", "integers",
+                "Which data to make smaller: 'random' bytes, 'integers' of 32 bits that differ in "
+                "their low 11 bits, 'floats' such as a sensor measures, 'text' of made-up words, "
+                "'zeros', or 'file:PATH' (no comma in it), repeated to fill --size."),
+    .offers = list_words};
 
 struct fill {
     unsigned long long seed;

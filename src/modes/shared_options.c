@@ -2,24 +2,26 @@
 #include "shared_options.h"
 
 #include "machine/cpu_quota.h"
+#include "xferbench/result.h"
+#include "xferbench/workspace.h"
 
 #include <string.h>
 
-static const char *const host_memory_words[] = {"registered", "alloc", "write-combined", "pageable",
-                                                NULL};
+unsigned xb_variant_number(const struct xb_case *test)
+{
+    const char *const *words = test->mode->variant_option->choices;
+    unsigned number = 0;
+    while (words[number] != NULL && strcmp(words[number], test->variant) != 0)
+        number++;
+    return words[number] != NULL ? number : 0;
+}
 
 const struct xb_option xb_option_host_memory = {
-    .name = "host-memory",
-    .type = XB_OPTION_CHOICES,
-    .argument = "KIND[,KIND]",
-    .default_text = "registered",
-    .help = "How the host's memory is made: 'registered' by page-locking ordinary memory in huge "
-            "pages, 'alloc' by the runtime's allocator, 'write-combined' by the allocator with "
-            "caching off for the CPU, 'pageable' (async only) not page-locked at all. One case is "
-            "run for each.",
-    .choices = host_memory_words,
-    .selects = true,
-};
+    XB_CHOICES("host-memory", "KIND", "registered",
+               "How the host's memory is made: 'registered' by page-locking ordinary memory in "
+               "huge pages, 'alloc' by the runtime's allocator, 'write-combined' by the allocator "
+               "with caching off for the CPU, 'pageable' (async only) not page-locked at all.",
+               "registered", "alloc", "write-combined", "pageable")};
 
 enum xb_memory xb_host_memory_of(const char *variant)
 {
@@ -34,14 +36,21 @@ enum xb_memory xb_host_memory_of(const char *variant)
 
 uint32_t xb_host_memory_capabilities(const struct xb_case *test)
 {
-    switch (xb_host_memory_of(test->variant)) {
-    case XB_MEMORY_REGISTERED:
-        return XB_CAP_REGISTER;
-    case XB_MEMORY_WRITE_COMBINED:
-        return XB_CAP_WRITE_COMBINED;
-    default:
-        return 0;
-    }
+    enum xb_memory memory = xb_host_memory_of(test->variant);
+    return memory == XB_MEMORY_REGISTERED       ? XB_CAP_REGISTER
+           : memory == XB_MEMORY_WRITE_COMBINED ? XB_CAP_WRITE_COMBINED
+                                                : 0;
+}
+
+uint32_t xb_kernel_capabilities(const struct xb_case *test)
+{
+    return XB_CAP_KERNELS | xb_host_memory_capabilities(test);
+}
+
+uint32_t xb_mapped_capabilities(const struct xb_case *test)
+{
+    (void)test;
+    return XB_CAP_KERNELS | XB_CAP_MAPPED;
 }
 
 enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test, struct xb_error *error)
@@ -54,19 +63,12 @@ enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test, struct
                    test->mode->name);
 }
 
-static const char *const access_words[] = {"sequential", "strided", "random", NULL};
-
 const struct xb_option xb_option_access = {
-    .name = "access",
-    .type = XB_OPTION_CHOICES,
-    .argument = "ORDER[,ORDER]",
-    .default_text = "sequential",
-    .help = "In which order kernels go through memory: 'sequential', 'strided' (each step goes on "
-            "by 512, to another page) or 'random'. A step is a word of 8 bytes from thread to "
-            "thread, or a line of 128 bytes if one thread loads alone. One case is run for each.",
-    .choices = access_words,
-    .selects = true,
-};
+    XB_CHOICES("access", "ORDER", "sequential",
+               "In which order kernels go through memory: 'sequential', 'strided' (each step goes "
+               "on by 512, to another page) or 'random'. A step is a word of 8 bytes from thread "
+               "to thread, or a line of 128 bytes if one thread loads alone.",
+               "sequential", "strided", "random")};
 
 enum xb_access xb_access_of(const char *variant)
 {
@@ -75,19 +77,11 @@ enum xb_access xb_access_of(const char *variant)
     return strcmp(variant, "random") == 0 ? XB_ACCESS_RANDOM : XB_ACCESS_SEQUENTIAL;
 }
 
-static const char *const by_words[] = {"engine", "kernel", NULL};
-
 const struct xb_option xb_option_by = {
-    .name = "by",
-    .type = XB_OPTION_CHOICES,
-    .argument = "WHAT[,WHAT]",
-    .default_text = "engine",
-    .help = "What moves the data: 'engine' the runtime's copy, by a copy engine if the device has "
-            "one; 'kernel' the device's cores, which load and store every word. One case is run "
-            "for each.",
-    .choices = by_words,
-    .selects = true,
-};
+    XB_CHOICES("by", "WHAT", "engine",
+               "What moves the data: 'engine' the runtime's copy, by a copy engine if the device "
+               "has one; 'kernel' the device's cores, which load and store every word.",
+               "engine", "kernel")};
 
 bool xb_is_by_kernel(const char *word)
 {
@@ -95,18 +89,10 @@ bool xb_is_by_kernel(const char *word)
 }
 
 const struct xb_option xb_option_threads = {
-    .name = "threads",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "0",
-    .help =
-        "How many host threads copy or encode: a number, a list (1,4,16), a range that doubles "
-        "(1..16), or 0 for one on each CPU near the device (64 at most, and no more than the "
-        "cgroup's CPU limit). Of two or more, one only feeds the device. One case is run for each.",
-    .minimum = 0,
-    .maximum = XB_CREW_THREADS,
-    .selects = true,
-};
+    XB_COUNTS("threads", "0", 0, XB_CREW_THREADS,
+              "How many host threads copy or encode: a number, a list (1,4,16), a range that "
+              "doubles (1..16), or 0 for one on each CPU near the device (64 at most, and no more "
+              "than the cgroup's CPU limit). Of two or more, one only feeds the device.")};
 
 /* More threads than these are given by number only: each takes room in page-locked memory. */
 #define MOST_BY_DEFAULT 64u
@@ -124,55 +110,35 @@ unsigned xb_threads_of(const struct xb_case *test)
 }
 
 const struct xb_option xb_option_chunk = {
-    .name = "chunk",
-    .type = XB_OPTION_SIZES,
-    .argument = "SIZE[,SIZE]",
-    .default_text = "8M",
-    .help = "How much one operation moves; the last chunk may be shorter. A size, a list (64K,8M) "
-            "or a range that doubles (64K..8M). One case is run for each.",
-    .minimum = 1,
-    .maximum = INT64_MAX,
-    .selects = true,
-};
+    XB_SIZES("chunk", "SIZE", "8M", 1, INT64_MAX,
+             "How much one operation moves; the last chunk may be shorter. A size, a list (64K,8M) "
+             "or a range that doubles (64K..8M).")};
 
 const struct xb_option xb_option_buffers = {
-    .name = "buffers",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "4",
-    .help =
-        "How many chunks are on the device at a time, each with a queue of its own: a number, a "
-        "list (2,3,4) or a range that doubles (2..16). One case is run for each.",
-    .minimum = 2,
-    .maximum = 32,
+    XB_COUNTS("buffers", "4", 2, 32,
+              "How many chunks are on the device at a time, each with a queue of its own: a "
+              "number, a list (2,3,4) or a range that doubles (2..16).")};
+
+const struct xb_option xb_option_pairs = {
+    .name = "pairs",
+    .type = XB_OPTION_CHOICES,
+    .argument = "FROM:TO[,FROM:TO]",
+    .help = "Which pairs of devices, by number. Without it: every ordered pair of --device, or of "
+            "all devices.",
     .selects = true,
 };
 
 #define OFFSET_LIMIT ((UINT64_C(1) << 20) - 1)
 
 const struct xb_option xb_option_host_offset = {
-    .name = "host-offset",
-    .type = XB_OPTION_SIZES,
-    .argument = "BYTES[,BYTES]",
-    .default_text = "0",
-    .help = "Start the host's buffer this many bytes after a boundary (a page or more): a number, "
-            "a list (0,1,64) or a range that doubles (1..256). One case is run for each.",
-    .minimum = 0,
-    .maximum = OFFSET_LIMIT,
-    .selects = true,
-};
+    XB_SIZES("host-offset", "BYTES", "0", 0, OFFSET_LIMIT,
+             "Start the host's buffer this many bytes after a boundary (a page or more): a number, "
+             "a list (0,1,64) or a range that doubles (1..256).")};
 
 const struct xb_option xb_option_device_offset = {
-    .name = "device-offset",
-    .type = XB_OPTION_SIZES,
-    .argument = "BYTES[,BYTES]",
-    .default_text = "0",
-    .help = "Start the device's buffer this many bytes after a boundary (256 bytes or more): a "
-            "number, a list (0,1,64) or a range that doubles (1..256). One case is run for each.",
-    .minimum = 0,
-    .maximum = OFFSET_LIMIT,
-    .selects = true,
-};
+    XB_SIZES("device-offset", "BYTES", "0", 0, OFFSET_LIMIT,
+             "Start the device's buffer this many bytes after a boundary (256 bytes or more): a "
+             "number, a list (0,1,64) or a range that doubles (1..256).")};
 
 static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option,
                                const struct xb_config *config)
@@ -192,6 +158,18 @@ uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *c
     uint64_t host = largest_offset(test, &xb_option_host_offset, config);
     uint64_t device = largest_offset(test, &xb_option_device_offset, config);
     return host > device ? host : device;
+}
+
+enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_borrowing *wanted,
+                         size_t count, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < count; i++)
+        if (wanted[i].bytes > 0)
+            status = (wanted[i].is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
+                context->workspace, wanted[i].number, wanted[i].memory, wanted[i].bytes,
+                wanted[i].buffer, error);
+    return status;
 }
 
 /* Rounded up without adding first: the sum could overflow. */
@@ -243,4 +221,35 @@ enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
                               struct xb_error *error)
 {
     return xb_chunk_check_count(test, &xb_option_chunk, per_chunk, error);
+}
+
+/* ---- figures ---- */
+
+const struct xb_figure xb_figure_in_time = {
+    XB_FIGURE_TIME("in_time", "The copies into the device alone")};
+const struct xb_figure xb_figure_kernel_time = {XB_FIGURE_TIME("kernel_time", "The kernels alone")};
+const struct xb_figure xb_figure_out_time = {
+    XB_FIGURE_TIME("out_time", "The copies out of the device alone")};
+const struct xb_figure xb_figure_speed_up = {
+    XB_FIGURE_GAIN("speed_up", "How many times as fast as the same work done the plain way")};
+const struct xb_figure xb_figure_share_of_bound = {XB_FIGURE_GAIN(
+    "share_of_bound",
+    "The bandwidth divided by that of the slowest stage alone: 1 is the best possible")};
+const struct xb_figure xb_figure_serial_time = {
+    XB_FIGURE_TIME("serial_time", "The same work, one step after the other")};
+const struct xb_figure xb_figure_gpu_busy = {
+    XB_FIGURE_GAIN("gpu_busy", "The share of the time in which the device computed: its kernels' "
+                               "time alone, divided by the whole")};
+
+void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *result)
+{
+    const struct xb_peer_info *reach = &context->destination_reach;
+    if (reach->link[0] != '\0')
+        xb_result_detail_text(result, "link", "%s", reach->link);
+    if (reach->links > 0)
+        xb_result_detail_number(result, "links", reach->links);
+    if (reach->link_rate > 0)
+        xb_result_detail_number(result, "link_rate_bytes_per_second", reach->link_rate);
+    if (reach->hops > 0)
+        xb_result_detail_number(result, "link_hops", reach->hops);
 }

@@ -5,6 +5,25 @@
 #include "xferbench/crew.h"
 #include "xferbench/mode.h"
 
+/* An option that makes a case of each of its values: of words, which stand last, or of numbers.
+ * `usual` is what it has by default. */
+#define XB_CASES_OF(kind, named, value, usual, what)                                               \
+    .name = (named), .type = (kind), .argument = value "[," value "]", .default_text = (usual),    \
+    .help = what " One case is run for each.", .selects = true
+#define XB_CHOICES(named, word, usual, what, ...)                                                  \
+    XB_CASES_OF(XB_OPTION_CHOICES, named, word, usual, what), .choices = (const char *const[])     \
+    {                                                                                              \
+        __VA_ARGS__, NULL                                                                          \
+    }
+#define XB_SIZES(named, size, usual, least, most, what)                                            \
+    XB_CASES_OF(XB_OPTION_SIZES, named, size, usual, what), .minimum = (least), .maximum = (most)
+#define XB_COUNTS(named, usual, least, most, what)                                                 \
+    XB_CASES_OF(XB_OPTION_COUNTS, named, "N", usual, what), .minimum = (least), .maximum = (most)
+
+/* The place of a case's variant among the words of its mode's option, which an enum has in the same
+ * order; 0 for none of them. */
+unsigned xb_variant_number(const struct xb_case *test);
+
 /* Options that more than one mode takes. */
 
 /* --host-memory: how the host side's memory is made. Its words are the modes' variants. */
@@ -15,6 +34,10 @@ enum xb_memory xb_host_memory_of(const char *variant);
 
 /* A mode's `capabilities`: what a device needs to make the variant's memory. */
 uint32_t xb_host_memory_capabilities(const struct xb_case *test);
+/* The same with kernels, also of a mode whose variants are other words; and kernels that reach host
+ * memory in place, whatever the variant. */
+uint32_t xb_kernel_capabilities(const struct xb_case *test);
+uint32_t xb_mapped_capabilities(const struct xb_case *test);
 
 /* XB_ERR_UNSUPPORTED for the word 'pageable', in a mode that is about page-locked memory. */
 XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test,
@@ -58,6 +81,42 @@ extern const struct xb_option xb_option_device_offset;
  * make a difference between one offset and another. */
 uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *config);
 
+/* --pairs: which pairs of devices. */
+extern const struct xb_option xb_option_pairs;
+
+/* For `verify` of a pair: adds what is known of the link that the data took from the source to the
+ * destination. */
+void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *result);
+
+/* A buffer that a case borrows from its workspace. */
+struct xb_borrowing {
+    struct xb_buffer **buffer;
+    unsigned number;
+    enum xb_memory memory;
+    uint64_t bytes; /* 0: it needs none */
+    bool is_fixed;  /* the size does not follow the case's (xb_workspace_fixed_buffer) */
+};
+
+/* Borrows them in that order. */
+XB_MUST_CHECK enum xb_status xb_borrow(struct xb_mode_context *context,
+                                       const struct xb_borrowing *wanted, size_t count,
+                                       struct xb_error *error);
+
+static inline uint64_t xb_lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t xb_larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline uint64_t xb_rounded_up(uint64_t bytes, uint64_t boundary)
+{
+    return (bytes + boundary - 1) / boundary * boundary;
+}
+
 /* How many chunks `bytes` makes; the last may be shorter. */
 uint64_t xb_chunk_count(uint64_t bytes, uint64_t chunk);
 
@@ -80,5 +139,14 @@ XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t
 XB_MUST_CHECK enum xb_status xb_chunk_check_count(const struct xb_case *test,
                                                   const struct xb_option *option,
                                                   uint64_t per_chunk, struct xb_error *error);
+
+/* ---- figures of modes that work in stages: data in, computing, data out ---- */
+
+/* Each stage alone. */
+extern const struct xb_figure xb_figure_in_time, xb_figure_kernel_time, xb_figure_out_time;
+/* The same work one step after the other; and the kernels alone, by the whole. */
+extern const struct xb_figure xb_figure_serial_time, xb_figure_gpu_busy;
+/* How many times as fast as the plain way, and how near to what the slowest stage allows. */
+extern const struct xb_figure xb_figure_speed_up, xb_figure_share_of_bound;
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "sm_tax.h"
+#include "batch.h"
 
 #include "base/clock.h"
 #include "measure/run.h"
@@ -27,11 +27,8 @@
 #define REPETITIONS 3
 
 const struct xb_figure xb_figure_sm_tax = {
-    .name = "sm_tax",
-    .unit = XB_UNIT_RATIO,
-    .help = "How much slower kernels compute while the transfer runs: the time that they lose, "
-            "divided by the transfer's time",
-};
+    XB_FIGURE_NUMBER("sm_tax", "How much slower kernels compute while the transfer runs: the time "
+                               "that they lose, divided by the transfer's time")};
 
 /* The kernels, and the clock on their queue. */
 struct load {

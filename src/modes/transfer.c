@@ -98,13 +98,10 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     struct xb_transfer *transfer = context->state;
     struct xb_way *way = &transfer->ways[number];
     uint64_t bytes = context->test->bytes;
-    enum xb_status status = XB_OK;
-    if (way->host == NULL)
-        status = xb_workspace_buffer(context->workspace, number, memory, bytes, &way->host, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_workspace_buffer(context->workspace, number, XB_MEMORY_DEVICE, bytes, &way->device,
-                                 error);
+    const struct xb_borrowing wanted[] = {
+        {&way->host, number, memory, way->host == NULL ? bytes : 0, false},
+        {&way->device, number, XB_MEMORY_DEVICE, bytes, false}};
+    enum xb_status status = xb_borrow(context, wanted, 2, error);
     if (status != XB_OK)
         return status;
     bool to_device = way->direction == XB_H2D;

@@ -11,16 +11,9 @@
 #include <string.h>
 
 static const struct xb_option option_passes = {
-    .name = "passes",
-    .type = XB_OPTION_COUNTS,
-    .argument = "N[,N]",
-    .default_text = "1",
-    .help = "How often a kernel goes through all of the memory in one iteration: a number, a list "
-            "(1,2,4) or a range that doubles (1..16). One case is run for each.",
-    .minimum = 1,
-    .maximum = 1000,
-    .selects = true,
-};
+    XB_COUNTS("passes", "1", 1, 1000,
+              "How often a kernel goes through all of the memory in one iteration: a number, a "
+              "list (1,2,4) or a range that doubles (1..16).")};
 
 struct state {
     struct xb_transfer transfer;        /* first: the shared hooks find it there */
@@ -28,12 +21,6 @@ struct state {
     enum xb_access access;
     uint64_t passes;
 };
-
-static uint32_t capabilities(const struct xb_case *test)
-{
-    (void)test;
-    return XB_CAP_KERNELS | XB_CAP_MAPPED;
-}
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
@@ -154,28 +141,15 @@ static enum xb_status submit_explicit(struct xb_mode_context *context, struct xb
 }
 
 static const struct xb_figure copy_time = {
-    .name = "copy_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The explicit way's copy alone",
-};
+    XB_FIGURE_TIME("copy_time", "The explicit way's copy alone")};
 static const struct xb_figure kernel_time = {
-    .name = "kernel_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The explicit way's kernels alone, on the device's own memory",
-};
+    XB_FIGURE_TIME("kernel_time", "The explicit way's kernels alone, on the device's own memory")};
 static const struct xb_figure explicit_time = {
-    .name = "explicit_time",
-    .unit = XB_UNIT_SECONDS,
-    .help = "The explicit way: one copy, and the same kernels on the device's own memory",
-};
-static const struct xb_figure break_even_passes = {
-    .name = "break_even_passes",
-    .unit = XB_UNIT_RATIO,
-    .help = "The fewest passes over the data with which copying it first is faster; 0 for never",
-};
-static const struct xb_figure *const figures[] = {&copy_time, &kernel_time, &explicit_time,
-                                                  &break_even_passes, NULL};
-
+    XB_FIGURE_TIME("explicit_time",
+                   "The explicit way: one copy, and the same kernels on the device's own memory")};
+static const struct xb_figure break_even_passes = {XB_FIGURE_NUMBER(
+    "break_even_passes",
+    "The fewest passes over the data with which copying it first is faster; 0 for never")};
 static const struct xb_reference references[] = {
     {.figure = &copy_time, .submit = submit_copy},
     {.figure = &kernel_time, .submit = submit_kernel},
@@ -249,20 +223,6 @@ static void say_first_thing(struct xb_reading *reading, const struct xb_record_c
                           gain.words);
 }
 
-static const struct xb_reading_line reading_lines[] = {
-    {.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place},
-    {.label = NULL},
-};
-
-static const struct xb_option *const options[] = {&xb_option_access, &option_passes, NULL};
-
-static const struct xb_parameter parameters[] = {{&option_passes, NULL}, {NULL, NULL}};
-
-static const struct xb_variant_name names[] = {{"sequential", "zero-copy"},
-                                               {"strided", "zero-copy, strided"},
-                                               {"random", "zero-copy, random"},
-                                               {NULL, NULL}};
-
 const struct xb_mode xb_mode_zero_copy = {
     .name = "zero-copy",
     .summary = "kernels that read or write mapped host memory in place",
@@ -281,14 +241,15 @@ const struct xb_mode xb_mode_zero_copy = {
     .by_default = XB_H2D | XB_D2H,
     .simultaneous = true,
     .variant_option = &xb_option_access,
-    .names = names,
-    .options = options,
-    .parameters = parameters,
-    .figures = figures,
-    .reading = reading_lines,
+    .names = XB_NAMES({"sequential", "zero-copy"}, {"strided", "zero-copy, strided"},
+                      {"random", "zero-copy, random"}),
+    .options = XB_OPTIONS(&xb_option_access, &option_passes),
+    .parameters = XB_PARAMETERS({&option_passes, NULL}),
+    .figures = XB_FIGURES(&copy_time, &kernel_time, &explicit_time, &break_even_passes),
+    .reading = XB_READING({.label = "in place", .code = "XB-IN-PLACE", .say = say_in_place}),
     .say_first_thing = say_first_thing,
     .state_bytes = sizeof(struct state),
-    .capabilities = capabilities,
+    .capabilities = xb_mapped_capabilities,
     .needs = needs,
     .setup = setup,
     .references = references,

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "modes/sm_tax.h"
+#include "modes/batch.h"
 #include "modes_fixture.h"
 
 #define WAYS "--batch", "each,call,graph,packed,kernel"
