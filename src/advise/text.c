@@ -4,6 +4,7 @@
 
 #include "xferbench/units.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,19 +81,21 @@ static void add_factor(struct xb_words *words, double cpu, double gpu)
         add_times(words, ", ", gpu / cpu, "long");
 }
 
-/* "pinned and overlapped": those without results that may take less than that. */
-static void add_names(struct xb_words *words, const struct xb_predictions *predictions,
-                      double seconds)
+/* Those without results that may take less than that: "pinned and overlapped". */
+static void add_unmeasured(struct xb_words *words, const struct xb_predictions *predictions,
+                           double seconds)
 {
-    size_t left = 0;
-    for (int i = 0; i < XB_STRATEGIES; i++)
-        left += xb_prediction_may_beat(&predictions->each[i], seconds);
+    const char *names[XB_STRATEGIES];
+    size_t count = 0;
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_prediction_may_beat(&predictions->each[i], seconds))
-            xb_words_add(words, "%s%s", xb_strategy_words[i].name,
-                         --left > 1  ? ", "
-                         : left == 1 ? " and "
-                                     : "");
+            names[count++] = xb_strategy_words[i].name;
+    for (size_t i = 0; i < count; i++)
+        xb_words_add(words, "%s%s%s",
+                     i == 0           ? " Perhaps faster, but not measured: "
+                     : i + 1 == count ? " and "
+                                      : ", ",
+                     names[i], i + 1 == count ? "." : "");
 }
 
 /* Bounds that are further apart than this share are told. */
@@ -134,11 +137,7 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
         xb_words_add(words, " Results of more sizes would tell.");
     else if (is_between && !best->lacks_both_ways)
         xb_words_add(words, " That is close: within the error of the measurement.");
-    if (!xb_advice_any_may_beat(predictions, cpu))
-        return;
-    xb_words_add(words, " Perhaps faster, but not measured: ");
-    add_names(words, predictions, cpu);
-    xb_words_add(words, ".");
+    add_unmeasured(words, predictions, cpu);
 }
 
 /* A ring that is made once, and is used so often, costs next to nothing. */
@@ -171,11 +170,7 @@ static void add_caveats(const struct xb_predictions *predictions, enum xb_worth 
         xb_words_add(words, " It takes up to %s if copies both ways slow each other.", high);
     if (cpu > 0 && worth == XB_WORTH_YES && best->total[XB_HIGH] >= cpu)
         add_sure_way(words, predictions);
-    if (!xb_advice_any_may_beat(predictions, best->total[XB_MIDDLE]))
-        return;
-    xb_words_add(words, " Perhaps faster, but not measured: ");
-    add_names(words, predictions, best->total[XB_MIDDLE]);
-    xb_words_add(words, ".");
+    add_unmeasured(words, predictions, best->total[XB_MIDDLE]);
 }
 
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words)
@@ -218,19 +213,15 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 /* ---- what is missing ---- */
 
 /* "512M": the end of a range that doubles from 4K on and holds that many bytes. */
-static const char *range_end(uint64_t bytes, char *text, size_t size)
+static const char *range_end(uint64_t bytes, char text[32])
 {
-    static const char units[] = "KMGT";
-    unsigned number = 8;
+    uint64_t end = 8; /* KiB */
     size_t unit = 0;
-    for (uint64_t end = UINT64_C(8) << 10; end < bytes; end *= 2) {
-        number *= 2;
-        if (number == 1024 && units[unit + 1] != '\0') {
-            number = 1;
-            unit++;
-        }
-    }
-    snprintf(text, size, "%u%c", number, units[unit]);
+    while (end << 10 < bytes)
+        end *= 2;
+    for (; end >= 1024 && unit < 3; end /= 1024)
+        unit++;
+    snprintf(text, 32, "%" PRIu64 "%c", end, "KMGT"[unit]);
     return text;
 }
 
@@ -240,7 +231,7 @@ void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
     char most[32];
     xb_words_add(words, "xferbench %s --size 4K..%s --json FILE",
                  job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options,
-                 range_end(larger, most, sizeof most));
+                 range_end(larger, most));
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
