@@ -478,10 +478,14 @@ struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const stru
     double to = end_of(&high, usual_to > 0 ? usual_to : most, 1 / STEP, false);
     found.fills_device = found.fills_device && !(usual_to > 0);
     found.is_sure = from > 0 && to >= from;
-    if (found.is_sure && (usual_from > 0 || from > least))
+    if (found.is_sure && (usual_from > 0 || from > least)) {
+        found.least = 0;
         found.from = edge_of(usual_from > 0 ? end_of(&low, usual_from, 1 / STEP, true) : 0,
                              usual_from, from, in);
-    if (found.is_sure && (usual_to > 0 || to < most))
+    }
+    if (found.is_sure && (usual_to > 0 || to < most)) {
+        found.most = 0;
         found.to = edge_of(to, usual_to, usual_to > 0 ? end_of(&low, usual_to, STEP, true) : 0, in);
+    }
     return found;
 }
