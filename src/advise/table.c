@@ -26,10 +26,8 @@ static struct xb_table *new_table(const struct xb_table_column *columns, size_t 
 
 static void add_times(struct xb_table *table, const double *seconds, size_t count)
 {
-    char text[32];
     for (size_t i = 0; i < count; i++)
-        xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                      xb_advice_time_text(seconds[i], text, sizeof text));
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", XB_TIME(seconds[i]));
 }
 
 static enum xb_status print_table(FILE *stream, struct xb_table *table, struct xb_error *error)
