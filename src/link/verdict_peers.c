@@ -274,11 +274,12 @@ struct culprits {
     char numbers[153]; /* "4, 7" */
 };
 
-static void add_culprit(struct culprits *found, size_t number)
+static void add_culprit(struct culprits *found, size_t number, bool did_it)
 {
     size_t length = strlen(found->numbers);
-    snprintf(found->numbers + length, sizeof found->numbers - length, "%s%zu",
-             found->count++ > 0 ? ", " : "", number);
+    if (did_it)
+        snprintf(found->numbers + length, sizeof found->numbers - length, "%s%zu",
+                 found->count++ > 0 ? ", " : "", number);
 }
 
 /* For "link%s %s": "link 4", "links 4, 7". */
@@ -299,14 +300,12 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
     size_t worst = 0; /* by its replays */
     for (size_t i = 0; i < XB_NVLINKS; i++) {
         const struct xb_nvlink_seen *link = &facts->links[i];
-        if (link->fell)
-            add_culprit(&fallen, i);
-        if (link->lost)
-            add_culprit(&lost, i);
-        if (link->rises[XB_NVLINK_RECOVERIES] > 0 || link->rises[XB_NVLINK_FAILED_RECOVERIES] > 0)
-            add_culprit(&trained, i);
-        if (excess(link) > 0)
-            add_culprit(&replayed, i);
+        add_culprit(&fallen, i, link->fell);
+        add_culprit(&lost, i, link->lost);
+        add_culprit(&trained, i,
+                    link->rises[XB_NVLINK_RECOVERIES] > 0 ||
+                        link->rises[XB_NVLINK_FAILED_RECOVERIES] > 0);
+        add_culprit(&replayed, i, excess(link) > 0);
         recoveries += link->rises[XB_NVLINK_RECOVERIES];
         failed += link->rises[XB_NVLINK_FAILED_RECOVERIES];
         worst = excess(link) > excess(&facts->links[worst]) ? i : worst;
