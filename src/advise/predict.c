@@ -397,8 +397,11 @@ static double gain_at(const struct walk *on, double factor)
         return (double)NAN;
     struct xb_job scaled = xb_job_scaled(on->job, factor);
     xb_predict_all(on->costs, &scaled, &all);
-    return all.best != NULL ? scaled.cpu_time - xb_predictions_least(&all, on->estimate)
-                            : (double)NAN;
+    double seconds = xb_predictions_least(&all, on->estimate);
+    for (int i = 0; on->estimate == XB_LOW && i < XB_STRATEGIES; i++)
+        if (xb_prediction_may_beat(&all.each[i], seconds)) /* what was not measured may be faster */
+            seconds = all.each[i].at_least;
+    return all.best != NULL ? scaled.cpu_time - seconds : (double)NAN;
 }
 
 /* The factor between `wins` and `loses` at which both take as long. */

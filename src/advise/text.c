@@ -292,8 +292,8 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
     if (!found->is_known)
         return;
     if (!found->is_sure)
-        xb_words_add(words, "It is not known at which sizes the GPU wins: its times are not "
-                            "precise enough");
+        xb_words_add(words, "It is not known at which sizes the GPU wins: too little is known of "
+                            "its times");
     else if (has_from || has_to)
         xb_words_add(words, "The GPU wins");
     else
