@@ -18,8 +18,6 @@
 
 /* A range that doubles has 21 offsets at most. More come from no sweep. */
 #define MOST_OFFSETS 32
-/* No case has more. */
-#define MOST_PARAMETERS 32
 
 enum found { COSTS, NOTHING, UNKNOWN };
 
@@ -46,24 +44,6 @@ struct side {
 static uint64_t offset_of(const struct xb_record_case *test, const struct xb_option *option)
 {
     return strtoull(xb_record_parameter(test, option->name), NULL, 10);
-}
-
-/* The case that differs in that option alone and begins on the boundary; NULL for none. */
-static const struct xb_record_case *find_base(const struct xb_record *record,
-                                              const struct xb_record_case *test,
-                                              const struct xb_option *option)
-{
-    struct xb_record_fact parameters[MOST_PARAMETERS];
-    struct xb_record_case base = *test;
-    if (test->parameter_count > MOST_PARAMETERS)
-        return NULL;
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        parameters[i] = test->parameters[i];
-        if (strcmp(parameters[i].name, option->name) == 0)
-            parameters[i].value = "0";
-    }
-    base.parameters = parameters;
-    return xb_record_find(record, &base);
 }
 
 /* ---- what they come to ---- */
@@ -122,7 +102,7 @@ static void collect(struct xb_reading *reading, struct side *side, int device, u
         if (test->device != device || strcmp(test->mode, mode) != 0 || test->simultaneous ||
             offset_of(test, side->option) == 0 || !xb_reading_usable(reading, test))
             continue;
-        const struct xb_record_case *base = find_base(record, test, side->option);
+        const struct xb_record_case *base = xb_find_twin(record, test, side->option->name, "0");
         if (base != NULL && xb_reading_usable(reading, base))
             add(reading, side, base, test);
     }

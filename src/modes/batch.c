@@ -312,11 +312,10 @@ static enum xb_status fill(struct xb_mode_context *context, struct xb_error *err
     unsigned long long seed = context->test->seed;
     enum xb_status status = xb_proof_fill(context->queues[0], xb_batch_source(state),
                                           state->layout.source_span, xb_proof_before(seed), error);
-    if (status != XB_OK)
-        return status;
-    return xb_proof_fill(context->queues[0], xb_batch_target(state),
-                         state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(seed),
-                         error);
+    return status == XB_OK ? xb_proof_fill(context->queues[0], xb_batch_target(state),
+                                           state->layout.target_span + XB_WATCHED_BYTES,
+                                           xb_proof_around(seed), error)
+                           : status;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -374,15 +373,6 @@ static bool is_packed(const struct xb_mode_context *context)
 {
     return xb_variant_number(context->test) == XB_BATCH_PACKED;
 }
-
-static const struct xb_reference references[] = {
-    {.figure = &xb_figure_pack_time, .submit = xb_batch_submit_gathering, .is_wanted = is_packed},
-    {.figure = &xb_figure_packed_copy_time, .submit = xb_batch_submit_copy, .is_wanted = is_packed},
-    {.figure = &xb_figure_unpack_time,
-     .submit = xb_batch_submit_scattering,
-     .is_wanted = is_packed},
-    {.figure = NULL},
-};
 
 /* ---- verify ---- */
 
@@ -482,7 +472,15 @@ const struct xb_mode xb_mode_batch = {
     .check_variant = xb_batch_check_variant,
     .check = check,
     .setup = setup,
-    .references = references,
+    .references = XB_REFERENCES({.figure = &xb_figure_pack_time,
+                                 .submit = xb_batch_submit_gathering,
+                                 .is_wanted = is_packed},
+                                {.figure = &xb_figure_packed_copy_time,
+                                 .submit = xb_batch_submit_copy,
+                                 .is_wanted = is_packed},
+                                {.figure = &xb_figure_unpack_time,
+                                 .submit = xb_batch_submit_scattering,
+                                 .is_wanted = is_packed}),
     .prepare = prepare,
     .submit = xb_batch_submit,
     .verify = verify,

@@ -97,6 +97,13 @@ enum xb_status xb_encoded_find_break_even(struct xb_mode_context *context, struc
 /* The plain way, and the encoder and the decoder alone. */
 extern const struct xb_reference xb_encoded_references[];
 
+/* What every such mode has. */
+#define XB_ENCODED_MODE                                                                            \
+    .directions = XB_H2D, .by_default = XB_H2D, .only_named = true, .crosses_otherwise = true,     \
+    .state_bytes = sizeof(struct xb_encoded), .capabilities = xb_kernel_capabilities,              \
+    .references = xb_encoded_references, .prepare = xb_encoded_prepare,                            \
+    .submit = xb_encoded_submit, .verify = xb_encoded_verify, .teardown = xb_encoded_teardown
+
 /* The figures that every such mode has. A rate is of bytes of the original. */
 extern const struct xb_figure xb_figure_plain_bandwidth;
 extern const struct xb_figure xb_figure_ratio;

@@ -237,18 +237,6 @@ static bool brings_back(const struct xb_mode_context *context)
     return state->out != NULL;
 }
 
-/* The copies by the clock of the case, which is the host's: so a program waits for them. The kernel
- * by the device's, because --gpu-time is what a profiler shows. */
-static const struct xb_reference references[] = {
-    {.figure = &xb_figure_in_time, .submit = submit_in},
-    {.figure = &xb_figure_kernel_time,
-     .submit = submit_kernel,
-     .clock = XB_CLOCK_OF_DEVICE,
-     .is_wanted = computes},
-    {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = brings_back},
-    {.figure = NULL},
-};
-
 /* ---- setup ---- */
 
 static enum xb_status refuse_time(double target, double possible, const char *is_what,
@@ -502,7 +490,15 @@ const struct xb_mode xb_mode_job = {
     .check_options = check_options,
     .check = check,
     .setup = setup,
-    .references = references,
+    /* The copies by the clock of the case, which is the host's: so a program waits for them. The
+     * kernel by the device's, because --gpu-time is what a profiler shows. */
+    .references = XB_REFERENCES(
+        {.figure = &xb_figure_in_time, .submit = submit_in},
+        {.figure = &xb_figure_kernel_time,
+         .submit = submit_kernel,
+         .clock = XB_CLOCK_OF_DEVICE,
+         .is_wanted = computes},
+        {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = brings_back}),
     .prepare = prepare,
     .submit = submit,
     .verify = verify,

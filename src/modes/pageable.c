@@ -110,12 +110,6 @@ static enum xb_status submit_device_copies(struct xb_mode_context *context, stru
                                    way->device, way->device_offset, context->test->bytes, error);
 }
 
-static const struct xb_reference references[] = {
-    {.figure = &host_copy_rate, .submit = submit_host_copies, .is_wanted = is_wanted},
-    {.figure = &ring_link_rate, .submit = submit_device_copies, .is_wanted = is_wanted},
-    {.figure = NULL},
-};
-
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
@@ -176,7 +170,9 @@ const struct xb_mode xb_mode_pageable = {
     .needs = needs,
     .check_options = check_options,
     .setup = setup,
-    .references = references,
+    .references = XB_REFERENCES(
+        {.figure = &host_copy_rate, .submit = submit_host_copies, .is_wanted = is_wanted},
+        {.figure = &ring_link_rate, .submit = submit_device_copies, .is_wanted = is_wanted}),
     .prepare = xb_transfer_prepare,
     .submit = submit,
     .verify = verify,

@@ -116,15 +116,13 @@ static enum xb_status open_access(struct xb_mode_context *context, struct xb_err
     const bool wanted[2] = {state->path == PATH_WRITE || (both && state->path == PATH_READ),
                             state->path == PATH_READ || (both && state->path == PATH_WRITE)};
     struct xb_device *ends[2] = {context->device, context->peer_device};
-    for (int i = 0; i < 2; i++) {
-        if (!wanted[i])
-            continue;
-        enum xb_status status = context->device->backend->peer_open(ends[i], ends[1 - i], error);
-        if (status != XB_OK)
-            return status;
-        state->opened[i] = true;
+    enum xb_status status = XB_OK;
+    for (int i = 0; status == XB_OK && i < 2; i++) {
+        if (wanted[i])
+            status = context->device->backend->peer_open(ends[i], ends[1 - i], error);
+        state->opened[i] = status == XB_OK && wanted[i];
     }
-    return XB_OK;
+    return status;
 }
 
 static enum xb_status open_ring(struct xb_mode_context *context, struct way *way, unsigned number,
@@ -132,21 +130,16 @@ static enum xb_status open_ring(struct xb_mode_context *context, struct way *way
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    uint64_t chunk = state->chunk < state->bytes ? state->chunk : state->bytes;
+    uint64_t chunk = xb_lesser(state->chunk, state->bytes);
     enum xb_memory memory = state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
     enum xb_status status = xb_workspace_fixed_buffer(context->workspace, number, memory,
                                                       RING * chunk, &way->ring, error);
-    if (status != XB_OK)
-        return status;
-    for (int i = 0; i < RING; i++) {
+    for (int i = 0; status == XB_OK && i < RING; i++) {
         status = backend->event_open(way->from, &way->filled[i], error);
-        if (status != XB_OK)
-            return status;
-        status = backend->event_open(way->to, &way->emptied[i], error);
-        if (status != XB_OK)
-            return status;
+        if (status == XB_OK)
+            status = backend->event_open(way->to, &way->emptied[i], error);
     }
-    return XB_OK;
+    return status;
 }
 
 /* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
@@ -167,13 +160,12 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
     way->seed = context->test->seed + ((unsigned long long)index << 39);
     enum xb_status status =
         xb_workspace_buffer(from, from_number, XB_MEMORY_DEVICE, state->bytes, &way->source, error);
-    if (status != XB_OK)
-        return status;
-    status =
-        xb_workspace_buffer(to, to_number, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
-    if (status != XB_OK || state->path != PATH_STAGED)
-        return status;
-    return open_ring(context, way, (unsigned)index, error);
+    if (status == XB_OK)
+        status =
+            xb_workspace_buffer(to, to_number, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
+    return status == XB_OK && state->path == PATH_STAGED
+               ? open_ring(context, way, (unsigned)index, error)
+               : status;
 }
 
 /* Borrows the two queues of a device's workspace that are the pair's own. */
@@ -193,9 +185,8 @@ static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_e
     struct state *state = context->state;
     struct xb_queue **ends[2]; /* two queues of the source device, and of the destination */
     enum xb_status status = borrow_queues(context->workspace, context->share, &ends[0], error);
-    if (status != XB_OK)
-        return status;
-    status = borrow_queues(context->peer_workspace, context->peer_share, &ends[1], error);
+    if (status == XB_OK)
+        status = borrow_queues(context->peer_workspace, context->peer_share, &ends[1], error);
     if (status != XB_OK)
         return status;
     size_t per_way = state->path == PATH_STAGED ? 2 : 1;
@@ -272,15 +263,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         state->way_count *
         (state->path == PATH_STAGED ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
     enum xb_status status = choose_queues(context, error);
-    if (status != XB_OK)
-        return status;
-    for (size_t i = 0; i < state->way_count; i++) {
+    for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
         status = set_up_way(context, i, error);
-        if (status != XB_OK)
-            return status;
-    }
-    status = open_access(context, error);
-    return status != XB_OK ? status : fill_sources(context, error);
+    if (status == XB_OK)
+        status = open_access(context, error);
+    return status == XB_OK ? fill_sources(context, error) : status;
 }
 
 /* The targets hold what is not sent, until a timed copy puts them right. */
@@ -393,9 +380,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         const struct xb_proof_side there = {queue_on(context, way->to), way->target, 0};
         enum xb_status status = xb_proof_check(there.queue, way->target, state->bytes,
                                                xb_proof_before(way->seed), &all, error);
-        if (status != XB_OK)
-            return status;
-        status = xb_proof_compare(&here, &there, state->bytes, &windows, error);
+        if (status == XB_OK)
+            status = xb_proof_compare(&here, &there, state->bytes, &windows, error);
         if (status != XB_OK)
             return status;
     }

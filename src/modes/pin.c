@@ -211,18 +211,6 @@ const struct xb_figure xb_figure_break_even_copies = {XB_FIGURE_NUMBER(
 const struct xb_figure xb_figure_break_even_copies_ring = {
     XB_FIGURE_NUMBER("break_even_copies_ring", "The same against a page-locked ring")};
 
-static const struct xb_reference references[] = {
-    {.figure = &xb_figure_pageable_time,
-     .submit = submit_pageable,
-     .has_interval = true,
-     .is_wanted = has_references},
-    {.figure = &xb_figure_ring_time,
-     .submit = submit_ring,
-     .has_interval = true,
-     .is_wanted = has_references},
-    {.figure = NULL},
-};
-
 static double low_end(const struct xb_statistics *s)
 {
     return s->has_interval ? s->ci95_low : s->min;
@@ -338,7 +326,14 @@ const struct xb_mode xb_mode_pin = {
     .needs = needs,
     .check = check,
     .setup = setup,
-    .references = references,
+    .references = XB_REFERENCES({.figure = &xb_figure_pageable_time,
+                                 .submit = submit_pageable,
+                                 .has_interval = true,
+                                 .is_wanted = has_references},
+                                {.figure = &xb_figure_ring_time,
+                                 .submit = submit_ring,
+                                 .has_interval = true,
+                                 .is_wanted = has_references}),
     .prepare = prepare,
     .submit = submit,
     .verify = verify,

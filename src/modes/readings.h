@@ -32,6 +32,11 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
 bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                       const struct xb_option *option, const char *noun);
 
+/* The case of the record that differs in that parameter alone and has that value; NULL for none. */
+const struct xb_record_case *xb_find_twin(const struct xb_record *record,
+                                          const struct xb_record_case *test, const char *parameter,
+                                          const char *value);
+
 /* For a line of the Reading and for the answer: what overlap gives in the fastest case of
  * double-buffer, and which stage is the limit. `copies`: both ways at once, without the kernels.
  * False where the same work was not timed in a row. */
