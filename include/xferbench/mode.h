@@ -228,6 +228,8 @@ struct xb_variant_name {
     const char *variant, *name; /* "ring", "pageable, by a ring" */
 };
 
+/* Of a mode that runs all of its directions by default. */
+#define XB_ALL_BY_DEFAULT(all) .directions = (all), .by_default = (all)
 /* The lists of a mode, each with the end that it needs. NULL is an empty list. */
 #define XB_OPTIONS(...) ((const struct xb_option *const[]){__VA_ARGS__, NULL})
 #define XB_PARAMETERS(...) ((const struct xb_parameter[]){__VA_ARGS__, {NULL, NULL}})

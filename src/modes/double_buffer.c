@@ -27,7 +27,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status == XB_OK)
         status = xb_chunk_check_words(test, error);
-    return status == XB_OK ? xb_chunk_check(test, 3, error) : status;
+    return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, 3, error) : status;
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -254,8 +254,7 @@ const struct xb_mode xb_mode_double_buffer = {
         "on each of two streams or more, chunk by chunk: cudaMemcpyAsync() in, the kernel, "
         "cudaMemcpyAsync() out (hipMemcpyAsync), all with pinned memory. PyTorch: "
         "DataLoader(num_workers=N, pin_memory=True), and tensor.to(device, non_blocking=True).",
-    .directions = XB_BIDIR,
-    .by_default = XB_BIDIR,
+    XB_ALL_BY_DEFAULT(XB_BIDIR),
     .variant_option = &xb_option_host_memory,
     .names = XB_NAMES({"registered", "double-buffer"}, {"alloc", "double-buffer, allocated"},
                       {"write-combined", "double-buffer, write-combined"}),

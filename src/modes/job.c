@@ -129,7 +129,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     if (status != XB_OK || !is_overlapped(test))
         return status;
     status = xb_chunk_check_words(test, error);
-    return status != XB_OK ? status : xb_chunk_check(test, 3, error);
+    return status != XB_OK ? status : xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -468,8 +468,7 @@ const struct xb_mode xb_mode_job = {
         "times beside its prediction. --mode all leaves this mode out.",
     .calls = "those of pinned (`xferbench help pinned`); overlapped: those of double-buffer, on "
              "several streams.",
-    .directions = XB_BIDIR,
-    .by_default = XB_BIDIR,
+    XB_ALL_BY_DEFAULT(XB_BIDIR),
     .only_named = true,
     .variant_option = &option_way,
     .names = XB_NAMES({"pageable", "job, pageable"}, {"pinned", "job, pinned"},

@@ -136,8 +136,7 @@ const struct xb_mode xb_mode_local = {
         "is the runtime's own copy, which may be a kernel too.",
     .calls = "cudaMemcpyAsync() (hipMemcpyAsync) from the GPU's memory to the GPU's memory. "
              "PyTorch: tensor.clone().",
-    .directions = XB_D2D,
-    .by_default = XB_D2D,
+    XB_ALL_BY_DEFAULT(XB_D2D),
     .variant_option = &xb_option_by,
     .names = XB_NAMES({"engine", "local copy"}, {"kernel", "local, by a kernel"}),
     .options = XB_OPTIONS(&xb_option_by),

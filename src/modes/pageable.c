@@ -153,8 +153,7 @@ const struct xb_mode xb_mode_pageable = {
         "last byte is there. Beside it stand the threads' copies alone and the device's alone.",
     .calls = "malloc(), then cudaMemcpyAsync() (hipMemcpyAsync), which does not return before most "
              "of the data is moved. Faster: pin the memory, see `xferbench help pinned`.",
-    .directions = XB_H2D | XB_D2H,
-    .by_default = XB_H2D | XB_D2H,
+    XB_ALL_BY_DEFAULT(XB_H2D | XB_D2H),
     .variant_option = &option_staging,
     .names = XB_NAMES({"driver", "pageable"}, {"ring", "pageable, by a ring"}),
     .options = XB_OPTIONS(&option_staging, &xb_option_threads, &xb_option_ring_chunk,

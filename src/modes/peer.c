@@ -87,7 +87,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
         if (status != XB_OK)
             return status;
     }
-    return xb_chunk_check(test, test->direction == XB_BIDIR ? 12 : 6, error);
+    return xb_chunk_check(test, &xb_option_chunk, test->direction == XB_BIDIR ? 12 : 6, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -423,8 +423,7 @@ const struct xb_mode xb_mode_peer = {
     .calls = "cudaDeviceEnablePeerAccess() and cudaMemcpyPeerAsync() (hipDeviceEnablePeerAccess, "
              "hipMemcpyPeerAsync), or a kernel that uses the other GPU's pointer. PyTorch: "
              "tensor.to('cuda:1').",
-    .directions = XB_D2D | XB_BIDIR,
-    .by_default = XB_D2D | XB_BIDIR,
+    XB_ALL_BY_DEFAULT(XB_D2D | XB_BIDIR),
     .pairs = true,
     .simultaneous = true,
     .only_alone = "staged",

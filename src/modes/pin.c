@@ -306,8 +306,7 @@ const struct xb_mode xb_mode_pin = {
         "itself, none of those two. --mode all leaves this mode out.",
     .calls = "cudaMallocHost() (hipHostMalloc) or cudaHostRegister() (hipHostRegister), once, and "
              "cudaFreeHost() (hipHostFree) or cudaHostUnregister() (hipHostUnregister) at the end.",
-    .directions = XB_H2D | XB_D2H,
-    .by_default = XB_H2D | XB_D2H,
+    XB_ALL_BY_DEFAULT(XB_H2D | XB_D2H),
     .only_named = true,
     .variant_option = &option_pin_by,
     .names = XB_NAMES({"alloc", "pin: allocate"}, {"register", "pin: register"},

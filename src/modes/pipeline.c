@@ -40,7 +40,8 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status == XB_OK)
         status = xb_source_check(test, config, error);
-    return status == XB_OK ? xb_chunk_check(test, XB_PIPELINE_OPERATIONS, error) : status;
+    return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, XB_PIPELINE_OPERATIONS, error)
+                           : status;
 }
 
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
@@ -296,8 +297,7 @@ const struct xb_mode xb_mode_pipeline = {
     .calls =
         "read() in several threads or cuFileRead() (gds), and those of double-buffer. PyTorch: "
         "DataLoader(num_workers=N, pin_memory=True), and tensor.to(device, non_blocking=True).",
-    .directions = XB_H2D,
-    .by_default = XB_H2D,
+    XB_ALL_BY_DEFAULT(XB_H2D),
     .only_named = true,
     .bytes_by_default = UINT64_C(1) << 30,
     .bytes_of_options = xb_source_bytes,
