@@ -222,17 +222,20 @@ static struct xb_queue *queue_on(const struct xb_mode_context *context,
     return queues[0];
 }
 
-static enum xb_status fill_sources(struct xb_mode_context *context, struct xb_error *error)
+/* Fills the source of each way, or the target with what is not sent, until a timed copy puts it
+ * right. */
+static enum xb_status fill(struct xb_mode_context *context, bool targets, struct xb_error *error)
 {
     const struct state *state = context->state;
-    for (size_t i = 0; i < state->way_count; i++) {
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
-        enum xb_status status = xb_proof_fill(queue_on(context, way->from), way->source,
-                                              state->bytes, xb_proof_before(way->seed), error);
-        if (status != XB_OK)
-            return status;
+        status = targets ? xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
+                                         xb_proof_after(way->seed), error)
+                         : xb_proof_fill(queue_on(context, way->from), way->source, state->bytes,
+                                         xb_proof_before(way->seed), error);
     }
-    return XB_OK;
+    return status;
 }
 
 /* How many copies run on a device at the same time. Of a pair that stages both ways each device has
@@ -267,21 +270,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         status = set_up_way(context, i, error);
     if (status == XB_OK)
         status = open_access(context, error);
-    return status == XB_OK ? fill_sources(context, error) : status;
+    return status == XB_OK ? fill(context, false, error) : status;
 }
 
-/* The targets hold what is not sent, until a timed copy puts them right. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
-    for (size_t i = 0; i < state->way_count; i++) {
-        const struct way *way = &state->ways[i];
-        enum xb_status status = xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
-                                              xb_proof_after(way->seed), error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    return fill(context, true, error);
 }
 
 /* ---- one iteration ---- */

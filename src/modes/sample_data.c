@@ -269,13 +269,21 @@ static const char *path_of(const char *word)
     return strncmp(word, FILE_WORD, strlen(FILE_WORD)) == 0 ? word + strlen(FILE_WORD) : NULL;
 }
 
+/* The kind of that word; behind the last for none, and for a file. */
+static size_t kind_of(const char *word)
+{
+    size_t i = 0;
+    while (i + 1 < KINDS && strcmp(word, kinds[i].word) != 0)
+        i++;
+    return i;
+}
+
 enum xb_status xb_data_check(const char *word, struct xb_error *error)
 {
     if (path_of(word) != NULL)
         return check_file(path_of(word), error);
-    for (size_t i = 0; i + 1 < KINDS; i++)
-        if (strcmp(word, kinds[i].word) == 0)
-            return XB_OK;
+    if (kind_of(word) + 1 < KINDS)
+        return XB_OK;
     const char *nearest = xb_nearest(word, list_words());
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--data: '%.100s' is none of random, integers, floats, text, zeros and "
@@ -287,16 +295,12 @@ enum xb_status xb_data_check(const char *word, struct xb_error *error)
 enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *memory, uint64_t bytes,
                             struct xb_error *error)
 {
+    size_t kind = kind_of(word);
     if (path_of(word) != NULL)
         return fill_from_file(path_of(word), memory, bytes, error);
-    for (size_t i = 0; i + 1 < KINDS; i++) {
-        if (strcmp(word, kinds[i].word) != 0)
-            continue;
-        if (kinds[i].make != NULL)
-            fill_with(kinds[i].make, seed, memory, bytes);
-        else
-            kinds[i].fill(seed, memory, bytes);
-        return XB_OK;
-    }
+    if (kinds[kind].make != NULL)
+        fill_with(kinds[kind].make, seed, memory, bytes);
+    else if (kinds[kind].fill != NULL)
+        kinds[kind].fill(seed, memory, bytes);
     return xb_data_check(word, error);
 }
