@@ -64,6 +64,16 @@ const struct xb_record_case *xb_find_twin(const struct xb_record *record,
     return xb_record_find(record, &twin);
 }
 
+bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *reference, double time)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    struct xb_statistics other, rate;
+    return xb_record_describe(record, test, reference->name, &other) &&
+           xb_record_describe(record, test, xb_figure_bandwidth.name, &rate) && other.n > 1 &&
+           other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
+}
+
 /* The best one's twin but for the option. */
 static bool belongs(const struct family *family, const struct xb_record_case *test)
 {
