@@ -128,8 +128,9 @@ struct xb_majority {
 /* Sorts votes by group, then by number and text. */
 void xb_votes_sort(struct xb_vote *votes, size_t count);
 
-/* Counts the group that begins at `begin` in sorted votes; the next one begins at its end. */
-struct xb_majority xb_votes_count(const struct xb_vote *votes, size_t count, size_t begin);
+/* Counts the group of sorted votes that begins at most->end, 0 before the first. False: there is
+ * none. */
+bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most);
 
 /* Counts nodes, each once, however many of its GPUs and values are counted. */
 struct xb_node_tally {
@@ -147,11 +148,11 @@ void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
 
 /* Adds a finding, with a text as by printf. Everything that `finding` does not know is NAN or
  * XB_FLEET_NONE. */
-void xb_fleet_add_finding(struct xb_judging *judging, const struct xb_fleet_finding *finding,
+void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A finding about a node or one of its GPUs, without a figure. */
 struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
-                                               size_t gpu);
+                                               size_t gpu, bool together);
 /* Sorts them, the worst first. */
 void xb_fleet_sort_findings(struct xb_judging *judging);
 

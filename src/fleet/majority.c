@@ -23,25 +23,26 @@ void xb_votes_sort(struct xb_vote *votes, size_t count)
         qsort(votes, count, sizeof *votes, compare_votes);
 }
 
-struct xb_majority xb_votes_count(const struct xb_vote *votes, size_t count, size_t begin)
+bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most)
 {
-    struct xb_majority majority = {.begin = begin, .end = begin};
-    while (majority.end < count &&
-           xb_natural_compare(votes[majority.end].group, votes[begin].group) == 0) {
-        size_t first = majority.end;
+    size_t begin = most->end;
+    *most = (struct xb_majority){.begin = begin, .end = begin};
+    while (most->end < count &&
+           xb_natural_compare(votes[most->end].group, votes[begin].group) == 0) {
+        size_t first = most->end;
         size_t last = first;
         while (last < count && xb_natural_compare(votes[last].group, votes[begin].group) == 0 &&
                compare_what(&votes[last], &votes[first]) == 0)
             last++;
-        if (last - first > majority.last - majority.first) {
-            majority.first = first;
-            majority.last = last;
+        if (last - first > most->last - most->first) {
+            most->first = first;
+            most->last = last;
         }
-        majority.end = last;
+        most->end = last;
     }
-    majority.judged = majority.end - begin > XB_FLEET_SIBLINGS;
-    majority.found = 2 * (majority.last - majority.first) > majority.end - begin;
-    return majority;
+    most->judged = most->end - begin > XB_FLEET_SIBLINGS;
+    most->found = 2 * (most->last - most->first) > most->end - begin;
+    return most->end > begin;
 }
 
 /* ---- nodes ---- */

@@ -39,7 +39,8 @@ static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
                                  xb_level_name(found->level), found->reasons[i].code);
     if (found->level != XB_LEVEL_OK)
         xb_taking_complain(test->taking,
-                           found->level == XB_LEVEL_CRITICAL ? XB_FLEET_VERDICT : XB_FLEET_DOUBT,
+                           found->level == XB_LEVEL_CRITICAL ? XB_FLEET_LINK_VERDICT
+                                                             : XB_FLEET_LINK_WARNING,
                            gpu, text, causes);
 }
 
@@ -156,7 +157,7 @@ static void take_report(struct test *test)
     char text[sizeof report->nothing + 32];
     snprintf(text, sizeof text, "nothing could be tested: %s", report->nothing);
     if (report->nothing[0] != '\0')
-        xb_taking_complain(test->taking, XB_FLEET_VERDICT, XB_FLEET_NONE, text, NULL);
+        xb_taking_complain(test->taking, XB_FLEET_LINK_VERDICT, XB_FLEET_NONE, text, NULL);
     if (report->cut)
         xb_taking_complain(test->taking, XB_FLEET_CUT, XB_FLEET_NONE,
                            "the deadline or a signal came before all was tested", NULL);

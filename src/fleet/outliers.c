@@ -82,10 +82,10 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested, boo
     xb_fleet_value_text(finding.value, figure->unit, true, own);
     xb_fleet_value_text(finding.centre, figure->unit, false, centre);
     if (finding.deviation >= 1)
-        xb_fleet_add_finding(judging, &finding, "%s %s, %.3g times its %zu siblings (%s)", label,
+        xb_fleet_add_finding(judging, finding, "%s %s, %.3g times its %zu siblings (%s)", label,
                              own, finding.deviation + 1, tested->siblings, centre);
     else
-        xb_fleet_add_finding(judging, &finding, "%s %s, %s %s its %zu siblings (%s)", label, own,
+        xb_fleet_add_finding(judging, finding, "%s %s, %s %s its %zu siblings (%s)", label, own,
                              xb_fleet_percent_text(finding.deviation, share),
                              finding.deviation < 0 ? "below" : "above", tested->siblings, centre);
 }

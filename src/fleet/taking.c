@@ -143,10 +143,10 @@ void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure 
         taking->status = xb_fleet_add_value(taking->fleet, &value, &taking->error);
 }
 
-void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_fault fault, size_t gpu,
+void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code, size_t gpu,
                         const char *text, const char *causes)
 {
-    const struct xb_fleet_complaint complaint = {.fault = fault,
+    const struct xb_fleet_complaint complaint = {.code = code,
                                                  .node = taking->node,
                                                  .gpu = gpu,
                                                  .text = text,

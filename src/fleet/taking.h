@@ -54,7 +54,7 @@ void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure 
                          struct xb_fleet_value value);
 /* Adds a complaint about a GPU, or about the node if `gpu` is XB_FLEET_NONE. `causes` as in struct
  * xb_fleet_complaint. */
-void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_fault fault, size_t gpu,
+void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code, size_t gpu,
                         const char *text, const char *causes);
 
 /* "Gen5 x16", or NULL where the link is not known. `text` holds XB_TAKING_LINK. */
