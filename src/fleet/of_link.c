@@ -168,7 +168,7 @@ static void take_report(struct test *test)
 }
 
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                    const cJSON *document, const char *path, size_t number)
+                    const cJSON *document)
 {
     char options[400] = ""; /* "size=1073741824", or "" for what is copied by default */
     struct xb_link_file file;
@@ -179,7 +179,7 @@ void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reade
     if (xb_link_report_of_tree(reader->place.path, document, &file, &reader->error) != XB_OK)
         return;
     struct test test = {.taking = taking, .report = &file.report, .options = options};
-    xb_taking_begin(taking, path, number);
+    xb_taking_begin(taking);
     take_report(&test);
     xb_link_file_free(&file);
 }

@@ -315,13 +315,13 @@ static void take_devices(struct result *result)
 }
 
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                      const cJSON *document, const char *path, size_t number)
+                      const cJSON *document)
 {
     struct xb_record record;
     struct result result = {.taking = taking, .record = &record};
     if (xb_record_of_tree(reader->place.path, document, &record, &reader->error) != XB_OK)
         return;
-    xb_taking_begin(taking, path, number);
+    xb_taking_begin(taking);
     result.devices = xb_record_devices(&record, &result.device_count);
     result.gpus = xb_arena_allocate(&result.texts, (result.device_count + 1) * sizeof *result.gpus);
     if (taking->status == XB_OK && result.gpus == NULL)
