@@ -82,16 +82,11 @@ static int sort_by_kind(const void *left, const void *right)
 static const struct proof *find_first(const struct proofs *proofs, const struct proof *wanted,
                                       int (*compare)(const void *, const void *))
 {
-    size_t low = 0, high = proofs->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare(&proofs->items[middle], wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < proofs->count && compare(&proofs->items[low], wanted) == 0;
-    return found ? &proofs->items[low] : NULL;
+    const struct proof *found =
+        bsearch(wanted, proofs->items, proofs->count, sizeof *proofs->items, compare);
+    while (found != NULL && found > proofs->items && compare(found - 1, wanted) == 0)
+        found--;
+    return found;
 }
 
 static void add_proof(struct proofs *proofs, const struct xb_fleet *fleet,

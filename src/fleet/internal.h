@@ -44,7 +44,7 @@ struct xb_judging {
     struct xb_tested *tested; /* the newest value of every GPU and peer, figure by figure */
     size_t tested_count;
     size_t unusable;          /* how many values are no positive numbers */
-    size_t group_notes;       /* how many figures have a note of groups.c */
+    size_t group_notes;       /* how many figures have a note of their groups */
     struct xb_arena *scratch; /* memory of the part that runs */
     bool failed;              /* there was no memory: what follows does nothing */
 };
@@ -79,18 +79,14 @@ void xb_fleet_gather_siblings(struct xb_judging *judging);
  * spread of the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
 
-/* groups.c: the length of the tails of sorted values if both are longer than normal; else 0. See
+/* outliers.c: the length of the tails of sorted values if both are longer than normal; else 0. See
  * struct xb_fleet_siblings. */
 double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
 
 /* outliers.c: names slow and fast GPUs. */
 void xb_fleet_name_outliers(struct xb_judging *judging);
 
-/* groups.c: adds a note if the values of a figure form two groups, or if many of them are named.
- * `values` are sorted. */
-void xb_fleet_note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
-                          const struct xb_tested *values, size_t count);
-/* groups.c: adds a note on how many more figures have such notes than were written. */
+/* outliers.c: adds a note on how many more figures have notes of their groups than were written. */
 void xb_fleet_note_more(struct xb_judging *judging);
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
@@ -105,7 +101,7 @@ void xb_fleet_name_narrower_pairs(struct xb_judging *judging);
 void xb_fleet_name_drivers(struct xb_judging *judging);
 void xb_fleet_note_start(struct xb_judging *judging);
 
-/* ---- majority.c ---- */
+/* ---- judge.c ---- */
 
 /* Finds what more than half of the items of a group have: a number, a text or both. */
 

@@ -203,77 +203,45 @@ static void find_usual(struct xb_judging *judging, const struct pair *pairs, siz
     }
 }
 
-/* Where a pair is on its node. */
-struct spot {
-    const char *model;
-    unsigned gpu, links; /* gpu: index in its node */
-    int peer;
-    size_t pair;
-};
-
-static int compare_spots(const struct spot *left, const struct spot *right)
-{
-    return XB_FIRST_ORDER(xb_natural_compare(left->model, right->model),
-                          XB_ORDER(left->gpu, right->gpu), XB_ORDER(left->peer, right->peer));
-}
-
-static int sort_spots(const void *left, const void *right)
-{
-    const struct spot *a = left, *b = right;
-    return XB_FIRST_ORDER(compare_spots(a, b), XB_ORDER(a->links, b->links));
-}
-
-/* Clears `usual` at one place, in the order of its links, where more than half of the others have
- * as few. Returns how many it cleared. */
-static size_t acquit_spot(const struct spot *spots, size_t count, size_t *usual)
+/* Clears `usual` of pairs that have as few links as more than half of the others at their place.
+ * The votes are those of one place. Returns how many it cleared. */
+static size_t acquit(const struct xb_vote *votes, size_t count, size_t *usual)
 {
     size_t cleared = 0;
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && spots[end].links == spots[begin].links)
+        while (end < count && votes[end].number <= votes[begin].number)
             end++;
         for (size_t i = begin; i < end && 2 * (end - 1) > count - 1; i++) {
-            cleared += usual[spots[i].pair] != XB_FLEET_NONE;
-            usual[spots[i].pair] = XB_FLEET_NONE;
+            cleared += usual[votes[i].item] != XB_FLEET_NONE;
+            usual[votes[i].item] = XB_FLEET_NONE;
         }
     }
     return cleared;
 }
 
-/* Sets `usual` at one place where more than half have more. */
-static void accuse_spot(const struct spot *spots, size_t count, const struct pair *pairs,
-                        size_t *usual)
-{
-    const struct spot *most = &spots[count / 2]; /* of the majority, if there is one */
-    size_t fewer = 0, alike = 0;
-    while (spots[fewer].links < most->links)
-        fewer++;
-    while (fewer + alike < count && spots[fewer + alike].links == most->links)
-        alike++;
-    for (size_t i = 0; i < fewer && count > XB_FLEET_SIBLINGS && 2 * alike > count; i++)
-        usual[spots[i].pair] = pairs[most->pair].figure;
-}
-
-/* Clears `usual` of pairs that are built so, and sets it where others at the same place have more.
- */
+/* Clears `usual` of pairs that are built so, and sets it where most at the same place have more. A
+ * place is that of a pair on a node with such GPUs. */
 static void compare_places(struct xb_judging *judging, const struct pair *pairs, size_t count,
                            size_t *usual)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t cleared = 0;
-    struct spot *spots = xb_judging_allocate(judging, count, sizeof *spots);
-    if (spots == NULL)
-        return;
-    for (size_t i = 0; i < count; i++) {
+    struct xb_vote *votes = xb_judging_allocate(judging, count, sizeof *votes);
+    for (size_t i = 0; !judging->failed && i < count; i++) {
         const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
-        spots[i] = (struct spot){figure->model, fleet->gpus[pairs[i].gpu].index, figure->links,
-                                 pairs[i].peer, i};
+        const char *place =
+            xb_arena_print(&judging->scratch, "%u>%d %s", fleet->gpus[pairs[i].gpu].index,
+                           pairs[i].peer, figure->model != NULL ? figure->model : "");
+        votes[i] = (struct xb_vote){.group = place, .number = figure->links, .item = i};
+        judging->failed = place == NULL;
     }
-    qsort(spots, count, sizeof *spots, sort_spots);
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && compare_spots(&spots[end], &spots[begin]) == 0)
-            end++;
-        cleared += acquit_spot(spots + begin, end - begin, usual);
-        accuse_spot(spots + begin, end - begin, pairs, usual);
+    if (judging->failed)
+        return;
+    xb_votes_sort(votes, count);
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
+        cleared += acquit(votes + most.begin, most.end - most.begin, usual);
+        for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
+            usual[votes[i].item] = pairs[votes[most.first].item].figure;
     }
     if (cleared > 0)
         xb_fleet_add_note(judging,
