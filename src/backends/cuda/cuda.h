@@ -35,14 +35,7 @@ enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsig
 
 /* Gives the device the capability, or the reason why it lacks it. */
 void xb_cuda_set_files(struct xb_device_info *info);
-enum xb_status xb_cuda_file_open(struct xb_device *device, int descriptor, struct xb_file **file,
-                                 struct xb_error *error);
-void xb_cuda_file_close(struct xb_file *file);
-enum xb_status xb_cuda_file_read(struct xb_file *file, uint64_t file_offset,
-                                 struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
-                                 struct xb_error *error);
-enum xb_status xb_cuda_file_way(struct xb_file *file, struct xb_file_way *way,
-                                struct xb_error *error);
+XB_FILE_SLOTS(XB_DECLARE_SLOT, xb_cuda_)
 
 /* kernels.cu */
 
