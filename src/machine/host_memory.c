@@ -273,9 +273,8 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
 {
     void *memory = NULL;
     enum xb_status status = xb_host_memory_check(bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = map(bytes, bytes, &memory, error);
+    if (status == XB_OK)
+        status = map(bytes, bytes, &memory, error);
     if (status != XB_OK)
         return status;
     xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
@@ -313,9 +312,8 @@ static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
 {
     char *memory = NULL;
     enum xb_status status = xb_host_memory_check(bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = map_aligned(bytes, &memory, error);
+    if (status == XB_OK)
+        status = map_aligned(bytes, &memory, error);
     if (status != XB_OK)
         return status;
     /* A kernel without transparent huge pages returns EINVAL. Small pages will do then. */

@@ -231,12 +231,10 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     enum xb_status status = XB_GPU(error, &xb_cuda_runtime,
                                    XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
                                    "cannot read the properties of CUDA device %u", index);
-    if (status != XB_OK)
-        return status;
-    status = read_can_register(index, &can_register, error);
-    if (status != XB_OK)
-        return status;
-    status = read_bus_id(index, bdf, (int)sizeof bdf, error);
+    if (status == XB_OK)
+        status = read_can_register(index, &can_register, error);
+    if (status == XB_OK)
+        status = read_bus_id(index, bdf, (int)sizeof bdf, error);
     if (status != XB_OK)
         return status;
     info->index = index;
@@ -280,12 +278,10 @@ enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsig
     char other_bus_id[32] = "";
     enum xb_status status =
         xb_gpu_peer_access(&xb_cuda_runtime, index, other, &found.can_access, error);
-    if (status != XB_OK)
-        return status;
-    status = read_bus_id(index, bus_id, (int)sizeof bus_id, error);
-    if (status != XB_OK)
-        return status;
-    status = read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error);
+    if (status == XB_OK)
+        status = read_bus_id(index, bus_id, (int)sizeof bus_id, error);
+    if (status == XB_OK)
+        status = read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error);
     if (status != XB_OK)
         return status;
     bool known = xb_nvml_describe_pair(bus_id, other_bus_id, &found);

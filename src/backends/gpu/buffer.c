@@ -112,9 +112,9 @@ enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
         return XB_OK;
     }
     enum xb_status status = xb_gpu_select(device, error);
-    if (status != XB_OK)
-        return status;
-    return find_mapping((const struct gpu_buffer *)buffer, device, address, error);
+    return status != XB_OK
+               ? status
+               : find_mapping((const struct gpu_buffer *)buffer, device, address, error);
 }
 
 static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error *error)
@@ -204,9 +204,8 @@ static enum xb_status check_kind(const struct xb_device *device, enum xb_memory 
 static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error *error)
 {
     enum xb_status status = check_kind(buffer->base.device, buffer->base.memory, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_select(buffer->base.device, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(buffer->base.device, error);
     if (status != XB_OK)
         return status;
     switch (buffer->base.memory) {

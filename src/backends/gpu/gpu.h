@@ -168,13 +168,11 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 #define XB_GPU(error, runtime, outcome, ...)                                                       \
     xb_gpu_status((error), (runtime), (outcome), __FILE__, __LINE__, __VA_ARGS__)
 
-/* probe.c */
+/* device.c */
 
 /* Adds a line to the probe. XB_GPU_FOUND writes what was found. */
 struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const char *what);
 #define XB_GPU_FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
-
-/* device.c */
 
 /* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);

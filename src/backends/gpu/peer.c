@@ -50,9 +50,8 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     enum xb_status status =
         xb_peer_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_select(queue->device, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
     return XB_GPU(

@@ -128,15 +128,13 @@ enum xb_status xb_hip_driver_open(struct xb_driver **driver, struct xb_probe *pr
 {
     memset(probe, 0, sizeof *probe);
     enum xb_status status = check_kernel_driver(probe, error);
-    if (status != XB_OK)
-        return status;
-    status = check_library(probe, error);
+    if (status == XB_OK)
+        status = check_library(probe, error);
     if (status != XB_OK)
         return status;
     status = check_version(probe, error);
-    if (status != XB_OK)
-        return status;
-    status = check_devices(probe, error);
+    if (status == XB_OK)
+        status = check_devices(probe, error);
     if (status != XB_OK)
         return status;
     struct xb_driver *opened = calloc(1, sizeof *opened);

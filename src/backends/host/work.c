@@ -111,10 +111,9 @@ enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
 {
     enum xb_status status =
         xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    return xb_host_queue_move(queue, address_at(target, target_offset),
-                              address_at(source, source_offset), bytes, error);
+    return status != XB_OK ? status
+                           : xb_host_queue_move(queue, address_at(target, target_offset),
+                                                address_at(source, source_offset), bytes, error);
 }
 
 enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -134,9 +133,8 @@ enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buf
                                    struct xb_error *error)
 {
     enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_host_queue_wait(queue, error);
+    if (status == XB_OK)
+        status = xb_host_queue_wait(queue, error);
     if (status != XB_OK)
         return status;
     pattern.steps = 0;
