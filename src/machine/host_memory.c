@@ -4,7 +4,6 @@
 
 #include "base/parallel.h"
 #include "cgroups.h"
-#include "host_memory_internal.h"
 #include "xferbench/units.h"
 
 #include <ctype.h>
@@ -186,10 +185,9 @@ enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
 {
     struct xb_memory_limit limit = {0};
     enum xb_status status = xb_memory_limit_find("", &limit, error);
-    if (status != XB_OK)
-        return status;
-    *bytes = xb_memory_without_reserve(limit.bytes);
-    return XB_OK;
+    if (status == XB_OK)
+        *bytes = xb_memory_without_reserve(limit.bytes);
+    return status;
 }
 
 enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct xb_error *error)

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* O_DIRECT */
 #include "reader.h"
 
-#include "reader_internal.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

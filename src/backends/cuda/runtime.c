@@ -172,8 +172,6 @@ ADAPTER(copy_rows,
         cudaMemcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count, kind_of(way),
         stream)
 
-/* In this mode only the calling thread's own calls are kept from breaking the capture; other
- * threads may use other devices meanwhile. */
 ADAPTER(begin_capture, (void *stream), cudaStreamBeginCapture, stream,
         cudaStreamCaptureModeThreadLocal)
 ADAPTER(end_capture, (void *stream, void **graph), cudaStreamEndCapture, stream,

@@ -58,10 +58,9 @@ static enum xb_status allocate_device(struct gpu_buffer *buffer, struct xb_error
         error, runtime, runtime->allocate(&buffer->address, whole_blocks(buffer->base.bytes)),
         "cannot allocate %llu bytes of device memory; try a smaller --size",
         (unsigned long long)buffer->base.bytes);
-    if (status != XB_OK)
-        return status;
-    buffer->kernel_address = buffer->address;
-    return XB_OK;
+    if (status == XB_OK)
+        buffer->kernel_address = buffer->address;
+    return status;
 }
 
 /* Check for free host memory before pinning any, here and below: the machine suffers if more is
@@ -179,10 +178,9 @@ static enum xb_status allocate_managed(struct gpu_buffer *buffer, struct xb_erro
         XB_GPU(error, runtime, runtime->allocate_managed(&buffer->address, whole_blocks(bytes)),
                "cannot allocate %llu bytes of managed memory; try a smaller --size",
                (unsigned long long)bytes);
-    if (status != XB_OK)
-        return status;
-    buffer->kernel_address = buffer->address;
-    return XB_OK;
+    if (status == XB_OK)
+        buffer->kernel_address = buffer->address;
+    return status;
 }
 
 /* Refuses a kind of memory that the device does not have. */

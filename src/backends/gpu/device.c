@@ -139,10 +139,9 @@ static enum xb_status read_max_pitch(struct xb_gpu_device *device, struct xb_err
         XB_GPU(error, runtime, runtime->max_pitch(device->ordinal, &bytes),
                "cannot read how far apart the rows of a copy on %s device %u may be", runtime->name,
                device->base.info.index);
-    if (status != XB_OK)
-        return status;
-    device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
-    return XB_OK;
+    if (status == XB_OK)
+        device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
+    return status;
 }
 
 static enum xb_status prepare_kernels(struct xb_gpu_device *device, struct xb_error *error)
@@ -211,8 +210,7 @@ enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_byt
     status =
         XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
                "cannot read the free memory of %s device %u", runtime->name, device->info.index);
-    if (status != XB_OK)
-        return status;
-    *free_bytes = free_now;
-    return XB_OK;
+    if (status == XB_OK)
+        *free_bytes = free_now;
+    return status;
 }

@@ -82,7 +82,8 @@ enum xb_gpu_order {
     X(copy_rows, (void *target, size_t target_pitch, const void *source, size_t source_pitch,      \
                   size_t bytes, size_t count, enum xb_gpu_way way, void *stream))                  \
     /* What is enqueued between the two goes into a graph and does not run. The calling thread     \
-     * alone is concerned. NULL, all six, where the backend has no such capability. */             \
+     * alone is concerned: others may use other devices meanwhile. NULL, all six, where the        \
+     * backend has no such capability. */                                                          \
     X(begin_capture, (void *stream))                                                               \
     X(end_capture, (void *stream, void **graph))                                                   \
     X(instantiate, (void **executable, void *graph))                                               \

@@ -12,10 +12,9 @@ enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned
         XB_GPU(error, runtime, runtime->can_access_peer(&answer, (int)index, (int)other),
                "cannot read what %s device %u can do with the memory of device %u", runtime->name,
                index, other);
-    if (status != XB_OK)
-        return status;
-    *can_access = answer != 0;
-    return XB_OK;
+    if (status == XB_OK)
+        *can_access = answer != 0;
+    return status;
 }
 
 enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,

@@ -35,10 +35,9 @@ static enum xb_status read_attribute(unsigned index, hipDeviceAttribute_t attrib
         XB_GPU(error, &xb_hip_runtime,
                XB_HIP_CALL(attribute, "hipDeviceGetAttribute", &answer, attribute, (int)index),
                "cannot read whether HIP device %u has %s", index, what);
-    if (status != XB_OK)
-        return status;
-    *value = answer != 0;
-    return XB_OK;
+    if (status == XB_OK)
+        *value = answer != 0;
+    return status;
 }
 
 struct attributes {
