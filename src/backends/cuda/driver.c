@@ -70,7 +70,6 @@ static void check_version(struct xb_probe *probe, cudaError_t counted)
     else
         XB_GPU_FOUND(check, "supports CUDA %s, enough for runtime %s", version,
                      probe->runtime_version);
-
     read_driver_version(probe->driver_version, sizeof probe->driver_version);
     if (probe->driver_version[0] == '\0' && driver > 0)
         snprintf(probe->driver_version, sizeof probe->driver_version, "CUDA %s", version);
@@ -101,7 +100,6 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
      * work without a driver in CUDA 11. */
     int runtime = CUDART_VERSION;
     format_version(runtime, probe->runtime_version, sizeof probe->runtime_version);
-
     /* The runtime opens this library too. But if it is missing, the runtime reports a driver that
      * is too old, so we look for it first. */
     const char *library = "libcuda.so.1";
@@ -120,7 +118,6 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
                        library);
     }
     XB_GPU_FOUND(check, "found");
-
     int count = 0; /* stays 0 if counting fails */
     cudaError_t counted = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
@@ -129,7 +126,6 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
     if (probe->device_count == 0)
         return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "cudaGetDeviceCount", (int64_t)counted,
                               cudaGetErrorName(counted), "CUDA: no usable device");
-
     struct xb_driver *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the CUDA backend");

@@ -5,7 +5,6 @@
 
 #include "xferbench/slot_checks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct cuda_file {

@@ -73,6 +73,7 @@ struct xb_nvml_field {
     X(link_errors, nvmlDeviceGetNvLinkErrorCounter,                                                \
       (xb_nvml_device device, unsigned link, int counter, unsigned long long *count))
 struct xb_nvml {
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define X(field, symbol, parameters) int(*field) parameters;
     XB_NVML_FUNCTIONS(X)
 #undef X

@@ -96,8 +96,10 @@ enum xb_gpu_order {
     X(can_access_peer, (int *can_access, int ordinal, int other))                                  \
     X(open_peer, (int other))                                                                      \
     X(close_peer, (int other))
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
 #define XB_GPU_DECLARE_CALL(slot, parameters) struct xb_gpu_outcome(*slot) parameters;
 #define XB_GPU_FILL_CALL(slot, parameters) .slot = slot,
+/* NOLINTEND(bugprone-macro-parentheses) */
 /* The head of a runtime's table: its name, and the calls as static functions named as the slots. */
 #define XB_GPU_RUNTIME(called) XB_GPU_CALLS(XB_GPU_FILL_CALL).name = called
 

@@ -166,7 +166,6 @@ static void set_kernels(struct xb_device_info *info, const struct attributes *fo
     char reason[256] = "HIP does not tell the device's architecture, for which they are compiled";
     bool kernels = library_has("kernels", reason, sizeof reason) && info->architecture[0] != '\0';
     set_capability(info, XB_CAP_KERNELS, kernels, reason);
-
     /* A hold is a kernel that spins on mapped host memory. */
     const char *blocking = blocking_variable();
     bool hold = kernels && library_has("mapped", reason, sizeof reason);

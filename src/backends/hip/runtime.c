@@ -40,7 +40,6 @@ ADAPTER(release, (void *address), "hipFree", address)
 static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb_memory memory)
 {
     unsigned flags = hipHostMallocCoherent | hipHostMallocNumaUser;
-
     if (memory == XB_MEMORY_MAPPED)
         flags |= hipHostMallocMapped;
     return XB_HIP_CALL(allocate_host, "hipHostMalloc", address, bytes, flags);

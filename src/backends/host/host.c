@@ -7,6 +7,7 @@
  */
 #include "host.h"
 
+#include "machine/environment.h"
 #include "machine/host_memory.h"
 
 #include "xferbench/slot_checks.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* How many operations may be enqueued behind a hold. The queue is a list and never blocks, so any
  * number would do. */
@@ -42,26 +42,6 @@ static void driver_close(struct xb_driver *driver)
     free(driver);
 }
 
-/* Reads the CPU's name from /proc/cpuinfo. Not every architecture has this key: the name is then
- * "CPU". */
-static void read_cpu_name(char *name, size_t size)
-{
-    snprintf(name, size, "CPU");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (file == NULL)
-        return;
-    char line[256];
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "model name", 10) != 0)
-            continue;
-        const char *value = strchr(line, ':');
-        if (value != NULL)
-            snprintf(name, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
-        break;
-    }
-    fclose(file);
-}
-
 static enum xb_status device_info(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error)
 {
@@ -70,10 +50,12 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
         return XB_FAIL(error, XB_ERR_USAGE, "the host backend has one device, 0; there is no %u",
                        index);
     memset(info, 0, sizeof *info);
-    read_cpu_name(info->name, sizeof info->name);
-    long pages = sysconf(_SC_PHYS_PAGES);
-    long page_size = sysconf(_SC_PAGESIZE);
-    info->memory_bytes = pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : 0;
+    struct xb_host_facts facts;
+    xb_host_facts_read(&facts);
+    /* Not every architecture tells its CPUs' name. */
+    snprintf(info->name, sizeof info->name, "%s",
+             facts.cpu_model[0] != '\0' ? facts.cpu_model : "CPU");
+    info->memory_bytes = facts.memory_bytes;
     info->capabilities = XB_CAP_REGISTER | XB_CAP_HOLD | XB_CAP_KERNELS | XB_CAP_MAPPED |
                          XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS | XB_CAP_FILE;
     info->held_operations = HELD_OPERATIONS;

@@ -28,7 +28,6 @@ static void run_kernel_copy(const struct xb_host_work *work)
     char *target = work->target;
     const char *source = work->source;
     uint64_t words = work->bytes / 8;
-
     if (work->access == XB_ACCESS_SEQUENTIAL) {
         run_move(work);
         return;
@@ -44,7 +43,6 @@ static void run_kernel_copy(const struct xb_host_work *work)
 static void run_compute(const struct xb_host_work *work)
 {
     char *target = work->target;
-
     for (uint64_t left = work->bytes; left >= 8; left -= 8, target += 8) {
         unsigned long long word;
         memcpy(&word, target, 8);
