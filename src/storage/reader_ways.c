@@ -2,14 +2,12 @@
 #define _GNU_SOURCE /* O_DIRECT */
 #include "reader.h"
 
-#include "reader_internal.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 struct xb_reader {
