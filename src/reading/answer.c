@@ -57,22 +57,24 @@ static void add_ways(struct xb_reading *reading, const struct xb_record_case *to
 static bool add_from(struct xb_reading *reading, const struct xb_record_case *best)
 {
     double least = NEARLY * xb_reading_speed(reading, best);
-    uint64_t from = best->bytes;
-    bool is_open = (double)from / xb_reading_median(reading, best, &xb_figure_wall_time) >= least;
-    if (!is_open)
-        return false;
-    for (uint64_t bytes = from; (bytes = xb_rows_size_below(reading->record, bytes)) > 0;) {
-        struct xb_record_case twin = *best;
+    struct xb_record_case twin = *best;
+    uint64_t from = 0; /* the smallest size measured that is as fast, and all above it */
+    for (uint64_t bytes = best->bytes; bytes > 0;
+         bytes = xb_rows_size_below(reading->record, bytes)) {
         twin.bytes = bytes;
         const struct xb_record_case *test = xb_record_find(reading->record, &twin);
-        is_open = is_open && test != NULL && xb_reading_has(reading, test, &xb_figure_bandwidth) &&
-                  (double)bytes / xb_reading_median(reading, test, &xb_figure_wall_time) >= least;
-        from = is_open ? bytes : from;
+        if (test == NULL || !xb_reading_has(reading, test, &xb_figure_bandwidth))
+            continue;
+        double seconds = xb_reading_median(reading, test, &xb_figure_wall_time);
+        if ((double)bytes / seconds >= least) {
+            from = bytes;
+            continue;
+        }
+        if (from > 0)
+            xb_reading_phrase(reading, " A whole copy reaches 90 % of that from {size} on.", from);
+        return from > 0;
     }
-    if (is_open)
-        return false;
-    xb_reading_phrase(reading, " A whole copy reaches 90 % of that from {size} on.", from);
-    return true;
+    return false;
 }
 
 /* The way that is how a program copies that did nothing for its copies; NULL for none. */
@@ -104,7 +106,7 @@ static void add_rest(struct xb_reading *reading, int device, const struct xb_rea
         xb_reading_add(reading, " From about %.0f KiB on the bytes take longer.",
                        ceiling * xb_reading_median(reading, best, &xb_figure_latency_host) / 1024);
     if (best->latency || add_from(reading, best) || ordinary[0] == NULL || ordinary[1] == NULL ||
-        best == ordinary[0])
+        best == ordinary[0] || from->best == ordinary[1])
         return;
     xb_reading_add(reading, " Pageable memory: ");
     add_speed(reading, ordinary[0], "");
@@ -135,27 +137,44 @@ static bool say_fastest(struct xb_reading *reading, int device, uint64_t bytes)
     return true;
 }
 
-static bool has_figure(const struct xb_reading *reading, const struct xb_record_case *test,
-                       const void *argument)
+/* What the mode is about, or else what a copy is. */
+static const struct xb_figure *headline_of(const struct xb_record_case *test)
 {
-    (void)argument;
-    return xb_reading_has(reading, test, xb_reading_figure(test));
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    return mode != NULL && mode->headline != NULL && !test->latency ? mode->headline
+                                                                    : xb_reading_figure(test);
 }
 
-/* Cases that are no copies one way: the largest rate, or the least fixed cost. */
+/* Cases that are no copies one way: the largest rate, or the least time. */
 static bool say_best(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    const struct xb_record_case *best =
-        xb_reading_fastest(reading, device, bytes, has_figure, NULL);
+    const struct xb_record_cases sized = xb_record_of_size(reading->record, bytes);
+    const struct xb_record_case *best = NULL;
+    const struct xb_figure *figure = NULL;
+    double most = 0;
     char text[32];
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        double median = xb_reading_median(reading, test, headline_of(test));
+        double speed = headline_of(test)->more_is_better ? median : 1 / median;
+        if (test->device != device || (figure != NULL && headline_of(test) != figure) ||
+            !xb_reading_has(reading, test, headline_of(test)) || !(speed > most))
+            continue;
+        most = speed;
+        best = test;
+        figure = headline_of(test);
+    }
     if (best == NULL)
         return false;
-    if (!xb_reading_figure(best)->more_is_better)
-        xb_reading_phrase(
-            reading, best->latency ? "Fixed cost of a copy at {size}: " : "At {size}: ", bytes);
-    xb_reading_phrase(reading, reading->words.length > 0 ? "{name}, " : "{name}: ", best);
-    add_speed(reading, best, " GB/s");
-    xb_reading_add(reading, " %s", xb_direction_words(best));
+    if (best->latency)
+        xb_reading_phrase(reading, "Fixed cost of a copy at {size}: ", bytes);
+    else if (!figure->more_is_better)
+        xb_reading_phrase(reading, "Least time at {size}: ", bytes);
+    xb_reading_phrase(reading, figure->more_is_better ? "{name}: " : "{name}, ", best);
+    if (figure->more_is_better)
+        xb_reading_phrase(reading, "{rate} GB/s {text}", most, xb_direction_words(best));
+    else
+        xb_reading_phrase(reading, "{duration} {text}", 1 / most, xb_direction_words(best));
     if (reading->list->many_devices || best->peer >= 0)
         xb_reading_add(reading, ", GPU %s", xb_record_case_device(best, text, sizeof text));
     xb_reading_add(reading, ".");
@@ -248,11 +267,12 @@ static const char *text_of_all(const struct xb_reading_list *list)
 static void keep(struct xb_reading *reading, const char *before, const char *text)
 {
     size_t length = strlen(text), room = MOST_LETTERS - strlen(before);
-    for (size_t end = length > room ? room : 0; end > 0; end--)
-        if (strncmp(text + end - 1, ". ", 2) == 0) { /* not within a number */
-            length = end;
+    bool is_whole = length <= room;
+    for (length = is_whole ? length : room; !is_whole && length > 0; length--)
+        if (strncmp(text + length - 1, ". ", 2) == 0) /* not within a number */
             break;
-        }
+    if (length == 0)
+        length = room;
     reading->list->answer =
         xb_arena_print(&reading->list->texts, "%s%.*s", before, (int)length, text);
     if (reading->list->answer == NULL)

@@ -4,6 +4,8 @@
 
 #include "record/rows.h"
 
+#include <math.h>
+
 static double share_of_alone(const struct xb_reading *reading, const struct xb_record_case *test)
 {
     return xb_reading_median(reading, test, &xb_figure_share_of_alone);
@@ -70,11 +72,14 @@ static void add_shares(struct xb_reading *reading, const struct xb_record_case *
     bool keeps = share_of_alone(reading, least) >= KEEPS;
     xb_reading_add(reading, " Each GPU keeps %s", keeps ? "its speed: " : "");
     xb_reading_add_share(reading, share_of_alone(reading, least));
-    if (known > 1) {
+    bool is_one =
+        lround(100 * share_of_alone(reading, least)) == lround(100 * share_of_alone(reading, last));
+    if (!is_one) {
         xb_reading_add(reading, " (GPU %d) to ", least->device);
         xb_reading_add_share(reading, share_of_alone(reading, last));
+        xb_reading_add(reading, " (GPU %d)", last->device);
     }
-    xb_reading_add(reading, " (GPU %d) of what it reaches alone%s.", last->device,
+    xb_reading_add(reading, " of what it reaches alone%s.",
                    known < count ? ", as far as that was measured" : "");
     if (keeps && known == count)
         xb_reading_is_fine(reading);

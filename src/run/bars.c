@@ -21,6 +21,7 @@
 #define MOST_ACROSS 7 /* values beside each other */
 #define LEAST_CURVE 3 /* values */
 #define MOST_BESIDE_CURVE 5
+#define MOST_VALUES 24 /* below each other */
 #define MOST_AXIS 64
 
 /* What a group of rows has in common, in the order in which groups are printed. */
@@ -38,15 +39,18 @@ struct bar {
     const struct xb_record_case *test;
     struct xb_statistics s; /* of its main figure, in GB/s or in seconds */
     int decimals;           /* of its rate */
-    double copy_time;       /* of a small copy, from the call until it is done; else NAN */
-    const char *flaw;       /* why it counts for less: "" for nothing */
-    size_t method;          /* the same for what differs in the axis alone */
-    uint64_t part;          /* what has tables of its own: the size, where a parameter is swept */
+    double copy_time;       /* of a small copy, from the call until it is done; else INFINITY */
+    const struct xb_figure *figure; /* its main one */
+    bool is_encoded;                /* its data crosses the link in another form */
+    const char *flaw;               /* why it counts for less: "" for nothing */
+    size_t method;                  /* the same for what differs in the axis alone */
+    uint64_t part; /* what has tables of its own: the size, where a parameter is swept */
     char name[96];
 };
 
 struct overview {
     FILE *stream;
+    bool only_sweeps; /* nothing of one value */
     const struct xb_record *record;
     struct xb_parameters parameters;
     const bool *told; /* for each case: it stands elsewhere */
@@ -119,31 +123,61 @@ static const char *flaw_of(const struct overview *view, const struct xb_record_c
                                                  : "";
 }
 
-/* Takes the cases that have a figure and stand nowhere else. */
+static void set_figure(const struct overview *view, struct bar *bar)
+{
+    const struct xb_record_case *test = bar->test;
+    double unit = is_time(test) ? 1 : 1e9;
+    double whole = xb_record_median(view->record, test, xb_figure_wall_time.name);
+    if (!xb_record_describe(view->record, test, bar->figure->name, &bar->s))
+        return;
+    bar->s.median /= unit;
+    bar->s.p99 /= unit;
+    bar->s.ci95_low /= unit;
+    bar->s.ci95_high /= unit;
+    bar->decimals = decimals_of(&bar->s);
+    if (!is_time(test) && test->bytes < XB_LARGE_BYTES && isfinite(whole))
+        bar->copy_time = whole;
+}
+
+/* Takes the cases that have a figure, or failed, and stand nowhere else. */
 static void take_bars(struct overview *view)
 {
     for (size_t i = 0; i < view->record->case_count; i++) {
         const struct xb_record_case *test = &view->record->cases[i];
-        struct bar bar = {.test = test, .part = view->swept != NULL ? test->bytes : 0};
+        const struct xb_mode *mode = xb_mode_find(test->mode);
+        struct bar bar = {.test = test,
+                          .figure = figure_of(test),
+                          .flaw = flaw_of(view, test),
+                          .copy_time = (double)INFINITY,
+                          .is_encoded = mode != NULL && mode->crosses_otherwise && mode->only_named,
+                          .part = view->swept != NULL ? test->bytes : 0};
         bool is_here = view->swept_by[i] == view->swept &&
                        (view->swept == NULL || strcmp(test->mode, view->mode->name) == 0);
-        if (view->told[i] || !is_here ||
-            !xb_record_describe(view->record, test, figure_of(test)->name, &bar.s))
+        if (view->told[i] || !is_here)
             continue;
-        double unit = is_time(test) ? 1 : 1e9;
-        bar.s.median /= unit;
-        bar.s.p99 /= unit;
-        bar.s.ci95_low /= unit;
-        bar.s.ci95_high /= unit;
-        bar.decimals = decimals_of(&bar.s);
-        bar.copy_time = is_time(test) || test->bytes >= XB_LARGE_BYTES
-                            ? (double)NAN
-                            : xb_record_median(view->record, test, xb_figure_wall_time.name);
-        bar.flaw = flaw_of(view, test);
+        set_figure(view, &bar);
+        if (!(bar.s.median > 0) &&
+            xb_record_summarize(view->record, test).status != XB_RESULT_ERROR)
+            continue;
         name_bar(view, &bar);
         widen_names(view, &bar);
         view->bars[view->count++] = bar;
     }
+}
+
+/* Orders by the parameters but that one. */
+static int by_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
+                         const char *but)
+{
+    int order =
+        (a->parameter_count > b->parameter_count) - (a->parameter_count < b->parameter_count);
+    for (size_t i = 0; order == 0 && i < a->parameter_count; i++) {
+        const char *left = a->parameters[i].value, *right = b->parameters[i].value;
+        order = strcmp(a->parameters[i].name, b->parameters[i].name);
+        if (order == 0 && strcmp(a->parameters[i].name, but) != 0)
+            order = strcmp(left != NULL ? left : "", right != NULL ? right : "");
+    }
+    return order;
 }
 
 static int by_method(const void *a, const void *b, void *of)
@@ -155,14 +189,7 @@ static int by_method(const void *a, const void *b, void *of)
     if (view->swept == NULL)
         return xb_cases_order(left, right, but);
     int order = xb_cases_order(left, right, but | XB_BUT_PARAMETERS);
-    if (order == 0)
-        order = xb_record_case_node(left) - xb_record_case_node(right);
-    for (const struct xb_parameter *own = view->mode->parameters; order == 0 && own->option != NULL;
-         own++)
-        if (own->option != view->swept)
-            order = strcmp(xb_record_parameter(left, own->option->name),
-                           xb_record_parameter(right, own->option->name));
-    return order;
+    return order != 0 ? order : by_parameters(left, right, view->swept->name);
 }
 
 /* Numbers the methods; whether one was measured on several devices. */
@@ -185,15 +212,24 @@ static int by_device(const struct bar *a, const struct bar *b)
                                               : (a->part > b->part) - (a->part < b->part);
 }
 
-/* By device, kind and size; then the fastest first. */
+/* What stands in one table: the same figure, of data in the same form, the same way. */
+static int by_table(const struct bar *a, const struct bar *b)
+{
+    int order = is_time(a->test) - is_time(b->test);
+    if (order == 0)
+        order = strcmp(a->figure->name, b->figure->name);
+    if (order == 0)
+        order = a->is_encoded - b->is_encoded;
+    return order != 0 ? order : (int)kind_of(a->test) - (int)kind_of(b->test);
+}
+
+/* By device, table and size; then the fastest first. */
 static int by_group(const struct bar *a, const struct bar *b)
 {
     if (by_device(a, b) != 0)
         return by_device(a, b);
-    if (is_time(a->test) != is_time(b->test))
-        return is_time(a->test) - is_time(b->test);
-    if (kind_of(a->test) != kind_of(b->test))
-        return (int)kind_of(a->test) - (int)kind_of(b->test);
+    if (by_table(a, b) != 0)
+        return by_table(a, b);
     return (a->test->bytes > b->test->bytes) - (a->test->bytes < b->test->bytes);
 }
 
@@ -269,14 +305,20 @@ static void add_column(struct xb_table *table, const char *title, bool is_right,
 /* A rate whose decimal point stands below those of its column. */
 static void rate_cell(struct xb_table *table, double rate, int decimals, int most)
 {
+    if (!(rate > 0)) { /* it failed */
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+        return;
+    }
     int behind = most - decimals + (decimals == 0 && most > 0);
     xb_table_cell(table, XB_COLOUR_NONE, "%.*f%*s", decimals, rate, behind, "");
 }
 
 static void duration_cell(struct xb_table *table, double seconds)
 {
-    char text[32];
-    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_duration_format(seconds, text, sizeof text));
+    char text[32] = "-";
+    if (isfinite(seconds) && seconds > 0)
+        xb_duration_format(seconds, text, sizeof text);
+    xb_table_cell(table, XB_COLOUR_NONE, "%s", text);
 }
 
 /* "55.31-55.38", "1.20 ms-1.31 ms"; of latencies their 99th percentile. */
@@ -284,7 +326,7 @@ static void interval_cell(struct xb_table *table, const struct bar *bar)
 {
     char low[32], high[32];
     const struct xb_statistics *s = &bar->s;
-    if (bar->test->latency)
+    if (bar->test->latency && isfinite(s->p99))
         duration_cell(table, s->p99);
     else if (!s->has_interval)
         xb_table_cell(table, XB_COLOUR_NONE, "-");
@@ -312,10 +354,10 @@ static void part_cell(const struct overview *view, struct xb_table *table, const
 {
     char text[32];
     double value = xb_record_median(view->record, bar->test, figure->name);
-    if (!isfinite(value))
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-    else if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
         duration_cell(table, value);
+    else if (!isfinite(value))
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
     else
         xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_rate_text(value, text, sizeof text));
 }
@@ -327,18 +369,15 @@ struct group {
     const struct xb_mode_part *parts; /* ends with a title of NULL */
     double ceiling, whole;            /* of the link, 0 for not known; what a full bar stands for */
     int decimals;
-    bool has_bars, has_intervals;
+    bool has_bars, has_intervals, has_p99;
     bool is_small; /* copies by how long they take: the device's rate leaves out what starts them */
 };
 
 static struct group group_of(const struct overview *view, const struct bar *bars, size_t count)
 {
     static const struct xb_mode_part none = {NULL, NULL};
-    struct group group = {.bars = bars,
-                          .count = count,
-                          .parts = parts_of(bars, count),
-                          .ceiling = is_time(bars[0].test) ? 0 : ceiling_of(view, bars[0].test),
-                          .has_bars = count > 1 || kind_of(bars[0].test) != OTHER};
+    struct group group = {
+        .bars = bars, .count = count, .parts = parts_of(bars, count), .has_bars = true};
     double most = 0, least = (double)INFINITY;
     group.is_small = group.parts == NULL && kind_of(bars[0].test) != OTHER;
     group.parts = group.parts != NULL ? group.parts : &none;
@@ -348,16 +387,17 @@ static struct group group_of(const struct overview *view, const struct bar *bars
             most = fmax(most, bars[i].s.median);
             least = fmin(least, bars[i].copy_time);
         }
-        group.is_small &= isfinite(bars[i].copy_time);
+        group.is_small &= bars[i].flaw[0] != '\0' || isfinite(bars[i].copy_time);
         group.has_intervals |= bars[i].s.has_interval || bars[i].test->latency;
+        group.has_p99 |= bars[i].test->latency && isfinite(bars[i].s.p99);
         /* Rates of copies within a GPU and over its link are not held against each other. */
         group.has_bars &= strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
     }
-    /* Data that crosses the link in another form is not held against the link. */
-    const struct xb_mode *mode = xb_mode_find(bars[0].test->mode);
-    bool is_encoded = mode != NULL && mode->crosses_otherwise && mode->only_named;
-    if (is_encoded || group.is_small || most > group.ceiling)
+    if (!is_time(bars[0].test) && !bars[0].is_encoded && !group.is_small)
+        group.ceiling = ceiling_of(view, bars[0].test);
+    if (most > group.ceiling) /* the link was read wrongly */
         group.ceiling = 0;
+    group.has_bars &= count > 1 || group.ceiling > 0;
     group.whole = group.is_small ? least : group.ceiling > 0 ? group.ceiling : most;
     return group;
 }
@@ -379,7 +419,7 @@ static void add_columns(const struct overview *view, const struct group *group, 
         add_column(table, "whole copy", true, 0);
     add_column(table, is_times ? "TIME" : "GB/s", true, 0);
     if (group->has_intervals)
-        add_column(table, group->bars[0].test->latency ? "p99" : "95 % interval", true, 1);
+        add_column(table, group->has_p99 ? "p99" : "95 % interval", true, 1);
     for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++)
         add_column(table, part->title, true, 0);
     if (group->has_bars) {
@@ -577,6 +617,12 @@ static double share_of(const struct bar *bar, double whole)
     return bar != NULL && bar->flaw[0] == '\0' ? bar->s.median / whole : 0;
 }
 
+/* Which of the values are shown: as many as have room, evenly, with the first and the last. */
+static size_t place_across(const struct axis *axis, size_t index, size_t across)
+{
+    return across > 1 ? index * (axis->count - 1) / (across - 1) : 0;
+}
+
 /* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s" */
 static void matrix_title(const struct bar *bars, size_t count, const struct axis *axis,
                          bool names_devices, struct xb_words *words)
@@ -590,13 +636,14 @@ static void matrix_title(const struct bar *bars, size_t count, const struct axis
         xb_words_add(words, ", GB/s");
 }
 
+static const char *const briefs[KINDS] = {"To, GB/s", "Back, GB/s", NULL};
+
 /* One method in every size: sizes go down, its directions stand beside each other with bars. */
 static enum xb_status print_sweep(struct overview *view, const struct grid *grid)
 {
     const struct bar *first[KINDS] = {NULL};
     double whole[KINDS] = {0};
     int decimals[KINDS] = {0};
-    static const char *const briefs[] = {"To, GB/s", "Back, GB/s", NULL};
     char text[64];
     struct xb_words name = {.length = 0};
     struct xb_table *table = xb_table_new();
@@ -625,7 +672,9 @@ static enum xb_status print_sweep(struct overview *view, const struct grid *grid
                                                              .is_right = true});
         add_column(table, "", false, 1);
     }
-    for (size_t v = 0; v < grid->axis.count; v++) {
+    size_t lines = grid->axis.count < MOST_VALUES ? grid->axis.count : MOST_VALUES;
+    for (size_t line = 0; line < lines; line++) {
+        size_t v = place_across(&grid->axis, line, lines);
         xb_table_row(table);
         xb_table_cell(table, XB_COLOUR_NONE, "%s", value_text(&grid->axis, v, text, sizeof text));
         for (enum kind kind = TO; kind < KINDS; kind++) {
@@ -636,13 +685,10 @@ static enum xb_status print_sweep(struct overview *view, const struct grid *grid
             xb_table_bar(table, share_of(bar, whole[kind]));
         }
     }
-    return print_table(view, table);
-}
-
-/* Which of the values stand across: as many as have room, evenly, with the first and the last. */
-static size_t place_across(const struct axis *axis, size_t index, size_t across)
-{
-    return across > 1 ? index * (axis->count - 1) / (across - 1) : 0;
+    enum xb_status status = print_table(view, table);
+    if (status == XB_OK && (lines < grid->axis.count || grid->axis.has_more))
+        fputs("  other values: --columns all\n", view->stream);
+    return status;
 }
 
 /* All values of a method, against the largest of any method. */
@@ -679,6 +725,15 @@ static int most_decimals(const struct grid *grid, const struct bar *rows, size_t
     return most;
 }
 
+/* Whether it was measured with any of the values shown. */
+static bool shows_any(const struct grid *grid, size_t method, size_t across)
+{
+    for (size_t a = 0; a < across; a++)
+        if (find_bar(grid, method, place_across(&grid->axis, a, across)) != NULL)
+            return true;
+    return false;
+}
+
 /* A method's name and values; `decimals` of each column. */
 static void add_line(const struct grid *grid, size_t method, const char *name, size_t across,
                      const int *decimals, struct xb_table *table)
@@ -697,20 +752,26 @@ static enum xb_status print_matrix(struct overview *view, const struct grid *gri
 {
     const struct axis *axis = &grid->axis;
     char text[32];
-    int decimals[MOST_ACROSS] = {0};
+    int decimals[MOST_AXIS] = {0};
     bool has_curve = axis->by != BY_DEVICE && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
-    size_t most = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
+    size_t most = has_curve               ? MOST_BESIDE_CURVE
+                  : axis->by == BY_DEVICE ? MOST_AXIS /* none is left out */
+                                          : MOST_ACROSS;
     size_t across = axis->count < most ? axis->count : most;
-    size_t lines = 0;
+    size_t lines = 0, more = 0;
     struct xb_table *table = xb_table_new();
     struct xb_words title = {.length = 0};
     matrix_title(rows, count, axis, names_devices, &title);
     if (axis->by == BY_OPTION)
         xb_words_add(&title, " by %s", axis->option->name);
-    xb_table_add_column(table, &(struct xb_table_column){.title = title.text, .least = 16});
+    const char *brief =
+        axis->by == BY_DEVICE && !is_time(rows[0].test) ? briefs[kind_of(rows[0].test)] : NULL;
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = title.text, .brief = brief, .least = 16});
     for (size_t a = 0; a < across; a++) {
         size_t place = place_across(axis, a, across);
-        bool is_end = a == 0 || a + 1 == across; /* in a narrow line the ends stay */
+        /* In a narrow line the ends stay, and every device. */
+        bool is_end = a == 0 || a + 1 == across || axis->by == BY_DEVICE;
         add_column(table, value_text(axis, place, text, sizeof text), true,
                    is_end ? 0 : (unsigned char)(2 - a % 2));
         decimals[a] = most_decimals(grid, rows, count, place);
@@ -720,17 +781,22 @@ static enum xb_status print_matrix(struct overview *view, const struct grid *gri
     for (size_t v = axis->count; v-- > 0;) /* rows of one value: the fastest first, by_rate() */
         for (size_t k = 0; k < count; k++) {
             bool is_here = value_of(axis, rows[k].test) == axis->values[v];
-            if (!is_here || !is_last(grid, &rows[k]) || ++lines > MOST_ROWS)
+            if (!is_here || !is_last(grid, &rows[k]))
                 continue;
+            if (lines == MOST_ROWS || !(has_curve || shows_any(grid, rows[k].method, across))) {
+                more++;
+                continue;
+            }
+            lines++;
             add_line(grid, rows[k].method, rows[k].name, across, decimals, table);
             if (has_curve)
                 curve_cell(table, grid, rows, count, rows[k].method);
         }
     enum xb_status status = print_table(view, table);
-    if (status == XB_OK && lines > MOST_ROWS)
-        fprintf(view->stream, "  and %zu more: --columns all\n", lines - MOST_ROWS);
+    if (status == XB_OK && more > 0)
+        fprintf(view->stream, "  and %zu more: --columns all\n", more);
     if (status == XB_OK && axis->has_more)
-        fputs("  smaller values: --columns all\n", view->stream);
+        fputs("  other values: --columns all\n", view->stream);
     return status;
 }
 
@@ -762,10 +828,11 @@ static enum xb_status print_device(struct overview *view, struct bar *bars, size
     bool is_sweep = !beside && grid.axis.count > 2 && is_one_method(bars, count);
     if (is_sweep)
         status = print_sweep(view, &grid);
-    for (size_t i = 0, equal = 0; !is_sweep && status == XB_OK && i < count; i += equal) {
+    bool is_told = view->only_sweeps && (!grid.sweeps || beside);
+    for (size_t i = 0, equal = 0; !is_sweep && !is_told && status == XB_OK && i < count;
+         i += equal) {
         equal = 1;
-        while (i + equal < count && kind_of(bars[i].test) == kind_of(bars[i + equal].test) &&
-               is_time(bars[i].test) == is_time(bars[i + equal].test) &&
+        while (i + equal < count && by_table(&bars[i], &bars[i + equal]) == 0 &&
                (grid.sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
             equal++;
         status = grid.sweeps ? print_matrix(view, &grid, bars + i, equal, names_devices)
@@ -778,10 +845,7 @@ static enum xb_status print_device(struct overview *view, struct bar *bars, size
 /* By kind, for devices beside each other. */
 static int by_kind(const void *a, const void *b)
 {
-    const struct bar *left = a, *right = b;
-    int kind = is_time(left->test) - is_time(right->test);
-    kind = kind != 0 ? kind : (int)kind_of(left->test) - (int)kind_of(right->test);
-    return kind != 0 ? kind : by_rate(a, b);
+    return by_table(a, b) != 0 ? by_table(a, b) : by_rate(a, b);
 }
 
 /* Bars of what a parameter is swept in, or of the rest. */
@@ -855,19 +919,11 @@ static const struct xb_option *swept_option(const struct xb_record *record,
     return NULL;
 }
 
-bool xb_overview_has_sweep(const struct xb_record *record)
-{
-    for (size_t i = 0; xb_modes[i] != NULL; i++)
-        if (swept_option(record, xb_modes[i]) != NULL)
-            return true;
-    return record->case_count > 0 &&
-           record->by_size[0]->bytes != record->by_size[record->case_count - 1]->bytes;
-}
-
 enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *told,
-                                struct xb_error *error)
+                                bool only_sweeps, struct xb_error *error)
 {
     struct overview view = {.stream = stream,
+                            .only_sweeps = only_sweeps,
                             .record = record,
                             .parameters = xb_parameters_that_differ(record),
                             .told = told,

@@ -116,12 +116,16 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
     for (size_t i = 0; i < count; i++) {
         char number[8], subject[64];
         snprintf(number, sizeof number, "%zu", i + 1);
-        xb_note_print(stream, number, 2, "%s%s",
-                      xb_reading_subject(list, advice[i], subject, sizeof subject),
-                      advice[i]->remedy);
+        size_t length = strlen(xb_reading_subject(list, advice[i], subject, sizeof subject));
+        if (length > 0) /* "1 GiB: " */
+            xb_note_print(stream, number, 2, "%s (%.*s)", advice[i]->remedy, (int)length - 2,
+                          subject);
+        else
+            xb_note_print(stream, number, 2, "%s", advice[i]->remedy);
     }
     for (size_t i = 0; i < list->count; i++)
-        if (list->entries[i].is_fine)
+        if (list->entries[i].is_fine &&
+            (list->answer == NULL || strcmp(list->answer, list->entries[i].text) != 0))
             xb_lines_print(stream, xb_terminal_prose_columns(stream), "Fine: %s",
                            list->entries[i].text);
 }

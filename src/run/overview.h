@@ -14,12 +14,11 @@
 void xb_overview_header(FILE *stream, const struct xb_record *record);
 
 /* The results as bars, the fastest first; of several sizes, devices or values of a parameter as a
- * small matrix, and of one method as its curve. `told`: for each case whether it stands elsewhere. XB_ERR_MEMORY only. */
+ * small matrix, and of one method as its curve. `told`: for each case whether it stands elsewhere;
+ * `only_sweeps`: nothing of one value. XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record,
-                                              const bool *told, struct xb_error *error);
-
-/* Whether there are several sizes, or values of a parameter. */
-bool xb_overview_has_sweep(const struct xb_record *record);
+                                              const bool *told, bool only_sweeps,
+                                              struct xb_error *error);
 
 /* What the reader's program should change, at most three things; what is fine. */
 void xb_overview_advice(FILE *stream, const struct xb_reading_list *list);

@@ -180,7 +180,7 @@ static enum xb_status print_together(FILE *stream, const struct xb_record *recor
 }
 
 /* Bars, curves and small matrices of what stands in no other table than that of rows. */
-static enum xb_status print_bars(FILE *stream, const struct xb_record *record,
+static enum xb_status print_bars(FILE *stream, const struct xb_record *record, bool only_sweeps,
                                  struct xb_error *error)
 {
     bool *told = calloc(record->case_count + 1, sizeof *told);
@@ -189,7 +189,7 @@ static enum xb_status print_bars(FILE *stream, const struct xb_record *record,
     for (size_t i = 0; i < record->case_count; i++)
         told[i] = !xb_table_has_row(record, &record->cases[i]) || record->cases[i].simultaneous ||
                   xb_case_is_in_matrix(record, &record->cases[i]);
-    enum xb_status status = xb_overview_bars(stream, record, told, error);
+    enum xb_status status = xb_overview_bars(stream, record, told, only_sweeps, error);
     free(told);
     return status;
 }
@@ -213,8 +213,7 @@ static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
         status = xb_matrix_print_nodes(stream, record, false, error);
     if (status == XB_OK)
         status = xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false, error);
-    return status == XB_OK && xb_overview_has_sweep(record) ? print_bars(stream, record, error)
-                                                            : status;
+    return status == XB_OK ? print_bars(stream, record, true, error) : status;
 }
 
 /* Bars; what they cannot show stands in tables. */
@@ -222,7 +221,7 @@ static enum xb_status print_overview(FILE *stream, const struct xb_record *recor
                                      struct xb_error *error)
 {
     const struct kinds kinds = kinds_of(record);
-    enum xb_status status = print_bars(stream, record, error);
+    enum xb_status status = print_bars(stream, record, false, error);
     if (status == XB_OK && kinds.together) {
         fputc('\n', stream);
         status = print_together(stream, record, kinds.most, error);

@@ -94,6 +94,36 @@ class Overview(Case):
         self.assertRegex(text, r"\n  pinned .* -  cut short\n\n")
         self.assertRegex(text, r"of 58.1\n  async .*█+.* %\n")
 
+    def test_what_failed_is_a_row(self):
+        def edit(document):
+            for row in document["results"]:
+                if row["mode"] == "pinned":
+                    row |= {"status": "error", "reason": "it broke", "verified": None, "figures": [], "samples_s": [],
+                            "timer": None, "stop_reason": None, "warnings": []}
+
+        self.assertEqual(len(re.findall(r"(?m)^  pinned .* FAILED$", self.show_edited("h200/all-256m", edit))), 2)
+
+    def test_every_device_is_there(self):
+        devices = {"XB_FAKE_DEVICES": "8"}
+        self.run_program("--mode", "pinned", "--device", "all", "--size", "64K", *FEW, "--json", "out.json", program=FAKE,
+                         environment=devices)
+        for columns in (60, 80):
+            text = self.on_terminal(columns, "show", "out.json").out
+            for device in range(8):
+                self.assertEqual(text.count(f"GPU {device}"), 2 + (device == 0), text)
+
+    def test_what_is_different_has_tables_of_its_own(self):
+        """Pinning, loads and jobs are times, of different things."""
+        self.run_program("--mode", "pin,loads,job", "--size", "2M", *FEW, "--json", "out.json", program=FAKE)
+        text = self.run_program("show", "out.json").out
+        self.assertRegex(text, r"\nTime, 2 MiB +TIME +IN +KERNEL +OUT ")
+        self.assertRegex(text, r"\nTo the GPU, 2 MiB +TIME +p99\n  loads")
+
+    def test_latencies_of_several_processes(self):
+        self.run_program("--mode", "pinned,pageable", "--latency", "--size", "4K", "--processes", "2", *FEW, "--json",
+                         "out.json", program=FAKE)
+        self.assertNotIn("nan", self.run_program("show", "out.json").out)
+
     def test_only_what_crosses_the_link_is_held_against_it(self):
         link = harness.read_json(os.path.join(SOURCE, "bench", "results", "h100", "all-256m.json"))["devices"][0]["link"]
 
@@ -122,7 +152,7 @@ class Overview(Case):
             ]
 
         text = self.show_edited("h200/all-256m", edit)
-        self.assertIn("  smaller values: --columns all\n", text)
+        self.assertIn("  other values: --columns all\n", text)
         self.assertIn("280 KiB", text)
 
     def test_modes(self):
