@@ -734,63 +734,90 @@ static bool shows_any(const struct grid *grid, size_t method, size_t across)
     return false;
 }
 
-/* A method's name and values; `decimals` of each column. */
-static void add_line(const struct grid *grid, size_t method, const char *name, size_t across,
-                     const int *decimals, struct xb_table *table)
+/* Methods beside some of the values. */
+struct matrix {
+    const struct grid *grid;
+    const struct bar *rows; /* those of the grid that are of one kind */
+    size_t count;
+    size_t across;
+    bool has_curve;
+    int decimals[MOST_AXIS]; /* of each column */
+};
+
+static struct matrix matrix_of(const struct grid *grid, const struct bar *rows, size_t count)
 {
-    xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "  %s", name);
-    for (size_t a = 0; a < across; a++)
-        value_cell(table, find_bar(grid, method, place_across(&grid->axis, a, across)),
-                   decimals[a]);
+    const struct axis *axis = &grid->axis;
+    struct matrix matrix = {.grid = grid, .rows = rows, .count = count};
+    matrix.has_curve = axis->by != BY_DEVICE && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
+    size_t most = matrix.has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
+    matrix.across = axis->count < most || axis->by == BY_DEVICE ? axis->count : most;
+    for (size_t a = 0; a < matrix.across; a++)
+        matrix.decimals[a] = most_decimals(grid, rows, count, place_across(axis, a, matrix.across));
+    return matrix;
 }
 
-/* Methods go down, by their rate at the last value; some of the values stand across. `rows` are
- * those of the grid that are of one kind. */
+static void add_matrix_columns(const struct matrix *matrix, bool names_devices,
+                               struct xb_table *table)
+{
+    const struct axis *axis = &matrix->grid->axis;
+    const struct xb_record_case *test = matrix->rows[0].test;
+    bool is_devices = axis->by == BY_DEVICE;
+    char text[32];
+    struct xb_words title = {.length = 0};
+    matrix_title(matrix->rows, matrix->count, axis, names_devices, &title);
+    if (axis->by == BY_OPTION)
+        xb_words_add(&title, " by %s", axis->option->name);
+    xb_table_add_column(table, &(struct xb_table_column){.title = title.text,
+                                                         .brief = is_devices && !is_time(test)
+                                                                      ? briefs[kind_of(test)]
+                                                                      : NULL,
+                                                         .least = 16});
+    for (size_t a = 0; a < matrix->across; a++) {
+        /* In a narrow line the ends stay, and every device. */
+        bool is_end = a == 0 || a + 1 == matrix->across || is_devices;
+        size_t place = place_across(axis, a, matrix->across);
+        add_column(table, value_text(axis, place, text, sizeof text), true,
+                   is_end ? 0 : (unsigned char)(2 - a % 2));
+    }
+    if (matrix->has_curve)
+        add_column(table, "", false, 3);
+}
+
+/* The line of a method at its last value. False: it has none, for lack of room or of values. */
+static bool add_matrix_line(const struct matrix *matrix, const struct bar *row, size_t lines,
+                            struct xb_table *table)
+{
+    const struct axis *axis = &matrix->grid->axis;
+    if (lines == MOST_ROWS ||
+        !(matrix->has_curve || shows_any(matrix->grid, row->method, matrix->across)))
+        return false;
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "  %s", row->name);
+    for (size_t a = 0; a < matrix->across; a++)
+        value_cell(table,
+                   find_bar(matrix->grid, row->method, place_across(axis, a, matrix->across)),
+                   matrix->decimals[a]);
+    if (matrix->has_curve)
+        curve_cell(table, matrix->grid, matrix->rows, matrix->count, row->method);
+    return true;
+}
+
+/* Methods go down, by their rate at the last value; some of the values stand across. */
 static enum xb_status print_matrix(struct overview *view, const struct grid *grid,
                                    const struct bar *rows, size_t count, bool names_devices)
 {
     const struct axis *axis = &grid->axis;
-    char text[32];
-    int decimals[MOST_AXIS] = {0};
-    bool has_curve = axis->by != BY_DEVICE && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
-    size_t most = has_curve               ? MOST_BESIDE_CURVE
-                  : axis->by == BY_DEVICE ? MOST_AXIS /* none is left out */
-                                          : MOST_ACROSS;
-    size_t across = axis->count < most ? axis->count : most;
+    const struct matrix matrix = matrix_of(grid, rows, count);
     size_t lines = 0, more = 0;
     struct xb_table *table = xb_table_new();
-    struct xb_words title = {.length = 0};
-    matrix_title(rows, count, axis, names_devices, &title);
-    if (axis->by == BY_OPTION)
-        xb_words_add(&title, " by %s", axis->option->name);
-    const char *brief =
-        axis->by == BY_DEVICE && !is_time(rows[0].test) ? briefs[kind_of(rows[0].test)] : NULL;
-    xb_table_add_column(
-        table, &(struct xb_table_column){.title = title.text, .brief = brief, .least = 16});
-    for (size_t a = 0; a < across; a++) {
-        size_t place = place_across(axis, a, across);
-        /* In a narrow line the ends stay, and every device. */
-        bool is_end = a == 0 || a + 1 == across || axis->by == BY_DEVICE;
-        add_column(table, value_text(axis, place, text, sizeof text), true,
-                   is_end ? 0 : (unsigned char)(2 - a % 2));
-        decimals[a] = most_decimals(grid, rows, count, place);
-    }
-    if (has_curve)
-        add_column(table, "", false, 3);
+    add_matrix_columns(&matrix, names_devices, table);
     for (size_t v = axis->count; v-- > 0;) /* rows of one value: the fastest first, by_rate() */
         for (size_t k = 0; k < count; k++) {
-            bool is_here = value_of(axis, rows[k].test) == axis->values[v];
-            if (!is_here || !is_last(grid, &rows[k]))
+            if (value_of(axis, rows[k].test) != axis->values[v] || !is_last(grid, &rows[k]))
                 continue;
-            if (lines == MOST_ROWS || !(has_curve || shows_any(grid, rows[k].method, across))) {
-                more++;
-                continue;
-            }
-            lines++;
-            add_line(grid, rows[k].method, rows[k].name, across, decimals, table);
-            if (has_curve)
-                curve_cell(table, grid, rows, count, rows[k].method);
+            bool is_shown = add_matrix_line(&matrix, &rows[k], lines, table);
+            lines += is_shown;
+            more += !is_shown;
         }
     enum xb_status status = print_table(view, table);
     if (status == XB_OK && more > 0)

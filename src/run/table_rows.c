@@ -156,19 +156,29 @@ static struct layout layout_of(const struct xb_record *record)
     return layout;
 }
 
+static const char *set_capitals(char *name, const char *text)
+{
+    set_text(name, text);
+    for (char *c = name; *c != '\0'; c++)
+        *c = (char)toupper((unsigned char)*c);
+    return name;
+}
+
 static void add_columns(const struct layout *layout, struct xb_table *table)
 {
     for (size_t i = 0; i < layout->count; i++) {
         const struct xb_column *column = layout->shown[i].column;
+        struct xb_table_column shown = {.brief = i + 1 == layout->count ? "OK" : NULL};
         char name[CELL];
-        set_text(name, column != NULL ? column->name : layout->shown[i].parameter);
-        for (char *c = name; column == NULL && *c != '\0'; c++)
-            *c = (char)toupper((unsigned char)*c);
-        xb_table_add_column(
-            table, &(struct xb_table_column){.title = name,
-                                             .brief = i + 1 == layout->count ? "OK" : NULL,
-                                             .is_right = column == NULL || column->to_the_right,
-                                             .turn = column != NULL ? column->turn : STAYS});
+        if (column != NULL) {
+            shown.title = column->name;
+            shown.is_right = column->to_the_right;
+            shown.turn = column->turn;
+        } else {
+            shown.title = set_capitals(name, layout->shown[i].parameter);
+            shown.is_right = true;
+        }
+        xb_table_add_column(table, &shown);
     }
 }
 
