@@ -165,6 +165,27 @@ static void put_environment(FILE *stream)
         put_entry(stream, variables[i][0], variables[i][1]);
 }
 
+static void put_examples(FILE *stream)
+{
+    static const char *const tasks[][2] = {
+        {"What is fast here, and what should my program change?", "xferbench"},
+        {"The same in a few seconds", "xferbench --quick"},
+        {"From which size on does page-locked (pinned) memory pay?", "xferbench --size 4K..1G"},
+        {"Is the link of each GPU what it should be?", "xferbench link"},
+        {"Is the GPU faster than the CPU, copies included?",
+         "xferbench advise --bytes-in 400M --gpu-time 2ms --cpu-time 50ms"},
+        {"Measure before a change; after it, into another file",
+         "xferbench --processes 8 --json before.json"},
+        {"Did the change make anything slower?", "xferbench compare before.json after.json"},
+        {"Test the links of many nodes", "srun -N500 xferbench link --json results/%h.json"},
+        {"Which node is slow?", "xferbench fleet results/"},
+        {"Show results to others", "xferbench report *.json --output report.html"},
+    };
+    fputs(".SH EXAMPLES\n", stream);
+    for (size_t i = 0; i < sizeof tasks / sizeof *tasks; i++)
+        put_entry(stream, tasks[i][0], tasks[i][1]);
+}
+
 static void put_page(FILE *stream, const char *date)
 {
     fprintf(stream,
@@ -198,15 +219,13 @@ static void put_page(FILE *stream, const char *date)
     for (size_t i = 0; xb_commands[i] != NULL; i++)
         put_entry(stream, xb_commands[i]->name, xb_commands[i]->exits);
     put_environment(stream);
-    fputs(".SH EXAMPLES\n", stream);
-    for (size_t i = 0; xb_commands[i] != NULL; i++)
-        if (xb_commands[i]->example != NULL)
-            put_entry(stream, xb_commands[i]->example, xb_commands[i]->summary);
-    fputs(".SH SEE ALSO\nThe folder of documents that is installed with the program: README.md, "
-          "docs/measurement.md, docs/reading.md, docs/compare.md, docs/report.md, "
-          "docs/timeline.md, docs/link.md, docs/fleet.md, docs/fleet-output.md, docs/advise.md, "
-          "docs/words.md, docs/options.md.\n",
-          stream);
+    put_examples(stream);
+    fputs(
+        ".SH \"SEE ALSO\"\nThe documents are installed in the folder \\fIdoc/xferbench\\fR beside "
+        "the folder \\fIman\\fR of this page: \\fI/usr/share/doc/xferbench\\fR if this page is "
+        "in \\fI/usr/share/man\\fR.\nFiles that this page and the help call docs/NAME are in its "
+        "folder \\fIdocs\\fR.\ndocs/README.md says which page answers which question.\n",
+        stream);
 }
 
 /* ---- lines ---- */

@@ -27,6 +27,9 @@ struct xb_table_view xb_table_view_of(const struct xb_config *config);
 XB_MUST_CHECK enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
                                             const struct xb_table_view *view,
                                             struct xb_error *error);
+/* As Markdown, for a paper or an issue: on what, the answer, every row. */
+XB_MUST_CHECK enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
+                                                     struct xb_error *error);
 /* Says on stderr what failed and why, for where no table does: a line for each case, or of several
  * processes for each that failed as a whole (what failed in the others they said themselves). */
 void xb_failures_say(const struct xb_record *record);

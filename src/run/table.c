@@ -289,3 +289,20 @@ enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
     xb_plain_locale_leave(previous);
     return status;
 }
+
+enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
+                                       struct xb_error *error)
+{
+    struct xb_reading_list reading = {.count = 0};
+    locale_t previous = xb_plain_locale_enter();
+    struct xb_table *table = xb_table_of_rows(record, XB_ROWS_ALL);
+    enum xb_status status = xb_reading_make(record, &reading, error);
+    xb_overview_header(stream, record);
+    fprintf(stream, "\n%s\n\n", reading.answer != NULL ? reading.answer : "");
+    if (status == XB_OK)
+        status = xb_table_markdown(stream, table, error);
+    xb_reading_free(&reading);
+    xb_table_free(table);
+    xb_plain_locale_leave(previous);
+    return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
+}

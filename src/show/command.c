@@ -40,10 +40,23 @@ static const struct xb_option option_csv = {
             "output, in place of the tables. Links and comparisons have no lines in it.",
 };
 
+static const char *const formats[] = {"table", "markdown", NULL};
+static const struct xb_option option_format = {
+    .name = "format",
+    .short_name = 'f',
+    .type = XB_OPTION_CHOICES,
+    .argument = "FORMAT",
+    .default_text = "table",
+    .help = "table, for a terminal; markdown, for a paper or an issue: every row of a result, or "
+            "of a comparison.",
+    .choices = formats,
+};
+
 /* What one file goes through. */
 struct show {
     struct xb_gates gates; /* of --case; none without it */
     struct xb_table_view view;
+    bool is_markdown;
     struct xb_csv csv;
     struct xb_output output; /* of the CSV */
     bool finds_columns;      /* the first time through the files: nothing is written yet */
@@ -172,7 +185,8 @@ static enum xb_status show_record(struct show *show, const char *path, cJSON *tr
         status = write_lines(show, &record, error);
     if (status == XB_OK && prints(show)) {
         say_kept(record.case_count, all);
-        status = xb_table_write(stdout, &record, &show->view, error);
+        status = show->is_markdown ? xb_table_write_markdown(stdout, &record, error)
+                                   : xb_table_write(stdout, &record, &show->view, error);
     }
     xb_record_free(&record);
     return status;
@@ -188,6 +202,10 @@ static enum xb_status show_link(struct show *show, const char *path, const char 
     if (show->gates.count > 0)
         status = XB_FAIL(error, XB_ERR_USAGE,
                          "'%.300s' is of links, which have no cases: show it without --case", path);
+    if (status == XB_OK && show->is_markdown)
+        status =
+            XB_FAIL(error, XB_ERR_USAGE,
+                    "'%.300s' is of links, which have no Markdown: show it without --format", path);
     file.report.verbose = show->view.all_notes;
     if (status == XB_OK && prints(show))
         status = xb_link_table_write(stdout, &file.report, error);
@@ -206,8 +224,10 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     status = keep_of_comparison(path, &file.comparison, &show->gates, error);
     if (status == XB_OK && prints(show)) {
         say_kept(file.comparison.case_count, all);
-        status = xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
-                                        show->view.all_notes, error);
+        status = show->is_markdown
+                     ? xb_compare_markdown_write(stdout, &file.comparison, error)
+                     : xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
+                                              show->view.all_notes, error);
     }
     xb_comparison_file_free(&file);
     return status;
@@ -369,6 +389,10 @@ static int show_all(struct show *show, const struct xb_config *config)
     struct xb_error error;
     enum xb_status status = read_cases(&show->gates, config, &error);
     show->view = xb_table_view_of(config);
+    const struct xb_value *format = xb_config_get(config, "format");
+    show->is_markdown = strcmp(format->words[0], "markdown") == 0;
+    if (status == XB_OK && format->word_count > 1)
+        status = XB_FAIL(&error, XB_ERR_USAGE, "--format takes one format");
     if (status == XB_OK)
         status = begin_csv(show, config, &error);
     if (status != XB_OK)
@@ -401,9 +425,9 @@ static int run(struct xb_config *config, char *const *words)
 
 static const struct xb_option *const *rows(void)
 {
-    static const struct xb_option *const all[] = {&option_case,       &option_csv,
-                                                  &xb_option_columns, &xb_option_reading,
-                                                  &xb_option_verbose, XB_OPTIONS_OF_ALL};
+    static const struct xb_option *const all[] = {
+        &option_case,       &option_csv,        &option_format,   &xb_option_columns,
+        &xb_option_reading, &xb_option_verbose, XB_OPTIONS_OF_ALL};
     return all;
 }
 
