@@ -94,6 +94,16 @@ macro(xferbench_find_optional name module library what debian fedora source)
   endif()
 endmacro()
 
+# xferbench_add_left_out(<target> <library>...): the list of what a program lacks.
+function(xferbench_add_left_out target)
+  set(entries "")
+  foreach(library IN LISTS ARGN)
+    string(APPEND entries "    {\"${library}\", \"${XFERBENCH_WITHOUT_${library}}\"},\n")
+  endforeach()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/left_out.c.in ${CMAKE_CURRENT_BINARY_DIR}/${target}_left_out.c @ONLY)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${target}_left_out.c)
+endfunction()
+
 find_package(Threads REQUIRED)
 find_package(PkgConfig)
 if(NOT PKG_CONFIG_FOUND)

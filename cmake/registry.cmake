@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# xferbench_add_registry(<target> MODES <mode>... [BACKENDS <backend>...] [LEFT_OUT <library>...])
+# xferbench_add_registry(<target> MODES <mode>... [BACKENDS <backend>...])
 #
-# Gives a program its lists of backends, modes and libraries that it lacks: an explicit list, because a constructor in a static
-# library vanishes with the object file that nobody refers to. BACKENDS defaults to all,
-# LEFT_OUT to the libraries that this build has not found.
+# Gives a program its lists of backends and modes: an explicit list, because a constructor in a static
+# library vanishes with the object file that nobody refers to. BACKENDS defaults to all.
 function(xferbench_add_registry target)
-  cmake_parse_arguments(arg "" "" "MODES;BACKENDS;LEFT_OUT" ${ARGN})
+  cmake_parse_arguments(arg "" "" "MODES;BACKENDS" ${ARGN})
   if(NOT arg_BACKENDS)
     set(arg_BACKENDS ${XFERBENCH_BACKENDS})
   endif()
@@ -25,13 +24,6 @@ function(xferbench_add_registry target)
   foreach(mode IN LISTS arg_MODES)
     string(APPEND declarations "extern const struct xb_mode xb_mode_${mode};\n")
     string(APPEND mode_entries "    &xb_mode_${mode},\n")
-  endforeach()
-  if(NOT arg_LEFT_OUT)
-    set(arg_LEFT_OUT ${XFERBENCH_LEFT_OUT})
-  endif()
-  set(left_out_entries "")
-  foreach(library IN LISTS arg_LEFT_OUT)
-    string(APPEND left_out_entries "    {\"${library}\", \"${XFERBENCH_WITHOUT_${library}}\"},\n")
   endforeach()
   configure_file(${PROJECT_SOURCE_DIR}/cmake/registry_list.c.in
                  ${CMAKE_CURRENT_BINARY_DIR}/${target}_registry.c @ONLY)

@@ -11,7 +11,7 @@ struct xb_left_out {
 };
 
 /* All of them; ends with an entry whose library is NULL. CMake writes the definition
- * (cmake/registry_list.c.in) for each program. */
+ * (cmake/left_out.c.in). */
 extern const struct xb_left_out xb_left_out[];
 
 bool xb_is_left_out(const char *library);

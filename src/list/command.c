@@ -199,7 +199,7 @@ static enum xb_status print_list(const struct xb_inventory *inventory, struct xb
     if (xb_left_out[0].library != NULL)
         xb_heading_print(stdout, XB_COLOUR_TITLE, "Left out of this build");
     for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
-        xb_help_print_entry(stdout, next->library, next->meaning, MODE_COLUMN);
+        xb_note_print(stdout, next->library, MODE_COLUMN, "%s", next->meaning);
     xb_heading_print(stdout, XB_COLOUR_TITLE, "Modes");
     for (size_t i = 0; xb_modes[i] != NULL && status == XB_OK; i++)
         status = print_mode(xb_modes[i], error);

@@ -47,8 +47,7 @@ static void keep_host(struct xb_making *making, const struct xb_topology *topolo
 static void keep_left_out(struct xb_making *making)
 {
     for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
-        making->failed =
-            making->failed || !xb_record_add_left_out(making->record, next->library);
+        making->failed = making->failed || !xb_record_add_left_out(making->record, next->library);
 }
 
 /* To a microsecond, as the times themselves are told. */
