@@ -69,7 +69,7 @@ done
 command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
 # All of it is said, because the folder may have been configured in another way before.
 cmake -S "$root" -B "$root/build" -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_TESTS=OFF \
-    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip"
+    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip" -DCMAKE_INSTALL_RPATH="${XFERBENCH_RPATH-}"
 cmake --build "$root/build" --parallel "$(nproc)"
 
 printf '\nRunning: xferbench %s\n' "${arguments[*]}"

@@ -6,8 +6,10 @@
 # Without root: makes the libraries that building xferbench needs usable from FOLDER. Looks which of them
 # pkg-config does not find, downloads those packages with apt-get or dnf, and unpacks them below FOLDER.
 # Writes nothing outside FOLDER and touches no network if nothing is missing. FOLDER/environment, for the
-# shell, then makes cmake find them; the programs that it builds look for the libraries there too. Fails if
+# shell, then makes cmake find them, and names the folders in which programs have to look for them. Fails if
 # a compiler, cmake or cJSON is missing and cannot be had; the other libraries xferbench can do without.
+#
+#     . FOLDER/environment && cmake -S . -B build -DCMAKE_INSTALL_RPATH="$XFERBENCH_RPATH"
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -41,11 +43,13 @@ folder=$(cd "$1" && pwd)
 
 # use_folder: makes pkg-config, cmake and programs find what lies below FOLDER.
 use_folder() {
-    local pkgconfig
-    pkgconfig=$(find "$folder/usr" -type d -name pkgconfig -printf '%p:' 2>/dev/null) || true
+    local pkgconfig libraries
+    pkgconfig=$(find "$folder" -type d -name pkgconfig -printf '%p:')
+    libraries=$(find "$folder" -name 'lib*.so*' -printf '%h\n' | sort -u | tr '\n' ';')
     {
         echo "export PKG_CONFIG_PATH=$pkgconfig\${PKG_CONFIG_PATH-}"
         echo "export CMAKE_PREFIX_PATH=$folder/usr\${CMAKE_PREFIX_PATH:+:\$CMAKE_PREFIX_PATH}"
+        echo "export XFERBENCH_RPATH='${libraries%;}'"
         [ ! -e "$folder/pkg-config" ] || echo "export PKG_CONFIG=$folder/pkg-config"
     } >"$folder/environment"
     # shellcheck source=/dev/null
@@ -128,6 +132,7 @@ wrap_pkg_config() {
     local library
     [ -x "$folder/usr/bin/pkg-config" ] || return 0
     library=$(find "$folder/usr" -name 'libpkgconf.so.*' -print -quit)
+    # shellcheck disable=SC2016
     printf '#!/bin/sh\nLD_LIBRARY_PATH=%s${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec %s "$@"\n' \
         "${library%/*}" "$folder/usr/bin/pkg-config" >"$folder/pkg-config"
     chmod +x "$folder/pkg-config"
@@ -137,9 +142,9 @@ echo "Missing here: ${packages[*]}"
 if [ "$manager" != none ]; then
     echo "Downloading with $manager, without root, and unpacking into $folder"
     mkdir -p "$work"/{state,lists/partial,cache/archives/partial}
-    [ "$manager" != apt-get ] || apt update >"$work/log" 2>&1 || tail -n 5 "$work/log"
+    [ "$manager" != apt-get ] || apt update -o APT::Update::Error-Mode=any >"$work/log" 2>&1 || tail -n 1 "$work/log"
     for package in "${packages[@]}"; do
-        download "$package" >"$work/log" 2>&1 || { echo "$package could not be downloaded:" && tail -n 5 "$work/log"; }
+        download "$package" >"$work/log" 2>&1 || echo "Left out: $package could not be downloaded: $(tail -n 1 "$work/log")"
     done
     while read -r file; do
         unpack "$file"
