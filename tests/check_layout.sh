@@ -101,7 +101,7 @@ exceptions=(
     # A case's other device.
     'src/(record/fields|record/read|run/csv|link/prometheus|fleet/csv|fleet/json|fleet/prometheus)\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.
-    'src/link/session_(device|peers)\.c:[0-9]+:.*"--mode", +"(pinned|peer)",'
+    'src/link/session\.c:[0-9]+:.*"--mode", +"(pinned|peer)",'
     # The rows that advice rests on. And what is asked of it is a job.
     'src/advise/ways\.[ch]:' 'src/advise/(json|table)\.c:[0-9]+:.*"job"'
     # Shells declare variables with a word that is also a mode's.

@@ -228,12 +228,15 @@ struct xb_variant_name {
     const char *variant, *name; /* "ring", "pageable, by a ring" */
 };
 
+/* Of a mode that runs all of its directions by default. */
+#define XB_ALL_BY_DEFAULT(all) .directions = (all), .by_default = (all)
 /* The lists of a mode, each with the end that it needs. NULL is an empty list. */
 #define XB_OPTIONS(...) ((const struct xb_option *const[]){__VA_ARGS__, NULL})
 #define XB_PARAMETERS(...) ((const struct xb_parameter[]){__VA_ARGS__, {NULL, NULL}})
 #define XB_NAMES(...) ((const struct xb_variant_name[]){__VA_ARGS__, {NULL, NULL}})
 #define XB_FIGURES(...) ((const struct xb_figure *const[]){__VA_ARGS__, NULL})
 #define XB_PARTS(...) ((const struct xb_mode_part[]){__VA_ARGS__, {NULL, NULL}})
+#define XB_REFERENCES(...) ((const struct xb_reference[]){__VA_ARGS__, {.figure = NULL}})
 #define XB_READING(...) ((const struct xb_reading_line[]){__VA_ARGS__, {.label = NULL}})
 
 /*
@@ -339,7 +342,6 @@ struct xb_mode {
     /* Those that an item of its line goes through, in that order; ends with a name of NULL. At most
      * one is the host's, and that is the first. Its submit is xb_line_submit. NULL: no line. */
     const struct xb_stage *stages;
-    /* Ends with a figure of NULL; NULL: none. */
     const struct xb_reference *references;
     /* Before every iteration, warm-up included: puts back what the last one moved, or makes wrong
      * what it left, and waits for it. Not timed. Samples are then of one iteration each. NULL: an

@@ -25,14 +25,6 @@ const struct xb_field xb_advice_job_fields[] = {
     XB_CUSTOM("memory", put_memory, NULL),
     XB_FIELDS_END};
 
-/* A size that was looked at, where there is no edge that way: `count` is where that stands. */
-static void put_looked_at(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const char *base = from;
-    xb_json_put_known_number(json, field->key, !(*(const double *)(base + field->count) > 0),
-                             *(const double *)(base + field->offset));
-}
-
 typedef struct xb_break_even found;
 const struct xb_field xb_advice_break_even_fields[] = {
     XB_FIELD("gpu_wins_somewhere", FLAG, found, wins, XB_KNOWN(found, is_sure)),
@@ -42,10 +34,8 @@ const struct xb_field xb_advice_break_even_fields[] = {
     XB_FIELD("to_in_bytes", DOUBLE, found, to.middle, XB_RATE),
     XB_FIELD("to_in_bytes_low", DOUBLE, found, to.low, XB_RATE),
     XB_FIELD("to_in_bytes_high", DOUBLE, found, to.high, XB_RATE),
-    XB_CUSTOM("least_looked_at_bytes", put_looked_at, NULL, .offset = offsetof(found, least),
-              .count = offsetof(found, from.high)),
-    XB_CUSTOM("most_looked_at_bytes", put_looked_at, NULL, .offset = offsetof(found, most),
-              .count = offsetof(found, to.low)),
+    XB_FIELD("least_looked_at_bytes", DOUBLE, found, least, XB_RATE),
+    XB_FIELD("most_looked_at_bytes", DOUBLE, found, most, XB_RATE),
     XB_FIELDS_END};
 
 /* An end of the range, which is known where there is one. */

@@ -32,12 +32,6 @@ static bool counts(const struct xb_record *record, const struct xb_record_case *
            summary.ok > summary.cut;
 }
 
-static double median_of(const struct xb_record *record, const struct xb_record_case *test,
-                        const struct xb_figure *figure)
-{
-    return xb_record_median(record, test, figure->name);
-}
-
 /* Fills in how far the ends of the interval are from the median, as factors of a time. */
 static bool read_seconds(const struct xb_record *record, const struct xb_record_case *test,
                          const struct xb_figure *figure, double *seconds)
@@ -69,8 +63,8 @@ static bool read_by_rate(const struct xb_record *record, const struct xb_record_
 static bool read_copy(const struct xb_record *record, const struct xb_record_case *test,
                       struct xb_cost_point *point)
 {
-    double wall = median_of(record, test, &xb_figure_wall_time);
-    double call = median_of(record, test, &xb_figure_submit_time);
+    double wall = xb_record_median(record, test, xb_figure_wall_time.name);
+    double call = xb_record_median(record, test, xb_figure_submit_time.name);
     point->call = call > 0 ? call : 0;
     if (test->latency)
         return read_seconds(record, test, &xb_figure_latency_host, point->alone) &&
@@ -215,8 +209,8 @@ static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
 static void add_both_ways(struct xb_costs *costs, const struct xb_record *record,
                           const struct xb_record_case *test)
 {
-    double in = median_of(record, test, &xb_figure_bandwidth_h2d);
-    double out = median_of(record, test, &xb_figure_bandwidth_d2h);
+    double in = xb_record_median(record, test, xb_figure_bandwidth_h2d.name);
+    double out = xb_record_median(record, test, xb_figure_bandwidth_d2h.name);
     if (!(in > 0) || !(out > 0))
         return;
     const struct xb_record_case *other = costs->both;

@@ -62,6 +62,13 @@ static void limit_to(struct xb_prediction *prediction, enum xb_limit_by limit, d
     prediction->limit_seconds = seconds;
 }
 
+static void limit_to_steps(struct xb_prediction *prediction)
+{
+    limit_to(prediction, XB_LIMIT_COPY_IN, prediction->in);
+    limit_to(prediction, XB_LIMIT_KERNEL, prediction->kernel);
+    limit_to(prediction, XB_LIMIT_COPY_OUT, prediction->out);
+}
+
 /* ---- one step after the other ---- */
 
 /* In, kernel, out. The host waits once, for the last: what comes out follows right behind. */
@@ -78,9 +85,7 @@ static bool predict_serial(const struct work *work, enum xb_cost_kind in, enum x
     prediction->out = behind(work, out, job->out, XB_MIDDLE);
     prediction->kernel = job->gpu_time;
     prediction->copies = prediction->in + prediction->out;
-    limit_to(prediction, XB_LIMIT_COPY_IN, prediction->in);
-    limit_to(prediction, XB_LIMIT_KERNEL, prediction->kernel);
-    limit_to(prediction, XB_LIMIT_COPY_OUT, prediction->out);
+    limit_to_steps(prediction);
     return true;
 }
 
@@ -208,9 +213,7 @@ static bool predict_overlapped(const struct work *work)
     prediction->copies = line.copies;
     prediction->uses_both_ways = job->out > 0 && work->costs->both != NULL;
     prediction->lacks_both_ways = job->out > 0 && work->costs->both == NULL;
-    limit_to(prediction, XB_LIMIT_COPY_IN, line.in);
-    limit_to(prediction, XB_LIMIT_KERNEL, line.kernel);
-    limit_to(prediction, XB_LIMIT_COPY_OUT, line.out);
+    limit_to_steps(prediction);
     /* A result of some bytes is no second way. */
     if (line.copies > (1 + AS_GOOD) * fmax(line.in, line.out))
         limit_to(prediction, XB_LIMIT_COPIES, line.copies);
@@ -394,8 +397,11 @@ static double gain_at(const struct walk *on, double factor)
         return (double)NAN;
     struct xb_job scaled = xb_job_scaled(on->job, factor);
     xb_predict_all(on->costs, &scaled, &all);
-    return all.best != NULL ? scaled.cpu_time - xb_predictions_least(&all, on->estimate)
-                            : (double)NAN;
+    double seconds = xb_predictions_least(&all, on->estimate);
+    for (int i = 0; on->estimate == XB_LOW && i < XB_STRATEGIES; i++)
+        if (xb_prediction_may_beat(&all.each[i], seconds)) /* what was not measured may be faster */
+            seconds = all.each[i].at_least;
+    return all.best != NULL ? scaled.cpu_time - seconds : (double)NAN;
 }
 
 /* The factor between `wins` and `loses` at which both take as long. */
@@ -403,86 +409,33 @@ static double find_edge(const struct walk *on, double wins, double loses)
 {
     for (int i = 0; i < HALVINGS; i++) {
         double middle = sqrt(wins * loses);
-        if (gain_at(on, middle) > 0)
-            wins = middle;
-        else
-            loses = middle;
+        bool is_won = gain_at(on, middle) > 0;
+        wins = is_won ? middle : wins;
+        loses = is_won ? loses : middle;
     }
     return wins;
 }
 
-/* Goes from `from` by steps until the outcome is another, or nothing is known, or the sizes end.
- * *last is the last factor with the same outcome; returns whether it ended with another. */
-static bool walk(const struct walk *on, double from, double step, double *last, double *other)
-{
-    bool wins = gain_at(on, from) > 0;
-    *last = from;
-    for (double at = from * step;; at *= step) {
-        double gain = gain_at(on, at);
-        if (isnan(gain))
-            return false;
-        if ((gain > 0) != wins) {
-            *other = at;
-            return true;
-        }
-        *last = at;
-    }
-}
-
-/* Whether it is the device's memory that ends the walk after that factor. */
-static bool is_full(const struct walk *on, double factor)
-{
-    struct xb_job next = xb_job_scaled(on->job, factor * STEP);
-    return is_looked_at(on->job, factor * STEP) && !fits(on->costs, &next);
-}
-
-/* Where the GPU wins by the time that is most likely: between two factors. */
-struct wins {
-    bool somewhere, has_from, has_to, fills_device;
-    double from, to; /* the smallest or largest that is looked at where there is no such edge */
-};
-
-static struct wins find_wins(const struct walk *on)
-{
-    struct wins found = {.somewhere = true};
-    double last = 1, other = 1;
-    double inside = 1; /* where the GPU wins */
-    if (!(gain_at(on, 1) > 0)) {
-        found.has_from = walk(on, 1, STEP, &last, &other);
-        found.from = found.has_from ? find_edge(on, other, last) : 1;
-        if (!found.has_from) {
-            found.to = last;
-            found.fills_device = is_full(on, last);
-            found.has_to = found.somewhere = walk(on, 1, 1 / STEP, &last, &other);
-            found.from = last;
-            if (!found.somewhere)
-                return found;
-            found.to = find_edge(on, other, last);
-        }
-        inside = other;
-    }
-    if (!found.has_from) {
-        found.has_from = walk(on, inside, 1 / STEP, &last, &other);
-        found.from = found.has_from ? find_edge(on, last, other) : last;
-    }
-    if (!found.has_to) {
-        found.has_to = walk(on, inside, STEP, &last, &other);
-        found.to = found.has_to ? find_edge(on, last, other) : last;
-        found.fills_device = !found.has_to && is_full(on, last);
-    }
-    return found;
-}
-
 /* Goes from a factor by steps while the GPU wins, or while it loses. Returns where that ends; 0
- * where it does not. */
+ * where it does not, because nothing more is known or the sizes end. */
 static double end_of(const struct walk *on, double from, double step, bool wins)
 {
-    double last, other;
-    if ((gain_at(on, from) > 0) != wins)
-        return from;
-    if (!walk(on, from, step, &last, &other))
-        return 0;
-    return wins ? find_edge(on, last, other) : find_edge(on, other, last);
+    double gain = gain_at(on, from), last = from;
+    for (double at = from; !isnan(gain); gain = gain_at(on, at *= step)) {
+        if ((gain > 0) != wins)
+            return at == from ? from : wins ? find_edge(on, last, at) : find_edge(on, at, last);
+        last = at;
+    }
+    return 0;
+}
+
+/* The last factor at which anything is known. */
+static double last_known(const struct walk *on, double step)
+{
+    double last = 1;
+    while (!isnan(gain_at(on, last * step)))
+        last *= step;
+    return last;
 }
 
 static uint64_t smallest_row(const struct xb_costs *costs)
@@ -507,23 +460,35 @@ struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const stru
     const double in = (double)job->in;
     if (!(job->cpu_time > 0) || isnan(gain_at(&usual, 1)))
         return found;
-    const struct wins wins = find_wins(&usual);
+    double least = last_known(&usual, 1 / STEP), most = last_known(&usual, STEP);
+    const struct xb_job larger = xb_job_scaled(job, most * STEP);
     found.is_known = true;
-    found.wins = wins.somewhere;
-    found.fills_device = wins.fills_device;
-    found.least = in * wins.from;
-    found.most = in * wins.to;
-    if (!wins.somewhere) { /* not even if the GPU takes as little as it may? */
-        found.is_sure = !(end_of(&low, wins.from, STEP, false) > 0);
+    found.fills_device = is_looked_at(job, most * STEP) && !fits(costs, &larger);
+    found.least = in * least;
+    found.most = in * most;
+    /* Somewhere it wins: at the size asked for, or nearest above it, or below it. */
+    double inside = end_of(&usual, 1, STEP, false);
+    if (!(inside > 0))
+        inside = end_of(&usual, 1, 1 / STEP, false);
+    if (!(inside > 0)) { /* not even if the GPU takes as little as it may? */
+        found.is_sure = !(end_of(&low, least, STEP, false) > 0);
         return found;
     }
-    double from = end_of(&high, wins.from, STEP, false);
-    double to = end_of(&high, wins.to, 1 / STEP, false);
+    found.wins = true;
+    double usual_from = end_of(&usual, inside, 1 / STEP, true);
+    double usual_to = end_of(&usual, inside, STEP, true);
+    double from = end_of(&high, usual_from > 0 ? usual_from : least, STEP, false);
+    double to = end_of(&high, usual_to > 0 ? usual_to : most, 1 / STEP, false);
+    found.fills_device = found.fills_device && !(usual_to > 0);
     found.is_sure = from > 0 && to >= from;
-    if (found.is_sure && (wins.has_from || from > wins.from))
-        found.from = edge_of(wins.has_from ? end_of(&low, wins.from, 1 / STEP, true) : 0, wins.from,
-                             from, in);
-    if (found.is_sure && (wins.has_to || to < wins.to))
-        found.to = edge_of(to, wins.to, wins.has_to ? end_of(&low, wins.to, STEP, true) : 0, in);
+    if (found.is_sure && (usual_from > 0 || from > least)) {
+        found.least = 0;
+        found.from = edge_of(usual_from > 0 ? end_of(&low, usual_from, 1 / STEP, true) : 0,
+                             usual_from, from, in);
+    }
+    if (found.is_sure && (usual_to > 0 || to < most)) {
+        found.most = 0;
+        found.to = edge_of(to, usual_to, usual_to > 0 ? end_of(&low, usual_to, STEP, true) : 0, in);
+    }
     return found;
 }

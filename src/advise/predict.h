@@ -111,7 +111,7 @@ struct xb_break_even {
     bool wins;             /* false: at no size looked at */
     struct xb_edge from;   /* the GPU may win from `low` on, and does from `high` on */
     struct xb_edge to;     /* up to `low` it does, and up to `high` it may */
-    double least, most;    /* sizes looked at, where there is no edge that way */
+    double least, most;    /* sizes looked at; 0 where there is an edge that way */
     bool fills_device;     /* `most` is as much as the device's memory holds */
     uint64_t smallest_row; /* its bytes */
 };

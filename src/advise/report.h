@@ -31,6 +31,8 @@ bool xb_advice_any_may_beat(const struct xb_predictions *predictions, double sec
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words);
 /* "1.5 ms", "0"; "-" for what is not known. */
 const char *xb_advice_time_text(double seconds, char *text, size_t size);
+/* The same in memory that lasts as long as the block in which it stands. */
+#define XB_TIME(seconds) xb_advice_time_text((seconds), (char[32]){0}, 32)
 /* "copy in", "kernel" */
 const char *xb_limit_name(int limit); /* of enum xb_limit_by */
 /* Why there is no prediction. */

@@ -26,10 +26,8 @@ static struct xb_table *new_table(const struct xb_table_column *columns, size_t 
 
 static void add_times(struct xb_table *table, const double *seconds, size_t count)
 {
-    char text[32];
     for (size_t i = 0; i < count; i++)
-        xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                      xb_advice_time_text(seconds[i], text, sizeof text));
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", XB_TIME(seconds[i]));
 }
 
 static enum xb_status print_table(FILE *stream, struct xb_table *table, struct xb_error *error)
@@ -146,12 +144,6 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
 
 /* ---- the check ---- */
 
-static double figure_of(const struct xb_advice_report *report, const struct xb_record_case *test,
-                        const char *name)
-{
-    return xb_record_median(report->check, test, name);
-}
-
 static void add_checked(struct xb_table *table, const struct xb_advice_report *report,
                         const struct xb_record_case *test, const struct xb_prediction *one)
 {
@@ -159,9 +151,9 @@ static void add_checked(struct xb_table *table, const struct xb_advice_report *r
     double running = one->running[XB_MIDDLE];
     double predicted = running > 0 ? running : (double)NAN;
     double difference = 100 * (predicted / measured - 1);
-    const double parts[] = {figure_of(report, test, "in_time"),
-                            figure_of(report, test, "kernel_time"),
-                            figure_of(report, test, "out_time")};
+    const double parts[] = {xb_record_median(report->check, test, "in_time"),
+                            xb_record_median(report->check, test, "kernel_time"),
+                            xb_record_median(report->check, test, "out_time")};
     xb_table_row(table);
     xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[one->strategy].way);
     add_times(table, (double[]){predicted, measured}, 2);
@@ -209,7 +201,7 @@ static enum xb_status print_check(FILE *stream, const struct xb_advice_report *r
         const struct xb_record_case *test = &report->check->cases[i];
         struct xb_words words = {.length = 0};
         xb_advice_say_kernel(report->predictions->job.gpu_time,
-                             figure_of(report, test, "kernel_time"), &words);
+                             xb_record_median(report->check, test, "kernel_time"), &words);
         if (words.length > 0)
             xb_note_print(stream, test->variant, LABEL_WIDTH, "%s", words.text);
         struct xb_record_summary summary = xb_record_summarize(report->check, test);

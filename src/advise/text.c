@@ -4,6 +4,7 @@
 
 #include "xferbench/units.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -80,19 +81,21 @@ static void add_factor(struct xb_words *words, double cpu, double gpu)
         add_times(words, ", ", gpu / cpu, "long");
 }
 
-/* "pinned and overlapped": those without results that may take less than that. */
-static void add_names(struct xb_words *words, const struct xb_predictions *predictions,
-                      double seconds)
+/* Those without results that may take less than that: "pinned and overlapped". */
+static void add_unmeasured(struct xb_words *words, const struct xb_predictions *predictions,
+                           double seconds)
 {
-    size_t left = 0;
-    for (int i = 0; i < XB_STRATEGIES; i++)
-        left += xb_prediction_may_beat(&predictions->each[i], seconds);
+    const char *names[XB_STRATEGIES];
+    size_t count = 0;
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_prediction_may_beat(&predictions->each[i], seconds))
-            xb_words_add(words, "%s%s", xb_strategy_words[i].name,
-                         --left > 1  ? ", "
-                         : left == 1 ? " and "
-                                     : "");
+            names[count++] = xb_strategy_words[i].name;
+    for (size_t i = 0; i < count; i++)
+        xb_words_add(words, "%s%s%s",
+                     i == 0           ? " Perhaps faster, but not measured: "
+                     : i + 1 == count ? " and "
+                                      : ", ",
+                     names[i], i + 1 == count ? "." : "");
 }
 
 /* Bounds that are further apart than this share are told. */
@@ -110,7 +113,6 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
     double cpu = predictions->job.cpu_time;
     double least = xb_predictions_least(predictions, XB_LOW);
     double most = xb_predictions_least(predictions, XB_HIGH);
-    char cpu_text[32], gpu_text[32], high[32];
     if (best == NULL) {
         xb_words_add(words, is_too_large(predictions)
                                 ? "Cannot say: the job does not fit into the GPU's memory."
@@ -118,12 +120,10 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
         return;
     }
     bool is_between = least < cpu;
-    xb_words_add(words, "Cannot say: %s on the CPU, %s",
-                 xb_advice_time_text(cpu, cpu_text, sizeof cpu_text),
-                 xb_advice_time_text(is_between ? least : best->total[XB_MIDDLE], gpu_text,
-                                     sizeof gpu_text));
+    xb_words_add(words, "Cannot say: %s on the CPU, %s", XB_TIME(cpu),
+                 XB_TIME(is_between ? least : best->total[XB_MIDDLE]));
     if (is_between)
-        xb_words_add(words, " to %s", xb_advice_time_text(most, high, sizeof high));
+        xb_words_add(words, " to %s", XB_TIME(most));
     xb_words_add(words, " by the fastest way known");
     if (!is_between || best->total[XB_LOW] < cpu)
         xb_words_add(words, " (%s)", xb_strategy_words[best->strategy].name);
@@ -134,11 +134,7 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
         xb_words_add(words, " Results of more sizes would tell.");
     else if (is_between && !best->lacks_both_ways)
         xb_words_add(words, " That is close: within the error of the measurement.");
-    if (!xb_advice_any_may_beat(predictions, cpu))
-        return;
-    xb_words_add(words, " Perhaps faster, but not measured: ");
-    add_names(words, predictions, cpu);
-    xb_words_add(words, ".");
+    add_unmeasured(words, predictions, cpu);
 }
 
 /* A ring that is made once, and is used so often, costs next to nothing. */
@@ -148,12 +144,10 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
 static void add_sure_way(struct xb_words *words, const struct xb_predictions *predictions)
 {
     const struct xb_prediction *one = predictions->each;
-    char high[32];
     while (!one->is_known || !(one->total[XB_HIGH] < predictions->job.cpu_time))
         one++;
     xb_words_add(words, " Even so the GPU is faster: %s takes %s at most.",
-                 xb_strategy_words[one->strategy].name,
-                 xb_advice_time_text(one->total[XB_HIGH], high, sizeof high));
+                 xb_strategy_words[one->strategy].name, XB_TIME(one->total[XB_HIGH]));
 }
 
 /* What a reader has to know of the fastest. */
@@ -162,28 +156,21 @@ static void add_caveats(const struct xb_predictions *predictions, enum xb_worth 
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    char low[32], high[32];
-    xb_advice_time_text(best->total[XB_LOW], low, sizeof low);
-    xb_advice_time_text(best->total[XB_HIGH], high, sizeof high);
     if (lacks_sizes(best))
-        xb_words_add(words, " It may take %s to %s: more sizes would tell.", low, high);
+        xb_words_add(words, " It may take %s to %s: more sizes would tell.",
+                     XB_TIME(best->total[XB_LOW]), XB_TIME(best->total[XB_HIGH]));
     else if (best->lacks_both_ways)
-        xb_words_add(words, " It takes up to %s if copies both ways slow each other.", high);
+        xb_words_add(words, " It takes up to %s if copies both ways slow each other.",
+                     XB_TIME(best->total[XB_HIGH]));
     if (cpu > 0 && worth == XB_WORTH_YES && best->total[XB_HIGH] >= cpu)
         add_sure_way(words, predictions);
-    if (!xb_advice_any_may_beat(predictions, best->total[XB_MIDDLE]))
-        return;
-    xb_words_add(words, " Perhaps faster, but not measured: ");
-    add_names(words, predictions, best->total[XB_MIDDLE]);
-    xb_words_add(words, ".");
+    add_unmeasured(words, predictions, best->total[XB_MIDDLE]);
 }
 
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words)
 {
     const struct xb_prediction *best = predictions->best;
     double cpu = predictions->job.cpu_time;
-    char gpu_text[32], cpu_text[32];
-    xb_advice_time_text(cpu, cpu_text, sizeof cpu_text);
     const enum xb_worth worth = xb_advice_judge(predictions);
     if (worth == XB_WORTH_UNKNOWN) {
         say_unknown(predictions, words);
@@ -191,21 +178,22 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     }
     if (best == NULL) {
         xb_words_add(words, "No: stay on the CPU. The kernel alone takes %s, the CPU %s.",
-                     xb_advice_time_text(predictions->job.gpu_time, gpu_text, sizeof gpu_text),
-                     cpu_text);
+                     XB_TIME(predictions->job.gpu_time), XB_TIME(cpu));
         return;
     }
     double gpu = best->total[XB_MIDDLE];
     const char *how = xb_strategy_words[best->strategy].text;
     bool is_ring = best->strategy == XB_STRATEGY_RING && predictions->job.times < OFTEN;
-    xb_advice_time_text(gpu, gpu_text, sizeof gpu_text);
     if (!(cpu > 0))
         xb_words_add(words, "Fastest%s: %s: %s",
-                     xb_advice_any_may_beat(predictions, gpu) ? " known way" : "", how, gpu_text);
+                     xb_advice_any_may_beat(predictions, gpu) ? " known way" : "", how,
+                     XB_TIME(gpu));
     else if (worth == XB_WORTH_YES)
-        xb_words_add(words, "Yes: use the GPU. %s against %s on the CPU", gpu_text, cpu_text);
+        xb_words_add(words, "Yes: use the GPU. %s against %s on the CPU", XB_TIME(gpu),
+                     XB_TIME(cpu));
     else
-        xb_words_add(words, "No: stay on the CPU. %s against %s on the GPU", cpu_text, gpu_text);
+        xb_words_add(words, "No: stay on the CPU. %s against %s on the GPU", XB_TIME(cpu),
+                     XB_TIME(gpu));
     if (cpu > 0) {
         add_factor(words, cpu, gpu);
         xb_words_add(words, ": %s", how);
@@ -218,19 +206,15 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 /* ---- what is missing ---- */
 
 /* "512M": the end of a range that doubles from 4K on and holds that many bytes. */
-static const char *range_end(uint64_t bytes, char *text, size_t size)
+static const char *range_end(uint64_t bytes, char text[32])
 {
-    static const char units[] = "KMGT";
-    unsigned number = 8;
+    uint64_t end = 8; /* KiB */
     size_t unit = 0;
-    for (uint64_t end = UINT64_C(8) << 10; end < bytes; end *= 2) {
-        number *= 2;
-        if (number == 1024 && units[unit + 1] != '\0') {
-            number = 1;
-            unit++;
-        }
-    }
-    snprintf(text, size, "%u%c", number, units[unit]);
+    while (end << 10 < bytes)
+        end *= 2;
+    for (; end >= 1024 && unit < 3; end /= 1024)
+        unit++;
+    snprintf(text, 32, "%" PRIu64 "%c", end, "KMGT"[unit]);
     return text;
 }
 
@@ -240,7 +224,7 @@ void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
     char most[32];
     xb_words_add(words, "xferbench %s --size 4K..%s --json FILE",
                  job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options,
-                 range_end(larger, most, sizeof most));
+                 range_end(larger, most));
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
@@ -266,7 +250,7 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
 /* ---- break-even ---- */
 
 /* "3.2 MiB" */
-static const char *about(double bytes, char *text, size_t size)
+static const char *about(double bytes, char text[32])
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     size_t unit = 0;
@@ -274,9 +258,12 @@ static const char *about(double bytes, char *text, size_t size)
         bytes /= 1024;
         unit++;
     }
-    snprintf(text, size, "%.3g %s", bytes, units[unit]);
+    snprintf(text, 32, "%.3g %s", bytes, units[unit]);
     return text;
 }
+
+/* In memory of the block that it stands in. */
+#define ABOUT(bytes) about((bytes), (char[32]){0})
 
 /* Whether there is a range to tell, and not one size. */
 static bool is_wide(const struct xb_edge *edge)
@@ -287,36 +274,31 @@ static bool is_wide(const struct xb_edge *edge)
 /* " from 3.2 MiB"; a range where the bounds are wide; "or less" where one is not known. */
 static void add_edge(struct xb_words *words, const char *before, const struct xb_edge *edge)
 {
-    char low[32], middle[32], high[32];
-    about(edge->low, low, sizeof low);
-    about(edge->middle, middle, sizeof middle);
-    about(edge->high, high, sizeof high);
+    const bool has_low = edge->low > 0;
     if (!(edge->middle > 0))
-        xb_words_add(words, "%s%s or %s", before, edge->low > 0 ? low : high,
-                     edge->low > 0 ? "more" : "less");
+        xb_words_add(words, "%s%s or %s", before, ABOUT(has_low ? edge->low : edge->high),
+                     has_low ? "more" : "less");
     else if (is_wide(edge))
-        xb_words_add(words, "%ssomewhere between %s and %s", before, low, high);
+        xb_words_add(words, "%ssomewhere between %s and %s", before, ABOUT(edge->low),
+                     ABOUT(edge->high));
     else
-        xb_words_add(words, "%s%s", before, middle);
+        xb_words_add(words, "%s%s", before, ABOUT(edge->middle));
 }
 
 void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words)
 {
     const struct xb_edge *from = &found->from, *to = &found->to;
     const bool has_from = from->high > 0, has_to = to->low > 0;
-    char least[32], most[32];
-    about(found->least, least, sizeof least);
-    about(found->most, most, sizeof most);
     if (!found->is_known)
         return;
     if (!found->is_sure)
-        xb_words_add(words, "It is not known at which sizes the GPU wins: its times are not "
-                            "precise enough");
+        xb_words_add(words, "It is not known at which sizes the GPU wins: too little is known of "
+                            "its times");
     else if (has_from || has_to)
         xb_words_add(words, "The GPU wins");
     else
         xb_words_add(words, "The %s wins at every size, %s to %s of input",
-                     found->wins ? "GPU" : "CPU", least, most);
+                     found->wins ? "GPU" : "CPU", ABOUT(found->least), ABOUT(found->most));
     if (has_from)
         add_edge(words, " from ", from);
     if (has_to)
@@ -324,8 +306,7 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
     if (has_from || has_to)
         xb_words_add(words, " of input%s", has_to ? "" : " on");
     if (has_from && is_wide(from) && from->low < (double)found->smallest_row)
-        xb_words_add(words, "; below %s nothing was measured",
-                     about((double)found->smallest_row, least, sizeof least));
+        xb_words_add(words, "; below %s nothing was measured", ABOUT((double)found->smallest_row));
     if (found->fills_device)
         xb_words_add(words, "; more does not fit into its memory");
     xb_words_add(words, ". Output and both times are taken to grow with the input.");

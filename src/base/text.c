@@ -7,8 +7,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *xb_number_text(double value, char *text, size_t size)
 {
@@ -47,35 +49,31 @@ void xb_plain_locale_leave(locale_t previous)
     freelocale(uselocale(previous));
 }
 
-/* With the largest power of `step` that divides it. Returns how many digits that takes. */
-static int write_size(uint64_t bytes, uint64_t step, const char *const units[], char *text,
-                      size_t size)
+/* With the largest power of `step` that divides it. */
+static void write_size(uint64_t bytes, uint64_t step, const char *const units[], char *text,
+                       size_t size)
 {
     size_t unit = 0;
     for (; bytes != 0 && bytes % step == 0; unit++)
         bytes /= step;
     snprintf(text, size, "%" PRIu64 " %s", bytes, units[unit]);
-    return snprintf(NULL, 0, "%" PRIu64, bytes);
 }
 
-static int write_binary(uint64_t bytes, char *text, size_t size)
+const char *xb_size_key(uint64_t bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    return write_size(bytes, 1024, units, text, size);
+    write_size(bytes, 1024, units, text, size);
+    return text;
 }
 
 const char *xb_size_format(uint64_t bytes, char *text, size_t size)
 {
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
-    char decimal[32];
-    if (write_size(bytes, 1000, units, decimal, sizeof decimal) < write_binary(bytes, text, size))
-        snprintf(text, size, "%s", decimal);
-    return text;
-}
-
-const char *xb_size_key(uint64_t bytes, char *text, size_t size)
-{
-    (void)write_binary(bytes, text, size);
+    char binary[32], decimal[32];
+    xb_size_key(bytes, binary, sizeof binary);
+    write_size(bytes, 1000, units, decimal, sizeof decimal);
+    bool is_shorter = strcspn(decimal, " ") < strcspn(binary, " ");
+    snprintf(text, size, "%s", is_shorter ? decimal : binary);
     return text;
 }
 

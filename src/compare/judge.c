@@ -168,38 +168,29 @@ static enum xb_status estimate_ratio(const struct xb_comparison *comparison,
  */
 #define ROUNDING 1e-12
 
-/* P for "the ratio is `bound` or more", and for "`bound` or less". */
-static enum xb_status p_at_least(const struct sides *sides, double bound, double *p,
-                                 struct xb_error *error)
+/* P for "the ratio is `bound` or more", or "or less". */
+static enum xb_status probability(const struct sides *sides, double bound, bool or_more, double *p,
+                                  struct xb_error *error)
 {
-    return xb_shift_probability(sides->first, sides->n, sides->second, sides->m,
-                                log(bound) - ROUNDING, p, error);
-}
-
-static enum xb_status p_at_most(const struct sides *sides, double bound, double *p,
-                                struct xb_error *error)
-{
-    return xb_shift_probability(sides->second, sides->m, sides->first, sides->n,
-                                -log(bound) - ROUNDING, p, error);
+    return or_more ? xb_shift_probability(sides->first, sides->n, sides->second, sides->m,
+                                          log(bound) - ROUNDING, p, error)
+                   : xb_shift_probability(sides->second, sides->m, sides->first, sides->n,
+                                          -log(bound) - ROUNDING, p, error);
 }
 
 /* Each P is small where its claim holds: what it refutes is the contrary. */
 static enum xb_status test_ratio(const struct sides *sides, struct xb_compared *compared,
                                  struct xb_error *error)
 {
-    double low = 1.0 - compared->threshold;
-    double high = 1.0 + compared->threshold;
     bool more = compared->figure.more_is_better;
-    enum xb_status status = more ? p_at_least(sides, low, &compared->p_regression, error)
-                                 : p_at_most(sides, high, &compared->p_regression, error);
-    if (status != XB_OK)
-        return status;
-    status = more ? p_at_most(sides, low, &compared->p_pass, error)
-                  : p_at_least(sides, high, &compared->p_pass, error);
-    if (status != XB_OK)
-        return status;
-    return more ? p_at_most(sides, high, &compared->p_improved, error)
-                : p_at_least(sides, low, &compared->p_improved, error);
+    double sign = more ? 1.0 : -1.0;
+    double worse = 1.0 - sign * compared->threshold, better = 1.0 + sign * compared->threshold;
+    enum xb_status status = probability(sides, worse, more, &compared->p_regression, error);
+    if (status == XB_OK)
+        status = probability(sides, worse, !more, &compared->p_pass, error);
+    if (status == XB_OK)
+        status = probability(sides, better, !more, &compared->p_improved, error);
+    return status;
 }
 
 /*

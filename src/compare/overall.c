@@ -31,13 +31,24 @@ struct counts {
     size_t broken;     /* failed, or had wrong data, on both sides, and are not worse by figures */
     size_t fails_more; /* of these, in a larger share of the candidate's processes */
     size_t indicative;
+    size_t slower;                                      /* regressions by their figures */
+    const struct xb_compared *worst, *worst_indicative; /* regression by its figures; NULL: none */
+    bool are_rates; /* all that count are bandwidths: they get slower, where others get worse */
 };
+
+/* The one of the two that lost more. `worst`: NULL for none yet. */
+static const struct xb_compared *worse_of(const struct xb_compared *worst,
+                                          const struct xb_compared *compared)
+{
+    return worst == NULL || xb_compared_loss(compared) > xb_compared_loss(worst) ? compared : worst;
+}
 
 static struct counts count_all(const struct xb_comparison *comparison)
 {
     struct counts counts = {.regressions = xb_comparison_count(comparison, XB_OUTCOME_REGRESSION),
                             .improved = xb_comparison_count(comparison, XB_OUTCOME_IMPROVED),
-                            .open = xb_comparison_count(comparison, XB_OUTCOME_INCONCLUSIVE)};
+                            .open = xb_comparison_count(comparison, XB_OUTCOME_INCONCLUSIVE),
+                            .are_rates = true};
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         bool is_indicative = compared->basis == XB_BASIS_INDICATIVE;
@@ -47,7 +58,14 @@ static struct counts count_all(const struct xb_comparison *comparison)
         bool is_absent = compared->presence == XB_ONLY_IN_BASELINE;
         if (!compared->gates)
             continue;
+        counts.are_rates = counts.are_rates && xb_compare_is_rate(&compared->figure);
         counts.indicative += is_indicative;
+        if (is_indicative && compared->has_ratio)
+            counts.worst_indicative = worse_of(counts.worst_indicative, compared);
+        if (compared->basis == XB_BASIS_TEST && compared->outcome == XB_OUTCOME_REGRESSION) {
+            counts.worst = worse_of(counts.worst, compared);
+            counts.slower++;
+        }
         counts.broken += is_undecided && compared->cannot_pass;
         counts.fails_more += is_undecided && compared->cannot_pass && compared->fails_more;
         counts.apart += is_open && is_apart;
@@ -158,15 +176,6 @@ __attribute__((format(printf, 2, 3))) static void add(char text[512], const char
     va_end(arguments);
 }
 
-/* Whether all that counts are bandwidths: they get slower, where other figures get worse. */
-static bool all_rates(const struct xb_comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->case_count; i++)
-        if (comparison->cases[i].gates && !xb_compare_is_rate(&comparison->cases[i].figure))
-            return false;
-    return true;
-}
-
 double xb_compared_loss(const struct xb_compared *compared)
 {
     if (compared->basis == XB_BASIS_STATUS && compared->outcome == XB_OUTCOME_REGRESSION)
@@ -174,13 +183,6 @@ double xb_compared_loss(const struct xb_compared *compared)
     if (compared->basis == XB_BASIS_NONE || !compared->has_ratio || isnan(compared->ratio))
         return -INFINITY;
     return compared->figure.more_is_better ? -log(compared->ratio) : log(compared->ratio);
-}
-
-/* The one of the two that lost more. `worst`: NULL for none yet. */
-static const struct xb_compared *worse_of(const struct xb_compared *worst,
-                                          const struct xb_compared *compared)
-{
-    return worst == NULL || xb_compared_loss(compared) > xb_compared_loss(worst) ? compared : worst;
 }
 
 /* ---- what decides ---- */
@@ -211,31 +213,22 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
                            const char *threshold)
 {
     char name[XB_COMPARE_TEXT], change[64], before[32], after[32];
-    const struct xb_compared *worst = NULL;
-    size_t slower = 0; /* by their figures */
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        if (compared->gates && compared->basis == XB_BASIS_TEST &&
-            compared->outcome == XB_OUTCOME_REGRESSION) {
-            worst = worse_of(worst, compared);
-            slower++;
-        }
-    }
+    size_t slower = counts->slower;
     size_t broken = counts->regressions - slower;
     if (slower > 0)
         add(comparison->reason, "%zu of %zu result%s %s %s by %s or more.", slower, counts->all,
-            plural(counts->all), slower == 1 ? "is" : "are",
-            all_rates(comparison) ? "slower" : "worse", threshold);
+            plural(counts->all), slower == 1 ? "is" : "are", counts->are_rates ? "slower" : "worse",
+            threshold);
     if (broken > 0)
         add(comparison->reason, "%zu of %zu result%s no longer work%s.", broken, counts->all,
             plural(counts->all), broken == 1 ? "s" : "");
-    if (worst == NULL)
+    if (counts->worst == NULL)
         return;
     add(comparison->reason, "Worst: %.160s: %s (%s to %s).",
-        xb_compare_title(comparison, worst, name, sizeof name),
-        xb_compare_change(worst, change, sizeof change),
-        xb_compare_baseline(worst, false, before, sizeof before),
-        xb_compare_candidate(worst, true, after, sizeof after));
+        xb_compare_title(comparison, counts->worst, name, sizeof name),
+        xb_compare_change(counts->worst, change, sizeof change),
+        xb_compare_baseline(counts->worst, false, before, sizeof before),
+        xb_compare_candidate(counts->worst, true, after, sizeof after));
 }
 
 /* More processes mend nothing, but they can tell a higher rate of failures from chance. */
@@ -285,12 +278,7 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
 static void say_indicative(struct xb_comparison *comparison, const struct counts *counts)
 {
     char name[XB_COMPARE_TEXT], change[64];
-    const struct xb_compared *worst = NULL;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        if (compared->gates && compared->basis == XB_BASIS_INDICATIVE && compared->has_ratio)
-            worst = worse_of(worst, compared);
-    }
+    const struct xb_compared *worst = counts->worst_indicative;
     size_t fewest = xb_compare_fewest(comparison);
     size_t needed = comparison->processes_needed;
     if (fewest == 1)
@@ -305,8 +293,7 @@ static void say_indicative(struct xb_comparison *comparison, const struct counts
             xb_compare_title(comparison, worst, name, sizeof name),
             xb_compare_change(worst, change, sizeof change));
     else if (worst != NULL)
-        add(comparison->reason, "As measured, none is %s.",
-            all_rates(comparison) ? "slower" : "worse");
+        add(comparison->reason, "As measured, none is %s.", counts->are_rates ? "slower" : "worse");
     if (needed > 0)
         add(comparison->next, "Measure with --processes %zu.",
             needed > USUAL_PROCESSES ? needed : (size_t)USUAL_PROCESSES);
@@ -325,8 +312,7 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
         add(comparison->reason,
             "%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.", unsure,
             counts->all, plural(counts->all), unsure == 1 ? "s" : "",
-            unsure == 1 ? "it is" : "they are", all_rates(comparison) ? "slower" : "worse",
-            threshold);
+            unsure == 1 ? "it is" : "they are", counts->are_rates ? "slower" : "worse", threshold);
         size_t needed = xb_processes_to_decide(comparison);
         if (needed > 0)
             add(comparison->next,
@@ -345,8 +331,8 @@ static void say_open(struct xb_comparison *comparison, const struct counts *coun
 static void say_pass(struct xb_comparison *comparison, const struct counts *counts,
                      const char *threshold)
 {
-    bool rates = all_rates(comparison);
-    const char *worse = rates ? "slower" : "worse", *better = rates ? "faster" : "better";
+    const char *worse = counts->are_rates ? "slower" : "worse";
+    const char *better = counts->are_rates ? "faster" : "better";
     if (counts->all == 1)
         add(comparison->reason, "The result is %s%s by %s or more",
             counts->improved == 1 ? "" : "not ", counts->improved == 1 ? better : worse, threshold);

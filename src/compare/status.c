@@ -99,18 +99,6 @@ static const char *badness_name(const struct tally *tally)
     return words[badness(tally->worst)];
 }
 
-/* The worst that happened, and in how many processes that did. */
-static void say_bad(struct xb_compared *compared, const char *side, const struct xb_record *record,
-                    const struct tally *tally)
-{
-    const struct xb_record_row *worst = tally->worst;
-    const char *failure = record->processes[tally->where].failure; /* of the process itself */
-    const char *reason = worst->is_there ? worst->reason : failure;
-    xb_compared_note(compared, "%s in %zu of %zu processes of the %s%s%.300s", badness_name(tally),
-                     tally->alike, record->process_count, side, reason != NULL ? ": " : "",
-                     reason != NULL ? reason : "");
-}
-
 /* The logarithm of n over k. */
 static double log_choose(size_t n, size_t k)
 {
@@ -129,24 +117,42 @@ double xb_fisher_probability(size_t before, size_t n, size_t after, size_t m)
     return probability < 1.0 ? probability : 1.0;
 }
 
-/* What Fisher's exact test says of something that happened in processes of both files. */
-struct odds {
-    bool is_tested; /* the test was made; where the verdict does not depend on it, it was not */
+/* A figure of a case that is judged by what became of the case in both files. */
+struct trial {
+    const struct xb_comparison *comparison;
+    struct xb_compared *compared;
+    struct tally before, after;
+    /* Fisher's exact test of something that happened in processes of both files. */
+    bool is_tested; /* it was made; where the verdict does not depend on it, it was not */
     double p;       /* the smallest P of those made */
     bool is_higher; /* the candidate's share of processes is the larger one */
 };
 
-/* What the candidate had, what the baseline had, and P where a test compared the two. */
-static void say_both_bad(const struct xb_comparison *comparison, const struct tally *before,
-                         const struct tally *after, const struct odds *odds,
-                         struct xb_compared *compared)
+/* The worst that happened in a file, and in how many processes that did. */
+static void say_bad(const struct trial *trial, bool in_candidate)
 {
-    say_bad(compared, "candidate", comparison->candidate, after);
-    if (before->bad > 0)
-        say_more(compared, "; %s in %zu of %zu of the baseline", badness_name(before),
-                 before->alike, comparison->baseline->process_count);
-    if (odds->is_tested)
-        say_more(compared, " (P %.2g)", odds->p);
+    const struct xb_record *record =
+        in_candidate ? trial->comparison->candidate : trial->comparison->baseline;
+    const struct tally *tally = in_candidate ? &trial->after : &trial->before;
+    const struct xb_record_row *worst = tally->worst;
+    const char *failure = record->processes[tally->where].failure; /* of the process itself */
+    const char *reason = worst->is_there ? worst->reason : failure;
+    xb_compared_note(trial->compared, "%s in %zu of %zu processes of the %s%s%.300s",
+                     badness_name(tally), tally->alike, record->process_count,
+                     in_candidate ? "candidate" : "baseline", reason != NULL ? ": " : "",
+                     reason != NULL ? reason : "");
+}
+
+/* What the candidate had, what the baseline had, and P where a test compared the two. */
+static void say_both_bad(const struct trial *trial)
+{
+    say_bad(trial, true);
+    if (trial->before.bad > 0)
+        say_more(trial->compared, "; %s in %zu of %zu of the baseline",
+                 badness_name(&trial->before), trial->before.alike,
+                 trial->comparison->baseline->process_count);
+    if (trial->is_tested)
+        say_more(trial->compared, " (P %.2g)", trial->p);
 }
 
 static size_t wrong_data(const struct tally *tally)
@@ -155,96 +161,81 @@ static size_t wrong_data(const struct tally *tally)
 }
 
 /* Whether `after` bad ones of its processes are more, by more than chance, than `before` ones. */
-static bool is_more_often(const struct xb_comparison *comparison, const struct tally *first,
-                          size_t before, const struct tally *second, size_t after,
-                          struct odds *odds)
+static bool is_more_often(struct trial *trial, size_t before, size_t after)
 {
-    size_t n = first->fine + first->bad;
-    size_t m = second->fine + second->bad;
+    size_t n = trial->before.fine + trial->before.bad;
+    size_t m = trial->after.fine + trial->after.bad;
     double p = xb_fisher_probability(before, n, after, m);
-    odds->p = odds->is_tested && odds->p < p ? odds->p : p;
-    odds->is_higher = odds->is_higher || after * n > before * m;
-    odds->is_tested = true;
-    return xb_at_most(p, comparison->request.alpha);
+    trial->p = trial->is_tested && trial->p < p ? trial->p : p;
+    trial->is_higher = trial->is_higher || after * n > before * m;
+    trial->is_tested = true;
+    return xb_at_most(p, trial->comparison->request.alpha);
 }
 
 /* Wrong data is never excused by failures of another kind, so it is counted apart. */
-static bool has_more_wrong_data(const struct xb_comparison *comparison, const struct tally *before,
-                                const struct tally *after, struct odds *odds)
+static bool has_more_wrong_data(struct trial *trial)
 {
-    return wrong_data(after) > 0 &&
-           (wrong_data(before) == 0 ||
-            is_more_often(comparison, before, wrong_data(before), after, wrong_data(after), odds));
+    size_t before = wrong_data(&trial->before), after = wrong_data(&trial->after);
+    return after > 0 && (before == 0 || is_more_often(trial, before, after));
 }
 
 /* For a case that works in some of the baseline's processes at least. */
-static bool works_less(const struct xb_comparison *comparison, const struct tally *before,
-                       const struct tally *after, struct odds *odds)
+static bool works_less(struct trial *trial)
 {
-    if (after->bad == 0)
+    if (trial->after.bad == 0)
         return false;
-    if (before->bad > 0 && after->fine > 0)
-        return is_more_often(comparison, before, before->bad, after, after->bad, odds);
-    odds->is_tested = false; /* no P decided this */
+    if (trial->before.bad > 0 && trial->after.fine > 0)
+        return is_more_often(trial, trial->before.bad, trial->after.bad);
+    trial->is_tested = false; /* no P decided this */
     return true;
 }
 
 /* A regression for what became of the candidate's processes. */
-static bool conclude_worse(const struct xb_comparison *comparison, const struct tally *before,
-                           const struct tally *after, const struct odds *odds,
-                           struct xb_compared *compared)
+static bool conclude_worse(const struct trial *trial)
 {
-    xb_compared_conclude(compared, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION);
-    say_both_bad(comparison, before, after, odds, compared);
+    xb_compared_conclude(trial->compared, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION);
+    say_both_bad(trial);
     return true;
 }
 
-/* Wrong data in both files, and not one process of the baseline whose figures could be compared. */
-static bool conclude_broken(const struct xb_comparison *comparison, const struct tally *before,
-                            const struct tally *after, const struct odds *odds,
-                            struct xb_compared *compared)
+/* `note`: NULL for none. */
+static bool conclude_open(const struct trial *trial, const char *note)
 {
-    xb_compared_conclude(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
-    say_both_bad(comparison, before, after, odds, compared);
-    compared->cannot_pass = true;
-    compared->fails_more = odds->is_higher;
-    return true;
-}
-
-static bool conclude(struct xb_compared *compared, enum xb_outcome outcome, const char *note)
-{
-    xb_compared_conclude(compared, XB_BASIS_STATUS, outcome);
+    xb_compared_conclude(trial->compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
     if (note != NULL)
-        xb_compared_note(compared, "%s", note);
+        xb_compared_note(trial->compared, "%s", note);
     return true;
 }
 
 /* There is nothing to compare with; what became of the candidate is told all the same. */
-static bool conclude_nothing(const struct xb_comparison *comparison, const struct tally *before,
-                             const struct tally *after, struct xb_compared *compared)
+static bool conclude_nothing(const struct trial *trial)
 {
-    xb_compared_conclude(compared, XB_BASIS_NONE, XB_OUTCOME_PASS);
-    if (after->bad > 0)
-        say_bad(compared, "candidate", comparison->candidate, after);
-    else if (before->bad > 0)
-        say_bad(compared, "baseline", comparison->baseline, before);
+    xb_compared_conclude(trial->compared, XB_BASIS_NONE, XB_OUTCOME_PASS);
+    if (trial->after.bad > 0 || trial->before.bad > 0)
+        say_bad(trial, trial->after.bad > 0);
     return true;
 }
 
-/* What is told where figures are left to judge. Where both sides failed at times, the figures can
- * show a regression but nothing better. */
-static void note_tallies(const struct xb_comparison *comparison, const struct tally *before,
-                         const struct tally *after, const struct odds *odds,
-                         struct xb_compared *compared)
+/* What is told where failures were in both files: then the figures can show a regression but
+ * nothing better. */
+static void note_failures(const struct trial *trial)
 {
-    compared->cannot_pass = after->bad > 0;
-    compared->fails_more = odds->is_higher;
-    if (after->bad > 0)
-        say_both_bad(comparison, before, after, odds, compared);
-    else if (before->bad > 0)
-        say_bad(compared, "baseline", comparison->baseline, before);
-    else if (before->cut + after->cut > 0)
-        xb_compared_note(compared, "a run was cut short: there are fewer processes than asked for");
+    trial->compared->cannot_pass = true;
+    trial->compared->fails_more = trial->is_higher;
+    say_both_bad(trial);
+}
+
+/* What is told where figures are left to judge. */
+static void note_tallies(const struct trial *trial)
+{
+    trial->compared->fails_more = trial->is_higher;
+    if (trial->after.bad > 0)
+        note_failures(trial);
+    else if (trial->before.bad > 0)
+        say_bad(trial, false);
+    else if (trial->before.cut + trial->after.cut > 0)
+        xb_compared_note(trial->compared,
+                         "a run was cut short: there are fewer processes than asked for");
 }
 
 /*
@@ -256,30 +247,32 @@ static void note_tallies(const struct xb_comparison *comparison, const struct ta
 bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_pair *pair,
                         struct xb_compared *compared)
 {
-    struct tally before = tally_of(comparison->baseline, pair->baseline);
-    struct tally after = tally_of(comparison->candidate, pair->candidate);
-    struct odds odds = {.is_tested = false};
-    if (has_more_wrong_data(comparison, &before, &after, &odds))
-        return conclude_worse(comparison, &before, &after, &odds, compared);
-    if (before.fine == 0 && wrong_data(&after) > 0)
-        return conclude_broken(comparison, &before, &after, &odds, compared);
-    if (pair->baseline == NULL || (before.fine == 0 && before.bad > 0))
-        return conclude_nothing(comparison, &before, &after, compared);
-    if (before.fine == 0)
-        return conclude(compared, XB_OUTCOME_INCONCLUSIVE,
-                        "the baseline's run was cut short before this case");
-    if (pair->candidate == NULL)
-        return conclude(compared, XB_OUTCOME_INCONCLUSIVE, NULL);
-    if (compared->differs && !comparison->request.force) {
-        if (after.bad > 0)
-            say_bad(compared, "candidate", comparison->candidate, &after);
-        return conclude(compared, XB_OUTCOME_INCONCLUSIVE, NULL);
+    struct trial trial = {.comparison = comparison,
+                          .compared = compared,
+                          .before = tally_of(comparison->baseline, pair->baseline),
+                          .after = tally_of(comparison->candidate, pair->candidate)};
+    const struct tally *before = &trial.before, *after = &trial.after;
+    if (has_more_wrong_data(&trial))
+        return conclude_worse(&trial);
+    if (before->fine == 0 && wrong_data(after) > 0) { /* and no process to compare it with */
+        note_failures(&trial);
+        return conclude_open(&trial, NULL);
     }
-    if (works_less(comparison, &before, &after, &odds))
-        return conclude_worse(comparison, &before, &after, &odds, compared);
-    if (after.fine == 0)
-        return conclude(compared, XB_OUTCOME_INCONCLUSIVE,
-                        "the candidate's run was cut short before this case");
-    note_tallies(comparison, &before, &after, &odds, compared);
+    if (pair->baseline == NULL || (before->fine == 0 && before->bad > 0))
+        return conclude_nothing(&trial);
+    if (before->fine == 0)
+        return conclude_open(&trial, "the baseline's run was cut short before this case");
+    if (pair->candidate == NULL)
+        return conclude_open(&trial, NULL);
+    if (compared->differs && !comparison->request.force) {
+        if (after->bad > 0)
+            say_bad(&trial, true);
+        return conclude_open(&trial, NULL);
+    }
+    if (works_less(&trial))
+        return conclude_worse(&trial);
+    if (after->fine == 0)
+        return conclude_open(&trial, "the candidate's run was cut short before this case");
+    note_tallies(&trial);
     return false;
 }

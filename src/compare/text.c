@@ -103,11 +103,10 @@ static void add_threshold(struct xb_words *words, const struct xb_threshold *thr
 {
     const struct xb_gate *cases = &threshold->cases;
     char word[XB_COMPARE_WORD];
-    xb_words_add(
-        words, "%s%s", first ? " (" : ", ",
-        xb_compare_plain(cases->mode != NULL ? cases->mode : "all modes", word, sizeof word));
+    xb_words_add(words, "%s%s", first ? " (" : ", ",
+                 XB_PLAIN_WORD(cases->mode != NULL ? cases->mode : "all modes"));
     if (cases->direction != NULL)
-        xb_words_add(words, " %s", xb_compare_plain(cases->direction, word, sizeof word));
+        xb_words_add(words, " %s", XB_PLAIN_WORD(cases->direction));
     bool is_range = cases->least < cases->most;
     if (cases->least > 0)
         xb_words_add(words, " %s%s", is_range ? "from " : "",
@@ -115,7 +114,7 @@ static void add_threshold(struct xb_words *words, const struct xb_threshold *thr
     if (is_range && cases->most < UINT64_MAX)
         xb_words_add(words, " to %s", xb_size_format(cases->most, word, sizeof word));
     if (cases->figure != NULL)
-        xb_words_add(words, " %s", xb_compare_plain(cases->figure, word, sizeof word));
+        xb_words_add(words, " %s", XB_PLAIN_WORD(cases->figure));
     xb_words_add(words, " %g %%", 100 * threshold->share);
 }
 
@@ -243,25 +242,22 @@ bool xb_compare_is_rate(const struct xb_figure *figure)
 const char *xb_compare_case_name(const struct xb_record_case *test, const struct xb_figure *figure,
                                  const struct xb_parameters *parameters, char *text, size_t size)
 {
-    char word[XB_COMPARE_WORD], value[XB_COMPARE_WORD], device[32];
+    char value[XB_COMPARE_WORD], device[32];
     struct xb_words name = {.length = 0};
-    const char *const key[] = {test->mode, test->variant, test->direction};
-    for (size_t i = 0; i < sizeof key / sizeof key[0]; i++)
-        xb_words_add(&name, "%s ", xb_compare_plain(key[i], word, sizeof word));
-    xb_words_add(&name, "%s device %s%s", xb_size_key(test->bytes, word, sizeof word),
+    xb_words_add(&name, "%s %s %s ", XB_PLAIN_WORD(test->mode), XB_PLAIN_WORD(test->variant),
+                 XB_PLAIN_WORD(test->direction));
+    xb_words_add(&name, "%s device %s%s", xb_size_key(test->bytes, value, sizeof value),
                  xb_record_case_device(test, device, sizeof device),
                  test->simultaneous ? " simultaneous" : "");
     for (size_t i = 0; i < parameters->count; i++) {
         const char *own = xb_parameter_key(test, parameters->names[i], value, sizeof value);
-        if (own == NULL)
-            continue;
-        xb_words_add(&name, " %s", xb_compare_plain(parameters->names[i], word, sizeof word));
-        xb_words_add(&name, " %s", xb_compare_plain(own, word, sizeof word));
+        if (own != NULL)
+            xb_words_add(&name, " %s %s", XB_PLAIN_WORD(parameters->names[i]), XB_PLAIN_WORD(own));
     }
     /* Two cases that differ in nothing else would hide each other. */
     if (test->latency && xb_compare_is_rate(figure))
         xb_words_add(&name, " latency run");
-    xb_words_add(&name, " %s", xb_compare_plain(figure->name, word, sizeof word));
+    xb_words_add(&name, " %s", XB_PLAIN_WORD(figure->name));
     snprintf(text, size, "%s", name.text);
     return text;
 }
@@ -277,16 +273,15 @@ const char *xb_compare_method(const struct xb_comparison *comparison,
                               const struct xb_compared *compared, char *text, size_t size)
 {
     const struct xb_parameters *parameters = &comparison->parameters;
-    char value[XB_COMPARE_WORD], word[XB_COMPARE_WORD], whole[4 * XB_COMPARE_TEXT];
+    char value[XB_COMPARE_WORD], whole[4 * XB_COMPARE_TEXT];
     struct xb_words name = {.length = 0};
     xb_method_name(compared->test, whole, sizeof whole);
-    xb_words_add(&name, "%s", xb_compare_plain(whole, word, sizeof word));
+    xb_words_add(&name, "%s", XB_PLAIN_WORD(whole));
     for (size_t i = 0; i < parameters->count; i++) {
         const char *own =
             xb_parameter_text(compared->test, parameters->names[i], value, sizeof value);
         if (own != NULL)
-            xb_words_add(&name, ", %s %s", XB_PLAIN_WORD(parameters->names[i]),
-                         xb_compare_plain(own, word, sizeof word));
+            xb_words_add(&name, ", %s %s", XB_PLAIN_WORD(parameters->names[i]), XB_PLAIN_WORD(own));
     }
     snprintf(text, size, "%s", name.text);
     return text;
@@ -335,11 +330,15 @@ const char *xb_compare_verdict(const struct xb_comparison *comparison,
     return text;
 }
 
-static const char *figure_text(const struct xb_figure *figure, size_t n, double median, bool unit,
-                               char *text, size_t size)
+/* One side of a case, of so many processes. */
+static const char *side_text(const struct xb_compared *compared, enum xb_presence absent, size_t n,
+                             double median, bool unit, char *text, size_t size)
 {
+    const struct xb_figure *figure = &compared->figure;
     char rate[32];
-    if (n == 0 || !isfinite(median))
+    if (compared->presence == absent)
+        snprintf(text, size, "absent");
+    else if (n == 0 || !isfinite(median))
         snprintf(text, size, "-");
     else if (xb_compare_is_rate(figure))
         snprintf(text, size, "%s%s", xb_rate_text(median, rate, sizeof rate), unit ? " GB/s" : "");
@@ -353,21 +352,15 @@ static const char *figure_text(const struct xb_figure *figure, size_t n, double 
 const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, char *text,
                                 size_t size)
 {
-    if (compared->presence != XB_ONLY_IN_CANDIDATE)
-        return figure_text(&compared->figure, compared->baseline_n, compared->baseline_median, unit,
-                           text, size);
-    snprintf(text, size, "absent");
-    return text;
+    return side_text(compared, XB_ONLY_IN_CANDIDATE, compared->baseline_n,
+                     compared->baseline_median, unit, text, size);
 }
 
 const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, char *text,
                                  size_t size)
 {
-    if (compared->presence != XB_ONLY_IN_BASELINE)
-        return figure_text(&compared->figure, compared->candidate_n, compared->candidate_median,
-                           unit, text, size);
-    snprintf(text, size, "absent");
-    return text;
+    return side_text(compared, XB_ONLY_IN_BASELINE, compared->candidate_n,
+                     compared->candidate_median, unit, text, size);
 }
 
 int xb_compare_decimals(double value, const double *bounds, size_t count, int least)

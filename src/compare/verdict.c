@@ -4,6 +4,7 @@
 
 #include "rank_test.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
 const char *xb_outcome_name(enum xb_outcome outcome)
@@ -20,9 +21,14 @@ static bool is_gating_test(const struct xb_compared *compared)
 
 /* ---- Holm over the figures that gate ---- */
 
-/* Adjusts one P of every gating test; `p` says which. */
-static enum xb_status adjust(struct xb_comparison *comparison,
-                             double *(*p)(struct xb_compared *compared), struct xb_error *error)
+static double *p_at(struct xb_compared *compared, size_t offset)
+{
+    return (double *)(void *)((char *)compared + offset);
+}
+
+/* Adjusts one P of every gating test, the member at that offset. */
+static enum xb_status adjust(struct xb_comparison *comparison, size_t offset,
+                             struct xb_error *error)
 {
     size_t count = 0;
     double *values = calloc(comparison->case_count + 1, sizeof *values);
@@ -30,24 +36,14 @@ static enum xb_status adjust(struct xb_comparison *comparison,
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu tests", comparison->case_count);
     for (size_t i = 0; i < comparison->case_count; i++)
         if (is_gating_test(&comparison->cases[i]))
-            values[count++] = *p(&comparison->cases[i]);
+            values[count++] = *p_at(&comparison->cases[i], offset);
     enum xb_status status = xb_holm_adjust(values, count, error);
     count = 0;
     for (size_t i = 0; i < comparison->case_count; i++)
         if (is_gating_test(&comparison->cases[i]))
-            *p(&comparison->cases[i]) = values[count++];
+            *p_at(&comparison->cases[i], offset) = values[count++];
     free(values);
     return status;
-}
-
-static double *p_regression(struct xb_compared *compared)
-{
-    return &compared->p_regression;
-}
-
-static double *p_improved(struct xb_compared *compared)
-{
-    return &compared->p_improved;
 }
 
 /* ---- one case ---- */
@@ -110,10 +106,9 @@ enum xb_status xb_judge_all(struct xb_comparison *comparison, struct xb_error *e
     comparison->gating_count = tests;
     comparison->processes_needed =
         xb_rank_values_needed(tests > 0 ? tests : 1, comparison->request.alpha);
-    enum xb_status status = adjust(comparison, p_regression, error);
-    if (status != XB_OK)
-        return status;
-    status = adjust(comparison, p_improved, error);
+    enum xb_status status = adjust(comparison, offsetof(struct xb_compared, p_regression), error);
+    if (status == XB_OK)
+        status = adjust(comparison, offsetof(struct xb_compared, p_improved), error);
     if (status != XB_OK)
         return status;
     for (size_t i = 0; i < comparison->case_count; i++) {

@@ -2,6 +2,7 @@
 #include "internal.h"
 #include "order.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,16 +82,11 @@ static int sort_by_kind(const void *left, const void *right)
 static const struct proof *find_first(const struct proofs *proofs, const struct proof *wanted,
                                       int (*compare)(const void *, const void *))
 {
-    size_t low = 0, high = proofs->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (compare(&proofs->items[middle], wanted) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < proofs->count && compare(&proofs->items[low], wanted) == 0;
-    return found ? &proofs->items[low] : NULL;
+    const struct proof *found =
+        bsearch(wanted, proofs->items, proofs->count, sizeof *proofs->items, compare);
+    while (found != NULL && found > proofs->items && compare(found - 1, wanted) == 0)
+        found--;
+    return found;
 }
 
 static void add_proof(struct proofs *proofs, const struct xb_fleet *fleet,
@@ -179,10 +175,8 @@ static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *f
 
 /* A cause of a charge. */
 struct topic {
-    enum xb_fleet_fault fault;
     const char *words;
     size_t length;
-    size_t node;
     struct charge *charge;
 };
 
@@ -190,7 +184,8 @@ struct topic {
 static int compare_topics(const void *left, const void *right)
 {
     const struct topic *a = left, *b = right;
-    int order = XB_FIRST_ORDER(XB_ORDER(a->fault, b->fault), XB_ORDER(a->length, b->length));
+    int order = XB_FIRST_ORDER(XB_ORDER(a->charge->complaint->code, b->charge->complaint->code),
+                               XB_ORDER(a->length, b->length));
     return order != 0 ? order : memcmp(a->words, b->words, a->length);
 }
 
@@ -203,8 +198,7 @@ static size_t list_topics(struct charge *charge, struct topic *topics)
     for (;;) {
         size_t length = strcspn(words, "\n");
         if (topics != NULL)
-            topics[count] = (struct topic){charge->complaint->fault, words, length,
-                                           charge->complaint->node, charge};
+            topics[count] = (struct topic){words, length, charge};
         count++;
         if (words[length] == '\0')
             return count;
@@ -218,7 +212,7 @@ static void mark(const struct xb_fleet *fleet, const struct topic *topics, size_
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         xb_node_tally_begin(tally);
         for (; end < count && compare_topics(&topics[end], &topics[begin]) == 0; end++)
-            xb_node_tally_add(tally, topics[end].node);
+            xb_node_tally_add(tally, topics[end].charge->complaint->node);
         bool together = xb_fleet_is_together(tally->count, fleet->node_count);
         for (size_t i = begin; i < end; i++)
             topics[i].charge->together = topics[i].charge->together && together;
@@ -230,7 +224,7 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         charges[i].together =
-            !charges[i].replaced && charges[i].complaint->fault != XB_FLEET_WRONG_DATA;
+            !charges[i].replaced && charges[i].complaint->code != XB_FLEET_WRONG_DATA;
         listed += charges[i].together ? list_topics(&charges[i], NULL) : 0;
     }
     struct topic *topics = xb_judging_allocate(judging, listed, sizeof *topics);
@@ -252,29 +246,22 @@ static int compare_charges(const void *left, const void *right)
 {
     const struct charge *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER(a->replaced, b->replaced), XB_ORDER(a->subject, b->subject),
-                          XB_ORDER(a->complaint->fault, b->complaint->fault),
+                          XB_ORDER(a->complaint->code, b->complaint->code),
                           XB_ORDER(a->together, b->together), XB_ORDER(b->written, a->written),
                           XB_ORDER_ADDRESSES(a->complaint, b->complaint));
 }
 
 static void name(struct xb_judging *judging, const struct charge *first, size_t count)
 {
-    static const enum xb_fleet_code codes[] = {
-        [XB_FLEET_WRONG_DATA] = XB_FLEET_HAS_WRONG_DATA,
-        [XB_FLEET_FAILED] = XB_FLEET_HAS_FAILED,
-        [XB_FLEET_CUT] = XB_FLEET_IS_CUT,
-        [XB_FLEET_VERDICT] = XB_FLEET_LINK_VERDICT,
-        [XB_FLEET_DOUBT] = XB_FLEET_LINK_WARNING,
-    };
     const struct xb_fleet_complaint *complaint = first->complaint;
-    struct xb_fleet_finding finding = xb_fleet_plain_finding(
-        codes[complaint->fault], judging->fleet->nodes[complaint->node].name, complaint->gpu);
-    finding.together = first->together;
+    const char *node = judging->fleet->nodes[complaint->node].name;
     const char *text = complaint->text != NULL ? complaint->text : "no reason given";
-    if (count == 1)
-        xb_fleet_add_finding(judging, &finding, "%.900s", text);
-    else
-        xb_fleet_add_finding(judging, &finding, "%.900s (and %zu more)", text, count - 1);
+    char others[48] = "";
+    if (count > 1)
+        snprintf(others, sizeof others, " (and %zu more)", count - 1);
+    xb_fleet_add_finding(
+        judging, xb_fleet_plain_finding(complaint->code, node, complaint->gpu, first->together),
+        "%.900s%s", text, others);
 }
 
 void xb_fleet_name_complaints(struct xb_judging *judging)
@@ -305,7 +292,7 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
     for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {
         while (end < count && !charges[end].replaced &&
                charges[end].subject == charges[begin].subject &&
-               charges[end].complaint->fault == charges[begin].complaint->fault)
+               charges[end].complaint->code == charges[begin].complaint->code)
             end++;
         name(judging, &charges[begin], end - begin);
     }

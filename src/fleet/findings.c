@@ -19,23 +19,38 @@
 
 /* ---- codes ---- */
 
-static const char *const code_names[XB_FLEET_CODES] = {
-    [XB_FLEET_MISSING] = "missing",
-    [XB_FLEET_HAS_WRONG_DATA] = "wrong-data",
-    [XB_FLEET_HAS_FAILED] = "failed",
-    [XB_FLEET_LINK_VERDICT] = "link-verdict",
-    [XB_FLEET_FEWER_GPUS] = "fewer-gpus",
-    [XB_FLEET_NARROWER] = "narrower-link",
-    [XB_FLEET_SLOW] = "slow",
-    [XB_FLEET_LINK_WARNING] = "link-warning",
-    [XB_FLEET_IS_CUT] = "cut-short",
-    [XB_FLEET_FAST] = "fast",
-    [XB_FLEET_OTHER_DRIVER] = "other-driver",
+const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES] = {
+    [XB_FLEET_MISSING] = {"missing", "has no result file", "have no result file",
+                          "does it run? srun -w NODE xferbench link"},
+    [XB_FLEET_WRONG_DATA] = {"wrong-data", "got wrong data", "got wrong data",
+                             "a copy arrived wrong. Let nobody compute there."},
+    [XB_FLEET_FAILED] = {"failed", "has measurements that failed", "have measurements that failed",
+                         "a measurement ended with an error (below)."},
+    [XB_FLEET_LINK_VERDICT] = {"link-verdict", "failed its own link test",
+                               "failed their own link tests",
+                               "CRITICAL, or nothing could be tested. docs/link.md has the codes."},
+    [XB_FLEET_FEWER_GPUS] = {"fewer-gpus", "has fewer GPUs than most", "have fewer GPUs than most",
+                             "most nodes have more. Does nvidia-smi or rocm-smi see all?"},
+    [XB_FLEET_NARROWER] = {"narrower-link", "has a narrower link than most",
+                           "have narrower links than most",
+                           "most GPUs have more. Reseat the card, its riser or cable."},
+    [XB_FLEET_SLOW] = {"slow", "is slow", "are slow",
+                       "measure it again, alone. If it stays slow: xferbench link on the node."},
+    [XB_FLEET_LINK_WARNING] = {"link-warning", "has a warning from its own link test",
+                               "have warnings from their own link tests",
+                               "not drained. Its own link test is not OK: measure again, alone."},
+    [XB_FLEET_CUT] = {"cut-short", "was not measured to the end", "were not measured to the end",
+                      "not drained. A signal or the deadline ended it: measure again."},
+    [XB_FLEET_FAST] = {"fast", "is faster than the others", "are faster than the others",
+                       "not drained. Is something different about it?"},
+    [XB_FLEET_OTHER_DRIVER] = {"other-driver", "has another driver than most",
+                               "have another driver than most",
+                               "not drained. Install the same on all."},
 };
 
 const char *xb_fleet_code_name(enum xb_fleet_code code)
 {
-    return code_names[code];
+    return xb_fleet_sayings[code].name;
 }
 
 bool xb_fleet_code_is_bad(enum xb_fleet_code code)
@@ -173,7 +188,7 @@ void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
 /* ---- findings ---- */
 
 struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
-                                               size_t gpu)
+                                               size_t gpu, bool together)
 {
     return (struct xb_fleet_finding){.code = code,
                                      .node = node,
@@ -184,10 +199,11 @@ struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const ch
                                      .centre = NAN,
                                      .deviation = NAN,
                                      .spreads = NAN,
-                                     .p = NAN};
+                                     .p = NAN,
+                                     .together = together};
 }
 
-void xb_fleet_add_finding(struct xb_judging *judging, const struct xb_fleet_finding *finding,
+void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
@@ -199,11 +215,9 @@ void xb_fleet_add_finding(struct xb_judging *judging, const struct xb_fleet_find
         xb_array_grow(judgement->findings, judgement->finding_count, sizeof *grown);
     judgement->findings = grown != NULL ? grown : judgement->findings;
     judging->failed = judging->failed || grown == NULL;
-    if (judging->failed)
-        return;
-    struct xb_fleet_finding *added = &judgement->findings[judgement->finding_count++];
-    *added = *finding;
-    added->text = kept;
+    finding.text = kept;
+    if (!judging->failed)
+        judgement->findings[judgement->finding_count++] = finding;
 }
 
 /* What findings are sorted by besides themselves. */

@@ -86,17 +86,38 @@ struct xb_fleet_value {
     size_t source;
 };
 
-/* What a document says against its own node or GPU, without siblings. */
-enum xb_fleet_fault {
-    XB_FLEET_WRONG_DATA, /* a copy arrived wrong */
-    XB_FLEET_FAILED,     /* a case failed: "pinned h2d 1 GiB: CUDA error 719 ..." */
-    XB_FLEET_CUT,        /* a signal or a deadline ended the measurement early */
-    XB_FLEET_VERDICT,    /* its own link test says CRITICAL, and why, or that nothing was tested */
-    XB_FLEET_DOUBT       /* its own link test says WARNING or UNKNOWN, and why */
+/* Why a node or GPU is named. The words stand in JSON, CSV and Prometheus' labels. */
+enum xb_fleet_code {
+    XB_FLEET_MISSING,      /* "missing": an expected node without a document */
+    XB_FLEET_WRONG_DATA,   /* "wrong-data": a copy arrived wrong */
+    XB_FLEET_FAILED,       /* "failed": a case did: "pinned h2d 1 GiB: CUDA error 719 ..." */
+    XB_FLEET_LINK_VERDICT, /* "link-verdict": its own link test is CRITICAL, or tested nothing */
+    XB_FLEET_FEWER_GPUS,   /* "fewer-gpus": than most nodes with GPUs of that model have */
+    XB_FLEET_NARROWER,     /* "narrower-link": fewer lanes, or a slower rate, than most siblings */
+    XB_FLEET_SLOW,         /* "slow": worse than its siblings; from here up bad */
+    XB_FLEET_LINK_WARNING, /* "link-warning": its own link test is a WARNING or UNKNOWN */
+    XB_FLEET_CUT,          /* "cut-short": a signal or the deadline ended the measurement */
+    XB_FLEET_FAST,         /* "fast": better than its siblings */
+    XB_FLEET_OTHER_DRIVER, /* "other-driver": than most nodes have */
+    XB_FLEET_CODES
 };
 
+/* How a code is told: static texts. */
+struct xb_fleet_saying {
+    const char *name;
+    const char *of_one, *of_many; /* "is slow", "are slow" */
+    const char *next;             /* what to do, as docs/fleet.md has it */
+};
+extern const struct xb_fleet_saying xb_fleet_sayings[XB_FLEET_CODES];
+const char *xb_fleet_code_name(enum xb_fleet_code code);
+/* Whether this code is a reason to take a node out of service: those from "missing" to "slow". A
+ * neighbour's copies are enough for a warning, and who set the deadline or sent the signal is
+ * mostly not the node. */
+bool xb_fleet_code_is_bad(enum xb_fleet_code code);
+
+/* What a document says against its own node or GPU, without siblings. */
 struct xb_fleet_complaint {
-    enum xb_fleet_fault fault;
+    enum xb_fleet_code code;
     size_t node, gpu; /* gpu: XB_FLEET_NONE if it is about the node */
     const char *text; /* in the document's words, so it may hold anything */
     size_t source;

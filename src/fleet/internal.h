@@ -44,7 +44,7 @@ struct xb_judging {
     struct xb_tested *tested; /* the newest value of every GPU and peer, figure by figure */
     size_t tested_count;
     size_t unusable;          /* how many values are no positive numbers */
-    size_t group_notes;       /* how many figures have a note of groups.c */
+    size_t group_notes;       /* how many figures have a note of their groups */
     struct xb_arena *scratch; /* memory of the part that runs */
     bool failed;              /* there was no memory: what follows does nothing */
 };
@@ -79,18 +79,14 @@ void xb_fleet_gather_siblings(struct xb_judging *judging);
  * spread of the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
 
-/* groups.c: the length of the tails of sorted values if both are longer than normal; else 0. See
+/* outliers.c: the length of the tails of sorted values if both are longer than normal; else 0. See
  * struct xb_fleet_siblings. */
 double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
 
 /* outliers.c: names slow and fast GPUs. */
 void xb_fleet_name_outliers(struct xb_judging *judging);
 
-/* groups.c: adds a note if the values of a figure form two groups, or if many of them are named.
- * `values` are sorted. */
-void xb_fleet_note_groups(struct xb_judging *judging, const struct xb_fleet_siblings *siblings,
-                          const struct xb_tested *values, size_t count);
-/* groups.c: adds a note on how many more figures have such notes than were written. */
+/* outliers.c: adds a note on how many more figures have notes of their groups than were written. */
 void xb_fleet_note_more(struct xb_judging *judging);
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
@@ -105,7 +101,7 @@ void xb_fleet_name_narrower_pairs(struct xb_judging *judging);
 void xb_fleet_name_drivers(struct xb_judging *judging);
 void xb_fleet_note_start(struct xb_judging *judging);
 
-/* ---- majority.c ---- */
+/* ---- judge.c ---- */
 
 /* Finds what more than half of the items of a group have: a number, a text or both. */
 
@@ -128,8 +124,9 @@ struct xb_majority {
 /* Sorts votes by group, then by number and text. */
 void xb_votes_sort(struct xb_vote *votes, size_t count);
 
-/* Counts the group that begins at `begin` in sorted votes; the next one begins at its end. */
-struct xb_majority xb_votes_count(const struct xb_vote *votes, size_t count, size_t begin);
+/* Counts the group of sorted votes that begins at most->end, 0 before the first. False: there is
+ * none. */
+bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most);
 
 /* Counts nodes, each once, however many of its GPUs and values are counted. */
 struct xb_node_tally {
@@ -147,11 +144,11 @@ void xb_node_tally_add(struct xb_node_tally *tally, size_t node);
 
 /* Adds a finding, with a text as by printf. Everything that `finding` does not know is NAN or
  * XB_FLEET_NONE. */
-void xb_fleet_add_finding(struct xb_judging *judging, const struct xb_fleet_finding *finding,
+void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding finding,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* A finding about a node or one of its GPUs, without a figure. */
 struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
-                                               size_t gpu);
+                                               size_t gpu, bool together);
 /* Sorts them, the worst first. */
 void xb_fleet_sort_findings(struct xb_judging *judging);
 

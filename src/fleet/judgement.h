@@ -19,29 +19,6 @@ struct xb_fleet_request {
     size_t expected_count;
 };
 
-/* Why a node or GPU is named. The words stand in JSON, CSV and Prometheus' labels. */
-enum xb_fleet_code {
-    XB_FLEET_MISSING,        /* "missing": an expected node without a document */
-    XB_FLEET_HAS_WRONG_DATA, /* "wrong-data" */
-    XB_FLEET_HAS_FAILED,     /* "failed" */
-    XB_FLEET_LINK_VERDICT,   /* "link-verdict": its own link test is CRITICAL, or tested nothing */
-    XB_FLEET_FEWER_GPUS,     /* "fewer-gpus": than most nodes with GPUs of that model have */
-    XB_FLEET_NARROWER,     /* "narrower-link": fewer lanes, or a slower rate, than most siblings */
-    XB_FLEET_SLOW,         /* "slow": worse than its siblings; from here up bad */
-    XB_FLEET_LINK_WARNING, /* "link-warning": its own link test is a WARNING or UNKNOWN */
-    XB_FLEET_IS_CUT,       /* "cut-short": a signal or the deadline ended the measurement */
-    XB_FLEET_FAST,         /* "fast": better than its siblings */
-    XB_FLEET_OTHER_DRIVER, /* "other-driver": than most nodes have */
-    XB_FLEET_CODES
-};
-
-/* Static text. */
-const char *xb_fleet_code_name(enum xb_fleet_code code);
-/* Whether this code is a reason to take a node out of service: those from "missing" to "slow". A
- * neighbour's copies are enough for a warning, and who set the deadline or sent the signal is
- * mostly not the node. */
-bool xb_fleet_code_is_bad(enum xb_fleet_code code);
-
 struct xb_fleet_finding {
     enum xb_fleet_code code;
     const char *node;     /* name */

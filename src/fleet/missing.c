@@ -153,10 +153,10 @@ static void name_missing(struct xb_judging *judging, const char *const *met)
         if (met[i] != NULL)
             continue;
         struct xb_fleet_finding finding =
-            xb_fleet_plain_finding(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE);
+            xb_fleet_plain_finding(XB_FLEET_MISSING, request->expected[i], XB_FLEET_NONE,
+                                   xb_fleet_is_together(missing, request->expected_count));
         finding.unsure = unread || missing == request->expected_count;
-        finding.together = xb_fleet_is_together(missing, request->expected_count);
-        xb_fleet_add_finding(judging, &finding,
+        xb_fleet_add_finding(judging, finding,
                              unread ? "no result file that could be read" : "no result file");
     }
 }

@@ -53,10 +53,9 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
                                  .number = vote_of(&fleet->gpus[i], of_width),
                                  .item = i};
     xb_votes_sort(votes, count);
-    for (size_t begin = 0; begin < count;) {
-        struct xb_majority most = xb_votes_count(votes, count, begin);
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
         size_t untold = 0;
-        for (size_t i = begin; i < most.end; i++) {
+        for (size_t i = most.begin; i < most.end; i++) {
             struct usual *own = &usual[votes[i].item];
             double *number = of_width ? &own->width : &own->speed_gts;
             if (*number > 0) /* by its slot */
@@ -65,11 +64,10 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
             if (!most.judged || !most.found)
                 continue;
             *number = votes[most.first].number;
-            own->alike = most.end - begin;
+            own->alike = most.end - most.begin;
         }
         if (slots == NULL && untold > 0 && most.judged && !most.found)
             note_no_majority(judging, votes, &most, of_width);
-        begin = most.end;
     }
 }
 
@@ -98,14 +96,14 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
         const struct usual *siblings = &usual[votes[i].item];
         if (!is_narrower(of, siblings))
             continue;
-        struct xb_fleet_finding finding =
-            xb_fleet_plain_finding(XB_FLEET_NARROWER, fleet->nodes[of->node].name, votes[i].item);
-        finding.together = xb_fleet_is_together(narrower, tally->count);
         /* If only width or rate has a majority, the text takes the other from its own link. */
         double speed = siblings->speed_gts > 0 ? siblings->speed_gts : of->link_speed_gts;
         double width = siblings->width > 0 ? siblings->width : of->link_width;
         xb_fleet_add_finding(
-            judging, &finding, "link %s under load; most of its %zu siblings have %s",
+            judging,
+            xb_fleet_plain_finding(XB_FLEET_NARROWER, fleet->nodes[of->node].name, votes[i].item,
+                                   xb_fleet_is_together(narrower, tally->count)),
+            "link %s under load; most of its %zu siblings have %s",
             xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own), siblings->alike - 1,
             xb_lanes_text(speed, (unsigned)width, most, sizeof most));
     }
@@ -142,11 +140,8 @@ void xb_fleet_name_narrower(struct xb_judging *judging)
         count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
     for (size_t i = 0; i < fleet->gpu_count; i++)
         count += is_known(&fleet->gpus[i]);
-    for (size_t begin = 0; begin < count;) {
-        struct xb_majority most = xb_votes_count(votes, count, begin);
-        name_of_model(judging, votes + begin, most.end - begin, usual, &tally);
-        begin = most.end;
-    }
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);)
+        name_of_model(judging, votes + most.begin, most.end - most.begin, usual, &tally);
 }
 
 /* ---- pairs ---- */
@@ -201,85 +196,52 @@ static void find_usual(struct xb_judging *judging, const struct pair *pairs, siz
         usual[i] = XB_FLEET_NONE;
     }
     xb_votes_sort(votes, votes != NULL ? count : 0);
-    for (size_t begin = 0; votes != NULL && begin < count;) {
-        struct xb_majority most = xb_votes_count(votes, count, begin);
-        for (size_t i = begin; most.judged && most.found && i < most.first; i++)
+    for (struct xb_majority most = {.end = 0};
+         votes != NULL && xb_votes_next(votes, count, &most);) {
+        for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
             usual[votes[i].item] = pairs[votes[most.first].item].figure;
-        begin = most.end;
     }
 }
 
-/* Where a pair is on its node. */
-struct spot {
-    const char *model;
-    unsigned gpu, links; /* gpu: index in its node */
-    int peer;
-    size_t pair;
-};
-
-static int compare_spots(const struct spot *left, const struct spot *right)
-{
-    return XB_FIRST_ORDER(xb_natural_compare(left->model, right->model),
-                          XB_ORDER(left->gpu, right->gpu), XB_ORDER(left->peer, right->peer));
-}
-
-static int sort_spots(const void *left, const void *right)
-{
-    const struct spot *a = left, *b = right;
-    return XB_FIRST_ORDER(compare_spots(a, b), XB_ORDER(a->links, b->links));
-}
-
-/* Clears `usual` at one place, in the order of its links, where more than half of the others have
- * as few. Returns how many it cleared. */
-static size_t acquit_spot(const struct spot *spots, size_t count, size_t *usual)
+/* Clears `usual` of pairs that have as few links as more than half of the others at their place.
+ * The votes are those of one place. Returns how many it cleared. */
+static size_t acquit(const struct xb_vote *votes, size_t count, size_t *usual)
 {
     size_t cleared = 0;
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && spots[end].links == spots[begin].links)
+        while (end < count && votes[end].number <= votes[begin].number)
             end++;
         for (size_t i = begin; i < end && 2 * (end - 1) > count - 1; i++) {
-            cleared += usual[spots[i].pair] != XB_FLEET_NONE;
-            usual[spots[i].pair] = XB_FLEET_NONE;
+            cleared += usual[votes[i].item] != XB_FLEET_NONE;
+            usual[votes[i].item] = XB_FLEET_NONE;
         }
     }
     return cleared;
 }
 
-/* Sets `usual` at one place where more than half have more. */
-static void accuse_spot(const struct spot *spots, size_t count, const struct pair *pairs,
-                        size_t *usual)
-{
-    const struct spot *most = &spots[count / 2]; /* of the majority, if there is one */
-    size_t fewer = 0, alike = 0;
-    while (spots[fewer].links < most->links)
-        fewer++;
-    while (fewer + alike < count && spots[fewer + alike].links == most->links)
-        alike++;
-    for (size_t i = 0; i < fewer && count > XB_FLEET_SIBLINGS && 2 * alike > count; i++)
-        usual[spots[i].pair] = pairs[most->pair].figure;
-}
-
-/* Clears `usual` of pairs that are built so, and sets it where others at the same place have more.
- */
+/* Clears `usual` of pairs that are built so, and sets it where most at the same place have more. A
+ * place is that of a pair on a node with such GPUs. */
 static void compare_places(struct xb_judging *judging, const struct pair *pairs, size_t count,
                            size_t *usual)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t cleared = 0;
-    struct spot *spots = xb_judging_allocate(judging, count, sizeof *spots);
-    if (spots == NULL)
-        return;
-    for (size_t i = 0; i < count; i++) {
+    struct xb_vote *votes = xb_judging_allocate(judging, count, sizeof *votes);
+    for (size_t i = 0; !judging->failed && i < count; i++) {
         const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
-        spots[i] = (struct spot){figure->model, fleet->gpus[pairs[i].gpu].index, figure->links,
-                                 pairs[i].peer, i};
+        const char *place =
+            xb_arena_print(&judging->scratch, "%u>%d %s", fleet->gpus[pairs[i].gpu].index,
+                           pairs[i].peer, figure->model != NULL ? figure->model : "");
+        votes[i] = (struct xb_vote){.group = place, .number = figure->links, .item = i};
+        judging->failed = place == NULL;
     }
-    qsort(spots, count, sizeof *spots, sort_spots);
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        while (end < count && compare_spots(&spots[end], &spots[begin]) == 0)
-            end++;
-        cleared += acquit_spot(spots + begin, end - begin, usual);
-        accuse_spot(spots + begin, end - begin, pairs, usual);
+    if (judging->failed)
+        return;
+    xb_votes_sort(votes, count);
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
+        cleared += acquit(votes + most.begin, most.end - most.begin, usual);
+        for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
+            usual[votes[i].item] = pairs[votes[most.first].item].figure;
     }
     if (cleared > 0)
         xb_fleet_add_note(judging,
@@ -304,15 +266,13 @@ static void name_of_pairs(struct xb_judging *judging, const struct pair *pairs, 
     }
     if (narrower == 0)
         return;
-    struct xb_fleet_finding finding = xb_fleet_plain_finding(
-        XB_FLEET_NARROWER, fleet->nodes[fleet->gpus[pairs->gpu].node].name, pairs->gpu);
-    finding.together = together;
-    xb_fleet_add_finding(judging, &finding,
-                         "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of its "
-                         "siblings have %.40s",
-                         narrower, count, pairs[worst].peer,
-                         fleet->figures[pairs[worst].figure].link,
-                         fleet->figures[usual[worst]].link);
+    const char *node = fleet->nodes[fleet->gpus[pairs->gpu].node].name;
+    xb_fleet_add_finding(
+        judging, xb_fleet_plain_finding(XB_FLEET_NARROWER, node, pairs->gpu, together),
+        "fewer links to %zu of %zu GPUs: to GPU %d %.40s; most pairs of its "
+        "siblings have %.40s",
+        narrower, count, pairs[worst].peer, fleet->figures[pairs[worst].figure].link,
+        fleet->figures[usual[worst]].link);
 }
 
 void xb_fleet_name_narrower_pairs(struct xb_judging *judging)

@@ -43,7 +43,7 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         unsure += finding->unsure;
-        doubtful += finding->code == XB_FLEET_IS_CUT || finding->code == XB_FLEET_LINK_WARNING;
+        doubtful += finding->code == XB_FLEET_CUT || finding->code == XB_FLEET_LINK_WARNING;
         count += finding->together && !finding->unsure && xb_fleet_code_is_bad(finding->code);
     }
     if (unsure > 0 && unsure == judgement->request.expected_count)

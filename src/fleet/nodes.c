@@ -9,78 +9,64 @@
 
 /* ---- GPUs ---- */
 
-/* A GPU and the place where it sits. */
-struct seat {
-    size_t node;
-    const char *model, *pci_bdf;
-    time_t told;
-    bool is_gone;
-};
-
 static int compare_seats(const void *left, const void *right)
 {
-    const struct seat *a = left, *b = right;
+    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
+    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
     return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->pci_bdf, b->pci_bdf),
                           XB_ORDER(b->told, a->told));
 }
 
 static int compare_models(const void *left, const void *right)
 {
-    const struct seat *a = left, *b = right;
+    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
+    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
     return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), xb_natural_compare(a->model, b->model));
 }
 
 /* GPUs of which a note tells. */
 struct some {
     size_t count;
-    struct seat first;
+    const struct xb_fleet_gpu *first;
 };
 
 /* The GPUs in the order of their nodes and models. Of two at one PCI address the older one was
  * replaced. */
-static size_t list_seats(const struct xb_fleet *fleet, struct seat *seats, struct some *replaced)
+static size_t list_seats(const struct xb_fleet *fleet, const struct xb_fleet_gpu **seats,
+                         struct some *replaced)
 {
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
-        seats[i] = (struct seat){fleet->gpus[i].node, fleet->gpus[i].model, fleet->gpus[i].pci_bdf,
-                                 fleet->gpus[i].told, fleet->gpus[i].is_gone};
-    qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);
+        seats[i] = &fleet->gpus[i];
+    qsort(seats, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *), compare_seats);
     for (size_t i = 0; i < fleet->gpu_count; i++) {
-        bool is_older = count > 0 && seats[i].pci_bdf != NULL &&
-                        seats[count - 1].node == seats[i].node &&
-                        xb_natural_compare(seats[count - 1].pci_bdf, seats[i].pci_bdf) == 0;
+        bool is_older = count > 0 && seats[i]->pci_bdf != NULL &&
+                        seats[count - 1]->node == seats[i]->node &&
+                        xb_natural_compare(seats[count - 1]->pci_bdf, seats[i]->pci_bdf) == 0;
         if (!is_older)
             seats[count++] = seats[i];
         else if (replaced->count++ == 0)
             replaced->first = seats[i];
     }
-    qsort(seats, count, sizeof *seats, compare_models);
+    qsort(seats, count, sizeof(const struct xb_fleet_gpu *), compare_models);
     return count;
 }
 
 /* How many GPUs of a model each node has that has any. */
-static size_t count_gpus(const struct seat *seats, size_t count, struct xb_vote *votes)
+static size_t count_gpus(const struct xb_fleet_gpu *const *seats, size_t count,
+                         struct xb_vote *votes)
 {
     size_t made = 0;
     for (size_t i = 0; i < count;) {
         size_t begin = i;
         while (i < count && compare_models(&seats[i], &seats[begin]) == 0)
             i++;
-        votes[made++] = (struct xb_vote){
-            .group = seats[begin].model, .number = (double)(i - begin), .item = seats[begin].node};
+        votes[made++] = (struct xb_vote){.group = seats[begin]->model,
+                                         .number = (double)(i - begin),
+                                         .item = seats[begin]->node};
     }
     xb_votes_sort(votes, made);
     return made;
-}
-
-/* A node with fewer GPUs than most, as so many of `nodes` are. */
-static struct xb_fleet_finding fewer_gpus(const struct xb_judging *judging, size_t node,
-                                          size_t fewer, size_t nodes)
-{
-    struct xb_fleet_finding finding = xb_fleet_plain_finding(
-        XB_FLEET_FEWER_GPUS, judging->fleet->nodes[node].name, XB_FLEET_NONE);
-    finding.together = xb_fleet_is_together(fewer, nodes);
-    return finding;
 }
 
 static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
@@ -95,46 +81,50 @@ static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
                           "nodes have the same number, %.0f.",
                           model, agree, nodes, votes[most->first].number);
     for (size_t i = most->begin; most->judged && most->found && i < most->first; i++) {
-        struct xb_fleet_finding finding = fewer_gpus(judging, votes[i].item, fewer, nodes);
-        xb_fleet_add_finding(judging, &finding, "%.0f x %.100s; %zu of %zu nodes have %.0f",
-                             votes[i].number, model, agree, nodes, votes[most->first].number);
+        xb_fleet_add_finding(
+            judging,
+            xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, judging->fleet->nodes[votes[i].item].name,
+                                   XB_FLEET_NONE, xb_fleet_is_together(fewer, nodes)),
+            "%.0f x %.100s; %zu of %zu nodes have %.0f", votes[i].number, model, agree, nodes,
+            votes[most->first].number);
     }
 }
 
 /* Names nodes without any GPU, if most nodes have some. */
-static void name_empty(struct xb_judging *judging, const struct seat *seats, size_t count)
+static void name_empty(struct xb_judging *judging, const struct xb_fleet_gpu *const *seats,
+                       size_t count)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct xb_node_tally with = xb_node_tally_open(judging);
     if (judging->failed)
         return;
     for (size_t i = 0; i < count; i++)
-        xb_node_tally_add(&with, seats[i].node);
+        xb_node_tally_add(&with, seats[i]->node);
     size_t without = fleet->node_count - with.count;
     for (size_t i = 0; with.count > without && i < fleet->node_count; i++) {
         if (with.rounds[i] == with.round || fleet->node_count <= XB_FLEET_SIBLINGS)
             continue;
-        struct xb_fleet_finding finding = fewer_gpus(judging, i, without, fleet->node_count);
-        xb_fleet_add_finding(judging, &finding, "no GPU; %zu of %zu nodes have some", with.count,
-                             fleet->node_count);
+        xb_fleet_add_finding(
+            judging,
+            xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
+                                   xb_fleet_is_together(without, fleet->node_count)),
+            "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
     }
 }
 
 void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct seat *seats = xb_judging_allocate(judging, fleet->gpu_count, sizeof *seats);
+    const struct xb_fleet_gpu **seats =
+        xb_judging_allocate(judging, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *));
     struct xb_vote *votes = xb_judging_allocate(judging, fleet->gpu_count, sizeof *votes);
     struct some replaced = {.count = 0}, old = {.count = 0};
     if (judging->failed)
         return;
     size_t count = list_seats(fleet, seats, &replaced);
     size_t voted = count_gpus(seats, count, votes);
-    for (size_t begin = 0; begin < voted;) {
-        struct xb_majority most = xb_votes_count(votes, voted, begin);
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, voted, &most);)
         name_fewer(judging, votes, &most);
-        begin = most.end;
-    }
     name_empty(judging, seats, count);
     /* Machines that were installed from one image may have one name: then one alone seems to be
      * there. */
@@ -145,10 +135,10 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
             "%.32s). If nobody did that, several machines have one name: set XFERBENCH_NODE on "
             "each.",
             replaced.count, replaced.count == 1 ? " was" : "s were",
-            fleet->nodes[replaced.first.node].name, replaced.first.pci_bdf);
+            fleet->nodes[replaced.first->node].name, replaced.first->pci_bdf);
     /* A GPU that fell off the bus is in older documents still, and counts. */
     for (size_t i = 0; i < count; i++)
-        if (seats[i].is_gone && old.count++ == 0)
+        if (seats[i]->is_gone && old.count++ == 0)
             old.first = seats[i];
     if (old.count > 0)
         xb_fleet_add_note(
@@ -156,8 +146,8 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
             "%zu GPU%s only in older files of the node, and count%s as present (first: %.64s, "
             "%.32s). Give fleet the files of one round.",
             old.count, old.count == 1 ? " is" : "s are", old.count == 1 ? "s" : "",
-            fleet->nodes[old.first.node].name,
-            old.first.pci_bdf != NULL ? old.first.pci_bdf : "PCI address not known");
+            fleet->nodes[old.first->node].name,
+            old.first->pci_bdf != NULL ? old.first->pci_bdf : "PCI address not known");
 }
 
 /* ---- drivers ---- */
@@ -175,11 +165,11 @@ static void name_others(struct xb_judging *judging, const struct xb_vote *votes,
         if (i >= most->first && i < most->last)
             continue;
         const char *node = judging->fleet->nodes[votes[i].item].name;
-        struct xb_fleet_finding finding =
-            xb_fleet_plain_finding(XB_FLEET_OTHER_DRIVER, node, XB_FLEET_NONE);
-        finding.together = xb_fleet_is_together(nodes - agree, nodes);
-        xb_fleet_add_finding(judging, &finding, "driver %.64s; %zu of %zu nodes have %.64s",
-                             votes[i].text, agree, nodes, votes[most->first].text);
+        xb_fleet_add_finding(judging,
+                             xb_fleet_plain_finding(XB_FLEET_OTHER_DRIVER, node, XB_FLEET_NONE,
+                                                    xb_fleet_is_together(nodes - agree, nodes)),
+                             "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text, agree,
+                             nodes, votes[most->first].text);
     }
 }
 
@@ -207,11 +197,8 @@ void xb_fleet_name_drivers(struct xb_judging *judging)
             votes[count++] =
                 (struct xb_vote){.group = backends[i], .text = fleet->nodes[i].driver, .item = i};
     xb_votes_sort(votes, count);
-    for (size_t begin = 0; begin < count;) {
-        struct xb_majority most = xb_votes_count(votes, count, begin);
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);)
         name_others(judging, votes, &most);
-        begin = most.end;
-    }
 }
 
 /* ---- when they began ---- */

@@ -39,7 +39,8 @@ static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
                                  xb_level_name(found->level), found->reasons[i].code);
     if (found->level != XB_LEVEL_OK)
         xb_taking_complain(test->taking,
-                           found->level == XB_LEVEL_CRITICAL ? XB_FLEET_VERDICT : XB_FLEET_DOUBT,
+                           found->level == XB_LEVEL_CRITICAL ? XB_FLEET_LINK_VERDICT
+                                                             : XB_FLEET_LINK_WARNING,
                            gpu, text, causes);
 }
 
@@ -156,7 +157,7 @@ static void take_report(struct test *test)
     char text[sizeof report->nothing + 32];
     snprintf(text, sizeof text, "nothing could be tested: %s", report->nothing);
     if (report->nothing[0] != '\0')
-        xb_taking_complain(test->taking, XB_FLEET_VERDICT, XB_FLEET_NONE, text, NULL);
+        xb_taking_complain(test->taking, XB_FLEET_LINK_VERDICT, XB_FLEET_NONE, text, NULL);
     if (report->cut)
         xb_taking_complain(test->taking, XB_FLEET_CUT, XB_FLEET_NONE,
                            "the deadline or a signal came before all was tested", NULL);
@@ -167,7 +168,7 @@ static void take_report(struct test *test)
 }
 
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                    const cJSON *document, const char *path, size_t number)
+                    const cJSON *document)
 {
     char options[400] = ""; /* "size=1073741824", or "" for what is copied by default */
     struct xb_link_file file;
@@ -178,7 +179,7 @@ void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reade
     if (xb_link_report_of_tree(reader->place.path, document, &file, &reader->error) != XB_OK)
         return;
     struct test test = {.taking = taking, .report = &file.report, .options = options};
-    xb_taking_begin(taking, path, number);
+    xb_taking_begin(taking);
     take_report(&test);
     xb_link_file_free(&file);
 }

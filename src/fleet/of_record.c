@@ -198,17 +198,17 @@ static void measure(const struct result *result, const struct xb_record_case *te
         value->scatter = xb_fleet_add_squares(value->scatter, of_clock);
 }
 
-static void take_figures(struct result *result, const struct xb_record_case *test, size_t device)
+static void take_figures(struct result *result, const struct xb_record_case *test,
+                         const struct xb_parameters *parameters, const char *case_name,
+                         size_t device)
 {
     struct xb_fleet_taking *taking = result->taking;
     char link[XB_TAKING_LINK];
     const struct xb_record_row *row = NULL; /* the first that has figures to compare */
     for (size_t i = 0; row == NULL && i < result->record->process_count; i++)
         row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
-    const struct xb_parameters parameters = parameters_of(test);
-    const struct xb_words words = name_case(result, test, &parameters);
     const char *options =
-        xb_taking_options(taking->terms, result->record, test, &parameters, &result->texts);
+        xb_taking_options(taking->terms, result->record, test, parameters, &result->texts);
     struct xb_fleet_figure figure_of = {.model = result->devices[device].name, .options = options};
     double of_clock = row != NULL ? scatter_of_clock(row) : 0.0;
     if (row != NULL)
@@ -218,7 +218,7 @@ static void take_figures(struct result *result, const struct xb_record_case *tes
     for (size_t i = 0; row != NULL && options != NULL && i < row->figure_count; i++) {
         const struct xb_record_figure *figure = &row->figures[i];
         const char *name =
-            figure->gates ? xb_arena_print(&result->texts, "%s %s", words.text, figure->name) : "";
+            figure->gates ? xb_arena_print(&result->texts, "%s %s", case_name, figure->name) : "";
         struct xb_fleet_value value = {.gpu = result->gpus[device], .peer = test->peer};
         if (name == NULL)
             options = NULL;
@@ -263,7 +263,8 @@ static void take_case(struct result *result, const struct xb_record_case *test)
     char reason[XB_RECORD_REASON], of[64];
     const struct xb_record_summary summary = xb_record_summarize(result->record, test);
     const struct xb_parameters parameters = parameters_of(test);
-    struct xb_words words = name_case(result, test, &parameters);
+    const struct xb_words name = name_case(result, test, &parameters);
+    struct xb_words words = name;
     size_t device = find_device(result, test->device);
     size_t gpu = device != XB_FLEET_NONE ? result->gpus[device] : XB_FLEET_NONE;
     const char *why = xb_record_reason(test, &summary, reason, sizeof reason);
@@ -274,7 +275,7 @@ static void take_case(struct result *result, const struct xb_record_case *test)
     else if (summary.status == XB_RESULT_ERROR)
         complain_of_failure(result, gpu, words.text, why);
     if (summary.verified != XB_VERIFIED_FALSE && device != XB_FLEET_NONE && !xb_record_is_sum(test))
-        take_figures(result, test, device);
+        take_figures(result, test, &parameters, name.text, device);
 }
 
 static void complain_of_run(struct result *result)
@@ -315,13 +316,13 @@ static void take_devices(struct result *result)
 }
 
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                      const cJSON *document, const char *path, size_t number)
+                      const cJSON *document)
 {
     struct xb_record record;
     struct result result = {.taking = taking, .record = &record};
     if (xb_record_of_tree(reader->place.path, document, &record, &reader->error) != XB_OK)
         return;
-    xb_taking_begin(taking, path, number);
+    xb_taking_begin(taking);
     result.devices = xb_record_devices(&record, &result.device_count);
     result.gpus = xb_arena_allocate(&result.texts, (result.device_count + 1) * sizeof *result.gpus);
     if (taking->status == XB_OK && result.gpus == NULL)

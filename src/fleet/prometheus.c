@@ -19,12 +19,6 @@ static void put_family(FILE *stream, const char *name, const char *help)
     fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
 
-static void put_count(FILE *stream, const char *name, const char *help, size_t count)
-{
-    put_family(stream, name, help);
-    fprintf(stream, "%s %zu\n", name, count);
-}
-
 static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
 {
     size_t count = 0;
@@ -36,20 +30,26 @@ static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fle
 static void put_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
     static const char findings[] = "xferbench_fleet_findings";
-    put_count(
-        stream, "xferbench_fleet_status",
-        "Verdict: 0 no findings, 1 findings, or a document could not be read, 2 none could be "
-        "read, 3 too few siblings to judge.",
-        (size_t)xb_fleet_exit_code(judgement));
-    put_count(stream, "xferbench_fleet_nodes", "Nodes with a document.",
-              judgement->fleet->node_count);
-    put_count(stream, "xferbench_fleet_gpus", "GPUs with a document.", judgement->fleet->gpu_count);
-    put_count(stream, "xferbench_fleet_judged_gpus", "GPUs judged by their siblings.",
-              judgement->judged_gpus);
-    put_count(stream, "xferbench_fleet_missing_nodes", "Expected nodes without a document.",
-              count_code(judgement, XB_FLEET_MISSING));
-    put_count(stream, "xferbench_fleet_left_out_documents",
-              "Documents, files and folders that were left out.", judgement->fleet->left_out_count);
+    const struct {
+        const char *name, *help;
+        size_t value;
+    } counts[] = {
+        {"xferbench_fleet_status",
+         "Verdict: 0 no findings, 1 findings, or a document could not be read, 2 none could be "
+         "read, 3 too few siblings to judge.",
+         (size_t)xb_fleet_exit_code(judgement)},
+        {"xferbench_fleet_nodes", "Nodes with a document.", judgement->fleet->node_count},
+        {"xferbench_fleet_gpus", "GPUs with a document.", judgement->fleet->gpu_count},
+        {"xferbench_fleet_judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
+        {"xferbench_fleet_missing_nodes", "Expected nodes without a document.",
+         count_code(judgement, XB_FLEET_MISSING)},
+        {"xferbench_fleet_left_out_documents", "Documents, files and folders that were left out.",
+         judgement->fleet->left_out_count},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        put_family(stream, counts[i].name, counts[i].help);
+        fprintf(stream, "%s %zu\n", counts[i].name, counts[i].value);
+    }
     /* Codes without a finding too: a rule that watches one needs its sample. */
     put_family(stream, findings, "Findings of each code.");
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {

@@ -129,24 +129,24 @@ static enum xb_status make_room(struct batch *batch, struct xb_error *error)
     return is_full ? read_batch(batch, error) : XB_OK;
 }
 
-/* Adds a document, or with a `text` of NULL the reason why there is none; copies both. */
-static enum xb_status add(struct batch *batch, const char *path, size_t number, uint64_t line,
-                          const char *text, size_t length, const char *why, struct xb_error *error)
+/* Adds a document of a file, or the reason why there is none; copies both. */
+static enum xb_status add(struct batch *batch, const char *path, size_t number,
+                          const struct xb_document_piece *read, struct xb_error *error)
 {
     struct piece *piece = &batch->pieces[batch->count];
     *piece = (struct piece){.path = strdup(path),
                             .number = number,
-                            .line = line,
-                            .text = text != NULL ? malloc(length + 1) : NULL,
-                            .length = length};
+                            .line = read->line,
+                            .text = read->text != NULL ? malloc(read->length + 1) : NULL,
+                            .length = read->length};
     batch->count++;
-    batch->bytes += length;
-    if (piece->path == NULL || (text != NULL && piece->text == NULL))
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a document of %zu bytes", length);
-    if (text != NULL)
-        memcpy(piece->text, text, length + 1); /* and the zero behind it */
-    else if (why != NULL)
-        snprintf(piece->why, sizeof piece->why, "%s", why);
+    batch->bytes += read->length;
+    if (piece->path == NULL || (read->text != NULL && piece->text == NULL))
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a document of %zu bytes", read->length);
+    if (read->text != NULL)
+        memcpy(piece->text, read->text, read->length + 1); /* and the zero behind it */
+    else if (read->why != NULL)
+        snprintf(piece->why, sizeof piece->why, "%s", read->why);
     return XB_OK;
 }
 
@@ -165,7 +165,8 @@ static enum xb_status leave_out(struct batch *batch, const char *path, const cha
                                 struct xb_error *error)
 {
     enum xb_status status = make_room(batch, error);
-    return status == XB_OK ? add(batch, path, 0, 0, NULL, 0, why, error) : status;
+    return status == XB_OK ? add(batch, path, 0, &(struct xb_document_piece){.why = why}, error)
+                           : status;
 }
 
 static enum xb_status leave_out_unread(struct batch *batch, const char *path, int code,
@@ -198,12 +199,11 @@ static enum xb_status read_stream(struct batch *batch, const char *path, FILE *s
             break;
         count++;
         number += !piece.is_none;
-        status = add(batch, path, piece.is_none ? 0 : number, piece.line, piece.text, piece.length,
-                     piece.why, error);
+        status = add(batch, path, piece.is_none ? 0 : number, &piece, error);
     }
     xb_documents_close(&documents);
     if (status == XB_OK && count == 0)
-        return add(batch, path, 0, 0, NULL, 0, "it is empty", error);
+        return add(batch, path, 0, &(struct xb_document_piece){.why = "it is empty"}, error);
     if (status == XB_OK && count == 1)
         batch->pieces[batch->count - 1].number = batch->pieces[batch->count - 1].line = 0;
     return status;
@@ -398,6 +398,7 @@ enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path, size
     struct batch batch;
     enum xb_status status = begin(&batch, fleet, error);
     if (status == XB_OK)
-        status = add(&batch, path, number, 0, text, length, NULL, error);
+        status = add(&batch, path, number,
+                     &(struct xb_document_piece){.text = text, .length = length}, error);
     return finish(&batch, status, error);
 }

@@ -8,7 +8,6 @@
 #include "table_internal.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,42 +75,12 @@ const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[X
     return listed == gpus->count ? text : "";
 }
 
-void xb_fleet_table_put(const struct xb_fleet_view *view, enum xb_colour colour, const char *format,
-                        ...)
-{
-    char text[XB_NOTE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fputs(xb_colour_begin(view->stream, colour), view->stream);
-    xb_lines_print(view->stream, view->prose, "%s", text);
-    fputs(xb_colour_end(view->stream, colour), view->stream);
-}
-
 static const char *plural(size_t count)
 {
     return count == 1 ? "" : "s";
 }
 
 /* ---- the answer: a sentence for each reason ---- */
-
-static const struct {
-    const char *of_one, *of_many;
-} sayings[XB_FLEET_CODES] = {
-    [XB_FLEET_MISSING] = {"has no result file", "have no result file"},
-    [XB_FLEET_HAS_WRONG_DATA] = {"got wrong data", "got wrong data"},
-    [XB_FLEET_HAS_FAILED] = {"has measurements that failed", "have measurements that failed"},
-    [XB_FLEET_LINK_VERDICT] = {"failed its own link test", "failed their own link tests"},
-    [XB_FLEET_FEWER_GPUS] = {"has fewer GPUs than most", "have fewer GPUs than most"},
-    [XB_FLEET_NARROWER] = {"has a narrower link than most", "have narrower links than most"},
-    [XB_FLEET_SLOW] = {"is slow", "are slow"},
-    [XB_FLEET_LINK_WARNING] = {"has a warning from its own link test",
-                               "have warnings from their own link tests"},
-    [XB_FLEET_IS_CUT] = {"was not measured to the end", "were not measured to the end"},
-    [XB_FLEET_FAST] = {"is faster than the others", "are faster than the others"},
-    [XB_FLEET_OTHER_DRIVER] = {"has another driver than most", "have another driver than most"},
-};
 
 /* Those with one code, that many have together or not. */
 struct told {
@@ -180,7 +149,7 @@ static enum xb_status put_code(const struct xb_fleet_view *view, const struct to
     if (status != XB_OK)
         return status;
     xb_words_add(&words, "%s of %s node%s %s", COUNT(told->count), COUNT(all), plural(all),
-                 told->count == 1 ? sayings[code].of_one : sayings[code].of_many);
+                 told->count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
     if (together)
         xb_words_add(&words, ", too many for single faults: look for one cause (a setting, the "
                              "launcher, a deadline) before you drain any for it");

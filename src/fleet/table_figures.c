@@ -65,20 +65,13 @@ static size_t merge_bins(const size_t *bins, size_t step, size_t *cells)
 }
 
 /* Each value shows: one of thousands is the lowest block, and not nothing. */
-static const char *mark_of(size_t count, size_t most, bool with_blocks)
+static void put_mark(FILE *stream, size_t count, size_t most, bool with_blocks)
 {
-    static const char *const blocks[] = {" ",
-                                         "\xE2\x96\x81",
-                                         "\xE2\x96\x82",
-                                         "\xE2\x96\x83",
-                                         "\xE2\x96\x84",
-                                         "\xE2\x96\x85",
-                                         "\xE2\x96\x86",
-                                         "\xE2\x96\x87",
-                                         "\xE2\x96\x88"};
-    static const char *const letters[] = {" ", ".", ":", "-", "=", "+", "*", "#", "@"};
     size_t height = count == 0 ? 0 : 1 + (size_t)(7.0 * (double)count / (double)most);
-    return with_blocks ? blocks[height] : letters[height];
+    if (with_blocks && height > 0)
+        fprintf(stream, "\xE2\x96%c", (int)(0x80 + height)); /* U+2581 to U+2588 */
+    else
+        fputc(" .:-=+*#@"[height], stream);
 }
 
 /* The bins from the least value to the most, as cells of a line. */
@@ -124,7 +117,7 @@ static void put_histogram(const struct xb_fleet_view *view,
             break;
     fprintf(view->stream, "  %s [", least);
     for (size_t i = drawn.first; i <= drawn.last; i++)
-        fputs(mark_of(drawn.cells[i], drawn.most, with_blocks), view->stream);
+        put_mark(view->stream, drawn.cells[i], drawn.most, with_blocks);
     fprintf(view->stream, "] %s\n", most);
     fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "", median);
 }

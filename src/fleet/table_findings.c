@@ -191,21 +191,6 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
 
 /* ---- what the table has no words for ---- */
 
-/* As docs/fleet.md has it. */
-static const char *const next_steps[XB_FLEET_CODES] = {
-    [XB_FLEET_MISSING] = "does it run? srun -w NODE xferbench link",
-    [XB_FLEET_HAS_WRONG_DATA] = "a copy arrived wrong. Let nobody compute there.",
-    [XB_FLEET_HAS_FAILED] = "a measurement ended with an error (below).",
-    [XB_FLEET_LINK_VERDICT] = "CRITICAL, or nothing could be tested. docs/link.md has the codes.",
-    [XB_FLEET_FEWER_GPUS] = "most nodes have more. Does nvidia-smi or rocm-smi see all?",
-    [XB_FLEET_NARROWER] = "most GPUs have more. Reseat the card, its riser or cable.",
-    [XB_FLEET_SLOW] = "measure it again, alone. If it stays slow: xferbench link on the node.",
-    [XB_FLEET_LINK_WARNING] = "not drained. Its own link test is not OK: measure again, alone.",
-    [XB_FLEET_IS_CUT] = "not drained. A signal or the deadline ended it: measure again.",
-    [XB_FLEET_FAST] = "not drained. Is something different about it?",
-    [XB_FLEET_OTHER_DRIVER] = "not drained. Install the same on all.",
-};
-
 /* Findings without a figure, up to that index: the sentence says what a number says of the others.
  */
 static void put_reasons(const struct xb_fleet_view *view, size_t end)
@@ -288,7 +273,7 @@ enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct 
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
         if (found[code])
             xb_fleet_table_put(view, XB_COLOUR_NONE, "%s: %s", xb_fleet_code_name(code),
-                               next_steps[code]);
+                               xb_fleet_sayings[code].next);
     put_reasons(view, end);
     return XB_OK;
 }

@@ -42,8 +42,8 @@ void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gp
 const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES]);
 
 /* Prints sentences, wrapped, in a colour. */
-void xb_fleet_table_put(const struct xb_fleet_view *view, enum xb_colour colour, const char *format,
-                        ...) __attribute__((format(printf, 3, 4)));
+#define xb_fleet_table_put(view, colour, ...)                                                      \
+    xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
 
 /* table_findings.c. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view,

@@ -31,7 +31,8 @@ static double read_time(const char *text)
     return text != NULL && xb_day_time_parse(text, &when, &ignored) == XB_OK ? when : 0.0;
 }
 
-static struct xb_fleet_origin origin_of(struct xb_json_reader *reader, const cJSON *document)
+static struct xb_fleet_origin origin_of(struct xb_json_reader *reader, const cJSON *document,
+                                        const struct xb_fleet_source *place)
 {
     const cJSON *host = xb_json_get_optional_object(reader, document, "host", MOST_KEYS);
     const cJSON *backend = xb_json_get_optional_object(reader, document, "backend", MOST_KEYS);
@@ -40,17 +41,19 @@ static struct xb_fleet_origin origin_of(struct xb_json_reader *reader, const cJS
     const cJSON *launcher = xb_json_get_optional_object(reader, document, "launcher", MOST_KEYS);
     double began = read_time(xb_json_get_optional_text(reader, start, "began"));
     struct xb_fleet_origin origin = {
+        .source = *place,
         .node = xb_json_get_optional_text(reader, host, "node"),
         .hostname = xb_json_get_optional_text(reader, host, "hostname"),
         .backend = xb_json_get_optional_text(reader, backend, "name"),
         .driver = xb_json_get_optional_text(reader, backend, "driver_version"),
-        .written = (time_t)read_time(xb_json_get_optional_text(reader, document, "timestamp")),
-        .began = began > 0.0 ? began : (double)NAN,
-        .late_s = xb_json_get_optional_number(reader, start, "late_s", LATEST),
-        .unsynchronised = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(clock, "synchronised")),
-        .rank = (unsigned)xb_json_get_optional_whole(reader, launcher, "rank", XB_RANKS - 1),
-        .ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS),
     };
+    struct xb_fleet_source *source = &origin.source;
+    source->dated = (time_t)read_time(xb_json_get_optional_text(reader, document, "timestamp"));
+    source->began = began > 0.0 ? began : (double)NAN;
+    source->late_s = xb_json_get_optional_number(reader, start, "late_s", LATEST);
+    source->unsynchronised = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(clock, "synchronised"));
+    source->rank = (unsigned)xb_json_get_optional_whole(reader, launcher, "rank", XB_RANKS - 1);
+    source->ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS);
     if (origin.node == NULL)
         origin.node = origin.hostname;
     return origin;
@@ -76,32 +79,20 @@ void xb_fleet_terms_free(struct xb_fleet_terms *terms)
     xb_record_free(&terms->defaults);
 }
 
-void xb_taking_begin(struct xb_fleet_taking *taking, const char *path, size_t number)
+void xb_taking_begin(struct xb_fleet_taking *taking)
 {
     struct xb_fleet_origin *origin = &taking->origin;
-    const time_t dated = origin->written;
-    if (dated > taking->fleet->now + XB_FLEET_AHEAD_S)
-        origin->written = dated - BEFORE_ALL;
-    const struct xb_fleet_source source = {
-        .path = path,
-        .number = number,
-        .kind = taking->kind,
-        .dated = dated,
-        .written = origin->written,
-        .began = origin->began,
-        .late_s = origin->late_s,
-        .unsynchronised = origin->unsynchronised,
-        .rank = origin->rank,
-        .ranks = origin->ranks,
-    };
+    struct xb_fleet_source *source = &origin->source;
+    bool is_ahead = source->dated > taking->fleet->now + XB_FLEET_AHEAD_S;
+    source->written = source->dated - (is_ahead ? BEFORE_ALL : 0);
     const struct xb_fleet_node node = {
         .name = origin->node,
         .hostname = origin->hostname,
         .driver = origin->driver,
-        .driver_told = origin->written,
+        .driver_told = source->written,
     };
     taking->source = taking->node = XB_FLEET_NONE;
-    taking->status = xb_fleet_add_source(taking->fleet, &source, &taking->source, &taking->error);
+    taking->status = xb_fleet_add_source(taking->fleet, source, &taking->source, &taking->error);
     if (taking->status == XB_OK)
         taking->status = xb_fleet_add_node(taking->fleet, &node, &taking->node, &taking->error);
 }
@@ -123,7 +114,7 @@ size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu
         gpu.pci_bdf = apart && is_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
     }
     gpu.node = taking->node;
-    gpu.told = taking->origin.written;
+    gpu.told = taking->origin.source.written;
     if (taking->status == XB_OK)
         taking->status = xb_fleet_add_gpu(taking->fleet, &gpu, &index, &taking->error);
     return index;
@@ -143,10 +134,10 @@ void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure 
         taking->status = xb_fleet_add_value(taking->fleet, &value, &taking->error);
 }
 
-void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_fault fault, size_t gpu,
+void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code, size_t gpu,
                         const char *text, const char *causes)
 {
-    const struct xb_fleet_complaint complaint = {.fault = fault,
+    const struct xb_fleet_complaint complaint = {.code = code,
                                                  .node = taking->node,
                                                  .gpu = gpu,
                                                  .text = text,
@@ -246,7 +237,7 @@ const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct x
 /* ---- a whole one ---- */
 
 static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *reader, cJSON *tree,
-                      const char *path, size_t number, char *why)
+                      struct xb_fleet_source place, char *why)
 {
     enum xb_document_kind kind = xb_document_kind_of(tree);
     bool is_link = kind == XB_DOCUMENT_LINK;
@@ -263,16 +254,12 @@ static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *rea
         cJSON_Delete(tree);
         return;
     }
-    taking->kind = is_link ? "link" : "run";
-    taking->origin = origin_of(reader, tree);
-    bool has_node = taking->origin.node != NULL;
-    bool is_taken = has_node && !xb_json_failed(reader);
-    if (!has_node)
+    place.kind = is_link ? "link" : "run";
+    taking->origin = origin_of(reader, tree, &place);
+    if (taking->origin.node == NULL)
         snprintf(why, XB_TAKING_WHY, "it has no host name");
-    if (is_taken && is_link)
-        xb_taking_link(taking, reader, tree, path, number);
-    if (is_taken && !is_link)
-        xb_taking_record(taking, reader, tree, path, number);
+    else if (!xb_json_failed(reader))
+        (is_link ? xb_taking_link : xb_taking_record)(taking, reader, tree);
     cJSON_Delete(tree);
 }
 
@@ -286,8 +273,9 @@ enum xb_status xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_
     why[0] = '\0';
     cJSON *tree = xb_json_read(&reader, text, length);
     if (tree != NULL)
-        take_tree(&taking, &reader, tree, path, number, why);
-    *is_foreign = tree != NULL && taking.kind == NULL;
+        take_tree(&taking, &reader, tree, (struct xb_fleet_source){.path = path, .number = number},
+                  why);
+    *is_foreign = tree != NULL && taking.origin.source.kind == NULL;
     if (reader.error.status == XB_ERR_MEMORY)
         *error = reader.error;
     else if (taking.status != XB_OK)

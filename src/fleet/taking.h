@@ -8,14 +8,11 @@
 
 struct xb_option;
 
-/* From which node a document comes, and when it was measured. Texts belong to the tree. */
+/* A document and the node from which it comes. Texts belong to the tree. */
 struct xb_fleet_origin {
+    struct xb_fleet_source source;
     const char *node; /* its name for launcher and scheduler, else its host name; NULL: none */
     const char *hostname, *backend, *driver; /* NULL: not known */
-    time_t written;                          /* 0: not known */
-    double began, late_s;                    /* NAN: not known */
-    bool unsynchronised;
-    unsigned rank, ranks; /* which of how many processes of a launcher; 0 ranks: not known */
 };
 
 /* What the names of figures depend on, the same for all documents. */
@@ -36,7 +33,6 @@ void xb_fleet_terms_free(struct xb_fleet_terms *terms);
 struct xb_fleet_taking {
     struct xb_fleet *fleet; /* with nothing but this document */
     const struct xb_fleet_terms *terms;
-    const char *kind; /* as in struct xb_fleet_source */
     struct xb_fleet_origin origin;
     size_t source, node;
     enum xb_status status;
@@ -44,7 +40,7 @@ struct xb_fleet_taking {
 };
 
 /* Adds the document itself and its node, which must have a name. */
-void xb_taking_begin(struct xb_fleet_taking *taking, const char *path, size_t number);
+void xb_taking_begin(struct xb_fleet_taking *taking);
 /* Adds a GPU of its node; `gpu` has neither node nor time. Leaves out a UUID or an address that
  * another GPU of the document has. */
 size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu);
@@ -54,7 +50,7 @@ void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure 
                          struct xb_fleet_value value);
 /* Adds a complaint about a GPU, or about the node if `gpu` is XB_FLEET_NONE. `causes` as in struct
  * xb_fleet_complaint. */
-void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_fault fault, size_t gpu,
+void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code, size_t gpu,
                         const char *text, const char *causes);
 
 /* "Gen5 x16", or NULL where the link is not known. `text` holds XB_TAKING_LINK. */
@@ -77,10 +73,10 @@ void xb_taking_pair_link(struct xb_fleet_figure *figure, const char *link, unsig
 /* Takes every value, fault and GPU of a link test. If the document is wrong, the reader has the
  * error, and the fleet gets nothing of the document. */
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                    const cJSON *document, const char *path, size_t number);
+                    const cJSON *document);
 /* The same for results of one process or several. */
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
-                      const cJSON *document, const char *path, size_t number);
+                      const cJSON *document);
 
 /* ---- from outside ---- */
 

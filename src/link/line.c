@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /*
@@ -83,7 +84,7 @@ enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *repo
 
 /* ---- Nagios: the text ---- */
 
-/* Lowest and highest bandwidth of the devices that have one. */
+/* Lowest and highest of the bandwidths that were measured; `high` is 0 where none was. */
 struct range {
     double low, high;
 };
@@ -92,8 +93,8 @@ static void widen(struct range *range, double value)
 {
     if (value <= 0)
         return;
-    range->low = range->high > 0 && range->low < value ? range->low : value;
-    range->high = range->high > value ? range->high : value;
+    range->low = range->high > 0 ? fmin(range->low, value) : value;
+    range->high = fmax(range->high, value);
 }
 
 static void put_range(FILE *stream, const char *name, struct range range)
@@ -181,6 +182,13 @@ struct entry {
     int decimals;
 };
 
+/* The performance data of a report, behind a bar: without any, no bar may be written. */
+struct data {
+    FILE *stream;
+    bool begun;
+    unsigned gpu; /* that the next entries are of */
+};
+
 /* The range "48:" says that 48 and more is good. */
 static void put_at_least(FILE *stream, const struct entry *entry, double limit)
 {
@@ -188,13 +196,6 @@ static void put_at_least(FILE *stream, const struct entry *entry, double limit)
         fprintf(stream, "%.*f:", entry->decimals, limit);
     fputc(';', stream);
 }
-
-/* The performance data of a report, behind a bar: without any, no bar may be written. */
-struct data {
-    FILE *stream;
-    bool begun;
-    unsigned gpu; /* that the next entries are of */
-};
 
 static void begin_entry(struct data *data, const char *name)
 {

@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 
+#include <math.h>
+#include <string.h>
 #include <time.h>
 
 /*
@@ -14,112 +16,92 @@
  * tells all that it has for each family in turn, of which the samples of that family are written.
  */
 
-enum kind {
-    STATUS,
-    REASON,
-    BANDWIDTH,
-    CEILING,
-    LIMIT,
-    WIDTH,
-    SPEED,
-    AER,
-    REPLAYS,
-    EVENTS,
-    SINCE_BOOT,
-    NVLINK,
-    PEER_LINKS
-};
+#define LEVELS "0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."
+#define REASON "1 for each code that the verdict gives as a reason."
+#define LIMIT "Bandwidth below which the level is reached."
 
-struct family {
-    enum kind kind;
-    bool of_pairs;
-    const char *name, *help; /* "xferbench_link_", of pairs also "peer_", stands before it */
-};
+#define PREFIX "xferbench_link_" /* of all names; of pairs "peer_" follows */
 
-static const struct family families[] = {
-    {STATUS, false, "status", "Verdict on the link: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."},
-    {REASON, false, "reason", "1 for each code that the verdict gives as a reason."},
-    {BANDWIDTH, false, "bandwidth_bytes_per_second", "Median of verified pinned copies."},
-    {CEILING, false, "ceiling_bytes_per_second",
-     "What the link that limits the path can carry of a program's data."},
-    {LIMIT, false, "limit_bytes_per_second", "Bandwidth below which the level is reached."},
-    {WIDTH, false, "width_lanes", "Lanes under load of the link that limits the path."},
-    {SPEED, false, "speed_transfers_per_second",
-     "Rate of a lane under load of the link that limits the path."},
-    {AER, false, "aer_errors",
-     "PCIe errors that a port counted during the test; hop 0 is the device's own link."},
-    {REPLAYS, false, "replays", "PCIe packets that the device sent again during the test."},
-    {EVENTS, false, "pcie_events", "What the device counted on its PCIe link during the test."},
-    {SINCE_BOOT, false, "pcie_events_since_boot",
-     "What the device has counted on its PCIe link since boot."},
-    {NVLINK, false, "nvlink_events", "What an NVLink counted during the test."},
-    {STATUS, true, "status",
-     "Verdict on direct copies to a peer: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."},
-    {REASON, true, "reason", "1 for each code that the verdict gives as a reason."},
-    {BANDWIDTH, true, "bandwidth_bytes_per_second", "Median of verified direct copies."},
-    {CEILING, true, "ceiling_bytes_per_second", "Number of links by the rate of each."},
-    {LIMIT, true, "limit_bytes_per_second", "Bandwidth below which the level is reached."},
-    {PEER_LINKS, true, "links", "Active links between the two."},
+static const struct {
+    const char *name, *help, *help_of_pairs; /* NULL: there is no such family */
+} families[] = {
+    {"status", "Verdict on the link: " LEVELS, "Verdict on direct copies to a peer: " LEVELS},
+    {"reason", REASON, REASON},
+    {"bandwidth_bytes_per_second", "Median of verified pinned copies.",
+     "Median of verified direct copies."},
+    {"ceiling_bytes_per_second",
+     "What the link that limits the path can carry of a program's data.",
+     "Number of links by the rate of each."},
+    {"limit_bytes_per_second", LIMIT, LIMIT},
+    {"width_lanes", "Lanes under load of the link that limits the path.", NULL},
+    {"speed_transfers_per_second", "Rate of a lane under load of the link that limits the path.",
+     NULL},
+    {"aer_errors",
+     "PCIe errors that a port counted during the test; hop 0 is the device's own link.", NULL},
+    {"replays", "PCIe packets that the device sent again during the test.", NULL},
+    {"pcie_events", "What the device counted on its PCIe link during the test.", NULL},
+    {"pcie_events_since_boot", "What the device has counted on its PCIe link since boot.", NULL},
+    {"nvlink_events", "What an NVLink counted during the test.", NULL},
+    {"links", NULL, "Active links between the two."},
 };
 
 /* Where samples go: those of one family. */
 struct metrics {
     FILE *stream;
-    const struct family *family;
+    const char *prefix, *name, *help; /* of the family */
     const struct xb_link_subject *of; /* that they are of */
     bool has_begun;                   /* the family */
 };
 
-#define PREFIX(of_pairs) "xferbench_link_", (of_pairs) ? "peer_" : ""
-
-static void begin(FILE *stream, const struct family *family)
+static void begin(const struct metrics *metrics)
 {
-    fprintf(stream, "# HELP %s%s%s %s\n# TYPE %s%s%s gauge\n", PREFIX(family->of_pairs),
-            family->name, family->help, PREFIX(family->of_pairs), family->name);
+    fprintf(metrics->stream, "# HELP %s%s %s\n# TYPE %s%s gauge\n", metrics->prefix, metrics->name,
+            metrics->help, metrics->prefix, metrics->name);
 }
 
-static void put_index(struct metrics *metrics, char before, const char *name, unsigned index)
+static const char *number_text(size_t number, char text[24])
 {
-    char text[16];
-    snprintf(text, sizeof text, "%u", index);
-    xb_prometheus_put_label(metrics->stream, before, name, text);
+    snprintf(text, 24, "%zu", number);
+    return text;
 }
+
+/* In memory of the block that it stands in. */
+#define NUMBER(number) number_text((number), (char[24]){0})
 
 struct label {
     const char *name, *value; /* without a value it is left out */
 };
 
-/* `labels` ends with one that has no name. The samples of a pair are its source's. */
-static void put(struct metrics *metrics, enum kind kind, const struct label *labels, double value)
+/* Writes a sample if it is of the family. `labels` ends with one that has no name, or is NULL. What
+ * is not known is NAN, and has no sample. The samples of a pair are its source's. */
+static void put(struct metrics *metrics, const char *family, const struct label *labels,
+                double value)
 {
     const struct xb_link_subject *of = metrics->of;
     char text[32];
-    if (kind != metrics->family->kind)
+    if (strcmp(family, metrics->name) != 0 || isnan(value))
         return;
     if (!metrics->has_begun)
-        begin(metrics->stream, metrics->family);
+        begin(metrics);
     metrics->has_begun = true;
-    fprintf(metrics->stream, "%s%s%s", PREFIX(metrics->family->of_pairs), metrics->family->name);
-    put_index(metrics, '{', "gpu", of->gpu->index);
+    fprintf(metrics->stream, "%s%s", metrics->prefix, family);
+    xb_prometheus_put_label(metrics->stream, '{', "gpu", NUMBER(of->gpu->index));
     xb_prometheus_put_label(metrics->stream, ',', "pci", of->gpu->pci_bdf);
     if (of->peer != NULL)
-        put_index(metrics, ',', "peer", of->peer->index);
-    for (; labels->name != NULL; labels++)
+        xb_prometheus_put_label(metrics->stream, ',', "peer", NUMBER(of->peer->index));
+    for (; labels != NULL && labels->name != NULL; labels++)
         if (labels->value != NULL)
             xb_prometheus_put_label(metrics->stream, ',', labels->name, labels->value);
     fprintf(metrics->stream, "} %s\n", xb_number_text(value, text, sizeof text));
 }
 
-/* Writes no sample of what is not known: 0 stands for that. */
-static void put_known(struct metrics *metrics, enum kind kind, const struct label *labels,
-                      double value)
+/* 0 stands for what is not known. */
+static double known(double value)
 {
-    if (value > 0)
-        put(metrics, kind, labels, value);
+    return value > 0 ? value : (double)NAN;
 }
 
 #define LABELS(...) ((const struct label[]){__VA_ARGS__, {NULL, NULL}})
-#define NO_LABEL ((const struct label[]){{NULL, NULL}})
 
 static void tell_ports(struct metrics *metrics, const struct xb_link_facts *facts)
 {
@@ -128,11 +110,9 @@ static void tell_ports(struct metrics *metrics, const struct xb_link_facts *fact
         const char *const severities[] = {"correctable", "nonfatal", "fatal"};
         const uint64_t counts[] = {port->errors.correctable, port->errors.nonfatal,
                                    port->errors.fatal};
-        char hop[32];
-        snprintf(hop, sizeof hop, "%zu", port->hop);
         for (size_t j = 0; port->errors.known && j < sizeof counts / sizeof counts[0]; j++)
-            put(metrics, AER,
-                LABELS({"hop", hop}, {"end", port->is_upper ? "upper" : "lower"},
+            put(metrics, "aer_errors",
+                LABELS({"hop", NUMBER(port->hop)}, {"end", port->is_upper ? "upper" : "lower"},
                        {"port", port->bdf}, {"severity", severities[j]}),
                 (double)counts[j]);
     }
@@ -140,30 +120,28 @@ static void tell_ports(struct metrics *metrics, const struct xb_link_facts *fact
 
 static void tell_nvlinks(struct metrics *metrics, const struct xb_nvlink_facts *facts)
 {
-    for (size_t i = 0; i < XB_NVLINKS; i++) {
-        char number[24];
-        snprintf(number, sizeof number, "%zu", i);
+    for (size_t i = 0; i < XB_NVLINKS; i++)
         for (enum xb_nvlink_counter j = 0; j < XB_NVLINK_COUNTERS; j++)
             if (facts->links[i].counted[j])
-                put(metrics, NVLINK, LABELS({"link", number}, {"kind", xb_nvlink_counter_key(j)}),
+                put(metrics, "nvlink_events",
+                    LABELS({"link", NUMBER(i)}, {"kind", xb_nvlink_counter_key(j)}),
                     (double)facts->links[i].rises[j]);
-    }
 }
 
 static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
-    put_known(metrics, WIDTH, NO_LABEL, xb_verdict_lanes(verdict).width);
-    put_known(metrics, SPEED, NO_LABEL, xb_verdict_lanes(verdict).speed_gts * 1e9);
+    put(metrics, "width_lanes", NULL, known(xb_verdict_lanes(verdict).width));
+    put(metrics, "speed_transfers_per_second", NULL,
+        known(xb_verdict_lanes(verdict).speed_gts * 1e9));
     tell_ports(metrics, facts);
-    if (facts->replays_known)
-        put(metrics, REPLAYS, NO_LABEL, (double)facts->replays);
+    put(metrics, "replays", NULL, facts->replays_known ? (double)facts->replays : (double)NAN);
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
         const struct label *kind = LABELS({"kind", xb_pcie_counter_key(i)});
         if (!facts->counted[i])
             continue;
-        put(metrics, EVENTS, kind, (double)facts->rises[i]);
-        put(metrics, SINCE_BOOT, kind, (double)facts->since_boot[i]);
+        put(metrics, "pcie_events", kind, (double)facts->rises[i]);
+        put(metrics, "pcie_events_since_boot", kind, (double)facts->since_boot[i]);
     }
     tell_nvlinks(metrics, &facts->nvlinks);
 }
@@ -173,53 +151,58 @@ static void tell(struct metrics *metrics, const struct xb_link_subject *of)
 {
     const struct xb_findings *found = of->found;
     metrics->of = of;
-    put(metrics, STATUS, LABELS({"name", of->peer == NULL ? of->gpu->name : NULL}),
+    put(metrics, "status", LABELS({"name", of->peer == NULL ? of->gpu->name : NULL}),
         (double)found->level);
     for (size_t i = 0; i < found->reason_count; i++)
         if (xb_reason_is_first(found, i))
-            put(metrics, REASON, LABELS({"code", found->reasons[i].code}), 1);
+            put(metrics, "reason", LABELS({"code", found->reasons[i].code}), 1);
     for (size_t i = 0; i < 2 && of->ways[i].copies != NULL; i++) {
         const struct xb_link_direction *copies = of->ways[i].copies;
         const struct label direction = {"direction", of->ways[i].direction};
-        put_known(metrics, BANDWIDTH, LABELS(direction), copies->measured);
-        put_known(metrics, CEILING, LABELS(direction), of->ways[i].ceiling);
-        put_known(metrics, LIMIT, LABELS(direction, {"level", "warning"}), copies->warning);
-        put_known(metrics, LIMIT, LABELS(direction, {"level", "critical"}), copies->critical);
+        put(metrics, "bandwidth_bytes_per_second", LABELS(direction), known(copies->measured));
+        put(metrics, "ceiling_bytes_per_second", LABELS(direction), known(of->ways[i].ceiling));
+        put(metrics, "limit_bytes_per_second", LABELS(direction, {"level", "warning"}),
+            known(copies->warning));
+        put(metrics, "limit_bytes_per_second", LABELS(direction, {"level", "critical"}),
+            known(copies->critical));
     }
     if (of->pair != NULL)
-        put_known(metrics, PEER_LINKS, LABELS({"link", of->pair->reach.link}),
-                  of->pair->reach.links);
+        put(metrics, "links", LABELS({"link", of->pair->reach.link}), known(of->pair->reach.links));
     else
         tell_gpu(metrics, of->verdict);
 }
 
-static void put_node(FILE *stream, struct family family, long long value)
+static void put_node(FILE *stream, const char *name, const char *help, long long value)
 {
-    begin(stream, &family);
-    fprintf(stream, "xferbench_link_%s %lld\n", family.name, value);
+    begin(&(struct metrics){.stream = stream, .prefix = PREFIX, .name = name, .help = help});
+    fprintf(stream, PREFIX "%s %lld\n", name, value);
+}
+
+static void put_families(FILE *stream, const struct xb_link_report *report, bool of_pairs)
+{
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        struct metrics metrics = {.stream = stream,
+                                  .prefix = of_pairs ? PREFIX "peer_" : PREFIX,
+                                  .name = families[i].name,
+                                  .help = of_pairs ? families[i].help_of_pairs : families[i].help};
+        for (size_t j = 0; metrics.help != NULL && j < xb_link_subjects(report); j++) {
+            const struct xb_link_subject of = xb_link_subject_at(report, j);
+            if ((of.peer != NULL) == of_pairs)
+                tell(&metrics, &of);
+        }
+    }
 }
 
 enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report,
                                         struct xb_error *error)
 {
     locale_t previous = xb_plain_locale_enter();
-    put_node(stream,
-             (struct family){.name = "node_status",
-                             .help = "The worst verdict of the node: 0 OK, 1 WARNING, 2 CRITICAL, "
-                                     "3 UNKNOWN."},
+    put_node(stream, "node_status", "The worst verdict of the node: " LEVELS,
              (long long)report->level);
-    put_node(stream,
-             (struct family){.name = "test_timestamp_seconds",
-                             .help = "When the test ended, in seconds since 1970."},
+    put_node(stream, "test_timestamp_seconds", "When the test ended, in seconds since 1970.",
              (long long)time(NULL));
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        struct metrics metrics = {.stream = stream, .family = &families[i]};
-        for (size_t j = 0; j < xb_link_subjects(report); j++) {
-            const struct xb_link_subject of = xb_link_subject_at(report, j);
-            if ((of.peer != NULL) == families[i].of_pairs)
-                tell(&metrics, &of);
-        }
-    }
+    put_families(stream, report, false);
+    put_families(stream, report, true);
     enum xb_status status = xb_stream_finish(stream, "the metrics", error);
     xb_plain_locale_leave(previous);
     return status;

@@ -559,13 +559,6 @@ static void choose_again(struct round *round)
     free(verdicts);
 }
 
-static void read_before(struct xb_link_session *session, struct xb_driver *driver)
-{
-    for (size_t i = 0; i < session->device_count; i++)
-        xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL,
-                       &session->devices[i].peers.before);
-}
-
 /* From now on the readings tell of the time since `begin`, which was not after those before. */
 static void read_after(struct xb_link_session *session, struct xb_driver *driver, double begin)
 {
@@ -588,7 +581,9 @@ static void test_pairs(struct xb_link_session *session, struct xb_driver *driver
         return;
     for (size_t i = 0; i < session->pair_count; i++)
         round.pairs[i] = &session->pairs[i];
-    read_before(session, driver);
+    for (size_t i = 0; i < session->device_count; i++)
+        xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL,
+                       &session->devices[i].peers.before);
     while (round.count > 0 && !time_is_up(session)) {
         make_round(&round);
         read_after(session, driver, begin);
@@ -644,16 +639,6 @@ static struct xb_driver *open_driver(struct xb_link_session *session)
     return driver;
 }
 
-/* Waits until the test is to begin. */
-static void begin(struct xb_link_session *session)
-{
-    struct xb_start start;
-    xb_start_wait(session->start_at, session->deadline - MARGIN_S, &start);
-    lock(session);
-    session->start = start;
-    unlock(session);
-}
-
 /* The other process, from beginning to end. */
 static int work(void *argument, int channel)
 {
@@ -667,7 +652,11 @@ static int work(void *argument, int channel)
         if (status == XB_OK)
             status = find_pairs(session, driver, &error);
         if (status == XB_OK) {
-            begin(session);
+            struct xb_start start;
+            xb_start_wait(session->start_at, session->deadline - MARGIN_S, &start);
+            lock(session);
+            session->start = start;
+            unlock(session);
             test_devices(session, driver);
             test_pairs(session, driver);
         }

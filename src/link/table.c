@@ -11,182 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* What measured: of which version, by which backend and driver. */
-static void print_tool(FILE *stream, const struct xb_link_report *report)
-{
-    const struct xb_probe *probe = &report->probe;
-    const struct {
-        const char *before, *text;
-    } parts[] = {{", backend ", report->backend},
-                 {", runtime ", probe->runtime_version},
-                 {", driver ", probe->driver_version},
-                 {", library ", probe->runtime_library},
-                 {", NAMED BY ", probe->runtime_override}};
-    struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (parts[i].text != NULL && parts[i].text[0] != '\0')
-            xb_words_add(&words, "%s%s", parts[i].before, parts[i].text);
-    fputc('\n', stream);
-    xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
-}
-
-static const char *advice_for(const struct xb_link_report *report)
-{
-    if (report->device_count == 0)
-        return "run 'xferbench list', fix what it finds, then run this again";
-    if (report->cut)
-        return "give it more time (--deadline) on an idle node";
-    if (report->level == XB_LEVEL_UNKNOWN)
-        return "fix what the codes name, or wait until the node is idle, then run this again";
-    return "do what each code says (more in docs/link.md), then run this again on an idle node";
-}
-
-/* "8 GPUs (NVIDIA H200)": the name where all have one. */
-static void add_gpus(struct xb_words *words, const struct xb_link_report *report)
-{
-    size_t same = 0;
-    while (same < report->device_count &&
-           strcmp(report->devices[same].info.name, report->devices[0].info.name) == 0)
-        same++;
-    xb_words_add(words, "%zu GPU%s", report->device_count, report->device_count == 1 ? "" : "s");
-    if (same == report->device_count)
-        xb_words_add(words, " (%s)", report->devices[0].info.name);
-}
-
-/* Nothing is asked of such a pair, or it has no direct access: it is neither OK nor not. */
-static size_t count_not_judged(const struct xb_link_report *report)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < report->pair_count; i++) {
-        const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
-        count += verdict->found.level == XB_LEVEL_OK &&
-                 !(xb_pair_is_judged(verdict) && xb_rate_known(verdict->bandwidth.measured));
-    }
-    return count;
-}
-
-static void add_pairs(struct xb_words *words, size_t count, const char *after)
-{
-    if (count > 0)
-        xb_words_add(words, ", %zu pair%s%s", count, count == 1 ? "" : "s", after);
-}
-
-/* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
-static void print_verdict(FILE *stream, const struct xb_link_report *report)
-{
-    size_t open = count_not_judged(report), pairs = report->pair_count - open;
-    size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
-    struct xb_words words = {.length = 0};
-    char node[XB_NODE_TEXT];
-    xb_node_text(report->node, report->hostname, node);
-    xb_words_add(&words, "Node%s%s: %s: %s", node[0] != '\0' ? " " : "", node,
-                 xb_level_name(report->level), report->nothing);
-    if (report->device_count > 0) {
-        xb_words_add(&words, bad > 0 ? "%s%zu of " : "%s", report->nothing[0] != '\0' ? "; " : "",
-                     bad);
-        add_gpus(&words, report);
-    }
-    if (bad == 0 && bad_pairs == 0)
-        add_pairs(&words, pairs, "");
-    else if (bad_pairs > 0)
-        xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs, pairs);
-    if (bad + bad_pairs > 0)
-        xb_words_add(&words, " %s not OK", bad + bad_pairs == 1 ? "is" : "are");
-    add_pairs(&words, open, " not judged");
-    if (report->elapsed > 0)
-        xb_words_add(&words, ", %.1f s", report->elapsed);
-    xb_heading_print(stream, xb_link_colour(report->level), "%s", words.text);
-}
-
-/* ---- a row a GPU ---- */
-
-static const struct xb_table_column columns[] = {
-    {.title = "GPU", .is_right = true},
-    {.title = "PCI", .turn = 1},
-    {.title = "LINK UNDER LOAD", .brief = "LINK", .turn = 3},
-    {.title = "TO GPU, GB/s", .brief = "TO GPU", .is_right = true},
-    {.title = "BACK, GB/s", .brief = "BACK", .is_right = true},
-    {.title = "NVLINK", .is_right = true, .turn = 2},
-    {.title = "ERRORS", .is_right = true},
-    {.title = "VERDICT"}, /* only where one is not OK */
-};
-
-/* "55.42  95 %" */
-static void put_rate(struct xb_table *table, const struct xb_link_direction *direction)
-{
-    enum xb_colour colour = direction->is_slow ? XB_COLOUR_WARNING : XB_COLOUR_NONE;
-    if (direction->measured > 0 && direction->share > 0)
-        xb_table_cell(table, colour, "%.2f %3.0f %%", direction->measured / 1e9,
-                      100 * direction->share);
-    else if (direction->measured > 0)
-        xb_table_cell(table, colour, "%.2f", direction->measured / 1e9);
-    else
-        xb_table_cell(table, colour, "-");
-}
-
-/* What ports, device and NVLinks counted during the test; links that were trained again, and what
- * no GPU is asked to support, are no errors. */
-static void put_error_count(struct xb_table *table, const struct xb_link_facts *facts)
-{
-    uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
-    bool known = facts->errors.known;
-    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
-        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
-            known = known || facts->counted[i];
-            count += facts->rises[i];
-        }
-    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
-        count += facts->nvlinks.rises[i];
-    if (known || count > 0)
-        xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%" PRIu64, count);
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-}
-
-static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
-                    const struct xb_verdict *verdict)
-{
-    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
-    const struct xb_device_health none = {.nvlinks_known = false};
-    const struct xb_device_health *health = attempt == NULL ? &none
-                                            : device->peers.after.nvlinks_known
-                                                ? &device->peers.after
-                                                : &attempt->health_after;
-    char link[64];
-    xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "%u", device->info.index);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                  device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
-    xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                  xb_link_lanes_text(xb_verdict_lanes(verdict), link, sizeof link));
-    put_rate(table, &verdict->h2d);
-    put_rate(table, &verdict->d2h);
-    if (health->nvlinks_known)
-        xb_table_cell(table, XB_COLOUR_NONE, "%u/%u", health->nvlinks_active,
-                      health->nvlinks_active + health->nvlinks_inactive);
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-    put_error_count(table, &verdict->facts);
-    xb_table_cell(table, xb_link_colour(verdict->found.level), "%s",
-                  xb_level_name(verdict->found.level));
-}
-
-static enum xb_status print_gpus(FILE *stream, const struct xb_link_report *report,
-                                 struct xb_error *error)
-{
-    size_t pairs = 0, bad = xb_link_count_bad(report, &pairs);
-    if (report->device_count == 0)
-        return XB_OK;
-    struct xb_table *table = xb_table_new();
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0] - (bad == 0); i++)
-        xb_table_add_column(table, &columns[i]);
-    for (size_t i = 0; i < report->device_count; i++)
-        add_gpu(table, &report->devices[i], &report->verdicts[i]);
-    enum xb_status status = xb_table_print(stream, table, &(struct xb_table_look){0}, error);
-    xb_table_free(table);
-    return status;
-}
-
 /* ---- pairs: a sentence, and a matrix where they differ ---- */
 
 /* Pairs whose rates differ by more are told apart. */
@@ -200,7 +24,8 @@ static bool has_no_access(const struct xb_pair_attempt *attempt)
 /* What is said of all pairs together. */
 struct pairs {
     size_t measured, judged, apart; /* that have a rate; of them judged; without direct access */
-    double least, most;             /* rates */
+    size_t open;        /* nothing is asked of them, or they have no access: neither OK nor not */
+    double least, most; /* rates */
     const struct xb_pair_verdict *first; /* that has a rate */
     bool alike;                          /* one sentence tells them: the same links and limits */
 };
@@ -212,6 +37,8 @@ static struct pairs sum_up(const struct xb_link_report *report)
         const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
         double rate = verdict->bandwidth.measured;
         all.apart += has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i]));
+        all.open += verdict->found.level == XB_LEVEL_OK &&
+                    !(xb_pair_is_judged(verdict) && xb_rate_known(rate));
         if (!xb_rate_known(rate))
             continue;
         all.first = all.measured++ == 0 ? verdict : all.first;
@@ -308,6 +135,173 @@ static enum xb_status print_all_pairs(FILE *stream, const struct xb_link_report 
         print_alike(stream, &all);
     return !all.alike || (report->verbose && all.measured > 0) ? print_matrix(stream, report, error)
                                                                : XB_OK;
+}
+
+/* ---- the node ---- */
+
+/* What measured: of which version, by which backend and driver. */
+static void print_tool(FILE *stream, const struct xb_link_report *report)
+{
+    const struct xb_probe *probe = &report->probe;
+    const struct {
+        const char *before, *text;
+    } parts[] = {{", backend ", report->backend},
+                 {", runtime ", probe->runtime_version},
+                 {", driver ", probe->driver_version},
+                 {", library ", probe->runtime_library},
+                 {", NAMED BY ", probe->runtime_override}};
+    struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        if (parts[i].text != NULL && parts[i].text[0] != '\0')
+            xb_words_add(&words, "%s%s", parts[i].before, parts[i].text);
+    fputc('\n', stream);
+    xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
+}
+
+static const char *advice_for(const struct xb_link_report *report)
+{
+    if (report->device_count == 0)
+        return "run 'xferbench list', fix what it finds, then run this again";
+    if (report->cut)
+        return "give it more time (--deadline) on an idle node";
+    if (report->level == XB_LEVEL_UNKNOWN)
+        return "fix what the codes name, or wait until the node is idle, then run this again";
+    return "do what each code says (more in docs/link.md), then run this again on an idle node";
+}
+
+/* "8 GPUs (NVIDIA H200)": the name where all have one. */
+static void add_gpus(struct xb_words *words, const struct xb_link_report *report)
+{
+    size_t same = 0;
+    while (same < report->device_count &&
+           strcmp(report->devices[same].info.name, report->devices[0].info.name) == 0)
+        same++;
+    xb_words_add(words, "%zu GPU%s", report->device_count, report->device_count == 1 ? "" : "s");
+    if (same == report->device_count)
+        xb_words_add(words, " (%s)", report->devices[0].info.name);
+}
+
+static void add_pairs(struct xb_words *words, size_t count, const char *after)
+{
+    if (count > 0)
+        xb_words_add(words, ", %zu pair%s%s", count, count == 1 ? "" : "s", after);
+}
+
+/* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
+static void print_verdict(FILE *stream, const struct xb_link_report *report)
+{
+    const struct pairs all = sum_up(report);
+    size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
+    struct xb_words words = {.length = 0};
+    char node[XB_NODE_TEXT];
+    xb_node_text(report->node, report->hostname, node);
+    xb_words_add(&words, "Node%s%s: %s: %s", node[0] != '\0' ? " " : "", node,
+                 xb_level_name(report->level), report->nothing);
+    if (report->device_count > 0) {
+        xb_words_add(&words, bad > 0 ? "%s%zu of " : "%s", report->nothing[0] != '\0' ? "; " : "",
+                     bad);
+        add_gpus(&words, report);
+    }
+    if (bad == 0 && bad_pairs == 0)
+        add_pairs(&words, report->pair_count - all.open, "");
+    else if (bad_pairs > 0)
+        xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs,
+                     report->pair_count - all.open);
+    if (bad + bad_pairs > 0)
+        xb_words_add(&words, " %s not OK", bad + bad_pairs == 1 ? "is" : "are");
+    add_pairs(&words, all.open, " not judged");
+    if (report->elapsed > 0)
+        xb_words_add(&words, ", %.1f s", report->elapsed);
+    xb_heading_print(stream, xb_link_colour(report->level), "%s", words.text);
+}
+
+/* ---- a row a GPU ---- */
+
+static const struct xb_table_column columns[] = {
+    {.title = "GPU", .is_right = true},
+    {.title = "PCI", .turn = 1},
+    {.title = "LINK UNDER LOAD", .brief = "LINK", .turn = 3},
+    {.title = "TO GPU, GB/s", .brief = "TO GPU", .is_right = true},
+    {.title = "BACK, GB/s", .brief = "BACK", .is_right = true},
+    {.title = "NVLINK", .is_right = true, .turn = 2},
+    {.title = "ERRORS", .is_right = true},
+    {.title = "VERDICT"}, /* only where one is not OK */
+};
+
+/* "55.42  95 %" */
+static void put_rate(struct xb_table *table, const struct xb_link_direction *direction)
+{
+    enum xb_colour colour = direction->is_slow ? XB_COLOUR_WARNING : XB_COLOUR_NONE;
+    if (direction->measured > 0 && direction->share > 0)
+        xb_table_cell(table, colour, "%.2f %3.0f %%", direction->measured / 1e9,
+                      100 * direction->share);
+    else if (direction->measured > 0)
+        xb_table_cell(table, colour, "%.2f", direction->measured / 1e9);
+    else
+        xb_table_cell(table, colour, "-");
+}
+
+/* What ports, device and NVLinks counted during the test; links that were trained again, and what
+ * no GPU is asked to support, are no errors. */
+static void put_error_count(struct xb_table *table, const struct xb_link_facts *facts)
+{
+    uint64_t count = facts->errors.correctable + facts->errors.nonfatal + facts->errors.fatal;
+    bool known = facts->errors.known;
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
+        if (i != XB_PCIE_RETRAINS && i != XB_PCIE_UNSUPPORTED) {
+            known = known || facts->counted[i];
+            count += facts->rises[i];
+        }
+    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
+        count += facts->nvlinks.rises[i];
+    if (known || count > 0)
+        xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%" PRIu64, count);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+}
+
+static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
+                    const struct xb_verdict *verdict)
+{
+    const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
+    const struct xb_device_health none = {.nvlinks_known = false};
+    const struct xb_device_health *health = attempt == NULL ? &none
+                                            : device->peers.after.nvlinks_known
+                                                ? &device->peers.after
+                                                : &attempt->health_after;
+    char link[64];
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "%u", device->info.index);
+    xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                  device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
+    xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                  xb_link_lanes_text(xb_verdict_lanes(verdict), link, sizeof link));
+    put_rate(table, &verdict->h2d);
+    put_rate(table, &verdict->d2h);
+    if (health->nvlinks_known)
+        xb_table_cell(table, XB_COLOUR_NONE, "%u/%u", health->nvlinks_active,
+                      health->nvlinks_active + health->nvlinks_inactive);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    put_error_count(table, &verdict->facts);
+    xb_table_cell(table, xb_link_colour(verdict->found.level), "%s",
+                  xb_level_name(verdict->found.level));
+}
+
+static enum xb_status print_gpus(FILE *stream, const struct xb_link_report *report,
+                                 struct xb_error *error)
+{
+    size_t pairs = 0, bad = xb_link_count_bad(report, &pairs);
+    if (report->device_count == 0)
+        return XB_OK;
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < sizeof columns / sizeof columns[0] - (bad == 0); i++)
+        xb_table_add_column(table, &columns[i]);
+    for (size_t i = 0; i < report->device_count; i++)
+        add_gpu(table, &report->devices[i], &report->verdicts[i]);
+    enum xb_status status = xb_table_print(stream, table, &(struct xb_table_look){0}, error);
+    xb_table_free(table);
+    return status;
 }
 
 /* ---- the whole ---- */

@@ -124,9 +124,9 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
                      xb_link_range_text(slowest, fastest, 2, range));
     NOTE("NVLink", "%u active, %u inactive%s", after->nvlinks_active, after->nvlinks_inactive,
          words.text);
-    if (xb_nvlink_facts_known(facts)) {
-        words = (struct xb_words){.length = 0};
-        add_nvlink_counts(&words, facts->counted, facts->rises);
+    words = (struct xb_words){.length = 0};
+    add_nvlink_counts(&words, facts->counted, facts->rises);
+    if (words.length > 0) {
         add_links(&words, facts);
         NOTE("", "during the test: %s", words.text);
     }

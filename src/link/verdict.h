@@ -92,9 +92,6 @@ const char *xb_nvlink_counter_words(enum xb_nvlink_counter counter, uint64_t cou
 void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_health *before,
                          const struct xb_device_health *after, double seconds);
 
-/* Whether any link was counted. */
-bool xb_nvlink_facts_known(const struct xb_nvlink_facts *facts);
-
 /*
  * How many replays a healthy link may count while no more than so many bits cross it: one less than
  * the least k whose probability is below XB_NVLINK_FALSE_ALARM. Wrong bits are taken to follow a

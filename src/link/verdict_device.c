@@ -40,11 +40,6 @@ bool xb_attempt_gone(const struct xb_link_attempt *attempt)
                                         !attempt->after.present || attempt->after.dead);
 }
 
-size_t xb_attempt_slot(const struct xb_link_attempt *attempt)
-{
-    return xb_pcie_path_slot(&attempt->at_rest);
-}
-
 /* ---- what a hop can do ---- */
 
 const struct xb_pcie_hop *xb_attempt_hop_after(const struct xb_link_attempt *attempt, size_t hop)
@@ -74,7 +69,7 @@ static struct xb_lanes find_best(const struct xb_link_attempt *attempt, size_t h
 void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
     facts->hop_count = xb_link_hops(&attempt->at_rest);
-    facts->slot = xb_attempt_slot(attempt);
+    facts->slot = xb_pcie_path_slot(&attempt->at_rest);
     for (size_t i = 0; i < facts->hop_count; i++) {
         const struct xb_pcie_hop *hop = &attempt->at_rest.hops[i];
         const struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
@@ -531,7 +526,7 @@ bool xb_link_under_load(const struct xb_link_device *device, unsigned *generatio
     *width = 0;
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
-        struct xb_pcie_seen seen = xb_attempt_seen(attempt, xb_attempt_slot(attempt));
+        struct xb_pcie_seen seen = xb_attempt_seen(attempt, xb_pcie_path_slot(&attempt->at_rest));
         speed = fmax(speed, seen.speed_gts);
         *width = seen.width > *width ? seen.width : *width;
     }

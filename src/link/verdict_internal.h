@@ -22,9 +22,7 @@ const char *xb_speed_name(double speed_gts, char text[24]);
 /* The same in memory that lasts as long as the block in which it stands. */
 #define XB_SPEED_NAME(speed_gts) xb_speed_name((speed_gts), (char[24]){0})
 
-/* The hop that faces the slot; the path's count if it has none. */
-size_t xb_attempt_slot(const struct xb_link_attempt *attempt);
-/* The same hop right after the transfers, or NULL: one that has lost its upper end, or shows
+/* A hop right after the transfers, or NULL: one that has lost its upper end, or shows
  * another device, cannot be compared with what it was before. */
 const struct xb_pcie_hop *xb_attempt_hop_after(const struct xb_link_attempt *attempt, size_t hop);
 /* The hops of one attempt, which must have a path. */
@@ -46,4 +44,5 @@ void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_lim
 /* A link that was less in another attempt than in the best, or fell while data moved. */
 void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
                         struct xb_verdict *verdict);
+
 #endif

@@ -179,7 +179,7 @@ static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_li
 /* The first hop that is less than in the best attempt; the slot's if there is none. */
 static size_t find_lesser(const struct xb_link_attempt *attempt, const struct xb_link_attempt *best)
 {
-    size_t slot = xb_attempt_slot(attempt);
+    size_t slot = xb_pcie_path_slot(&attempt->at_rest);
     for (size_t i = slot; i < xb_link_hops(&attempt->at_rest); i++) {
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
         struct xb_pcie_seen bests = xb_attempt_seen(best, i);
@@ -197,7 +197,7 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
     const struct xb_link_attempt *best = &device->attempts[verdict->best];
     size_t count = xb_link_attempts(device);
     /* If the best attempt saw no link, nobody can say that another saw less. */
-    if (count < 2 || xb_attempt_seen(best, xb_attempt_slot(best)).readings == 0 ||
+    if (count < 2 || xb_attempt_seen(best, xb_pcie_path_slot(&best->at_rest)).readings == 0 ||
         lacks(best, limits))
         return;
     for (size_t i = 0; i < count; i++) {
@@ -274,45 +274,68 @@ static double critical_share(double speed_gts, const struct xb_link_limits *limi
 
 /* ---- one direction ---- */
 
-static void set_limit(const struct xb_limit *minimum, double full, const struct xb_ceiling *ceiling,
-                      const struct xb_link_limits *limits, struct xb_link_direction *direction)
+struct way {
+    bool is_back;
+    const char *name, *code;
+    double full; /* what the link can carry */
+    const struct xb_limit *minimum;
+    struct xb_link_direction *direction;
+};
+
+/* The way to the device, and back. */
+static void find_ways(const struct xb_link_limits *limits, struct xb_verdict *verdict,
+                      struct way ways[2])
 {
-    /* Where the limit below which it is CRITICAL comes from: bytes per second, or else a share. */
-    direction->source = minimum->is_set                 ? minimum->source
-                        : limits->critical_share.is_set ? limits->critical_share.source
-                                                        : XB_LIMIT_DEFAULT;
-    if (minimum->is_set) {
-        direction->critical = minimum->value;
-    } else if (ceiling->known) {
-        direction->critical = critical_share(ceiling->speed_gts, limits) * full;
-        direction->warning = warn_share(ceiling->speed_gts, limits) * full;
-    }
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    ways[0] =
+        (struct way){false, "h2d", "XB-BW-H2D", ceiling->h2d, &limits->min_h2d, &verdict->h2d};
+    ways[1] = (struct way){true, "d2h", "XB-BW-D2H", ceiling->d2h, &limits->min_d2h, &verdict->d2h};
 }
 
 void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
-    set_limit(&limits->min_h2d, ceiling->h2d, ceiling, limits, &verdict->h2d);
-    set_limit(&limits->min_d2h, ceiling->d2h, ceiling, limits, &verdict->d2h);
+    struct way ways[2];
+    find_ways(limits, verdict, ways);
+    for (size_t i = 0; i < 2; i++) {
+        const struct xb_limit *minimum = ways[i].minimum;
+        struct xb_link_direction *direction = ways[i].direction;
+        /* Where the limit below which it is CRITICAL comes from: bytes per second, or a share. */
+        direction->source = minimum->is_set                 ? minimum->source
+                            : limits->critical_share.is_set ? limits->critical_share.source
+                                                            : XB_LIMIT_DEFAULT;
+        if (minimum->is_set) {
+            direction->critical = minimum->value;
+        } else if (ceiling->known) {
+            direction->critical = critical_share(ceiling->speed_gts, limits) * ways[i].full;
+            direction->warning = warn_share(ceiling->speed_gts, limits) * ways[i].full;
+        }
+    }
 }
 
-static void judge_direction(const char *name, double measured, double full,
-                            struct xb_link_direction *direction, struct xb_verdict *verdict)
+static double rate_of(const struct xb_link_attempt *attempt, bool is_back)
+{
+    double rate = is_back ? attempt->d2h : attempt->h2d;
+    return xb_rate_known(rate) ? rate : 0;
+}
+
+static void judge_way(const struct way *way, double measured, struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
+    struct xb_link_direction *direction = way->direction;
     bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
-    if (!xb_rate_known(measured))
+    if (!(measured > 0))
         return; /* There is a reason for that already. */
     direction->measured = measured;
     if (ceiling->known)
-        direction->share = measured / full;
+        direction->share = measured / way->full;
     direction->is_slow = measured < fmax(direction->warning, direction->critical);
     /* What the link cannot carry was measured wrongly, though it looks good. */
     if (ceiling->known && measured > (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most)
         xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
                       "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not "
                       "cross it, or the link was read wrongly",
-                      name, measured / 1e9, XB_SPEED_NAME(ceiling->speed_gts), ceiling->width,
+                      way->name, measured / 1e9, XB_SPEED_NAME(ceiling->speed_gts), ceiling->width,
                       ceiling->most / 1e9);
 }
 
@@ -320,9 +343,11 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
                         struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
+    struct way ways[2];
     xb_verdict_set_limits(limits, verdict);
-    judge_direction("h2d", attempt->h2d, ceiling->h2d, &verdict->h2d, verdict);
-    judge_direction("d2h", attempt->d2h, ceiling->d2h, &verdict->d2h, verdict);
+    find_ways(limits, verdict, ways);
+    for (size_t i = 0; i < 2; i++)
+        judge_way(&ways[i], rate_of(attempt, ways[i].is_back), verdict);
     /* A link that could not be read has its reason already. */
     if (ceiling->speed_gts > 0.0 && !ceiling->known &&
         !(limits->min_h2d.is_set && limits->min_d2h.is_set))
@@ -398,12 +423,6 @@ static const char *cause_of(const struct xb_link_conditions *seen, bool is_back,
     return "XB-SLOW-AT-TIMES";
 }
 
-static double rate_of(const struct xb_link_attempt *attempt, bool is_back)
-{
-    double rate = is_back ? attempt->d2h : attempt->h2d;
-    return xb_rate_known(rate) ? rate : 0;
-}
-
 /* The first cause that any slow attempt shows; an attempt that was not slow shows one too. Who sets
  * a limit means the median: then copies that are fast at times excuse nothing. */
 static const char *find_cause(const struct xb_link_device *device, const struct xb_verdict *verdict,
@@ -446,15 +465,6 @@ static bool is_surely_far_below(const struct xb_link_device *device,
 
 /* ---- what follows ---- */
 
-/* One direction that is to be judged. */
-struct way {
-    bool is_back;
-    const char *name, *code;
-    double full;
-    const struct xb_limit *minimum;
-    struct xb_link_direction *direction;
-};
-
 /* "h2d 44.16 GB/s is 0.760 of what Gen5 x16 can carry (58.08 GB/s), below 0.90" */
 static void say_loss(const struct way *way, const struct xb_ceiling *ceiling, bool is_critical,
                      char text[160])
@@ -472,8 +482,8 @@ static void say_loss(const struct way *way, const struct xb_ceiling *ceiling, bo
                  limit / way->full);
 }
 
-static void judge_way(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                      const struct way *way, bool suspect, struct xb_verdict *verdict)
+static void judge_loss_of(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                          const struct way *way, bool suspect, struct xb_verdict *verdict)
 {
     struct xb_link_direction *direction = way->direction;
     bool sets_critical = way->minimum->is_set || limits->critical_share.is_set;
@@ -513,11 +523,8 @@ void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_lim
         "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS",     "XB-PCIE-REPLAY",       "XB-DATA-WRONG",
         "XB-DEVICE-GONE",  "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE", NULL};
     bool suspect = xb_reason_is_any(&verdict->found, codes);
-    const struct xb_ceiling *ceiling = &verdict->ceiling;
-    const struct way h2d = {false,        "h2d", "XB-BW-H2D", ceiling->h2d, &limits->min_h2d,
-                            &verdict->h2d};
-    const struct way d2h = {true,         "d2h", "XB-BW-D2H", ceiling->d2h, &limits->min_d2h,
-                            &verdict->d2h};
-    judge_way(device, limits, &h2d, suspect, verdict);
-    judge_way(device, limits, &d2h, suspect, verdict);
+    struct way ways[2];
+    find_ways(limits, verdict, ways);
+    for (size_t i = 0; i < 2; i++)
+        judge_loss_of(device, limits, &ways[i], suspect, verdict);
 }

@@ -18,8 +18,6 @@
 
 /* A range that doubles has 21 offsets at most. More come from no sweep. */
 #define MOST_OFFSETS 32
-/* No case has more. */
-#define MOST_PARAMETERS 32
 
 enum found { COSTS, NOTHING, UNKNOWN };
 
@@ -46,24 +44,6 @@ struct side {
 static uint64_t offset_of(const struct xb_record_case *test, const struct xb_option *option)
 {
     return strtoull(xb_record_parameter(test, option->name), NULL, 10);
-}
-
-/* The case that differs in that option alone and begins on the boundary; NULL for none. */
-static const struct xb_record_case *find_base(const struct xb_record *record,
-                                              const struct xb_record_case *test,
-                                              const struct xb_option *option)
-{
-    struct xb_record_fact parameters[MOST_PARAMETERS];
-    struct xb_record_case base = *test;
-    if (test->parameter_count > MOST_PARAMETERS)
-        return NULL;
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        parameters[i] = test->parameters[i];
-        if (strcmp(parameters[i].name, option->name) == 0)
-            parameters[i].value = "0";
-    }
-    base.parameters = parameters;
-    return xb_record_find(record, &base);
 }
 
 /* ---- what they come to ---- */
@@ -122,7 +102,7 @@ static void collect(struct xb_reading *reading, struct side *side, int device, u
         if (test->device != device || strcmp(test->mode, mode) != 0 || test->simultaneous ||
             offset_of(test, side->option) == 0 || !xb_reading_usable(reading, test))
             continue;
-        const struct xb_record_case *base = find_base(record, test, side->option);
+        const struct xb_record_case *base = xb_find_twin(record, test, side->option->name, "0");
         if (base != NULL && xb_reading_usable(reading, base))
             add(reading, side, base, test);
     }
@@ -137,73 +117,61 @@ static enum found found_of(const struct offset *offset)
     return offset->most <= VISIBLE ? NOTHING : UNKNOWN;
 }
 
-static size_t count_of(const struct side *side, enum found found)
+/* The offsets of one side of which the same was found. */
+struct group {
+    const struct offset *offsets[MOST_OFFSETS];
+    size_t count;
+    const struct offset *worst; /* the first of those that cost most */
+    double most;                /* that the intervals allow */
+};
+
+static struct group group_of(const struct side *side, enum found found)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < side->count; i++)
-        count += found_of(&side->offsets[i]) == found;
-    return count;
+    struct group group = {.count = 0};
+    for (size_t i = 0; i < side->count; i++) {
+        const struct offset *offset = &side->offsets[i];
+        if (found_of(offset) != found)
+            continue;
+        group.offsets[group.count++] = offset;
+        group.most = fmax(group.most, offset->most);
+        if (group.worst == NULL || offset->cost > group.worst->cost)
+            group.worst = offset;
+    }
+    return group;
 }
 
-/* "1 B, 64 B and 256 B off a boundary" of those that it was found of. */
-static void add_offsets(struct xb_reading *reading, const struct side *side, enum found found)
+/* "Host buffers 1 B, 64 B and 256 B off a boundary". */
+static void add_offsets(struct xb_reading *reading, const struct side *side,
+                        const struct group *group)
 {
-    size_t left = count_of(side, found);
-    const char *before = "";
-    for (size_t i = 0; i < side->count; i++) {
-        char text[32];
-        if (found_of(&side->offsets[i]) != found)
-            continue;
-        xb_reading_add(reading, "%s%s", before,
-                       xb_size_format(side->offsets[i].bytes, text, sizeof text));
-        before = --left == 1 ? " and " : ", ";
-    }
+    xb_reading_add(reading, "%s ", side->name);
+    for (size_t i = 0; i < group->count; i++)
+        xb_reading_phrase(reading, "{text}{size}",
+                          i == 0                  ? ""
+                          : i + 1 == group->count ? " and "
+                                                  : ", ",
+                          group->offsets[i]->bytes);
     xb_reading_add(reading, " off a boundary");
 }
 
-/* The most that the intervals allow of those of which that was found. */
-static double most_of(const struct side *side, enum found found)
-{
-    double most = 0;
-    for (size_t i = 0; i < side->count; i++)
-        if (found_of(&side->offsets[i]) == found)
-            most = fmax(most, side->offsets[i].most);
-    return most;
-}
-
-/* The same, rounded up: "0.6 %". */
-static void add_most(struct xb_reading *reading, const struct side *side, enum found found)
-{
-    double most = fmax(ceil(1000 * most_of(side, found) - 1e-6), 1) / 10;
-    xb_reading_add(reading, "%.*f %%", most < 10 ? 1 : 0, most < 10 ? most : ceil(most));
-}
-
 /* "Host buffers 1 B and 4 B off a boundary cost pinned to the GPU up to 4.0 %." */
-static void say_cost(struct xb_reading *reading, const struct side *side)
+static void say_cost(struct xb_reading *reading, const struct side *side, const struct group *group)
 {
-    const struct offset *worst = NULL;
-    for (size_t i = 0; i < side->count; i++) {
-        const struct offset *offset = &side->offsets[i];
-        if (found_of(offset) == COSTS && (worst == NULL || offset->cost > worst->cost))
-            worst = offset;
-    }
-    xb_reading_add(reading, "%s ", side->name);
-    add_offsets(reading, side, COSTS);
-    xb_reading_phrase(reading, " cost {text}{share} ({way}).",
-                      count_of(side, COSTS) > 1 ? "up to " : "", worst->cost, worst->test);
-    xb_reading_number(reading, side->cost, worst->cost, XB_UNIT_RATIO);
+    add_offsets(reading, side, group);
+    xb_reading_phrase(reading, " cost {text}{share} ({way}).", group->count > 1 ? "up to " : "",
+                      group->worst->cost, group->worst->test);
+    xb_reading_number(reading, side->cost, group->worst->cost, XB_UNIT_RATIO);
 }
 
-/* That those of which that was found, if any, cost nothing, or that nobody knows. */
-static void say_other(struct xb_reading *reading, const struct side *side, enum found found,
-                      const char *mode)
+/* That those of the group cost nothing, or that nobody knows: at most so much, rounded up. */
+static void say_other(struct xb_reading *reading, const struct side *side,
+                      const struct group *group, const char *mode, bool is_nothing)
 {
-    xb_reading_add(reading, "%s ", side->name);
-    add_offsets(reading, side, found);
-    xb_reading_add(reading, ", %s copies: %s at most ", mode,
-                   found == NOTHING ? "no cost," : "too noisy to tell;");
-    add_most(reading, side, found);
-    xb_reading_add(reading, " slower.");
+    double most = fmax(ceil(1000 * group->most - 1e-6), 1) / 10;
+    add_offsets(reading, side, group);
+    xb_reading_add(reading, ", %s copies: %s at most %.*f %% slower.", mode,
+                   is_nothing ? "no cost," : "too noisy to tell;", most < 10 ? 1 : 0,
+                   most < 10 ? most : ceil(most));
 }
 
 bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
@@ -220,20 +188,25 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
         struct side *side = &sides[i];
         collect(reading, side, device, bytes, mode);
+        double most = 0;
+        size_t others = 0;
         for (enum found found = COSTS; found <= UNKNOWN; found++) {
-            if (count_of(side, found) == 0)
+            const struct group group = group_of(side, found);
+            if (group.count == 0)
                 continue;
             xb_reading_add(reading, "%s", said ? " " : "");
             said = true;
             told = told || found != UNKNOWN;
-            if (found == COSTS)
-                say_cost(reading, side);
-            else
-                say_other(reading, side, found, mode);
+            if (found == COSTS) {
+                say_cost(reading, side, &group);
+                continue;
+            }
+            say_other(reading, side, &group, mode, found == NOTHING);
+            most = fmax(most, group.most);
+            others += group.count;
         }
-        if (count_of(side, COSTS) < side->count)
-            xb_reading_number(reading, side->most,
-                              fmax(most_of(side, NOTHING), most_of(side, UNKNOWN)), XB_UNIT_RATIO);
+        if (others > 0)
+            xb_reading_number(reading, side->most, most, XB_UNIT_RATIO);
     }
     if (said && !told)
         xb_reading_is_untold(reading);

@@ -21,7 +21,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                                     struct xb_error *error)
 {
     (void)config;
-    return xb_chunk_check(test, 2, error);
+    return xb_chunk_check(test, &xb_option_chunk, 2, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)

@@ -114,8 +114,7 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     struct xb_needs needs = {0};
     enum xb_batch_how how = xb_variant_number(test);
     uint64_t beyond = room_beyond(test, config);
-    uint64_t pieces = count_pieces(test);
-    pieces = pieces < MOST_PIECES ? pieces : MOST_PIECES; /* check refuses more */
+    uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
     spans_of(test, &needs.host_bytes, &needs.device_bytes);
     add_need(&needs.host_bytes, needs.device_bytes);
     add_need(&needs.host_bytes, 2 * beyond);
@@ -184,34 +183,31 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 
 /* ---- setup ---- */
 
-/* Borrows a buffer for what spans so much, wherever it begins. */
-static enum xb_status borrow(struct xb_mode_context *context, unsigned number,
-                             enum xb_memory memory, uint64_t bytes, struct xb_buffer **buffer,
-                             struct xb_error *error)
+/* How long a buffer is for what spans so much, wherever it begins. What is as long as the case is
+ * made longer by the workspace. */
+static uint64_t length_for(const struct xb_mode_context *context, uint64_t bytes)
 {
-    /* What is as long as the case is made longer by the workspace. */
     if (bytes != context->test->bytes)
         add_need(&bytes, room_beyond(context->test, context->config));
-    return xb_workspace_buffer(context->workspace, number, memory, bytes, buffer, error);
+    return bytes;
 }
 
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_batch *state = context->state;
-    uint64_t host = 0;
-    uint64_t device = 0;
+    uint64_t host = 0, device = 0, packed = 0;
     spans_of(context->test, &host, &device);
+    if (state->how == XB_BATCH_PACKED)
+        packed = length_for(context, state->layout.bytes);
     bool mapped = (context->device->info.capabilities & XB_CAP_MAPPED) != 0;
     enum xb_memory memory = mapped ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
+    const struct xb_borrowing wanted[] = {
+        {&state->host, 0, memory, length_for(context, host), false},
+        {&state->room, 1, memory, length_for(context, device), false},
+        {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
+        {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}};
     xb_workspace_extend(context->workspace, room_beyond(context->test, context->config));
-    enum xb_status status = borrow(context, 0, memory, host, &state->host, error);
-    if (status == XB_OK)
-        status = borrow(context, 1, memory, device, &state->room, error);
-    if (status == XB_OK)
-        status = borrow(context, 0, XB_MEMORY_DEVICE, device, &state->device, error);
-    if (status == XB_OK && state->how == XB_BATCH_PACKED)
-        status = borrow(context, 1, XB_MEMORY_DEVICE, state->layout.bytes, &state->packed, error);
-    return status;
+    return xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
 }
 
 /* Adds a list to those that there is room for. */
@@ -312,11 +308,10 @@ static enum xb_status fill(struct xb_mode_context *context, struct xb_error *err
     unsigned long long seed = context->test->seed;
     enum xb_status status = xb_proof_fill(context->queues[0], xb_batch_source(state),
                                           state->layout.source_span, xb_proof_before(seed), error);
-    if (status != XB_OK)
-        return status;
-    return xb_proof_fill(context->queues[0], xb_batch_target(state),
-                         state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(seed),
-                         error);
+    return status == XB_OK ? xb_proof_fill(context->queues[0], xb_batch_target(state),
+                                           state->layout.target_span + XB_WATCHED_BYTES,
+                                           xb_proof_around(seed), error)
+                           : status;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -374,15 +369,6 @@ static bool is_packed(const struct xb_mode_context *context)
 {
     return xb_variant_number(context->test) == XB_BATCH_PACKED;
 }
-
-static const struct xb_reference references[] = {
-    {.figure = &xb_figure_pack_time, .submit = xb_batch_submit_gathering, .is_wanted = is_packed},
-    {.figure = &xb_figure_packed_copy_time, .submit = xb_batch_submit_copy, .is_wanted = is_packed},
-    {.figure = &xb_figure_unpack_time,
-     .submit = xb_batch_submit_scattering,
-     .is_wanted = is_packed},
-    {.figure = NULL},
-};
 
 /* ---- verify ---- */
 
@@ -455,8 +441,7 @@ const struct xb_mode xb_mode_batch = {
              "12.8 or ROCm 7.1). graph: cudaGraphLaunch(). pitched: cudaMemcpy2DAsync(). packed: "
              "memcpy() into one pinned buffer, one copy, and a kernel that scatters. kernel: one "
              "that loads from mapped host memory.",
-    .directions = XB_H2D | XB_D2H,
-    .by_default = XB_H2D | XB_D2H,
+    XB_ALL_BY_DEFAULT(XB_H2D | XB_D2H),
     .only_named = true,
     .variant_option = &xb_option_batch,
     .names = XB_NAMES({"each", "batch, a copy a piece"}, {"call", "batch, one call"},
@@ -482,7 +467,15 @@ const struct xb_mode xb_mode_batch = {
     .check_variant = xb_batch_check_variant,
     .check = check,
     .setup = setup,
-    .references = references,
+    .references = XB_REFERENCES({.figure = &xb_figure_pack_time,
+                                 .submit = xb_batch_submit_gathering,
+                                 .is_wanted = is_packed},
+                                {.figure = &xb_figure_packed_copy_time,
+                                 .submit = xb_batch_submit_copy,
+                                 .is_wanted = is_packed},
+                                {.figure = &xb_figure_unpack_time,
+                                 .submit = xb_batch_submit_scattering,
+                                 .is_wanted = is_packed}),
     .prepare = prepare,
     .submit = xb_batch_submit,
     .verify = verify,

@@ -4,6 +4,7 @@
 #include "readings.h"
 
 #include "base/note.h"
+#include "record/case_name.h"
 #include "xferbench/units.h"
 
 #include <inttypes.h>
@@ -123,11 +124,6 @@ static void put_rate(struct xb_reading *reading, const char *way, uint64_t piece
     xb_reading_number(reading, name, rate, XB_UNIT_RATE);
 }
 
-static const char *direction_words(const struct group *group)
-{
-    return strcmp(group->of->direction, "h2d") == 0 ? "to the GPU" : "back to the host";
-}
-
 /* "Fastest to the GPU: a kernel for 512 B to 512 KiB, one call from 1 MiB on." Names the layout
  * where it is not the only one. */
 static void add_winners(const struct group *group, const uint64_t *pieces, size_t count)
@@ -142,7 +138,7 @@ static void add_winners(const struct group *group, const uint64_t *pieces, size_
         xb_reading_rests_on(reading, best);
         xb_reading_rests_on(reading, each);
     }
-    xb_reading_add(reading, "Fastest %s", direction_words(group));
+    xb_reading_add(reading, "Fastest %s", xb_direction_words(group->of));
     if (group->is_one_of_several)
         xb_reading_add(reading, " (%s)", xb_record_parameter(group->of, "layout"));
     xb_reading_add(reading, ": ");

@@ -12,8 +12,6 @@ const struct xb_figure xb_figure_load_latency = {
     XB_FIGURE_TIME("load_latency", "One load by one thread; each load waits for the one before"),
     .gates = true};
 
-const struct xb_figure *const xb_chase_figures[] = {&xb_figure_load_latency, NULL};
-
 enum xb_status xb_chase_check_size(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
@@ -78,7 +76,7 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
 {
     struct xb_chase *chase = context->state;
     uint64_t bytes = context->test->bytes;
-    chase->access = xb_access_of(context->test->variant);
+    chase->access = (enum xb_access)xb_variant_number(context->test);
     enum xb_status status = xb_workspace_queues(reader, 1, &context->queues, error);
     if (status != XB_OK)
         return status;

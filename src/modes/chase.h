@@ -19,8 +19,6 @@
 #define XB_CHASE_LEAST_BYTES (XB_CHASE_LOADS * XB_CHAIN_LINE)
 
 extern const struct xb_figure xb_figure_load_latency;
-/* A mode's `figures`: that one. */
-extern const struct xb_figure *const xb_chase_figures[];
 
 /* The memory that the chain lies in, and who follows it. The state of such a mode begins with it.
  */
@@ -32,6 +30,12 @@ struct xb_chase {
     enum xb_access access;
     uint64_t loads; /* so far */
 };
+
+/* What every such mode has. */
+#define XB_CHASE_MODE                                                                              \
+    .variant_option = &xb_option_access, .figures = XB_FIGURES(&xb_figure_load_latency),           \
+    .latency = &xb_figure_load_latency, .bytes_by_default = XB_CHASE_LEAST_BYTES,                  \
+    .prepare = xb_chase_prepare, .submit = xb_chase_submit
 
 /* `check`: XB_ERR_UNSUPPORTED where the case is smaller than XB_CHASE_LEAST_BYTES. */
 XB_MUST_CHECK enum xb_status xb_chase_check_size(const struct xb_mode_context *context,

@@ -44,8 +44,7 @@ enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_er
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
     if (chunk % XB_FORMAT_ALIGNMENT == 0)
-        return chunk > 0 ? xb_chunk_check_count(test, &xb_option_encode_chunk, OPERATIONS, error)
-                         : XB_OK;
+        return xb_chunk_check(test, &xb_option_encode_chunk, OPERATIONS, error);
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--encode-chunk: must be a multiple of %u bytes, and %llu is not",
                    XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);

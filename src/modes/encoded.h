@@ -97,18 +97,20 @@ enum xb_status xb_encoded_find_break_even(struct xb_mode_context *context, struc
 /* The plain way, and the encoder and the decoder alone. */
 extern const struct xb_reference xb_encoded_references[];
 
-/* The figures that every such mode has. A rate is of bytes of the original. */
-extern const struct xb_figure xb_figure_plain_bandwidth;
-extern const struct xb_figure xb_figure_ratio;
-extern const struct xb_figure xb_figure_encode_rate;
-extern const struct xb_figure xb_figure_encode_rate_one;
+/* What every such mode has. */
+#define XB_ENCODED_MODE                                                                            \
+    XB_ALL_BY_DEFAULT(XB_H2D),                                                                     \
+        .only_named = true, .crosses_otherwise = true, .state_bytes = sizeof(struct xb_encoded),   \
+        .capabilities = xb_kernel_capabilities, .references = xb_encoded_references,               \
+        .prepare = xb_encoded_prepare, .submit = xb_encoded_submit, .verify = xb_encoded_verify,   \
+        .teardown = xb_encoded_teardown
+
+/* Figures. A rate is of bytes of the original; break_even_sends is of what is encoded beforehand,
+ * an error of formats with loss. */
+extern const struct xb_figure xb_figure_plain_bandwidth, xb_figure_ratio, xb_figure_threads;
+extern const struct xb_figure xb_figure_encode_rate, xb_figure_encode_rate_one;
 extern const struct xb_figure xb_figure_decode_rate;
-extern const struct xb_figure xb_figure_threads;
-extern const struct xb_figure xb_figure_break_even_threads;
-/* Of what is encoded beforehand. */
-extern const struct xb_figure xb_figure_break_even_sends;
-/* Of formats with loss. */
-extern const struct xb_figure xb_figure_error_max;
-extern const struct xb_figure xb_figure_error_rms;
+extern const struct xb_figure xb_figure_break_even_threads, xb_figure_break_even_sends;
+extern const struct xb_figure xb_figure_error_max, xb_figure_error_rms;
 
 #endif

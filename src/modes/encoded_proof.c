@@ -180,29 +180,13 @@ static uint64_t bytes_sent(const struct xb_encoded *state)
     return bytes;
 }
 
-/* The rates that the references found; 0 where the case was cut short before. */
-struct rates {
-    double plain, encode, decode;
-};
-
-static enum xb_status find_rates(const struct xb_result *result, struct rates *rates,
-                                 struct xb_error *error)
-{
-    enum xb_status status =
-        xb_result_median(result, &xb_figure_plain_bandwidth, &rates->plain, error);
-    if (status == XB_OK)
-        status = xb_result_median(result, &xb_figure_encode_rate, &rates->encode, error);
-    return status == XB_OK ? xb_result_median(result, &xb_figure_decode_rate, &rates->decode, error)
-                           : status;
-}
-
 /* What one encoding cost beforehand, by what each sending then saves. */
-static void add_break_even_sends(struct xb_result *result, const struct rates *rates)
+static void add_break_even_sends(struct xb_result *result, double plain, double encode)
 {
     double bytes = (double)result->test.bytes;
-    double saved = bytes / rates->plain - bytes / result->bandwidth.median;
+    double saved = bytes / plain - bytes / result->bandwidth.median;
     if (saved > 0)
-        xb_result_compute(result, &xb_figure_break_even_sends, ceil(bytes / rates->encode / saved));
+        xb_result_compute(result, &xb_figure_break_even_sends, ceil(bytes / encode / saved));
 }
 
 /* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
@@ -210,21 +194,25 @@ static void add_break_even_sends(struct xb_result *result, const struct rates *r
 static enum xb_status compare_with_stages(struct xb_result *result, const struct xb_encoded *state,
                                           struct xb_error *error)
 {
-    struct rates rates = {.plain = 0};
+    double plain = 0, encode = 0, decode = 0; /* 0 where the case was cut short before */
     double ratio = (double)result->test.bytes / (double)bytes_sent(state);
-    enum xb_status status = find_rates(result, &rates, error);
+    enum xb_status status = xb_result_median(result, &xb_figure_plain_bandwidth, &plain, error);
+    if (status == XB_OK)
+        status = xb_result_median(result, &xb_figure_encode_rate, &encode, error);
+    if (status == XB_OK)
+        status = xb_result_median(result, &xb_figure_decode_rate, &decode, error);
     if (status != XB_OK)
         return status;
     xb_result_compute(result, &xb_figure_ratio, ratio);
     xb_result_compute(result, &xb_figure_threads, state->threads);
-    if (!(rates.plain > 0) || !(rates.encode > 0) || !(rates.decode > 0))
+    if (!(plain > 0) || !(encode > 0) || !(decode > 0))
         return XB_OK;
-    double bound = fmin(ratio * rates.plain, rates.decode);
+    double bound = fmin(ratio * plain, decode);
     if (state->is_made)
-        bound = fmin(bound, rates.encode);
+        bound = fmin(bound, encode);
     else
-        add_break_even_sends(result, &rates);
-    double speed_up = result->bandwidth.median / rates.plain;
+        add_break_even_sends(result, plain, encode);
+    double speed_up = result->bandwidth.median / plain;
     xb_result_compute(result, &xb_figure_speed_up, speed_up);
     if (state->break_even_threads > 0 && speed_up > 1)
         xb_result_compute(result, &xb_figure_break_even_threads, state->break_even_threads);

@@ -129,7 +129,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     if (status != XB_OK || !is_overlapped(test))
         return status;
     status = xb_chunk_check_words(test, error);
-    return status != XB_OK ? status : xb_chunk_check(test, 3, error);
+    return status != XB_OK ? status : xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -236,18 +236,6 @@ static bool brings_back(const struct xb_mode_context *context)
     const struct state *state = context->state;
     return state->out != NULL;
 }
-
-/* The copies by the clock of the case, which is the host's: so a program waits for them. The kernel
- * by the device's, because --gpu-time is what a profiler shows. */
-static const struct xb_reference references[] = {
-    {.figure = &xb_figure_in_time, .submit = submit_in},
-    {.figure = &xb_figure_kernel_time,
-     .submit = submit_kernel,
-     .clock = XB_CLOCK_OF_DEVICE,
-     .is_wanted = computes},
-    {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = brings_back},
-    {.figure = NULL},
-};
 
 /* ---- setup ---- */
 
@@ -480,8 +468,7 @@ const struct xb_mode xb_mode_job = {
         "times beside its prediction. --mode all leaves this mode out.",
     .calls = "those of pinned (`xferbench help pinned`); overlapped: those of double-buffer, on "
              "several streams.",
-    .directions = XB_BIDIR,
-    .by_default = XB_BIDIR,
+    XB_ALL_BY_DEFAULT(XB_BIDIR),
     .only_named = true,
     .variant_option = &option_way,
     .names = XB_NAMES({"pageable", "job, pageable"}, {"pinned", "job, pinned"},
@@ -502,7 +489,15 @@ const struct xb_mode xb_mode_job = {
     .check_options = check_options,
     .check = check,
     .setup = setup,
-    .references = references,
+    /* The copies by the clock of the case, which is the host's: so a program waits for them. The
+     * kernel by the device's, because --gpu-time is what a profiler shows. */
+    .references = XB_REFERENCES(
+        {.figure = &xb_figure_in_time, .submit = submit_in},
+        {.figure = &xb_figure_kernel_time,
+         .submit = submit_kernel,
+         .clock = XB_CLOCK_OF_DEVICE,
+         .is_wanted = computes},
+        {.figure = &xb_figure_out_time, .submit = submit_out, .is_wanted = brings_back}),
     .prepare = prepare,
     .submit = submit,
     .verify = verify,

@@ -4,8 +4,6 @@
 
 #include "shared_options.h"
 
-/* ---- job_layout.c ---- */
-
 /*
  * How a job's input and output lie in chunks: chunk i of the input goes into a slot of the device's
  * buffer, and what comes back of it is the slot's beginning. Each chunk brings its share of the
@@ -26,8 +24,6 @@ struct xb_job_part {
 /* `in` is 1 or more. A chunk that is longer than the input makes one chunk. */
 struct xb_job_layout xb_job_lay_out(uint64_t in, uint64_t out, uint64_t chunk);
 struct xb_job_part xb_job_part_at(const struct xb_job_layout *layout, uint64_t index);
-
-/* ---- job_proof.c ---- */
 
 /* The proof that all of a job arrived, was computed on, and came back. */
 

@@ -79,9 +79,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     struct xb_mismatch windows = {0};
     enum xb_status status = xb_proof_check(queue, state->target, bytes,
                                            xb_proof_before(context->test->seed), &all, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_proof_compare(&here, &there, bytes, &windows, error);
+    if (status == XB_OK)
+        status = xb_proof_compare(&here, &there, bytes, &windows, error);
     if (status != XB_OK)
         return status;
     xb_result_detail_text(result, "verified_by", "%s", xb_proof_reader(context->device));
@@ -137,8 +136,7 @@ const struct xb_mode xb_mode_local = {
         "is the runtime's own copy, which may be a kernel too.",
     .calls = "cudaMemcpyAsync() (hipMemcpyAsync) from the GPU's memory to the GPU's memory. "
              "PyTorch: tensor.clone().",
-    .directions = XB_D2D,
-    .by_default = XB_D2D,
+    XB_ALL_BY_DEFAULT(XB_D2D),
     .variant_option = &xb_option_by,
     .names = XB_NAMES({"engine", "local copy"}, {"kernel", "local, by a kernel"}),
     .options = XB_OPTIONS(&xb_option_by),

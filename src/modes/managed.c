@@ -249,8 +249,7 @@ const struct xb_mode xb_mode_managed = {
     .calls = "cudaMallocManaged() (hipMallocManaged). prefetch: cudaMemPrefetchAsync() "
              "(hipMemPrefetchAsync) before the kernel. advise: cudaMemAdvise() (hipMemAdvise), "
              "with the host as the preferred location and accessed by the GPU.",
-    .directions = XB_H2D | XB_D2H,
-    .by_default = XB_H2D | XB_D2H,
+    XB_ALL_BY_DEFAULT(XB_H2D | XB_D2H),
     .variant_option = &option_managed,
     .names = XB_NAMES({"fault", "managed, on faults"}, {"prefetch", "managed, prefetch"},
                       {"advise", "managed, advise"}),

@@ -110,12 +110,6 @@ static enum xb_status submit_device_copies(struct xb_mode_context *context, stru
                                    way->device, way->device_offset, context->test->bytes, error);
 }
 
-static const struct xb_reference references[] = {
-    {.figure = &host_copy_rate, .submit = submit_host_copies, .is_wanted = is_wanted},
-    {.figure = &ring_link_rate, .submit = submit_device_copies, .is_wanted = is_wanted},
-    {.figure = NULL},
-};
-
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
@@ -159,8 +153,7 @@ const struct xb_mode xb_mode_pageable = {
         "last byte is there. Beside it stand the threads' copies alone and the device's alone.",
     .calls = "malloc(), then cudaMemcpyAsync() (hipMemcpyAsync), which does not return before most "
              "of the data is moved. Faster: pin the memory, see `xferbench help pinned`.",
-    .directions = XB_H2D | XB_D2H,
-    .by_default = XB_H2D | XB_D2H,
+    XB_ALL_BY_DEFAULT(XB_H2D | XB_D2H),
     .variant_option = &option_staging,
     .names = XB_NAMES({"driver", "pageable"}, {"ring", "pageable, by a ring"}),
     .options = XB_OPTIONS(&option_staging, &xb_option_threads, &xb_option_ring_chunk,
@@ -176,7 +169,9 @@ const struct xb_mode xb_mode_pageable = {
     .needs = needs,
     .check_options = check_options,
     .setup = setup,
-    .references = references,
+    .references = XB_REFERENCES(
+        {.figure = &host_copy_rate, .submit = submit_host_copies, .is_wanted = is_wanted},
+        {.figure = &ring_link_rate, .submit = submit_device_copies, .is_wanted = is_wanted}),
     .prepare = xb_transfer_prepare,
     .submit = submit,
     .verify = verify,

@@ -9,7 +9,7 @@
 
 /* A range that doubles has fewer. More come from no sweep. */
 #define MOST_VALUES 64
-#define MOST_PARAMETERS 32
+#define MOST_PARAMETERS 32 /* no case has more */
 
 /* What is as good as the best loses no more than this, whatever lies within the intervals: the
  * difference that the Reading sees (xb_reading_judge). */
@@ -47,24 +47,44 @@ static double rate_of(const struct family *family, const struct xb_record_case *
 
 /* ---- cases ---- */
 
+const struct xb_record_case *xb_find_twin(const struct xb_record *record,
+                                          const struct xb_record_case *test, const char *parameter,
+                                          const char *value)
+{
+    struct xb_record_fact parameters[MOST_PARAMETERS];
+    struct xb_record_case twin = *test;
+    if (test->parameter_count > MOST_PARAMETERS)
+        return NULL;
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        parameters[i] = test->parameters[i];
+        if (strcmp(parameters[i].name, parameter) == 0)
+            parameters[i].value = value;
+    }
+    twin.parameters = parameters;
+    return xb_record_find(record, &twin);
+}
+
+bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_case *test,
+                     const struct xb_figure *reference, double time)
+{
+    const struct xb_record *record = xb_reading_record(reading);
+    struct xb_statistics other, rate;
+    return xb_record_describe(record, test, reference->name, &other) &&
+           xb_record_describe(record, test, xb_figure_bandwidth.name, &rate) && other.n > 1 &&
+           other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
+}
+
 /* The best one's twin but for the option. */
 static bool belongs(const struct family *family, const struct xb_record_case *test)
 {
+    const struct xb_reading *reading = family->reading;
     const struct xb_record_case *best = family->best;
-    struct xb_record_fact parameters[MOST_PARAMETERS];
-    struct xb_record_case twin = *test;
-    if (test->parameter_count > MOST_PARAMETERS || test->parameter_count != best->parameter_count)
-        return false;
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        parameters[i] = test->parameters[i];
-        if (strcmp(parameters[i].name, family->option->name) == 0)
-            parameters[i].value = xb_record_parameter(best, family->option->name);
-    }
-    twin.parameters = parameters;
-    return xb_record_find(xb_reading_record(family->reading), &twin) == best &&
-           xb_reading_usable(family->reading, test) &&
-           xb_reading_is_sure(family->reading, test, &xb_figure_bandwidth) &&
-           xb_reading_is_sure(family->reading, best, &xb_figure_bandwidth);
+    const char *option = family->option->name;
+    return xb_find_twin(xb_reading_record(reading), test, option,
+                        xb_record_parameter(best, option)) == best &&
+           xb_reading_usable(reading, test) &&
+           xb_reading_is_sure(reading, test, &xb_figure_bandwidth) &&
+           xb_reading_is_sure(reading, best, &xb_figure_bandwidth);
 }
 
 static bool is_good(const struct family *family, size_t index)

@@ -87,7 +87,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
         if (status != XB_OK)
             return status;
     }
-    return xb_chunk_check(test, test->direction == XB_BIDIR ? 12 : 6, error);
+    return xb_chunk_check(test, &xb_option_chunk, test->direction == XB_BIDIR ? 12 : 6, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -116,15 +116,13 @@ static enum xb_status open_access(struct xb_mode_context *context, struct xb_err
     const bool wanted[2] = {state->path == PATH_WRITE || (both && state->path == PATH_READ),
                             state->path == PATH_READ || (both && state->path == PATH_WRITE)};
     struct xb_device *ends[2] = {context->device, context->peer_device};
-    for (int i = 0; i < 2; i++) {
-        if (!wanted[i])
-            continue;
-        enum xb_status status = context->device->backend->peer_open(ends[i], ends[1 - i], error);
-        if (status != XB_OK)
-            return status;
-        state->opened[i] = true;
+    enum xb_status status = XB_OK;
+    for (int i = 0; status == XB_OK && i < 2; i++) {
+        if (wanted[i])
+            status = context->device->backend->peer_open(ends[i], ends[1 - i], error);
+        state->opened[i] = status == XB_OK && wanted[i];
     }
-    return XB_OK;
+    return status;
 }
 
 static enum xb_status open_ring(struct xb_mode_context *context, struct way *way, unsigned number,
@@ -132,21 +130,16 @@ static enum xb_status open_ring(struct xb_mode_context *context, struct way *way
 {
     const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
-    uint64_t chunk = state->chunk < state->bytes ? state->chunk : state->bytes;
+    uint64_t chunk = xb_lesser(state->chunk, state->bytes);
     enum xb_memory memory = state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
     enum xb_status status = xb_workspace_fixed_buffer(context->workspace, number, memory,
                                                       RING * chunk, &way->ring, error);
-    if (status != XB_OK)
-        return status;
-    for (int i = 0; i < RING; i++) {
+    for (int i = 0; status == XB_OK && i < RING; i++) {
         status = backend->event_open(way->from, &way->filled[i], error);
-        if (status != XB_OK)
-            return status;
-        status = backend->event_open(way->to, &way->emptied[i], error);
-        if (status != XB_OK)
-            return status;
+        if (status == XB_OK)
+            status = backend->event_open(way->to, &way->emptied[i], error);
     }
-    return XB_OK;
+    return status;
 }
 
 /* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
@@ -167,13 +160,12 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
     way->seed = context->test->seed + ((unsigned long long)index << 39);
     enum xb_status status =
         xb_workspace_buffer(from, from_number, XB_MEMORY_DEVICE, state->bytes, &way->source, error);
-    if (status != XB_OK)
-        return status;
-    status =
-        xb_workspace_buffer(to, to_number, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
-    if (status != XB_OK || state->path != PATH_STAGED)
-        return status;
-    return open_ring(context, way, (unsigned)index, error);
+    if (status == XB_OK)
+        status =
+            xb_workspace_buffer(to, to_number, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
+    return status == XB_OK && state->path == PATH_STAGED
+               ? open_ring(context, way, (unsigned)index, error)
+               : status;
 }
 
 /* Borrows the two queues of a device's workspace that are the pair's own. */
@@ -193,9 +185,8 @@ static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_e
     struct state *state = context->state;
     struct xb_queue **ends[2]; /* two queues of the source device, and of the destination */
     enum xb_status status = borrow_queues(context->workspace, context->share, &ends[0], error);
-    if (status != XB_OK)
-        return status;
-    status = borrow_queues(context->peer_workspace, context->peer_share, &ends[1], error);
+    if (status == XB_OK)
+        status = borrow_queues(context->peer_workspace, context->peer_share, &ends[1], error);
     if (status != XB_OK)
         return status;
     size_t per_way = state->path == PATH_STAGED ? 2 : 1;
@@ -231,17 +222,20 @@ static struct xb_queue *queue_on(const struct xb_mode_context *context,
     return queues[0];
 }
 
-static enum xb_status fill_sources(struct xb_mode_context *context, struct xb_error *error)
+/* Fills the source of each way, or the target with what is not sent, until a timed copy puts it
+ * right. */
+static enum xb_status fill(struct xb_mode_context *context, bool targets, struct xb_error *error)
 {
     const struct state *state = context->state;
-    for (size_t i = 0; i < state->way_count; i++) {
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
-        enum xb_status status = xb_proof_fill(queue_on(context, way->from), way->source,
-                                              state->bytes, xb_proof_before(way->seed), error);
-        if (status != XB_OK)
-            return status;
+        status = targets ? xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
+                                         xb_proof_after(way->seed), error)
+                         : xb_proof_fill(queue_on(context, way->from), way->source, state->bytes,
+                                         xb_proof_before(way->seed), error);
     }
-    return XB_OK;
+    return status;
 }
 
 /* How many copies run on a device at the same time. Of a pair that stages both ways each device has
@@ -272,29 +266,16 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
         state->way_count *
         (state->path == PATH_STAGED ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
     enum xb_status status = choose_queues(context, error);
-    if (status != XB_OK)
-        return status;
-    for (size_t i = 0; i < state->way_count; i++) {
+    for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
         status = set_up_way(context, i, error);
-        if (status != XB_OK)
-            return status;
-    }
-    status = open_access(context, error);
-    return status != XB_OK ? status : fill_sources(context, error);
+    if (status == XB_OK)
+        status = open_access(context, error);
+    return status == XB_OK ? fill(context, false, error) : status;
 }
 
-/* The targets hold what is not sent, until a timed copy puts them right. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct state *state = context->state;
-    for (size_t i = 0; i < state->way_count; i++) {
-        const struct way *way = &state->ways[i];
-        enum xb_status status = xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
-                                              xb_proof_after(way->seed), error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    return fill(context, true, error);
 }
 
 /* ---- one iteration ---- */
@@ -393,9 +374,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         const struct xb_proof_side there = {queue_on(context, way->to), way->target, 0};
         enum xb_status status = xb_proof_check(there.queue, way->target, state->bytes,
                                                xb_proof_before(way->seed), &all, error);
-        if (status != XB_OK)
-            return status;
-        status = xb_proof_compare(&here, &there, state->bytes, &windows, error);
+        if (status == XB_OK)
+            status = xb_proof_compare(&here, &there, state->bytes, &windows, error);
         if (status != XB_OK)
             return status;
     }
@@ -437,8 +417,7 @@ const struct xb_mode xb_mode_peer = {
     .calls = "cudaDeviceEnablePeerAccess() and cudaMemcpyPeerAsync() (hipDeviceEnablePeerAccess, "
              "hipMemcpyPeerAsync), or a kernel that uses the other GPU's pointer. PyTorch: "
              "tensor.to('cuda:1').",
-    .directions = XB_D2D | XB_BIDIR,
-    .by_default = XB_D2D | XB_BIDIR,
+    XB_ALL_BY_DEFAULT(XB_D2D | XB_BIDIR),
     .pairs = true,
     .simultaneous = true,
     .only_alone = "staged",

@@ -211,18 +211,6 @@ const struct xb_figure xb_figure_break_even_copies = {XB_FIGURE_NUMBER(
 const struct xb_figure xb_figure_break_even_copies_ring = {
     XB_FIGURE_NUMBER("break_even_copies_ring", "The same against a page-locked ring")};
 
-static const struct xb_reference references[] = {
-    {.figure = &xb_figure_pageable_time,
-     .submit = submit_pageable,
-     .has_interval = true,
-     .is_wanted = has_references},
-    {.figure = &xb_figure_ring_time,
-     .submit = submit_ring,
-     .has_interval = true,
-     .is_wanted = has_references},
-    {.figure = NULL},
-};
-
 static double low_end(const struct xb_statistics *s)
 {
     return s->has_interval ? s->ci95_low : s->min;
@@ -318,8 +306,7 @@ const struct xb_mode xb_mode_pin = {
         "itself, none of those two. --mode all leaves this mode out.",
     .calls = "cudaMallocHost() (hipHostMalloc) or cudaHostRegister() (hipHostRegister), once, and "
              "cudaFreeHost() (hipHostFree) or cudaHostUnregister() (hipHostUnregister) at the end.",
-    .directions = XB_H2D | XB_D2H,
-    .by_default = XB_H2D | XB_D2H,
+    XB_ALL_BY_DEFAULT(XB_H2D | XB_D2H),
     .only_named = true,
     .variant_option = &option_pin_by,
     .names = XB_NAMES({"alloc", "pin: allocate"}, {"register", "pin: register"},
@@ -338,7 +325,14 @@ const struct xb_mode xb_mode_pin = {
     .needs = needs,
     .check = check,
     .setup = setup,
-    .references = references,
+    .references = XB_REFERENCES({.figure = &xb_figure_pageable_time,
+                                 .submit = submit_pageable,
+                                 .has_interval = true,
+                                 .is_wanted = has_references},
+                                {.figure = &xb_figure_ring_time,
+                                 .submit = submit_ring,
+                                 .has_interval = true,
+                                 .is_wanted = has_references}),
     .prepare = prepare,
     .submit = submit,
     .verify = verify,

@@ -36,14 +36,6 @@ static enum xb_status submit_h2d(struct xb_mode_context *context, struct xb_erro
 static const struct xb_figure bandwidth_after_h2d = {XB_FIGURE_RATE(
     "bandwidth_after_h2d", "Device to host right after a copy to the device on the same queue; "
                            "only where the runtime chooses the copy engine by what ran before")};
-static const struct xb_reference references[] = {
-    {.figure = &bandwidth_after_h2d,
-     .submit = xb_transfer_submit,
-     .before = submit_h2d,
-     .is_wanted = is_wanted_after_h2d},
-    {.figure = NULL},
-};
-
 /* ---- setup ---- */
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -135,7 +127,10 @@ const struct xb_mode xb_mode_pinned = {
     .needs = xb_transfer_needs,
     .check_variant = xb_host_memory_refuse_pageable,
     .setup = setup,
-    .references = references,
+    .references = XB_REFERENCES({.figure = &bandwidth_after_h2d,
+                                 .submit = xb_transfer_submit,
+                                 .before = submit_h2d,
+                                 .is_wanted = is_wanted_after_h2d}),
     .prepare = xb_transfer_prepare,
     .submit = xb_transfer_submit,
     .verify = xb_transfer_verify,

@@ -12,6 +12,7 @@
 #include "xferbench/workspace.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -39,7 +40,8 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status == XB_OK)
         status = xb_source_check(test, config, error);
-    return status == XB_OK ? xb_chunk_check(test, XB_PIPELINE_OPERATIONS, error) : status;
+    return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, XB_PIPELINE_OPERATIONS, error)
+                           : status;
 }
 
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
@@ -136,28 +138,14 @@ enum {
     OUT = XB_PIPELINE_OUT
 };
 
+#define STAGE(which, called, of, runs)                                                             \
+    .name = (called), .engine = (of), .run = (runs), .busy = &xb_pipeline_busy[which],             \
+    .wait = &xb_pipeline_wait[which]
 static const struct xb_stage stages[] = {
-    [READ] = {.name = "read",
-              .engine = XB_ENGINE_HOST,
-              .run = read_piece,
-              .bytes = bytes_of_piece,
-              .busy = &xb_pipeline_busy[READ],
-              .wait = &xb_pipeline_wait[READ]},
-    [IN] = {.name = "in",
-            .engine = XB_ENGINE_COPY,
-            .run = copy_in,
-            .busy = &xb_pipeline_busy[IN],
-            .wait = &xb_pipeline_wait[IN]},
-    [COMPUTE] = {.name = "compute",
-                 .engine = XB_ENGINE_COMPUTE,
-                 .run = compute,
-                 .busy = &xb_pipeline_busy[COMPUTE],
-                 .wait = &xb_pipeline_wait[COMPUTE]},
-    [OUT] = {.name = "out",
-             .engine = XB_ENGINE_COPY,
-             .run = copy_out,
-             .busy = &xb_pipeline_busy[OUT],
-             .wait = &xb_pipeline_wait[OUT]},
+    [READ] = {STAGE(READ, "read", XB_ENGINE_HOST, read_piece), .bytes = bytes_of_piece},
+    [IN] = {STAGE(IN, "in", XB_ENGINE_COPY, copy_in)},
+    [COMPUTE] = {STAGE(COMPUTE, "compute", XB_ENGINE_COMPUTE, compute)},
+    [OUT] = {STAGE(OUT, "out", XB_ENGINE_COPY, copy_out)},
     {.name = NULL},
 };
 
@@ -167,20 +155,6 @@ static bool is_overlapped(const struct xb_mode_context *context)
 {
     return xb_order_is_overlapped(context->test->variant);
 }
-
-/* The kernels by the device's clock, because that is what a profiler calls the GPU's busy time. */
-static const struct xb_reference references[] = {
-    {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
-    {.figure = &xb_pipeline_rates[READ], .part = &xb_pipeline_parts[READ]},
-    {.figure = &xb_pipeline_rates[IN],
-     .part = &xb_pipeline_parts[IN],
-     .is_wanted = xb_pipeline_copies_in},
-    {.figure = &xb_pipeline_rates[COMPUTE],
-     .part = &xb_pipeline_parts[COMPUTE],
-     .clock = XB_CLOCK_OF_DEVICE},
-    {.figure = &xb_pipeline_rates[OUT], .part = &xb_pipeline_parts[OUT]},
-    {.figure = NULL},
-};
 
 static enum xb_status tell_way(struct xb_mode_context *context, struct xb_result *result,
                                struct xb_error *error)
@@ -229,6 +203,63 @@ static enum xb_status tell_files(struct xb_mode_context *context, struct xb_resu
     return status;
 }
 
+/* ---- figures and proof ---- */
+
+/* Computes what follows from the rates and the bandwidth, and speed_up where there is a
+ * serial_time. Nothing where not all stages were timed. */
+static enum xb_status compute_figures(struct xb_result *result, struct xb_error *error)
+{
+    double whole = result->bandwidth.median;
+    double rates[XB_PIPELINE_STAGES] = {0};
+    double slowest = 0;
+    double serial = 0;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < XB_PIPELINE_STAGES; i++) {
+        status = xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error);
+        if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
+            slowest = rates[i];
+    }
+    if (status == XB_OK)
+        status = xb_result_median(result, &xb_figure_serial_time, &serial, error);
+    if (status != XB_OK || !(rates[OUT] > 0)) /* the last one that is timed */
+        return status;
+    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[COMPUTE]);
+    xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
+    if (serial > 0)
+        xb_result_compute(result, &xb_figure_speed_up,
+                          serial * whole / (double)result->bytes_moved);
+    return XB_OK;
+}
+
+/* Every byte of the files arrived and was computed on: the digests that came back are those that
+ * the host calculates. */
+static enum xb_status prove(const struct xb_mode_context *context, struct xb_result *result,
+                            struct xb_error *error)
+{
+    const struct xb_pipeline *state = context->state;
+    const struct xb_source *source = &state->source;
+    const unsigned long long *digests = xb_pipeline_digests(context);
+    void *scratch = state->scratch->host_address;
+    uint64_t wrong = 0, first = 0;
+    for (uint64_t i = 0; i < source->items; i++) {
+        enum xb_status status = xb_source_expect(source, i, scratch, error);
+        if (status != XB_OK)
+            return status;
+        uint64_t bytes = xb_source_item_bytes(source, i);
+        if (xb_digest_stepped(scratch, bytes, state->steps) != digests[i] && wrong++ == 0)
+            first = i;
+    }
+    result->row.verified = wrong == 0 ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
+    if (wrong > 0)
+        snprintf(result->reason, sizeof result->reason,
+                 "%llu of %llu %s of %.400s arrived wrong or were not computed on; the first is "
+                 "number %llu",
+                 (unsigned long long)wrong, (unsigned long long)source->items,
+                 source->batch > 0 ? "batches" : "chunks", source->files->path,
+                 (unsigned long long)first);
+    return XB_OK;
+}
+
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
@@ -239,11 +270,8 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     if (status == XB_OK)
         status = tell_files(context, result, error);
     if (status == XB_OK)
-        status = xb_pipeline_compute(result, error);
-    return status == XB_OK
-               ? xb_pipeline_prove(&state->source, xb_pipeline_digests(context), state->steps,
-                                   state->scratch->host_address, result, error)
-               : status;
+        status = compute_figures(result, error);
+    return status == XB_OK ? prove(context, result, error) : status;
 }
 
 #define EACH_OF(figures) &(figures)[READ], &(figures)[IN], &(figures)[COMPUTE], &(figures)[OUT]
@@ -269,8 +297,7 @@ const struct xb_mode xb_mode_pipeline = {
     .calls =
         "read() in several threads or cuFileRead() (gds), and those of double-buffer. PyTorch: "
         "DataLoader(num_workers=N, pin_memory=True), and tensor.to(device, non_blocking=True).",
-    .directions = XB_H2D,
-    .by_default = XB_H2D,
+    XB_ALL_BY_DEFAULT(XB_H2D),
     .only_named = true,
     .bytes_by_default = UINT64_C(1) << 30,
     .bytes_of_options = xb_source_bytes,
@@ -300,7 +327,18 @@ const struct xb_mode xb_mode_pipeline = {
     .check = check,
     .setup = xb_pipeline_setup,
     .stages = stages,
-    .references = references,
+    /* The kernels by the device's clock, because that is what a profiler calls the GPU's busy time.
+     */
+    .references = XB_REFERENCES(
+        {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
+        {.figure = &xb_pipeline_rates[READ], .part = &xb_pipeline_parts[READ]},
+        {.figure = &xb_pipeline_rates[IN],
+         .part = &xb_pipeline_parts[IN],
+         .is_wanted = xb_pipeline_copies_in},
+        {.figure = &xb_pipeline_rates[COMPUTE],
+         .part = &xb_pipeline_parts[COMPUTE],
+         .clock = XB_CLOCK_OF_DEVICE},
+        {.figure = &xb_pipeline_rates[OUT], .part = &xb_pipeline_parts[OUT]}),
     .restore = xb_pipeline_restore,
     .prepare = xb_pipeline_prepare,
     .submit = xb_line_submit,

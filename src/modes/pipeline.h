@@ -46,11 +46,6 @@ extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
 
-/* Computes what follows from the rates and the bandwidth: gpu_busy, share_of_bound, and speed_up
- * where there is a serial_time. None of them where not all stages were timed. XB_ERR_MEMORY only.
- */
-XB_MUST_CHECK enum xb_status xb_pipeline_compute(struct xb_result *result, struct xb_error *error);
-
 /* ---- pipeline_source.c ---- */
 
 /*
@@ -115,18 +110,6 @@ struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slot
  * file is the user's by reading it again the plain way. Blocks. */
 XB_MUST_CHECK enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item,
                                               void *memory, struct xb_error *error);
-
-/* ---- pipeline_proof.c ---- */
-
-/* The proof that every byte of the files arrived and was computed on: of each item the device's
- * digest has come back, and the host calculates what it has to be. */
-
-/* `digests` is what came back, a word an item; `scratch` holds an item. Fills result->row.verified
- * and the reason. Blocks. */
-XB_MUST_CHECK enum xb_status xb_pipeline_prove(const struct xb_source *source,
-                                               const unsigned long long *digests, uint64_t steps,
-                                               void *scratch, struct xb_result *result,
-                                               struct xb_error *error);
 
 /* ---- pipeline_setup.c: the private state, and how a case is set up ---- */
 

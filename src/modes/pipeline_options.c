@@ -113,27 +113,3 @@ const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES] = {
     {WAIT("compute", "the kernels")},
     {WAIT("out", "the copies out of the device")},
 };
-
-enum xb_status xb_pipeline_compute(struct xb_result *result, struct xb_error *error)
-{
-    double whole = result->bandwidth.median;
-    double rates[XB_PIPELINE_STAGES] = {0};
-    double slowest = 0;
-    double serial = 0;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < XB_PIPELINE_STAGES; i++) {
-        status = xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error);
-        if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
-            slowest = rates[i];
-    }
-    if (status == XB_OK)
-        status = xb_result_median(result, &xb_figure_serial_time, &serial, error);
-    if (status != XB_OK || !(rates[XB_PIPELINE_OUT] > 0)) /* the last one that is timed */
-        return status;
-    xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[XB_PIPELINE_COMPUTE]);
-    xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
-    if (serial > 0)
-        xb_result_compute(result, &xb_figure_speed_up,
-                          serial * whole / (double)result->bytes_moved);
-    return XB_OK;
-}

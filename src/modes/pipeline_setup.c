@@ -15,13 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    READ = XB_PIPELINE_READ,
-    IN = XB_PIPELINE_IN,
-    COMPUTE = XB_PIPELINE_COMPUTE,
-    OUT = XB_PIPELINE_OUT
-};
-
 unsigned xb_pipeline_slots(const struct xb_case *test)
 {
     return xb_order_is_overlapped(test->variant)
@@ -36,10 +29,10 @@ uint64_t xb_pipeline_slot_bytes(const struct xb_case *test)
 }
 
 const struct xb_line_part xb_pipeline_parts[XB_PIPELINE_STAGES] = {
-    [READ] = {.stages = 1u << READ},
-    [IN] = {.stages = 1u << IN},
-    [COMPUTE] = {.stages = 1u << COMPUTE},
-    [OUT] = {.stages = 1u << OUT},
+    {.stages = 1u << XB_PIPELINE_READ},
+    {.stages = 1u << XB_PIPELINE_IN},
+    {.stages = 1u << XB_PIPELINE_COMPUTE},
+    {.stages = 1u << XB_PIPELINE_OUT},
 };
 
 bool xb_pipeline_copies_in(const struct xb_mode_context *context)
@@ -111,7 +104,7 @@ static enum xb_status open_line(struct xb_mode_context *context, struct xb_error
         .in_a_row = !xb_order_is_overlapped(context->test->variant),
         .threads = xb_readers_of(context->test) + 1,
         .pieces = state->source.pieces,
-        .frees = state->file != NULL ? OUT : IN,
+        .frees = state->file != NULL ? XB_PIPELINE_OUT : XB_PIPELINE_IN,
     };
     enum xb_status status =
         xb_workspace_queues(context->workspace, plan.slots, &context->queues, error);
@@ -134,7 +127,7 @@ static enum xb_status tune_steps(struct xb_mode_context *context, double target,
 {
     struct xb_pipeline *state = context->state;
     const struct xb_source *source = &state->source;
-    return xb_kernel_time_tune_stage(context, COMPUTE, source->bytes,
+    return xb_kernel_time_tune_stage(context, XB_PIPELINE_COMPUTE, source->bytes,
                                      xb_chunk_count(source->bytes, source->items), target,
                                      &state->steps, error);
 }
@@ -146,9 +139,10 @@ static enum xb_status find_target(struct xb_mode_context *context, double *targe
 {
     double reading = 0;
     double copying = 0;
-    enum xb_status status = time_part(context, &xb_pipeline_parts[READ], &reading, error);
+    enum xb_status status =
+        time_part(context, &xb_pipeline_parts[XB_PIPELINE_READ], &reading, error);
     if (status == XB_OK && xb_pipeline_copies_in(context))
-        status = time_part(context, &xb_pipeline_parts[IN], &copying, error);
+        status = time_part(context, &xb_pipeline_parts[XB_PIPELINE_IN], &copying, error);
     *target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
     return status;
 }

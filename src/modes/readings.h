@@ -32,13 +32,10 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
 bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                       const struct xb_option *option, const char *noun);
 
-/* For a line of the Reading and for the answer: what overlap gives in the fastest case of
- * double-buffer, and which stage is the limit. `copies`: both ways at once, without the kernels.
- * False where the same work was not timed in a row. */
-bool xb_overlap_say(struct xb_reading *reading, int device, uint64_t bytes,
-                    const struct xb_figure *copies);
-bool xb_overlap_answer(struct xb_reading *reading, int device, uint64_t bytes,
-                       const struct xb_figure *copies);
+/* The case of the record that differs in that parameter alone and has that value; NULL for none. */
+const struct xb_record_case *xb_find_twin(const struct xb_record *record,
+                                          const struct xb_record_case *test, const char *parameter,
+                                          const char *value);
 
 /* Whether it is certain that a reference of a case, a time, is longer than the case's own median
  * `time`: all samples of one are beyond all of the other. */

@@ -265,8 +265,7 @@ const struct xb_mode xb_mode_resident = {
         "this mode out.",
     .calls = "no cudaMemcpyAsync() (hipMemcpyAsync) between kernels. PyTorch: no tensor.cpu(), "
              "tensor.item() or print(tensor) between steps.",
-    .directions = XB_BIDIR,
-    .by_default = XB_BIDIR,
+    XB_ALL_BY_DEFAULT(XB_BIDIR),
     .only_named = true,
     .variant_option = &xb_option_host_memory,
     .names = XB_NAMES({"registered", "resident"}, {"alloc", "resident, allocated"},

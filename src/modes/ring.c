@@ -123,9 +123,7 @@ uint64_t xb_ring_bytes(const struct xb_ring_plan *plan)
 
 enum xb_status xb_ring_check_options(const struct xb_case *test, struct xb_error *error)
 {
-    return xb_case_setting(test, &xb_option_ring_chunk)->count > 0
-               ? xb_chunk_check_count(test, &xb_option_ring_chunk, OPERATIONS, error)
-               : XB_OK;
+    return xb_chunk_check(test, &xb_option_ring_chunk, OPERATIONS, error);
 }
 
 /* ---- the memory ---- */

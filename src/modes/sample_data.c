@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* O_CLOEXEC */
+#define _FILE_OFFSET_BITS 64
 #include "sample_data.h"
 
 #include "shared_options.h"
@@ -7,7 +9,11 @@
 
 #include "xferbench/verify.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define FILE_WORD "file:"
 
@@ -123,6 +129,103 @@ void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes)
     fill_with(make_weights, seed, memory, bytes);
 }
 
+/* ---- files ---- */
+
+static enum xb_status open_file(const char *path, int *descriptor, uint64_t *length,
+                                struct xb_error *error)
+{
+    struct stat file;
+    enum xb_status status = XB_OK;
+    /* A pipe without a writer would not open otherwise. */
+    *descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*descriptor < 0)
+        return XB_FAIL_ERRNO(error, "open", errno, "--data file:%.300s: cannot be read: %s", path,
+                             strerror(errno));
+    if (fstat(*descriptor, &file) != 0)
+        status = XB_FAIL_ERRNO(error, "fstat", errno, "--data file:%.300s: cannot be read: %s",
+                               path, strerror(errno));
+    else if (!S_ISREG(file.st_mode))
+        status = XB_FAIL(error, XB_ERR_USAGE, "--data file:%.300s: is no regular file", path);
+    else if (file.st_size == 0)
+        status = XB_FAIL(error, XB_ERR_USAGE, "--data file:%.300s: is empty", path);
+    else
+        *length = (uint64_t)file.st_size;
+    if (status != XB_OK)
+        close(*descriptor);
+    return status;
+}
+
+static enum xb_status check_file(const char *path, struct xb_error *error)
+{
+    int descriptor;
+    uint64_t length = 0;
+    if (open_file(path, &descriptor, &length, error) != XB_OK)
+        return error->status = XB_ERR_USAGE;
+    close(descriptor);
+    return XB_OK;
+}
+
+static enum xb_status read_all(int descriptor, const char *path, char *memory, uint64_t bytes,
+                               struct xb_error *error)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        ssize_t got = read(descriptor, memory + done, bytes - done);
+        if (got == 0)
+            return XB_FAIL(error, XB_ERR_SYSTEM,
+                           "--data file:%.300s: became shorter while it was read", path);
+        if (got > 0)
+            done += (uint64_t)got;
+        else if (errno != EINTR)
+            return XB_FAIL_ERRNO(error, "read", errno, "--data file:%.300s: cannot be read: %s",
+                                 path, strerror(errno));
+    }
+    return XB_OK;
+}
+
+/* What is repeated: the beginning of the memory. */
+struct period {
+    char *memory;
+    uint64_t length;
+};
+
+/* Writes [begin, end) behind the first period: once from there, then by doubling what it wrote, or
+ * a file of one byte would be as many copies as there are bytes. */
+static void repeat(void *argument, uint64_t begin, uint64_t end)
+{
+    const struct period *period = argument;
+    char *to = period->memory + period->length + begin;
+    uint64_t phase = begin % period->length;
+    uint64_t total = end - begin;
+    uint64_t first = period->length - phase < total ? period->length - phase : total;
+    memcpy(to, period->memory + phase, first);
+    uint64_t done = period->length < total ? period->length : total;
+    memcpy(to + first, period->memory, done - first);
+    while (done < total) {
+        uint64_t more = done < total - done ? done : total - done;
+        memcpy(to + done, to, more);
+        done += more;
+    }
+}
+
+#define GRAIN (UINT64_C(1) << 20)
+
+static enum xb_status fill_from_file(const char *path, void *memory, uint64_t bytes,
+                                     struct xb_error *error)
+{
+    int descriptor;
+    uint64_t length = 0;
+    enum xb_status status = open_file(path, &descriptor, &length, error);
+    if (status != XB_OK)
+        return status;
+    status = read_all(descriptor, path, memory, length < bytes ? length : bytes, error);
+    close(descriptor);
+    if (status != XB_OK || length >= bytes)
+        return status;
+    struct period period = {.memory = memory, .length = length};
+    xb_parallel_for(bytes - length, GRAIN, repeat, &period);
+    return XB_OK;
+}
+
 /* ---- the words ---- */
 
 static void fill_random(unsigned long long seed, void *memory, uint64_t bytes)
@@ -166,13 +269,21 @@ static const char *path_of(const char *word)
     return strncmp(word, FILE_WORD, strlen(FILE_WORD)) == 0 ? word + strlen(FILE_WORD) : NULL;
 }
 
+/* The kind of that word; behind the last for none, and for a file. */
+static size_t kind_of(const char *word)
+{
+    size_t i = 0;
+    while (i + 1 < KINDS && strcmp(word, kinds[i].word) != 0)
+        i++;
+    return i;
+}
+
 enum xb_status xb_data_check(const char *word, struct xb_error *error)
 {
     if (path_of(word) != NULL)
-        return xb_sample_file_check(path_of(word), error);
-    for (size_t i = 0; i + 1 < KINDS; i++)
-        if (strcmp(word, kinds[i].word) == 0)
-            return XB_OK;
+        return check_file(path_of(word), error);
+    if (kind_of(word) + 1 < KINDS)
+        return XB_OK;
     const char *nearest = xb_nearest(word, list_words());
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--data: '%.100s' is none of random, integers, floats, text, zeros and "
@@ -184,16 +295,12 @@ enum xb_status xb_data_check(const char *word, struct xb_error *error)
 enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *memory, uint64_t bytes,
                             struct xb_error *error)
 {
+    size_t kind = kind_of(word);
     if (path_of(word) != NULL)
-        return xb_sample_file_fill(path_of(word), memory, bytes, error);
-    for (size_t i = 0; i + 1 < KINDS; i++) {
-        if (strcmp(word, kinds[i].word) != 0)
-            continue;
-        if (kinds[i].make != NULL)
-            fill_with(kinds[i].make, seed, memory, bytes);
-        else
-            kinds[i].fill(seed, memory, bytes);
-        return XB_OK;
-    }
+        return fill_from_file(path_of(word), memory, bytes, error);
+    if (kinds[kind].make != NULL)
+        fill_with(kinds[kind].make, seed, memory, bytes);
+    else if (kinds[kind].fill != NULL)
+        kinds[kind].fill(seed, memory, bytes);
     return xb_data_check(word, error);
 }

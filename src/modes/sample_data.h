@@ -35,16 +35,6 @@ XB_MUST_CHECK enum xb_status xb_data_fill(const char *word, unsigned long long s
  * exponent; magnitudes lie in [2^-6, 2), where halves and E4M3 have no denormal values. */
 void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes);
 
-/* ---- sample_file.c ---- */
-
-/* XB_ERR_USAGE with the path where it is no regular file, is empty, or cannot be opened. */
-XB_MUST_CHECK enum xb_status xb_sample_file_check(const char *path, struct xb_error *error);
-
-/* Fills memory with the file's bytes, again and again where it is shorter. XB_ERR_SYSTEM with the
- * path where it cannot be read or became shorter meanwhile; XB_ERR_USAGE as above. */
-XB_MUST_CHECK enum xb_status xb_sample_file_fill(const char *path, void *memory, uint64_t bytes,
-                                                 struct xb_error *error);
-
 /* ---- sample_text.c ---- */
 
 /*

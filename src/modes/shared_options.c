@@ -70,13 +70,6 @@ const struct xb_option xb_option_access = {
                "to thread, or a line of 128 bytes if one thread loads alone.",
                "sequential", "strided", "random")};
 
-enum xb_access xb_access_of(const char *variant)
-{
-    if (strcmp(variant, "strided") == 0)
-        return XB_ACCESS_STRIDED;
-    return strcmp(variant, "random") == 0 ? XB_ACCESS_RANDOM : XB_ACCESS_SEQUENTIAL;
-}
-
 const struct xb_option xb_option_by = {
     XB_CHOICES("by", "WHAT", "engine",
                "What moves the data: 'engine' the runtime's copy, by a copy engine if the device "
@@ -198,13 +191,13 @@ enum xb_status xb_chunk_check_words(const struct xb_case *test, struct xb_error 
 /* One iteration cannot be interrupted: so many operations take some seconds to enqueue. */
 #define MAX_OPERATIONS UINT64_C(1000000)
 
-enum xb_status xb_chunk_check_count(const struct xb_case *test, const struct xb_option *option,
-                                    uint64_t per_chunk, struct xb_error *error)
+enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_option *option,
+                              uint64_t per_chunk, struct xb_error *error)
 {
     char size[32];
     char piece[32];
     uint64_t chunk = xb_case_setting(test, option)->count;
-    uint64_t count = xb_chunk_count(test->bytes, chunk);
+    uint64_t count = chunk > 0 ? xb_chunk_count(test->bytes, chunk) : 0;
     if (count <= MAX_OPERATIONS / per_chunk)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
@@ -215,12 +208,6 @@ enum xb_status xb_chunk_check_count(const struct xb_case *test, const struct xb_
                    xb_size_format(test->bytes, size, sizeof size), test->mode->name,
                    (unsigned long long)count, (unsigned long long)per_chunk,
                    (unsigned long long)MAX_OPERATIONS, option->name);
-}
-
-enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
-                              struct xb_error *error)
-{
-    return xb_chunk_check_count(test, &xb_option_chunk, per_chunk, error);
 }
 
 /* ---- figures ---- */

@@ -43,11 +43,9 @@ uint32_t xb_mapped_capabilities(const struct xb_case *test);
 XB_MUST_CHECK enum xb_status xb_host_memory_refuse_pageable(const struct xb_case *test,
                                                             struct xb_error *error);
 
-/* --access: the order in which kernels go through memory. Its words are the modes' variants. */
+/* --access: the order in which kernels go through memory. Its words are the modes' variants, in the
+ * order of enum xb_access. */
 extern const struct xb_option xb_option_access;
-
-/* The order behind a word of --access. */
-enum xb_access xb_access_of(const char *variant);
 
 /* --by: what moves the data, copy engines or the device's cores. */
 extern const struct xb_option xb_option_by;
@@ -131,14 +129,11 @@ struct xb_chunk xb_chunk_at(uint64_t bytes, uint64_t chunk, uint64_t index);
 XB_MUST_CHECK enum xb_status xb_chunk_check_words(const struct xb_case *test,
                                                   struct xb_error *error);
 
-/* The same: XB_ERR_USAGE where an iteration of `per_chunk`
- * operations a chunk would be seconds of enqueuing that nothing can interrupt. */
-XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test, uint64_t per_chunk,
+/* The same where an iteration of `per_chunk` operations a chunk would be seconds of enqueuing that
+ * nothing can interrupt. The option is a size: --chunk, or another for which 0 is no chunk. */
+XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test,
+                                            const struct xb_option *option, uint64_t per_chunk,
                                             struct xb_error *error);
-/* The same of chunks by another option, which is a parameter of the mode, a size, and not 0. */
-XB_MUST_CHECK enum xb_status xb_chunk_check_count(const struct xb_case *test,
-                                                  const struct xb_option *option,
-                                                  uint64_t per_chunk, struct xb_error *error);
 
 /* ---- figures of modes that work in stages: data in, computing, data out ---- */
 

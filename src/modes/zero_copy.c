@@ -34,7 +34,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     const struct xb_transfer *transfer = &state->transfer;
-    state->access = xb_access_of(context->test->variant);
+    state->access = (enum xb_access)xb_variant_number(context->test);
     state->passes = xb_case_setting(context->test, &option_passes)->count;
     enum xb_status status = xb_transfer_setup(context, XB_MEMORY_MAPPED, 1, error);
     if (status != XB_OK)

@@ -35,16 +35,10 @@ enum xb_status xb_record_figure_describe(struct xb_record_figure *figure, struct
 
 struct xb_statistics xb_record_median_only(double median, size_t n)
 {
-    return (struct xb_statistics){.n = n,
-                                  .median = median,
-                                  .ci95_low = (double)NAN,
-                                  .ci95_high = (double)NAN,
-                                  .min = (double)NAN,
-                                  .max = (double)NAN,
-                                  .p5 = (double)NAN,
-                                  .p95 = (double)NAN,
-                                  .p99 = (double)NAN,
-                                  .mad = (double)NAN};
+    struct xb_statistics statistics = {.n = n, .median = median};
+    statistics.ci95_low = statistics.ci95_high = statistics.min = statistics.max = (double)NAN;
+    statistics.p5 = statistics.p95 = statistics.p99 = statistics.mad = (double)NAN;
+    return statistics;
 }
 
 /* ---- whether the numbers of one that was read fit together ---- */

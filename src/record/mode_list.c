@@ -11,17 +11,10 @@ const char *xb_group_name(enum xb_group group)
 
 const char *xb_direction_name(enum xb_direction direction)
 {
-    switch (direction) {
-    case XB_H2D:
-        return "h2d";
-    case XB_D2H:
-        return "d2h";
-    case XB_BIDIR:
-        return "bidir";
-    case XB_D2D:
-        return "d2d";
-    }
-    return "unknown";
+    static const char *const names[] = {
+        [XB_H2D] = "h2d", [XB_D2H] = "d2h", [XB_D2D] = "d2d", [XB_BIDIR] = "bidir"};
+    const char *name = (size_t)direction < sizeof names / sizeof names[0] ? names[direction] : NULL;
+    return name != NULL ? name : "unknown";
 }
 
 bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure)
@@ -48,16 +41,19 @@ bool xb_modes_take(const char *option)
     return false;
 }
 
+static const struct xb_figure *find_figure(const struct xb_figure *const *figures, const char *name)
+{
+    while (figures != NULL && *figures != NULL && strcmp((*figures)->name, name) != 0)
+        figures++;
+    return figures != NULL ? *figures : NULL;
+}
+
 const struct xb_figure *xb_figure_find(const char *name)
 {
-    for (size_t i = 0; xb_runner_figures[i] != NULL; i++)
-        if (strcmp(xb_runner_figures[i]->name, name) == 0)
-            return xb_runner_figures[i];
-    for (size_t m = 0; xb_modes[m] != NULL; m++)
-        for (size_t i = 0; xb_modes[m]->figures != NULL && xb_modes[m]->figures[i] != NULL; i++)
-            if (strcmp(xb_modes[m]->figures[i]->name, name) == 0)
-                return xb_modes[m]->figures[i];
-    return NULL;
+    const struct xb_figure *found = find_figure(xb_runner_figures, name);
+    for (size_t m = 0; found == NULL && xb_modes[m] != NULL; m++)
+        found = find_figure(xb_modes[m]->figures, name);
+    return found;
 }
 
 bool xb_mode_has_latency(const char *mode)

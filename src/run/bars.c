@@ -38,6 +38,7 @@ struct bar {
     const struct xb_record_case *test;
     struct xb_statistics s; /* of its main figure, in GB/s or in seconds */
     int decimals;           /* of its rate */
+    double copy_time;       /* of a small copy, from the call until it is done; else NAN */
     const char *flaw;       /* why it counts for less: "" for nothing */
     size_t method;          /* the same for what differs in the axis alone */
     uint64_t part;          /* what has tables of its own: the size, where a parameter is swept */
@@ -135,6 +136,9 @@ static void take_bars(struct overview *view)
         bar.s.ci95_low /= unit;
         bar.s.ci95_high /= unit;
         bar.decimals = decimals_of(&bar.s);
+        bar.copy_time = is_time(test) || test->bytes >= XB_LARGE_BYTES
+                            ? (double)NAN
+                            : xb_record_median(view->record, test, xb_figure_wall_time.name);
         bar.flaw = flaw_of(view, test);
         name_bar(view, &bar);
         widen_names(view, &bar);
@@ -324,6 +328,7 @@ struct group {
     double ceiling, whole;            /* of the link, 0 for not known; what a full bar stands for */
     int decimals;
     bool has_bars, has_intervals;
+    bool is_small; /* copies by how long they take: the device's rate leaves out what starts them */
 };
 
 static struct group group_of(const struct overview *view, const struct bar *bars, size_t count)
@@ -334,12 +339,16 @@ static struct group group_of(const struct overview *view, const struct bar *bars
                           .parts = parts_of(bars, count),
                           .ceiling = is_time(bars[0].test) ? 0 : ceiling_of(view, bars[0].test),
                           .has_bars = count > 1 || kind_of(bars[0].test) != OTHER};
-    double most = 0;
+    double most = 0, least = (double)INFINITY;
+    group.is_small = group.parts == NULL && kind_of(bars[0].test) != OTHER;
     group.parts = group.parts != NULL ? group.parts : &none;
     for (size_t i = 0; i < count; i++) {
         group.decimals = bars[i].decimals > group.decimals ? bars[i].decimals : group.decimals;
-        if (bars[i].flaw[0] == '\0')
+        if (bars[i].flaw[0] == '\0') {
             most = fmax(most, bars[i].s.median);
+            least = fmin(least, bars[i].copy_time);
+        }
+        group.is_small &= isfinite(bars[i].copy_time);
         group.has_intervals |= bars[i].s.has_interval || bars[i].test->latency;
         /* Rates of copies within a GPU and over its link are not held against each other. */
         group.has_bars &= strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
@@ -347,9 +356,9 @@ static struct group group_of(const struct overview *view, const struct bar *bars
     /* Data that crosses the link in another form is not held against the link. */
     const struct xb_mode *mode = xb_mode_find(bars[0].test->mode);
     bool is_encoded = mode != NULL && mode->crosses_otherwise && mode->only_named;
-    if (is_encoded || most > group.ceiling)
+    if (is_encoded || group.is_small || most > group.ceiling)
         group.ceiling = 0;
-    group.whole = group.ceiling > 0 ? group.ceiling : most;
+    group.whole = group.is_small ? least : group.ceiling > 0 ? group.ceiling : most;
     return group;
 }
 
@@ -366,6 +375,8 @@ static void add_columns(const struct overview *view, const struct group *group, 
         xb_words_add(&first, "%*s", (int)(view->name_width - first.length), "");
     xb_table_add_column(
         table, &(struct xb_table_column){.title = first.text, .brief = briefly, .least = 16});
+    if (group->is_small)
+        add_column(table, "whole copy", true, 0);
     add_column(table, is_times ? "TIME" : "GB/s", true, 0);
     if (group->has_intervals)
         add_column(table, group->bars[0].test->latency ? "p99" : "95 % interval", true, 1);
@@ -388,9 +399,11 @@ static void add_row(const struct overview *view, const struct group *group, cons
                     struct xb_table *table)
 {
     double bound = xb_record_median(view->record, bar->test, "share_of_bound");
-    double share = bar->s.median / group->whole;
+    double share = group->is_small ? group->whole / bar->copy_time : bar->s.median / group->whole;
     xb_table_row(table);
     xb_table_cell(table, XB_COLOUR_NONE, "  %s", bar->name);
+    if (group->is_small)
+        duration_cell(table, bar->copy_time);
     if (is_time(bar->test))
         duration_cell(table, bar->s.median);
     else
@@ -420,10 +433,21 @@ static enum xb_status print_table(struct overview *view, struct xb_table *table)
     return status;
 }
 
-static enum xb_status print_bars(struct overview *view, const struct bar *bars, size_t count,
+static int by_copy_time(const void *a, const void *b)
+{
+    const struct bar *left = a, *right = b;
+    int order = (left->flaw[0] != '\0') - (right->flaw[0] != '\0');
+    if (order == 0)
+        order = (left->copy_time > right->copy_time) - (left->copy_time < right->copy_time);
+    return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
+}
+
+static enum xb_status print_bars(struct overview *view, struct bar *bars, size_t count,
                                  bool names_devices)
 {
     const struct group group = group_of(view, bars, count);
+    if (group.is_small)
+        qsort(bars, count, sizeof(struct bar), by_copy_time);
     char title[64];
     size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
     struct xb_table *table = xb_table_new();
@@ -728,7 +752,7 @@ static bool is_one_method(const struct bar *bars, size_t count)
 }
 
 /* Of one device, or of all beside each other. */
-static enum xb_status print_device(struct overview *view, const struct bar *bars, size_t count,
+static enum xb_status print_device(struct overview *view, struct bar *bars, size_t count,
                                    bool names_devices, bool beside)
 {
     struct grid grid;

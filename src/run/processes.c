@@ -140,7 +140,7 @@ static int code_of(const struct side *side)
 static int exit_code(const struct session *session, bool written)
 {
     int code = XB_EXIT_OK;
-    if (session->sides[CANDIDATE].set.interrupted)
+    if (session->sides[CANDIDATE].set.head.interrupted)
         return 128 + xb_interrupt_signal();
     for (size_t i = 0; i < session->side_count; i++) {
         int own = code_of(&session->sides[i]);
@@ -188,16 +188,8 @@ static bool write_file(struct side *side, const char *text, size_t length)
 static enum xb_status outline(const struct xb_processes *set, struct xb_record *record,
                               struct xb_error *error)
 {
-    *record = (struct xb_record){.is_merged = true,
-                                 .version = XB_VERSION,
-                                 .role = set->role,
-                                 .program = set->program,
-                                 .counterpart = set->counterpart,
-                                 .interrupted = set->interrupted,
-                                 .has_deadline = set->has_deadline,
-                                 .deadline_met = set->deadline_met,
-                                 .asked_processes = set->asked,
-                                 .processes = calloc(set->count + 1, sizeof *record->processes)};
+    *record = set->head;
+    record->processes = calloc(set->count + 1, sizeof *record->processes);
     if (record->processes == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
     for (size_t i = 0; i < set->count; i++)
@@ -265,9 +257,11 @@ static enum xb_status prepare_side(const struct session *session, struct side *s
                                    const char *role, struct xb_error *error)
 {
     size_t asked = (size_t)count_of(session->config);
-    side->set.role = role;
-    side->set.program = side->name;
-    side->set.asked = asked;
+    side->set.head = (struct xb_record){.is_merged = true,
+                                        .version = XB_VERSION,
+                                        .role = role,
+                                        .program = side->name,
+                                        .asked_processes = asked};
     side->set.processes = calloc(asked, sizeof *side->set.processes);
     return side->name != NULL && side->set.processes != NULL
                ? XB_OK
@@ -339,8 +333,8 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
             .path = xb_config_get(session->config, "baseline-json")->text,
         };
         status = prepare_side(session, baseline, "baseline", error);
-        baseline->set.counterpart = candidate->name;
-        candidate->set.counterpart = baseline->name;
+        baseline->set.head.counterpart = candidate->name;
+        candidate->set.head.counterpart = baseline->name;
     }
     if (status != XB_OK)
         return status;
@@ -369,12 +363,13 @@ static void release(struct session *session)
 static void conclude(const struct session *session, struct side *side)
 {
     struct xb_processes *set = &side->set;
-    set->interrupted = xb_interrupt_signal() != 0;
-    set->has_deadline = session->deadline > 0;
-    set->deadline_met = !side->overdue && !(session->out_of_time && set->count < set->asked);
+    set->head.interrupted = xb_interrupt_signal() != 0;
+    set->head.has_deadline = session->deadline > 0;
+    set->head.deadline_met =
+        !side->overdue && !(session->out_of_time && set->count < set->head.asked_processes);
     for (size_t i = 0; i < set->count; i++)
         if (set->processes[i].document != NULL && !set->processes[i].record.processes->deadline_met)
-            set->deadline_met = false;
+            set->head.deadline_met = false;
 }
 
 int xb_processes_run(const struct xb_config *config, double deadline, double start_at)
@@ -399,7 +394,7 @@ int xb_processes_run(const struct xb_config *config, double deadline, double sta
         struct side *side = &session.sides[i];
         /* Of two programs, the words of one that refuses do not say whose they are. */
         if (session.refused != 0 && session.side_count == SIDES && is_refused(side))
-            xb_say("the %s, '%s', ended with exit code %d and no results", side->set.role,
+            xb_say("the %s, '%s', ended with exit code %d and no results", side->set.head.role,
                    side->name, session.refused);
         any_results = any_results || xb_processes_first(&side->set) != NULL;
     }

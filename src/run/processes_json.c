@@ -195,13 +195,7 @@ static void put_conditions(struct xb_json *json, const struct xb_processes *set)
 /* What was asked, and when the first of them began, as this process saw it. */
 static void put_head(struct xb_json *json, const struct xb_processes *set)
 {
-    struct xb_record own = {.asked_processes = set->asked,
-                            .role = set->role,
-                            .program = set->program,
-                            .counterpart = set->counterpart,
-                            .interrupted = set->interrupted,
-                            .has_deadline = set->has_deadline,
-                            .deadline_met = set->deadline_met};
+    struct xb_record own = set->head;
     struct xb_making making = {.record = &own};
     xb_making_keep_start(&making, &set->start);
     if (making.failed)

@@ -166,12 +166,12 @@ static void judge(struct side *side, struct xb_process *process, struct xb_progr
 static void show_progress(struct session *session, const struct side *side)
 {
     struct xb_progress_process process = {.number = side->set.count + 1,
-                                          .total = side->set.asked,
-                                          .role = side->set.role,
+                                          .total = side->set.head.asked_processes,
+                                          .role = side->set.head.role,
                                           .deadline = session->deadline};
     for (size_t i = 0; i < session->side_count; i++) {
         process.done += session->sides[i].set.count;
-        process.all += session->sides[i].set.asked;
+        process.all += session->sides[i].set.head.asked_processes;
     }
     xb_progress_show_process(&session->progress, &process);
 }

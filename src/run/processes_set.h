@@ -29,16 +29,12 @@ struct xb_process {
 
 /* The processes of one program. */
 struct xb_processes {
-    const char *role;    /* "baseline", "candidate", or NULL for processes of one program alone */
-    const char *program; /* that was run: a file's name */
-    const char *counterpart;      /* the other role's program; NULL for none */
-    size_t asked;                 /* how many there should be */
-    struct xb_process *processes; /* those that were begun, in their order; room for `asked` */
+    /* What holds for all: how many are asked for, the role, "baseline" or "candidate", the program
+     * and the other role's, whether a signal or the deadline cut something short. No cases. */
+    struct xb_record head;
+    struct xb_process *processes; /* those that were begun, in their order; room for all */
     size_t count;
     struct xb_start start; /* of all of them together */
-    bool interrupted;      /* a signal ended it before all was measured */
-    bool has_deadline;     /* a deadline was set */
-    bool deadline_met;     /* it cut nothing short */
 };
 
 /* The first process that has a document, or NULL. */

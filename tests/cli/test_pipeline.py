@@ -250,7 +250,7 @@ class Pipeline(Measuring):
             terminal=terminal,
             environment={"TMPDIR": made},
         )
-        terminal.read_until(b" samples, ")
+        terminal.read_until(b" GB/s")
         return process, made
 
     def test_interrupted(self):

@@ -132,7 +132,7 @@ class Works(HipCase):
                 self.assertTrue(row["simultaneous"], row)
                 self.assertEqual(row["bytes_moved"], row["bytes"] * (2 if is_sum else 1), row)
                 self.assertEqual(harness.figure(row, "share_of_alone") is None, is_sum, row)
-        shown = self.run_program("show", os.path.join(outcome.folder, "out.json"), environment=three)
+        shown = self.run_program("show", "--columns", "all", os.path.join(outcome.folder, "out.json"), environment=three)
         self.assertRegex(shown.out, r"(?m)^ +0 +1 +2 +all$")
         self.assertRegex(shown.out, r"(?m)^ +all +[0-9]")
         merged = self.check_outcome(self.measure(*arguments, "--processes", "2", environment=three))

@@ -114,9 +114,9 @@ size_t add_fleet(size_t nodes, double centre, double step)
     return figure;
 }
 
-void complain(enum xb_fleet_fault fault, size_t node, size_t gpu, const char *text)
+void complain(enum xb_fleet_code code, size_t node, size_t gpu, const char *text)
 {
-    struct xb_fleet_complaint complaint = {fault, node, gpu, text, source, next_causes};
+    struct xb_fleet_complaint complaint = {code, node, gpu, text, source, next_causes};
     must(xb_fleet_add_complaint(&fleet, &complaint, &error));
 }
 

@@ -31,7 +31,7 @@ void add_value(size_t figure, size_t gpu, double value);
 /* Adds nodes "n0", "n1", ..., each with one document and one GPU. Their figure h2d is
  * `centre` x (1 + step x -2, -1, 0, 1, 2, -2, ...). Returns the figure. */
 size_t add_fleet(size_t nodes, double centre, double step);
-void complain(enum xb_fleet_fault fault, size_t node, size_t gpu, const char *text);
+void complain(enum xb_fleet_code code, size_t node, size_t gpu, const char *text);
 
 void judge(void);
 /* Asserts that the only finding with the code is about that node, and that its text has the words.

@@ -163,7 +163,7 @@ void make_outliers(struct fleet_made *made)
                                         .spreads = NAN,
                                         .p = NAN,
                                         .text = "no result file"});
-    add(made, finding_of(made, XB_FLEET_HAS_FAILED, 4,
+    add(made, finding_of(made, XB_FLEET_FAILED, 4,
                          "pinned h2d 1 GiB: CUDA error 719 (cudaErrorLaunchFailure)"));
     add(made, off_by(made, XB_FLEET_SLOW, 2, 0, -0.5));
     add(made, pair);

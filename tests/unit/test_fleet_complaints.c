@@ -41,7 +41,7 @@ static void test_codes(void **state)
     (void)state;
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
-    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: 8 lanes");
+    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: 8 lanes");
     complain(XB_FLEET_WRONG_DATA, fleet.gpus[gpu].node, gpu, "h2d: byte 7");
     complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 719");
     complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 700");
@@ -49,9 +49,9 @@ static void test_codes(void **state)
     judge();
     assert_int_equal(judged.finding_count, 4);
     assert_int_equal(assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL: 8 lanes")->gpu, gpu);
-    assert_finding(XB_FLEET_HAS_WRONG_DATA, "bad", "h2d: byte 7");
-    assert_finding(XB_FLEET_HAS_FAILED, "bad", "error 719 (and 1 more)");
-    assert_true(assert_finding(XB_FLEET_IS_CUT, "bad", "SIGTERM")->gpu == XB_FLEET_NONE);
+    assert_finding(XB_FLEET_WRONG_DATA, "bad", "h2d: byte 7");
+    assert_finding(XB_FLEET_FAILED, "bad", "error 719 (and 1 more)");
+    assert_true(assert_finding(XB_FLEET_CUT, "bad", "SIGTERM")->gpu == XB_FLEET_NONE);
     for (size_t i = 1; i < judged.finding_count; i++)
         assert_true(judged.findings[i].code > judged.findings[i - 1].code);
     assert_int_equal(xb_fleet_exit_code(&judged), 1);
@@ -66,13 +66,13 @@ static void test_newer_link_document_clears(void **state)
     for (size_t i = 0; i < 3; i++) {
         begin_with("link", 1000);
         add_value(figure, gpu, RATE);
-        complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+        complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
         complain(XB_FLEET_CUT, fleet.gpus[gpu].node, XB_FLEET_NONE, "SIGTERM");
         add_newer("link", times[i]);
         add_value(figure, gpu, RATE);
         judge();
         assert_int_equal(count_of(XB_FLEET_LINK_VERDICT), left[i]);
-        assert_int_equal(count_of(XB_FLEET_IS_CUT), left[i]);
+        assert_int_equal(count_of(XB_FLEET_CUT), left[i]);
     }
 }
 
@@ -84,7 +84,7 @@ static void test_other_figures_do_not_clear(void **state)
     add_value(figure, gpu, RATE);
     size_t other = add_figure("d2h");
     add_value(other, gpu, RATE);
-    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
     add_newer("run", 2000);
     add_value(add_figure("pinned h2d"), gpu, RATE);
     judge();
@@ -104,7 +104,7 @@ static void test_clears_with_another_driver(void **state)
     (void)state;
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
-    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
     add_newer("link", 2000);
     next_figure.driver = "590.0";
     add_value(add_figure("h2d"), gpu, RATE);
@@ -123,7 +123,7 @@ static void test_nothing_measured(void **state)
         add_newer(kinds[i], 2000);
         add_value(figure, gpu, RATE);
         judge();
-        assert_int_equal(count_of(XB_FLEET_HAS_FAILED), i);
+        assert_int_equal(count_of(XB_FLEET_FAILED), i);
     }
 }
 
@@ -133,7 +133,7 @@ static void test_other_gpu_does_not_clear(void **state)
     (void)state;
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
-    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
+    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
     add_newer("link", 2000);
     add_value(figure, add_gpu(add_node("bad"), 4), RATE);
     judge();
@@ -145,10 +145,10 @@ static void test_newest_text(void **state)
 {
     (void)state;
     begin_with("link", 1000);
-    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "WARNING: old");
+    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "WARNING: old");
     add_newer("link", 2000);
     add_value(figure, gpu, RATE);
-    complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: new");
+    complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: new");
     judge();
     const struct xb_fleet_finding *finding =
         assert_finding(XB_FLEET_LINK_VERDICT, "bad", "CRITICAL: new");
@@ -163,7 +163,7 @@ static void test_other_pairs_and_gpus_do_not_clear(void **state)
         begin_with("link", 1000);
         add_value(figure, gpu, RATE);
         fleet.values[fleet.value_count - 1].peer = 1;
-        complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "GPU 3>1: CRITICAL");
+        complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "GPU 3>1: CRITICAL");
         add_newer("link", 2000);
         add_value(figure, gpu, RATE);
         fleet.values[fleet.value_count - 1].peer = peer;
@@ -177,7 +177,7 @@ static void test_other_pairs_and_gpus_do_not_clear(void **state)
         add_newer("link", 2000);
         add_value(figure, add_gpu(add_node("bad"), index), RATE);
         judge();
-        assert_int_equal(count_of(XB_FLEET_IS_CUT), index - 3);
+        assert_int_equal(count_of(XB_FLEET_CUT), index - 3);
     }
 }
 
@@ -197,7 +197,7 @@ static void test_another_rank_does_not_clear(void **state)
         figure = add_fleet(20, RATE, 0.001);
         next_source.ranks = 8;
         add_document();
-        complain(XB_FLEET_VERDICT, add_node("bad"), XB_FLEET_NONE, "nothing could be tested");
+        complain(XB_FLEET_LINK_VERDICT, add_node("bad"), XB_FLEET_NONE, "nothing could be tested");
         next_source.rank = newer[i].rank;
         next_source.ranks = newer[i].ranks;
         add_newer("link", newer[i].written);
@@ -210,8 +210,8 @@ static void test_another_rank_does_not_clear(void **state)
 /* What a tenth of the nodes say of themselves is likelier a limit that is wrong. */
 static void test_many_together(void **state)
 {
-    static const enum xb_fleet_fault faults[] = {XB_FLEET_WRONG_DATA, XB_FLEET_FAILED, XB_FLEET_CUT,
-                                                 XB_FLEET_VERDICT};
+    static const enum xb_fleet_code faults[] = {XB_FLEET_WRONG_DATA, XB_FLEET_FAILED, XB_FLEET_CUT,
+                                                XB_FLEET_LINK_VERDICT};
     (void)state;
     for (size_t many = 4; many < 6; many++)
         for (size_t i = 0; i < 4; i++) {
@@ -235,9 +235,9 @@ static void test_other_causes_are_not_together(void **state)
         begin_with("link", 1000);
         next_causes = "WARNING XB-PACKETS";
         for (size_t node = 0; node < 20; node++)
-            complain(XB_FLEET_VERDICT, node, XB_FLEET_NONE, "WARNING: small packets");
+            complain(XB_FLEET_LINK_VERDICT, node, XB_FLEET_NONE, "WARNING: small packets");
         next_causes = own[i];
-        complain(XB_FLEET_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: its own");
+        complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: its own");
         judge();
         assert_int_equal(judged.finding_count, 21);
         assert_string_equal(judged.findings[0].node, "bad"); /* the worst */
@@ -254,7 +254,7 @@ static void test_each_cause_is_common(void **state)
     begin_with("link", 1000);
     for (size_t node = 0; node < 9; node++) {
         next_causes = causes[node < 8 ? node % 2 : 2];
-        complain(XB_FLEET_VERDICT, node, XB_FLEET_NONE, "WARNING");
+        complain(XB_FLEET_LINK_VERDICT, node, XB_FLEET_NONE, "WARNING");
     }
     judge();
     assert_int_equal(judged.finding_count, 9);

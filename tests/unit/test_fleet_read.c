@@ -65,10 +65,10 @@ static const struct xb_fleet_value *find_value(const char *figure)
     return NULL;
 }
 
-static const struct xb_fleet_complaint *find_complaint(enum xb_fleet_fault fault)
+static const struct xb_fleet_complaint *find_complaint(enum xb_fleet_code code)
 {
     for (size_t i = 0; i < fleet.complaint_count; i++)
-        if (fleet.complaints[i].fault == fault)
+        if (fleet.complaints[i].code == code)
             return &fleet.complaints[i];
     return NULL;
 }

@@ -54,10 +54,10 @@ static const struct xb_fleet_value *find_value(const char *name, size_t gpu)
     return NULL;
 }
 
-static const struct xb_fleet_complaint *find_complaint(enum xb_fleet_fault fault, size_t gpu)
+static const struct xb_fleet_complaint *find_complaint(enum xb_fleet_code code, size_t gpu)
 {
     for (size_t i = 0; i < fleet.complaint_count; i++)
-        if (fleet.complaints[i].fault == fault && fleet.complaints[i].gpu == gpu)
+        if (fleet.complaints[i].code == code && fleet.complaints[i].gpu == gpu)
             return &fleet.complaints[i];
     return NULL;
 }
@@ -103,15 +103,15 @@ static void a_gpu_that_lost_lanes_stays_among_its_siblings(void **state)
     assert_int_equal(fleet.gpu_count, 2);
     assert_int_equal(fleet.gpus[1].link_width, 8);
     assert_int_equal(find_value("link h2d", 1)->figure, find_value("link h2d", 0)->figure);
-    const struct xb_fleet_complaint *complaint = find_complaint(XB_FLEET_VERDICT, 1);
+    const struct xb_fleet_complaint *complaint = find_complaint(XB_FLEET_LINK_VERDICT, 1);
     assert_non_null(complaint);
     assert_has(complaint->text, "CRITICAL: XB-LINK-WIDTH: x8 of x16");
     assert_has(complaint->text, "; XB-AER-CORRECTABLE: 3 at");
     assert_has(complaint->causes, "CRITICAL XB-LINK-WIDTH");
     /* A warning besides would let the node be drained for what all nodes have. */
     assert_null(strstr(complaint->causes, "WARNING"));
-    assert_null(find_complaint(XB_FLEET_VERDICT, 0));
-    assert_null(find_complaint(XB_FLEET_DOUBT, 1));
+    assert_null(find_complaint(XB_FLEET_LINK_VERDICT, 0));
+    assert_null(find_complaint(XB_FLEET_LINK_WARNING, 1));
 }
 
 static void the_best_attempt_counts(void **state)
@@ -132,7 +132,8 @@ static void a_pair_is_of_its_source(void **state)
     assert_int_equal(value->peer, 0);
     assert_true(value->value == 331.5e9);
     assert_string_equal(fleet.figures[value->figure].link, "NVLink x18");
-    assert_has(find_complaint(XB_FLEET_DOUBT, 1)->text, "GPU 1>0: WARNING: XB-BW-PEER: 331.50");
+    assert_has(find_complaint(XB_FLEET_LINK_WARNING, 1)->text,
+               "GPU 1>0: WARNING: XB-BW-PEER: 331.50");
 }
 
 /* Some are behind one switch and some are not: only the same places of nodes are alike. */
@@ -182,7 +183,7 @@ static void a_node_where_nothing_could_be_tested_is_told(void **state)
     take(tree_of(n));
     assert_int_equal(fleet.node_count, 1);
     assert_int_equal(fleet.value_count, 0);
-    assert_has(find_complaint(XB_FLEET_VERDICT, XB_FLEET_NONE)->text, n->report.nothing);
+    assert_has(find_complaint(XB_FLEET_LINK_VERDICT, XB_FLEET_NONE)->text, n->report.nothing);
 }
 
 static void a_gpu_that_is_missing_is_none(void **state)
@@ -195,7 +196,7 @@ static void a_gpu_that_is_missing_is_none(void **state)
     n->verdicts[1].found.level = XB_LEVEL_CRITICAL;
     take(tree_of(n));
     assert_int_equal(fleet.gpu_count, 1);
-    assert_has(find_complaint(XB_FLEET_VERDICT, XB_FLEET_NONE)->text,
+    assert_has(find_complaint(XB_FLEET_LINK_VERDICT, XB_FLEET_NONE)->text,
                "GPU 1: CRITICAL: XB-DEVICE-MISSING: fewer");
     assert_non_null(find_value("link peer", 0));
     assert_int_equal(fleet.value_count, 3); /* and none of the GPU that is not there */

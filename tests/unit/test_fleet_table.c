@@ -328,7 +328,7 @@ static void what_was_cut_short_is_not_drained(void **state)
     (void)state;
     make_outliers(&made);
     made.findings[0] = made.findings[1];
-    made.findings[0].code = XB_FLEET_IS_CUT;
+    made.findings[0].code = XB_FLEET_CUT;
     made.judgement.finding_count = 1;
     assert_answer("1 of 40 nodes was not measured to the end: gpu005.\nDrain: no node.\n");
     char *text = table(100, false);
