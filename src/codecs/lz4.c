@@ -19,7 +19,7 @@ static uint32_t encode_block(const char *source, unsigned size, unsigned char *b
     uint32_t at = (end + XB_LZ4_BLOCK_ALIGNMENT - 1) & ~(XB_LZ4_BLOCK_ALIGNMENT - 1);
     memset(begin + end, 0, at - end);
     /* With room for one byte less than it has, liblz4 gives up where it would not get smaller. */
-    unsigned length = size > 1 ? xb_lz4_compress(source, size, (char *)begin + at, size - 1) : 0;
+    unsigned length = size > 1 ? xb_lz4_compress(source, size, begin + at, size - 1) : 0;
     *entry = end;
     if (length > 0)
         return at + length;

@@ -11,7 +11,7 @@
 
 /* Makes a raw LZ4 block, by liblz4. Returns its length; 0 where it does not fit into `room`, and in
  * a build without liblz4. */
-unsigned xb_lz4_compress(const char *source, unsigned size, char *target, unsigned room);
+unsigned xb_lz4_compress(const void *source, unsigned size, void *target, unsigned room);
 
 uint64_t xb_lz4_bound(uint64_t bytes);
 uint64_t xb_lz4_encode(const void *source, uint64_t bytes, void *target);

@@ -3,7 +3,7 @@
 
 #include <lz4.h>
 
-unsigned xb_lz4_compress(const char *source, unsigned size, char *target, unsigned room)
+unsigned xb_lz4_compress(const void *source, unsigned size, void *target, unsigned room)
 {
     return (unsigned)LZ4_compress_default(source, target, (int)size, (int)room);
 }

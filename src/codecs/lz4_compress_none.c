@@ -2,7 +2,7 @@
 /* In place of lz4_compress.c in a build without liblz4. The mode compress skips LZ4 there. */
 #include "codecs/lz4.h"
 
-unsigned xb_lz4_compress(const char *source, unsigned size, char *target, unsigned room)
+unsigned xb_lz4_compress(const void *source, unsigned size, void *target, unsigned room)
 {
     (void)source;
     (void)size;

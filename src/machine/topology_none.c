@@ -16,13 +16,12 @@ struct xb_topology {
 
 enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error)
 {
-    static struct xb_topology machine;
+    static struct xb_topology one = {.has_one_node = true}, several;
     char nodes[64]; /* "0" or "0-1" */
     (void)error;
-    machine.has_one_node =
-        xb_sysfs_text("/sys/devices/system/node", "online", nodes, sizeof nodes) &&
-        strpbrk(nodes, "-,") == NULL;
-    *topology = &machine;
+    bool is_one = xb_sysfs_text("/sys/devices/system/node", "online", nodes, sizeof nodes) &&
+                  strpbrk(nodes, "-,") == NULL;
+    *topology = is_one ? &one : &several;
     return XB_OK;
 }
 
