@@ -18,7 +18,7 @@ SCRIPTS = os.path.join(harness.SOURCE, "scripts")
 # What the scripts may call as it is. Nothing else is on PATH.
 TOOLS = "bash cat chmod dirname env find grep head ln mkdir mktemp nproc readlink rm sed sort tail touch tr uname".split()
 PRESENT = "cc g++ make pkg-config sudo".split()
-FOR_TESTS = "ninja awk clang clang-format clang-tidy diff dpkg-shlibdeps file find fish gcc git groff man mandoc mpirun mungekey python3 readelf slurmctld slurmd srun tar xargs zsh".split()
+FOR_TESTS = "ninja awk clang clang-format clang-tidy diff dpkg-shlibdeps file fish gcc git groff man mandoc mpirun mungekey python3 readelf slurmctld slurmd srun tar xargs zsh".split()
 
 APT_GET = """echo "apt-get $*" >>{log}
 case "$*" in
@@ -164,7 +164,7 @@ class Quickstart(Machine):
             (("--no-hip",), "AUTO", "OFF"),
         ):
             calls = self.quickstart(0, *arguments).calls
-            self.assertIn(f"-DXFERBENCH_CUDA={cuda} -DXFERBENCH_HIP={hip}\n", calls)
+            self.assertIn(f"-DXFERBENCH_CUDA={cuda} -DXFERBENCH_HIP={hip} -DCMAKE_INSTALL_RPATH=\n", calls)
             os.remove(self.path("log"))
 
     # ---- a GPU and no toolkit ----
