@@ -6,6 +6,7 @@ usage: test_report_pictures.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 import copy
 import os
 import re
+import unittest
 from xml.etree import ElementTree
 
 import harness
