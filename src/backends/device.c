@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Describes a device: why it lacks a capability, and facts about it. */
+/* Describes a device: why it lacks a capability, and facts about it. Writes chains. */
 #include "xferbench/backend.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *xb_device_lacks(const struct xb_device_info *info, uint32_t capability)
 {
@@ -41,4 +42,16 @@ void xb_device_fact(struct xb_device_info *info, const char *key, const char *fo
     snprintf(fact->key, sizeof fact->key, "%s", key);
     vsnprintf(fact->value, sizeof fact->value, format, arguments);
     va_end(arguments);
+}
+
+void xb_chain_write(void *memory, void *seen, uint64_t bytes, enum xb_access access)
+{
+    uint64_t lines = bytes / XB_CHAIN_LINE;
+    uint64_t at = xb_chain_offset(access, bytes, 0);
+    for (uint64_t turn = 1; turn <= lines; turn++) {
+        uint64_t next = xb_chain_offset(access, bytes, turn);
+        const void *address = (char *)seen + next;
+        memcpy((char *)memory + at, &address, sizeof address);
+        at = next;
+    }
 }

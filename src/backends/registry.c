@@ -36,31 +36,17 @@ bool xb_memory_in_reach(enum xb_memory memory)
 /* The first mandatory slot that the table lacks, or NULL. */
 static const char *missing_slot(const struct xb_backend *backend)
 {
-    const struct {
+#define SLOT(name) ((struct slot){#name, backend->name != NULL})
+    const struct slot {
         const char *name;
         bool present;
     } slots[] = {
-        {"driver_open", backend->driver_open != NULL},
-        {"driver_close", backend->driver_close != NULL},
-        {"device_info", backend->device_info != NULL},
-        {"device_open", backend->device_open != NULL},
-        {"device_close", backend->device_close != NULL},
-        {"device_memory", backend->device_memory != NULL},
-        {"buffer_allocate", backend->buffer_allocate != NULL},
-        {"buffer_free", backend->buffer_free != NULL},
-        {"queue_open", backend->queue_open != NULL},
-        {"queue_close", backend->queue_close != NULL},
-        {"queue_copy", backend->queue_copy != NULL},
-        {"queue_fill", backend->queue_fill != NULL},
-        {"queue_check", backend->queue_check != NULL},
-        {"queue_wait_event", backend->queue_wait_event != NULL},
-        {"queue_wait", backend->queue_wait != NULL},
-        {"event_open", backend->event_open != NULL},
-        {"event_close", backend->event_close != NULL},
-        {"event_record", backend->event_record != NULL},
-        {"event_wait", backend->event_wait != NULL},
-        {"event_elapsed", backend->event_elapsed != NULL},
-    };
+        SLOT(driver_open),  SLOT(driver_close),     SLOT(device_info),     SLOT(device_open),
+        SLOT(device_close), SLOT(device_memory),    SLOT(buffer_allocate), SLOT(buffer_free),
+        SLOT(queue_open),   SLOT(queue_close),      SLOT(queue_copy),      SLOT(queue_fill),
+        SLOT(queue_check),  SLOT(queue_wait_event), SLOT(queue_wait),      SLOT(event_open),
+        SLOT(event_close),  SLOT(event_record),     SLOT(event_wait),      SLOT(event_elapsed)};
+#undef SLOT
     for (size_t i = 0; i < sizeof slots / sizeof slots[0]; i++)
         if (!slots[i].present)
             return slots[i].name;

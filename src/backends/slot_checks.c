@@ -75,9 +75,9 @@ enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffe
                        xb_memory_name(source->memory), xb_memory_name(target->memory));
     enum xb_status status =
         check_apart(target, target_offset, bytes, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
+    return status != XB_OK
+               ? status
+               : check_both_ranges(target, target_offset, source, source_offset, bytes, error);
 }
 
 enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
@@ -123,18 +123,16 @@ enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct x
                                     uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
     enum xb_status status = check_in_any_reach(queue, target, error);
-    if (status != XB_OK)
-        return status;
-    status = check_in_any_reach(queue, source, error);
+    if (status == XB_OK)
+        status = check_in_any_reach(queue, source, error);
     if (status != XB_OK)
         return status;
     status = check_offset(target_offset, error);
-    if (status != XB_OK)
-        return status;
-    status = check_offset(source_offset, error);
-    if (status != XB_OK)
-        return status;
-    return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
+    if (status == XB_OK)
+        status = check_offset(source_offset, error);
+    return status != XB_OK
+               ? status
+               : check_both_ranges(target, target_offset, source, source_offset, bytes, error);
 }
 
 enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
@@ -169,9 +167,8 @@ enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buf
     enum xb_status status = check_range(buffer, offset, bytes, "buffer", error);
     if (status == XB_OK)
         status = check_range(target, target_offset, 8, "digest", error);
-    if (status != XB_OK)
-        return status;
-    return check_apart(target, target_offset, 8, buffer, offset, bytes, error);
+    return status != XB_OK ? status
+                           : check_apart(target, target_offset, 8, buffer, offset, bytes, error);
 }
 
 enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_buffer *buffer,
@@ -208,9 +205,8 @@ enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buff
         return XB_FAIL(error, XB_ERR_USAGE, "a cursor lies in device memory, not in %s memory",
                        xb_memory_name(cursor->memory));
     enum xb_status status = check_in_reach(queue, cursor, error);
-    if (status != XB_OK)
-        return status;
-    status = check_range(cursor, 0, 8, "cursor", error);
+    if (status == XB_OK)
+        status = check_range(cursor, 0, 8, "cursor", error);
     if (status != XB_OK)
         return status;
     /* Another device's memory: whether access to it is open, only the runtime knows. */
@@ -260,10 +256,9 @@ static enum xb_status check_piece(const struct xb_buffer *target, const struct x
                        piece->target_offset);
     enum xb_status status = check_both_ranges(target, piece->target_offset, source,
                                               piece->source_offset, piece->bytes, error);
-    if (status != XB_OK)
-        return status;
-    return check_apart(target, piece->target_offset, piece->bytes, source, piece->source_offset,
-                       piece->bytes, error);
+    return status != XB_OK ? status
+                           : check_apart(target, piece->target_offset, piece->bytes, source,
+                                         piece->source_offset, piece->bytes, error);
 }
 
 enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_buffer *source,
@@ -299,18 +294,17 @@ enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct x
                                     struct xb_error *error)
 {
     enum xb_status status = check_made_for(queue, list->device, "list of pieces", error);
-    if (status != XB_OK)
-        return status;
-    return xb_copy_check(queue, list->target, 0, list->source, 0, 0, error);
+    return status != XB_OK ? status
+                           : xb_copy_check(queue, list->target, 0, list->source, 0, 0, error);
 }
 
 enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
                                       struct xb_error *error)
 {
     enum xb_status status = check_made_for(queue, list->device, "list of pieces", error);
-    if (status != XB_OK)
-        return status;
-    return xb_kernel_copy_check(queue, list->target, 0, list->source, 0, 0, error);
+    return status != XB_OK
+               ? status
+               : xb_kernel_copy_check(queue, list->target, 0, list->source, 0, 0, error);
 }
 
 enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_graph *graph,
@@ -352,16 +346,13 @@ enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows 
     uint64_t target_span = 0;
     uint64_t source_span = 0;
     enum xb_status status = xb_copy_check(queue, target->buffer, 0, source->buffer, 0, 0, error);
-    if (status != XB_OK)
-        return status;
-    status = find_span(target, bytes, count, "target", &target_span, error);
-    if (status != XB_OK)
-        return status;
-    status = find_span(source, bytes, count, "source", &source_span, error);
-    if (status != XB_OK)
-        return status;
-    return check_apart(target->buffer, target->offset, target_span, source->buffer, source->offset,
-                       source_span, error);
+    if (status == XB_OK)
+        status = find_span(target, bytes, count, "target", &target_span, error);
+    if (status == XB_OK)
+        status = find_span(source, bytes, count, "source", &source_span, error);
+    return status != XB_OK ? status
+                           : check_apart(target->buffer, target->offset, target_span,
+                                         source->buffer, source->offset, source_span, error);
 }
 
 /* The three ranges of a decoding lie within reach and within their buffers, and apart. */

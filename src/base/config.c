@@ -356,9 +356,7 @@ uint64_t xb_value_number(const struct xb_value *value, size_t index)
 {
     if (value->option->type == XB_OPTION_SIZES)
         return value->sizes.bytes[index];
-    if (value->option->type == XB_OPTION_COUNTS)
-        return value->counts.values[index];
-    return value->count;
+    return value->option->type == XB_OPTION_COUNTS ? value->counts.values[index] : value->count;
 }
 
 void xb_config_free(struct xb_config *config)

@@ -30,7 +30,6 @@ static size_t distance(const char *a, size_t a_length, const char *b, size_t b_l
     size_t *above2 = rows[0]; /* first read in the second turn, when it holds a computed row */
     size_t *above = rows[1];
     size_t *row = rows[2];
-
     for (size_t j = 0; j <= b_length; j++)
         row[j] = j;
     for (size_t i = 1; i <= a_length; i++) {
@@ -69,11 +68,9 @@ const char *xb_nearest(const char *word, const char *const *candidates)
     size_t length = strlen(word);
     if (length == 0)
         return NULL;
-
     const char *nearest = completion(word, length, candidates);
     if (nearest != NULL)
         return nearest;
-
     size_t nearest_distance = SIZE_MAX;
     for (size_t i = 0; candidates[i] != NULL; i++) {
         size_t candidate_length = strlen(candidates[i]);

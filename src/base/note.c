@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 #include "note.h"
 #include "plain_text.h"
-#include "text.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

@@ -36,7 +36,6 @@ unsigned xb_cpus_allowed(void)
 {
     /* The call fails if our set is smaller than the kernel's, which has at most 8192 CPUs. */
     cpu_set_t sets[8192 / CPU_SETSIZE];
-
     if (sched_getaffinity(0, sizeof sets, sets) != 0)
         return 1;
     return (unsigned)CPU_COUNT_S(sizeof sets, sets);
@@ -60,7 +59,6 @@ static void *work_on_parts(void *argument)
 {
     struct job *job = argument;
     uint64_t part;
-
     while ((part = atomic_fetch_add(&job->next, 1)) < job->parts)
         job->work(job->argument, part_begin(job, part), part_begin(job, part + 1));
     return NULL;
@@ -79,7 +77,6 @@ void xb_parallel_for(uint64_t total, uint64_t grain,
                       .parts = least(threads * PARTS_PER_THREAD, grains)};
     pthread_t helpers[MAX_THREADS];
     unsigned started = 0;
-
     /* The threads that run share all parts, so if one cannot be created the work only takes longer.
      */
     while (started + 1 < threads &&

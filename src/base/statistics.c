@@ -125,7 +125,6 @@ bool xb_interval_ranks(size_t n, size_t *low, size_t *high)
     double sum = 1.0;  /* P(Binomial(n, 1/2) < rank + 1) once multiplied by 2^exponent */
     long exponent = -(long)n;
     size_t rank = 0;
-
     if (n < 6)
         return false;
     while (scalbln(sum, exponent) <= CONFIDENCE_TAIL) {

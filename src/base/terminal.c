@@ -101,7 +101,8 @@ bool xb_locale_has_utf8(void)
     return false;
 }
 
-const char *xb_colour_code(enum xb_colour colour)
+/* What begins the colour; of XB_COLOUR_NONE what ends any. */
+static const char *code_of(enum xb_colour colour)
 {
     static const char *const codes[] = {[XB_COLOUR_NONE] = "\033[0m",
                                         [XB_COLOUR_GOOD] = "\033[32m",
@@ -114,11 +115,11 @@ const char *xb_colour_code(enum xb_colour colour)
 const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
 {
     bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
-    return any ? xb_colour_code(colour) : "";
+    return any ? code_of(colour) : "";
 }
 
 const char *xb_colour_end(FILE *stream, enum xb_colour colour)
 {
     bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
-    return any ? xb_colour_code(XB_COLOUR_NONE) : "";
+    return any ? code_of(XB_COLOUR_NONE) : "";
 }

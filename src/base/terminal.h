@@ -60,8 +60,4 @@ enum xb_colour {
 const char *xb_colour_begin(FILE *stream, enum xb_colour colour);
 const char *xb_colour_end(FILE *stream, enum xb_colour colour);
 
-/* The same without a stream, for a text that goes to one later: the code that begins the colour,
- * of XB_COLOUR_NONE the one that ends any. */
-const char *xb_colour_code(enum xb_colour colour);
-
 #endif

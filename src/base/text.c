@@ -94,7 +94,6 @@ const char *xb_duration_format(double seconds, char *text, size_t size)
         const char *name;
         double per_second;
     } units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
-
     if (!(seconds > 0.0) || isinf(seconds)) {
         snprintf(text, size, "%g s", seconds);
         return text;

@@ -5,9 +5,7 @@
 #include "arena.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -42,7 +42,7 @@ uint64_t xb_encode(enum xb_format format, const void *source, uint64_t bytes, vo
         return xb_for_encode(source, bytes, target);
     if (format == XB_FORMAT_LZ4)
         return xb_lz4_encode(source, bytes, target);
-    return narrow(xb_narrow_fastest(), format, source, bytes, target);
+    return narrow(xb_narrow_usable(0), format, source, bytes, target);
 }
 
 uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t bytes, void *target)
@@ -57,10 +57,10 @@ uint64_t xb_encode_plainly(enum xb_format format, const void *source, uint64_t b
 const char *xb_encoder_name(enum xb_format format)
 {
     if (format == XB_FORMAT_FOR)
-        return xb_for_encoder_name();
+        return xb_for_usable(0)->name;
     if (format == XB_FORMAT_LZ4)
         return "liblz4";
-    return xb_narrow_fastest()->name;
+    return xb_narrow_usable(0)->name;
 }
 
 static void widen_int8(const unsigned char *encoded, float *target, uint64_t values)

@@ -6,7 +6,6 @@
 #include "xferbench/format.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*

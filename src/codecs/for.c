@@ -152,11 +152,6 @@ uint64_t xb_for_encode(const void *source, uint64_t bytes, void *target)
     return xb_for_usable(0)->encode(source, bytes, target);
 }
 
-const char *xb_for_encoder_name(void)
-{
-    return xb_for_usable(0)->name;
-}
-
 uint64_t xb_for_bound(uint64_t bytes)
 {
     return xb_for_directory_bytes(bytes) + xb_for_blocks(bytes) * XB_FOR_BLOCK_BYTES;

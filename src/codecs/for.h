@@ -12,7 +12,6 @@
 uint64_t xb_for_bound(uint64_t bytes);
 uint64_t xb_for_encode(const void *source, uint64_t bytes, void *target);
 uint64_t xb_for_encode_plainly(const void *source, uint64_t bytes, void *target);
-const char *xb_for_encoder_name(void);
 void xb_for_decode(const void *encoded, uint64_t encoded_bytes, void *target, uint64_t bytes,
                    uint64_t offset, struct xb_decode_report *report);
 
@@ -22,8 +21,7 @@ struct xb_for_way {
     uint64_t (*encode)(const void *source, uint64_t bytes, void *target);
 };
 
-/* For tests: the `number`-th way that this CPU can take, the fastest first; NULL behind the last.
- */
+/* The `number`-th way that this CPU can take, the fastest first; NULL behind the last. */
 const struct xb_for_way *xb_for_usable(unsigned number);
 
 #endif

@@ -32,8 +32,3 @@ const struct xb_narrow_way *xb_narrow_usable(unsigned number)
     usable[count++] = &xb_narrow_plain;
     return number < count ? usable[number] : NULL;
 }
-
-const struct xb_narrow_way *xb_narrow_fastest(void)
-{
-    return xb_narrow_usable(0);
-}

@@ -32,7 +32,4 @@ extern const struct xb_narrow_way xb_narrow_avx512; /* needs AVX-512 F and BW */
 /* The ways that this CPU has, from 0, the fastest first and plain C last. NULL: no more. */
 const struct xb_narrow_way *xb_narrow_usable(unsigned number);
 
-/* The fastest of them. */
-const struct xb_narrow_way *xb_narrow_fastest(void);
-
 #endif

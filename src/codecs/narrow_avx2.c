@@ -6,14 +6,6 @@
 #include "codecs/narrow_parts.h"
 
 #include <immintrin.h>
-#include <string.h>
-
-/* For a thread by itself streaming stores are about as fast (bench/results/h200/narrow.txt), but
- * what they write goes to memory and the device fetches it from there. With ordinary ones it
- * fetches from the cache, and the whole was a fifth faster (quantize-stores.txt beside it). */
-#ifndef XB_NARROW_STREAMING
-#define XB_NARROW_STREAMING 0
-#endif
 
 #define TARGET __attribute__((target("avx2,f16c")))
 
@@ -23,13 +15,6 @@ TARGET static inline void put(void *target, __m256i bytes)
         _mm256_stream_si256(target, bytes);
     else
         _mm256_store_si256(target, bytes);
-}
-
-/* Makes streaming stores visible to whoever hears from this thread that the chunk is done. */
-static void put_all(void)
-{
-    if (XB_NARROW_STREAMING)
-        _mm_sfence();
 }
 
 TARGET static void narrow_fp16(const float *source, uint64_t values, void *target)
@@ -42,7 +27,7 @@ TARGET static void narrow_fp16(const float *source, uint64_t values, void *targe
         put(out + i, _mm256_set_m128i(high, low));
     }
     xb_narrow_plain.narrow[XB_FORMAT_FP16](source + i, values - i, out + i);
-    put_all();
+    xb_narrow_finish();
 }
 
 /* Eight bf16, each in the lower half of 32 bits. */
@@ -67,7 +52,7 @@ TARGET static void narrow_bf16(const float *source, uint64_t values, void *targe
         put(out + i, _mm256_permute4x64_epi64(both, _MM_SHUFFLE(3, 1, 2, 0)));
     }
     xb_narrow_plain.narrow[XB_FORMAT_BF16](source + i, values - i, out + i);
-    put_all();
+    xb_narrow_finish();
 }
 
 /* The packing instructions work within halves of a vector: puts the parts in their order. */
@@ -106,7 +91,7 @@ TARGET static void narrow_fp8(const float *source, uint64_t values, void *target
         put(out + i, in_order(_mm256_packus_epi16(low, high)));
     }
     xb_narrow_plain.narrow[XB_FORMAT_FP8](source + i, values - i, out + i);
-    put_all();
+    xb_narrow_finish();
 }
 
 /* The largest magnitude of a block, as bits; of an infinity or NaN more than any other. */
@@ -154,7 +139,7 @@ TARGET static void whole_blocks(const float *source, uint64_t blocks, float *sca
 TARGET static void narrow_int8(const float *source, uint64_t values, void *target)
 {
     xb_narrow_int8(source, values, target, whole_blocks);
-    put_all();
+    xb_narrow_finish();
 }
 
 const struct xb_narrow_way xb_narrow_avx2 = {

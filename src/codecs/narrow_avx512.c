@@ -7,13 +7,6 @@
 
 #include <immintrin.h>
 
-/* For a thread by itself streaming stores are about as fast (bench/results/h200/narrow.txt), but
- * what they write goes to memory and the device fetches it from there. With ordinary ones it
- * fetches from the cache, and the whole was a fifth faster (quantize-stores.txt beside it). */
-#ifndef XB_NARROW_STREAMING
-#define XB_NARROW_STREAMING 0
-#endif
-
 #define TARGET __attribute__((target("avx512f,avx512bw")))
 
 TARGET static inline void put(void *target, __m512i bytes)
@@ -22,13 +15,6 @@ TARGET static inline void put(void *target, __m512i bytes)
         _mm512_stream_si512(target, bytes);
     else
         _mm512_store_si512(target, bytes);
-}
-
-/* Makes streaming stores visible to whoever hears from this thread that the chunk is done. */
-static void put_all(void)
-{
-    if (XB_NARROW_STREAMING)
-        _mm_sfence();
 }
 
 TARGET static void narrow_fp16(const float *source, uint64_t values, void *target)
@@ -41,7 +27,7 @@ TARGET static void narrow_fp16(const float *source, uint64_t values, void *targe
         put(out + i, _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1));
     }
     xb_narrow_plain.narrow[XB_FORMAT_FP16](source + i, values - i, out + i);
-    put_all();
+    xb_narrow_finish();
 }
 
 /* Sixteen bf16, each in the lower half of 32 bits. */
@@ -67,7 +53,7 @@ TARGET static void narrow_bf16(const float *source, uint64_t values, void *targe
         put(out + i, _mm512_permutexvar_epi64(order, both));
     }
     xb_narrow_plain.narrow[XB_FORMAT_BF16](source + i, values - i, out + i);
-    put_all();
+    xb_narrow_finish();
 }
 
 /* The same for what was packed twice. */
@@ -107,7 +93,7 @@ TARGET static void narrow_fp8(const float *source, uint64_t values, void *target
         put(out + i, in_order(_mm512_packus_epi16(low, high)));
     }
     xb_narrow_plain.narrow[XB_FORMAT_FP8](source + i, values - i, out + i);
-    put_all();
+    xb_narrow_finish();
 }
 
 /* The largest magnitude of a block, as bits; of an infinity or NaN more than any other. */
@@ -147,7 +133,7 @@ TARGET static void whole_blocks(const float *source, uint64_t blocks, float *sca
 TARGET static void narrow_int8(const float *source, uint64_t values, void *target)
 {
     xb_narrow_int8(source, values, target, whole_blocks);
-    put_all();
+    xb_narrow_finish();
 }
 
 const struct xb_narrow_way xb_narrow_avx512 = {

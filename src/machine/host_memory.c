@@ -4,17 +4,13 @@
 
 #include "base/parallel.h"
 #include "cgroups.h"
-#include "host_memory_internal.h"
 #include "xferbench/units.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -186,10 +182,9 @@ enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
 {
     struct xb_memory_limit limit = {0};
     enum xb_status status = xb_memory_limit_find("", &limit, error);
-    if (status != XB_OK)
-        return status;
-    *bytes = xb_memory_without_reserve(limit.bytes);
-    return XB_OK;
+    if (status == XB_OK)
+        *bytes = xb_memory_without_reserve(limit.bytes);
+    return status;
 }
 
 enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct xb_error *error)
@@ -273,9 +268,8 @@ enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *err
 {
     void *memory = NULL;
     enum xb_status status = xb_host_memory_check(bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = map(bytes, bytes, &memory, error);
+    if (status == XB_OK)
+        status = map(bytes, bytes, &memory, error);
     if (status != XB_OK)
         return status;
     xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
@@ -313,9 +307,8 @@ static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
 {
     char *memory = NULL;
     enum xb_status status = xb_host_memory_check(bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = map_aligned(bytes, &memory, error);
+    if (status == XB_OK)
+        status = map_aligned(bytes, &memory, error);
     if (status != XB_OK)
         return status;
     /* A kernel without transparent huge pages returns EINVAL. Small pages will do then. */

@@ -31,11 +31,9 @@ struct xb_pcie_watch {
      * disarmed and armed again differs from one within a single arming.
      */
     atomic_uint arming;
-
     pthread_mutex_t lock;
     pthread_cond_t changed; /* signals that `stop` changed */
     bool stop;
-
     /* Only the thread uses these until it has ended. */
     struct xb_pcie_load load;
     struct {

@@ -137,7 +137,6 @@ void xb_cells_draw(FILE *stream, const void *picture, bool is_alone)
     bool is_cut = frame.rows < cells->row_count || frame.columns < cells->column_count;
     double width = fmax(frame.left + frame.cell * (double)frame.columns + 8.0, WIDTH_LEAST);
     double key = frame.top + CELL_HEIGHT * (double)frame.rows + 20.0;
-
     xb_svg_begin(stream, &cells->picture, width, key + (is_cut ? 36.0 : 18.0), is_alone);
     xb_svg_text_within(stream, "quiet", 8.0, frame.top - 10.0, XB_ANCHOR_START, frame.left - 16.0,
                        cells->rows_are);

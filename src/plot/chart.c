@@ -229,7 +229,6 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
     draw_legend(NULL, &frame, &legend);
     double below = legend.y + XB_LINE_HEIGHT;
     size_t more = chart->series_count - frame.series_count;
-
     xb_svg_begin(stream, &chart->picture, XB_PLOT_WIDTH, below + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
     if (!frame.has_points)

@@ -436,7 +436,6 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     struct xb_legend legend = {8.0, WIDTH - 8.0, 8.0, first, 0.0, 0.0, 0.0};
     draw_legend(NULL, &frame, &legend);
     double last = legend.y + XB_LINE_HEIGHT;
-
     xb_svg_begin(stream, &dots->picture, WIDTH, draw_notes(NULL, &frame, last), is_alone);
     xb_ruler_draw_left(stream, &frame.y, frame.left, frame.bars + HISTOGRAM, dots->y.label);
     draw_band(stream, &frame);

@@ -178,7 +178,6 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     draw_legend(NULL, &frame, &legend);
     double height = legend.y + XB_LINE_HEIGHT;
     size_t more = spans->track_count - frame.tracks;
-
     xb_svg_begin(stream, &spans->picture, XB_PLOT_WIDTH, height + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
     for (size_t i = 0; i < frame.tracks; i += 2)

@@ -180,7 +180,6 @@ void xb_strips_draw(FILE *stream, const void *picture, bool is_alone)
                             frame.right);
     double height = frame.bottom + xb_ruler_bottom_room(strips->x.label) + 4.0;
     size_t more = strips->count - frame.count;
-
     xb_svg_begin(stream, &strips->picture, XB_PLOT_WIDTH,
                  height + (more > 0 ? XB_LINE_HEIGHT : 0.0), is_alone);
     for (size_t i = 0; i < frame.count && !frame.is_stacked; i += 2)

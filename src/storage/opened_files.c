@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_DIRECT, asprintf */
 #include "files.h"
 
+#include "base/arena.h"
 #include "internal.h"
 
 #include <dirent.h>
@@ -40,14 +41,10 @@ static enum xb_status no_memory(struct xb_error *error)
 enum xb_status xb_files_add(struct xb_files *files, const char *name, uint64_t bytes,
                             struct xb_error *error)
 {
-    size_t count = files->count;
-    if ((count & (count - 1)) == 0) { /* full: there is room for a power of two */
-        size_t room = count == 0 ? 1 : 2 * count;
-        struct xb_file_entry *entries = realloc(files->entries, room * sizeof *entries);
-        if (entries == NULL)
-            return no_memory(error);
-        files->entries = entries;
-    }
+    struct xb_file_entry *entries = xb_array_grow(files->entries, files->count, sizeof *entries);
+    if (entries == NULL)
+        return no_memory(error);
+    files->entries = entries;
     char *copy = strdup(name);
     if (copy == NULL)
         return no_memory(error);

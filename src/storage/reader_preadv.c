@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* preadv */
-#include "reader_internal.h"
+#include "internal.h"
+#include "reader.h"
 
 #include <errno.h>
 #include <poll.h>

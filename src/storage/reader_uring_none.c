@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In place of reader_uring.c in a build without liburing: preadv(2) reads the files. */
-#include "reader_internal.h"
+#include "internal.h"
 
 #include <errno.h>
 

@@ -3,14 +3,12 @@
 #include "reader.h"
 
 #include "base/left_out.h"
-#include "reader_internal.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 struct xb_reader {

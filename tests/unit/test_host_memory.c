@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mincore */
 #include "machine/host_memory.h"
-#include "machine/host_memory_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

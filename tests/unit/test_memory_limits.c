@@ -2,7 +2,6 @@
 /* What bounds the host memory is named, and so is why that cannot be known. */
 #define _GNU_SOURCE /* nftw */
 #include "machine/host_memory.h"
-#include "machine/host_memory_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -14,7 +14,6 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
 
 extern const struct xb_backend xb_cuda_backend;
 const struct xb_backend xb_cuda_backend = {
-    .abi = XB_BACKEND_ABI,
     .name = "cuda",
     .summary = "NVIDIA GPUs through the CUDA runtime",
     .automatic = true,
@@ -30,5 +29,5 @@ const struct xb_backend xb_cuda_backend = {
     .peer_info = xb_cuda_peer_info,
     .range_push = xb_cuda_range_push,
     .range_pop = xb_cuda_range_pop,
-    XB_GPU_SLOTS,
+    XB_FILL(XB_GPU_SLOTS, xb_gpu_),
 };

@@ -21,28 +21,17 @@ struct xb_gpu_outcome xb_cuda_outcome(cudaError_t code, const char *call);
 extern const struct xb_gpu_runtime xb_cuda_runtime;
 
 /* driver.c */
-enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *probe,
-                                   struct xb_error *error);
-void xb_cuda_driver_close(struct xb_driver *driver);
-enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
-                                   struct xb_device_info *info, struct xb_error *error);
-void xb_cuda_device_health(struct xb_driver *driver, unsigned index, unsigned parts,
-                           struct xb_device_health *health);
-enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsigned other,
-                                 struct xb_peer_info *info, struct xb_error *error);
+XB_DECLARE_SLOT(xb_cuda_, driver_open)
+XB_DECLARE_SLOT(xb_cuda_, driver_close)
+XB_DECLARE_SLOT(xb_cuda_, device_info)
+XB_DECLARE_SLOT(xb_cuda_, device_health)
+XB_DECLARE_SLOT(xb_cuda_, peer_info)
 
 /* files.c */
 
 /* Gives the device the capability, or the reason why it lacks it. */
 void xb_cuda_set_files(struct xb_device_info *info);
-enum xb_status xb_cuda_file_open(struct xb_device *device, int descriptor, struct xb_file **file,
-                                 struct xb_error *error);
-void xb_cuda_file_close(struct xb_file *file);
-enum xb_status xb_cuda_file_read(struct xb_file *file, uint64_t file_offset,
-                                 struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
-                                 struct xb_error *error);
-enum xb_status xb_cuda_file_way(struct xb_file *file, struct xb_file_way *way,
-                                struct xb_error *error);
+XB_FILE_SLOTS(XB_DECLARE_SLOT, xb_cuda_)
 
 /* kernels.cu */
 
@@ -50,7 +39,7 @@ enum xb_status xb_cuda_file_way(struct xb_file *file, struct xb_file_way *way,
 const void *xb_cuda_kernel(enum xb_gpu_kernel kernel);
 
 /* ranges.c */
-void xb_cuda_range_push(const char *name);
-void xb_cuda_range_pop(void);
+XB_DECLARE_SLOT(xb_cuda_, range_push)
+XB_DECLARE_SLOT(xb_cuda_, range_pop)
 
 #endif

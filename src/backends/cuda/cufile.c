@@ -248,28 +248,16 @@ static const struct {
 };
 #define ERRORS (sizeof errors / sizeof errors[0])
 
-static size_t find_error(int code)
-{
-    size_t i = 0;
-    while (i < ERRORS && errors[i].code != code)
-        i++;
-    return i;
-}
-
-const char *xb_cufile_error_name(int code)
-{
-    size_t i = find_error(code);
-    return i < ERRORS ? errors[i].name : "CUfileOpError";
-}
-
 enum xb_status xb_cufile_status(struct xb_cufile_outcome what_came, const char *call,
                                 const char *what, struct xb_error *error)
 {
     if (what_came.code == XB_CUFILE_SUCCESS)
         return XB_OK;
-    size_t i = find_error(what_came.code);
+    size_t i = 0;
+    while (i < ERRORS && errors[i].code != what_came.code)
+        i++;
     enum xb_status status = i < ERRORS && errors[i].refuses ? XB_ERR_UNSUPPORTED : XB_ERR_RUNTIME;
-    const char *name = xb_cufile_error_name(what_came.code);
+    const char *name = i < ERRORS ? errors[i].name : "CUfileOpError"; /* a number not known here */
     if (what_came.code == XB_CUFILE_CUDA_ERROR)
         return XB_FAIL_NATIVE(error, status, call, what_came.code, name,
                               "%s: error %d of the CUDA driver (see cufile.log)", what,

@@ -93,9 +93,6 @@ const char *xb_cufile_path(void);
  */
 enum xb_status xb_cufile_open(const struct xb_cufile **library, struct xb_error *error);
 
-/* The error's name, "CU_FILE_IO_NOT_SUPPORTED"; "CUfileOpError" for a number not known here. */
-const char *xb_cufile_error_name(int code);
-
 /* XB_OK, or fills *error with `what` failed, the call, the code, and the code's name.
  * XB_ERR_UNSUPPORTED for a code that means: not here, or not this file. */
 enum xb_status xb_cufile_status(struct xb_cufile_outcome what_came, const char *call,

@@ -70,7 +70,6 @@ static void check_version(struct xb_probe *probe, cudaError_t counted)
     else
         XB_GPU_FOUND(check, "supports CUDA %s, enough for runtime %s", version,
                      probe->runtime_version);
-
     read_driver_version(probe->driver_version, sizeof probe->driver_version);
     if (probe->driver_version[0] == '\0' && driver > 0)
         snprintf(probe->driver_version, sizeof probe->driver_version, "CUDA %s", version);
@@ -101,7 +100,6 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
      * work without a driver in CUDA 11. */
     int runtime = CUDART_VERSION;
     format_version(runtime, probe->runtime_version, sizeof probe->runtime_version);
-
     /* The runtime opens this library too. But if it is missing, the runtime reports a driver that
      * is too old, so we look for it first. */
     const char *library = "libcuda.so.1";
@@ -120,7 +118,6 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
                        library);
     }
     XB_GPU_FOUND(check, "found");
-
     int count = 0; /* stays 0 if counting fails */
     cudaError_t counted = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
@@ -129,7 +126,6 @@ enum xb_status xb_cuda_driver_open(struct xb_driver **driver, struct xb_probe *p
     if (probe->device_count == 0)
         return XB_FAIL_NATIVE(error, XB_ERR_UNAVAILABLE, "cudaGetDeviceCount", (int64_t)counted,
                               cudaGetErrorName(counted), "CUDA: no usable device");
-
     struct xb_driver *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the CUDA backend");
@@ -231,12 +227,10 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     enum xb_status status = XB_GPU(error, &xb_cuda_runtime,
                                    XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
                                    "cannot read the properties of CUDA device %u", index);
-    if (status != XB_OK)
-        return status;
-    status = read_can_register(index, &can_register, error);
-    if (status != XB_OK)
-        return status;
-    status = read_bus_id(index, bdf, (int)sizeof bdf, error);
+    if (status == XB_OK)
+        status = read_can_register(index, &can_register, error);
+    if (status == XB_OK)
+        status = read_bus_id(index, bdf, (int)sizeof bdf, error);
     if (status != XB_OK)
         return status;
     info->index = index;
@@ -280,12 +274,10 @@ enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsig
     char other_bus_id[32] = "";
     enum xb_status status =
         xb_gpu_peer_access(&xb_cuda_runtime, index, other, &found.can_access, error);
-    if (status != XB_OK)
-        return status;
-    status = read_bus_id(index, bus_id, (int)sizeof bus_id, error);
-    if (status != XB_OK)
-        return status;
-    status = read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error);
+    if (status == XB_OK)
+        status = read_bus_id(index, bus_id, (int)sizeof bus_id, error);
+    if (status == XB_OK)
+        status = read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error);
     if (status != XB_OK)
         return status;
     bool known = xb_nvml_describe_pair(bus_id, other_bus_id, &found);

@@ -5,7 +5,6 @@
 
 #include "xferbench/slot_checks.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 struct cuda_file {
@@ -72,7 +71,6 @@ enum xb_status xb_cuda_file_way(struct xb_file *file, struct xb_file_way *way,
                                 struct xb_error *error)
 {
     enum xb_status status = xb_gpu_select(file->device, error);
-    if (status != XB_OK)
-        return status;
-    return xb_cufile_reads_way(&((struct cuda_file *)file)->reads, way, error);
+    return status != XB_OK ? status
+                           : xb_cufile_reads_way(&((struct cuda_file *)file)->reads, way, error);
 }

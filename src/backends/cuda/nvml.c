@@ -20,19 +20,9 @@ static void find_functions(void *handle)
         const char *name;
         size_t offset;
     } functions[] = {
-        {"nvmlInit_v2", offsetof(struct xb_nvml, init)},
-        {"nvmlDeviceGetHandleByPciBusId_v2", offsetof(struct xb_nvml, device_by_bus_id)},
-        {"nvmlDeviceGetPciInfo_v3", offsetof(struct xb_nvml, pci_info)},
-        {"nvmlDeviceGetP2PStatus", offsetof(struct xb_nvml, p2p_status)},
-        {"nvmlDeviceGetNvLinkState", offsetof(struct xb_nvml, link_state)},
-        {"nvmlDeviceGetNvLinkRemoteDeviceType", offsetof(struct xb_nvml, link_remote_type)},
-        {"nvmlDeviceGetNvLinkRemotePciInfo_v2", offsetof(struct xb_nvml, link_remote_pci)},
-        {"nvmlDeviceGetFieldValues", offsetof(struct xb_nvml, field_values)},
-        {"nvmlDeviceGetPcieReplayCounter", offsetof(struct xb_nvml, pcie_replays)},
-        {"nvmlDeviceGetClockInfo", offsetof(struct xb_nvml, clock)},
-        {"nvmlDeviceGetMaxClockInfo", offsetof(struct xb_nvml, best_clock)},
-        {"nvmlDeviceGetCurrentClocksThrottleReasons", offsetof(struct xb_nvml, throttle_reasons)},
-        {"nvmlDeviceGetNvLinkErrorCounter", offsetof(struct xb_nvml, link_errors)},
+#define X(field, symbol, parameters) {#symbol, offsetof(struct xb_nvml, field)},
+        XB_NVML_FUNCTIONS(X)
+#undef X
     };
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         /* C has no conversion from an object pointer to a function pointer. POSIX gives both the

@@ -48,22 +48,35 @@ struct xb_nvml_field {
     } value;
 };
 
-/* The library's functions. A function that this driver's library lacks is NULL. */
+/* The library's functions: the field, the function's name and its parameters. A function that this
+ * driver's library lacks is NULL. */
+#define XB_NVML_FUNCTIONS(X)                                                                       \
+    X(init, nvmlInit_v2, (void))                                                                   \
+    X(device_by_bus_id, nvmlDeviceGetHandleByPciBusId_v2,                                          \
+      (const char *bus_id, xb_nvml_device *device))                                                \
+    X(pci_info, nvmlDeviceGetPciInfo_v3, (xb_nvml_device device, struct xb_nvml_pci * pci))        \
+    X(p2p_status, nvmlDeviceGetP2PStatus,                                                          \
+      (xb_nvml_device device, xb_nvml_device other, int capability, int *status))                  \
+    X(link_state, nvmlDeviceGetNvLinkState, (xb_nvml_device device, unsigned link, int *active))   \
+    X(link_remote_type, nvmlDeviceGetNvLinkRemoteDeviceType,                                       \
+      (xb_nvml_device device, unsigned link, int *type))                                           \
+    X(link_remote_pci, nvmlDeviceGetNvLinkRemotePciInfo_v2,                                        \
+      (xb_nvml_device device, unsigned link, struct xb_nvml_pci *pci))                             \
+    X(field_values, nvmlDeviceGetFieldValues,                                                      \
+      (xb_nvml_device device, int count, struct xb_nvml_field *fields))                            \
+    X(pcie_replays, nvmlDeviceGetPcieReplayCounter, (xb_nvml_device device, unsigned *count))      \
+    X(clock, nvmlDeviceGetClockInfo, (xb_nvml_device device, int type, unsigned *megahertz))       \
+    X(best_clock, nvmlDeviceGetMaxClockInfo,                                                       \
+      (xb_nvml_device device, int type, unsigned *megahertz))                                      \
+    X(throttle_reasons, nvmlDeviceGetCurrentClocksThrottleReasons,                                 \
+      (xb_nvml_device device, unsigned long long *reasons))                                        \
+    X(link_errors, nvmlDeviceGetNvLinkErrorCounter,                                                \
+      (xb_nvml_device device, unsigned link, int counter, unsigned long long *count))
 struct xb_nvml {
-    int (*init)(void);
-    int (*device_by_bus_id)(const char *bus_id, xb_nvml_device *device);
-    int (*pci_info)(xb_nvml_device device, struct xb_nvml_pci *pci);
-    int (*p2p_status)(xb_nvml_device device, xb_nvml_device other, int capability, int *status);
-    int (*link_state)(xb_nvml_device device, unsigned link, int *active);
-    int (*link_remote_type)(xb_nvml_device device, unsigned link, int *type);
-    int (*link_remote_pci)(xb_nvml_device device, unsigned link, struct xb_nvml_pci *pci);
-    int (*field_values)(xb_nvml_device device, int count, struct xb_nvml_field *fields);
-    int (*pcie_replays)(xb_nvml_device device, unsigned *count);
-    int (*clock)(xb_nvml_device device, int type, unsigned *megahertz);
-    int (*best_clock)(xb_nvml_device device, int type, unsigned *megahertz);
-    int (*throttle_reasons)(xb_nvml_device device, unsigned long long *reasons);
-    int (*link_errors)(xb_nvml_device device, unsigned link, int counter,
-                       unsigned long long *count);
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
+#define X(field, symbol, parameters) int(*field) parameters;
+    XB_NVML_FUNCTIONS(X)
+#undef X
 };
 
 /* Returns the library, or NULL if there is none that works. The first call opens and initialises

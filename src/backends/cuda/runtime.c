@@ -42,35 +42,20 @@ static const char *error_text(int code)
     return cudaGetErrorString((cudaError_t)code);
 }
 
-static struct xb_gpu_outcome set_device(int ordinal)
-{
-    return XB_CUDA_CALL(cudaSetDevice, ordinal);
-}
+/* A slot that is one call: of a function of the runtime, with these arguments. */
+#define ADAPTER(slot, parameters, ...)                                                             \
+    static struct xb_gpu_outcome slot parameters {                                                 \
+        return XB_CUDA_CALL(__VA_ARGS__);                                                          \
+    }
+#define ATTRIBUTE(slot, native)                                                                    \
+    ADAPTER(slot, (int ordinal, int *value), cudaDeviceGetAttribute, value, native, ordinal)
 
-static struct xb_gpu_outcome clock_rate(int ordinal, int *kilohertz)
-{
-    return XB_CUDA_CALL(cudaDeviceGetAttribute, kilohertz, cudaDevAttrClockRate, ordinal);
-}
-
-static struct xb_gpu_outcome multiprocessors(int ordinal, int *count)
-{
-    return XB_CUDA_CALL(cudaDeviceGetAttribute, count, cudaDevAttrMultiProcessorCount, ordinal);
-}
-
-static struct xb_gpu_outcome max_pitch(int ordinal, int *bytes)
-{
-    return XB_CUDA_CALL(cudaDeviceGetAttribute, bytes, cudaDevAttrMaxPitch, ordinal);
-}
-
-static struct xb_gpu_outcome memory_info(size_t *free_bytes, size_t *total)
-{
-    return XB_CUDA_CALL(cudaMemGetInfo, free_bytes, total);
-}
-
-static struct xb_gpu_outcome allocate(void **address, size_t bytes)
-{
-    return XB_CUDA_CALL(cudaMalloc, address, bytes);
-}
+ADAPTER(set_device, (int ordinal), cudaSetDevice, ordinal)
+ATTRIBUTE(clock_rate, cudaDevAttrClockRate)
+ATTRIBUTE(multiprocessors, cudaDevAttrMultiProcessorCount)
+ATTRIBUTE(max_pitch, cudaDevAttrMaxPitch)
+ADAPTER(memory_info, (size_t * free_bytes, size_t *total), cudaMemGetInfo, free_bytes, total)
+ADAPTER(allocate, (void **address, size_t bytes), cudaMalloc, address, bytes)
 
 static struct xb_gpu_outcome release(void *address)
 {
@@ -86,32 +71,14 @@ static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb
     return XB_CUDA_CALL(cudaHostAlloc, address, bytes, flags);
 }
 
-static struct xb_gpu_outcome release_host(void *address)
-{
-    return XB_CUDA_CALL(cudaFreeHost, address);
-}
-
-static struct xb_gpu_outcome register_host(void *address, size_t bytes, bool mapped)
-{
-    return XB_CUDA_CALL(cudaHostRegister, address, bytes,
-                        mapped ? cudaHostRegisterMapped | cudaHostRegisterPortable
-                               : cudaHostRegisterDefault);
-}
-
-static struct xb_gpu_outcome unregister_host(void *address)
-{
-    return XB_CUDA_CALL(cudaHostUnregister, address);
-}
-
-static struct xb_gpu_outcome device_pointer(void **seen, void *host_address)
-{
-    return XB_CUDA_CALL(cudaHostGetDevicePointer, seen, host_address, 0);
-}
-
-static struct xb_gpu_outcome allocate_managed(void **address, size_t bytes)
-{
-    return XB_CUDA_CALL(cudaMallocManaged, address, bytes, cudaMemAttachGlobal);
-}
+ADAPTER(release_host, (void *address), cudaFreeHost, address)
+ADAPTER(register_host, (void *address, size_t bytes, bool mapped), cudaHostRegister, address, bytes,
+        mapped ? cudaHostRegisterMapped | cudaHostRegisterPortable : cudaHostRegisterDefault)
+ADAPTER(unregister_host, (void *address), cudaHostUnregister, address)
+ADAPTER(device_pointer, (void **seen, void *host_address), cudaHostGetDevicePointer, seen,
+        host_address, 0)
+ADAPTER(allocate_managed, (void **address, size_t bytes), cudaMallocManaged, address, bytes,
+        cudaMemAttachGlobal)
 
 static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
                                     int location)
@@ -123,26 +90,12 @@ static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_g
     return XB_CUDA_CALL(cudaMemAdvise, address, bytes, native, native_location_of(location));
 }
 
-static struct xb_gpu_outcome prefetch(const void *address, size_t bytes, int location, void *stream)
-{
-    return XB_CUDA_CALL(cudaMemPrefetchAsync, address, bytes, native_location_of(location),
-                        PREFETCH_FLAGS stream);
-}
-
-static struct xb_gpu_outcome open_stream(void **stream)
-{
-    return XB_CUDA_CALL(cudaStreamCreateWithFlags, (cudaStream_t *)stream, cudaStreamNonBlocking);
-}
-
-static struct xb_gpu_outcome close_stream(void *stream)
-{
-    return XB_CUDA_CALL(cudaStreamDestroy, stream);
-}
-
-static struct xb_gpu_outcome wait_for_stream(void *stream)
-{
-    return XB_CUDA_CALL(cudaStreamSynchronize, stream);
-}
+ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
+        cudaMemPrefetchAsync, address, bytes, native_location_of(location), PREFETCH_FLAGS stream)
+ADAPTER(open_stream, (void **stream), cudaStreamCreateWithFlags, (cudaStream_t *)stream,
+        cudaStreamNonBlocking)
+ADAPTER(close_stream, (void *stream), cudaStreamDestroy, stream)
+ADAPTER(wait_for_stream, (void *stream), cudaStreamSynchronize, stream)
 
 static struct xb_gpu_outcome stream_wait_event(void *stream, void *event)
 {
@@ -181,11 +134,8 @@ static enum cudaMemcpyKind kind_of(enum xb_gpu_way way)
                                    : cudaMemcpyDeviceToDevice;
 }
 
-static struct xb_gpu_outcome copy(void *target, const void *source, size_t bytes,
-                                  enum xb_gpu_way way, void *stream)
-{
-    return XB_CUDA_CALL(cudaMemcpyAsync, target, source, bytes, kind_of(way), stream);
-}
+ADAPTER(copy, (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),
+        cudaMemcpyAsync, target, source, bytes, kind_of(way), stream)
 
 /*
  * CUDA has this function since 12.8, and without the index of the failed copy since 13.0. Its
@@ -216,75 +166,34 @@ static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *
 #define COPY_BATCH NULL
 #endif
 
-static struct xb_gpu_outcome copy_rows(void *target, size_t target_pitch, const void *source,
-                                       size_t source_pitch, size_t bytes, size_t count,
-                                       enum xb_gpu_way way, void *stream)
-{
-    return XB_CUDA_CALL(cudaMemcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count,
-                        kind_of(way), stream);
-}
+ADAPTER(copy_rows,
+        (void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t bytes,
+         size_t count, enum xb_gpu_way way, void *stream),
+        cudaMemcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count, kind_of(way),
+        stream)
 
-/* In this mode only the calling thread's own calls are kept from breaking the capture; other
- * threads may use other devices meanwhile. */
-static struct xb_gpu_outcome begin_capture(void *stream)
-{
-    return XB_CUDA_CALL(cudaStreamBeginCapture, stream, cudaStreamCaptureModeThreadLocal);
-}
-
-static struct xb_gpu_outcome end_capture(void *stream, void **graph)
-{
-    return XB_CUDA_CALL(cudaStreamEndCapture, stream, (cudaGraph_t *)graph);
-}
+ADAPTER(begin_capture, (void *stream), cudaStreamBeginCapture, stream,
+        cudaStreamCaptureModeThreadLocal)
+ADAPTER(end_capture, (void *stream, void **graph), cudaStreamEndCapture, stream,
+        (cudaGraph_t *)graph)
 
 /* cudaGraphInstantiate has other parameters in CUDA 11. */
-static struct xb_gpu_outcome instantiate(void **executable, void *graph)
-{
-    return XB_CUDA_CALL(cudaGraphInstantiateWithFlags, (cudaGraphExec_t *)executable, graph, 0);
-}
-
-static struct xb_gpu_outcome launch_graph(void *executable, void *stream)
-{
-    return XB_CUDA_CALL(cudaGraphLaunch, executable, stream);
-}
-
-static struct xb_gpu_outcome release_graph(void *graph)
-{
-    return XB_CUDA_CALL(cudaGraphDestroy, graph);
-}
-
-static struct xb_gpu_outcome release_executable(void *executable)
-{
-    return XB_CUDA_CALL(cudaGraphExecDestroy, executable);
-}
-
-static struct xb_gpu_outcome copy_peer(void *target, int target_ordinal, const void *source,
-                                       int source_ordinal, size_t bytes, void *stream)
-{
-    return XB_CUDA_CALL(cudaMemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes,
-                        stream);
-}
-
-static struct xb_gpu_outcome launch(void *kernel, unsigned blocks, unsigned threads,
-                                    void **arguments, void *stream)
-{
-    return XB_CUDA_CALL(cudaLaunchKernel, kernel, ((struct dim3){blocks, 1, 1}),
-                        ((struct dim3){threads, 1, 1}), arguments, 0, stream);
-}
-
-static struct xb_gpu_outcome can_access_peer(int *can_access, int ordinal, int other)
-{
-    return XB_CUDA_CALL(cudaDeviceCanAccessPeer, can_access, ordinal, other);
-}
-
-static struct xb_gpu_outcome open_peer(int other)
-{
-    return XB_CUDA_CALL(cudaDeviceEnablePeerAccess, other, 0);
-}
-
-static struct xb_gpu_outcome close_peer(int other)
-{
-    return XB_CUDA_CALL(cudaDeviceDisablePeerAccess, other);
-}
+ADAPTER(instantiate, (void **executable, void *graph), cudaGraphInstantiateWithFlags,
+        (cudaGraphExec_t *)executable, graph, 0)
+ADAPTER(launch_graph, (void *executable, void *stream), cudaGraphLaunch, executable, stream)
+ADAPTER(release_graph, (void *graph), cudaGraphDestroy, graph)
+ADAPTER(release_executable, (void *executable), cudaGraphExecDestroy, executable)
+ADAPTER(copy_peer,
+        (void *target, int target_ordinal, const void *source, int source_ordinal, size_t bytes,
+         void *stream),
+        cudaMemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes, stream)
+ADAPTER(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream),
+        cudaLaunchKernel, kernel, ((struct dim3){blocks, 1, 1}), ((struct dim3){threads, 1, 1}),
+        arguments, 0, stream)
+ADAPTER(can_access_peer, (int *can_access, int ordinal, int other), cudaDeviceCanAccessPeer,
+        can_access, ordinal, other)
+ADAPTER(open_peer, (int other), cudaDeviceEnablePeerAccess, other, 0)
+ADAPTER(close_peer, (int other), cudaDeviceDisablePeerAccess, other)
 
 /* The kernels are part of the program. Asking for a kernel's attributes makes the runtime load it.
  */
@@ -311,7 +220,7 @@ static void unload_kernels(struct xb_gpu_device *device)
 }
 
 const struct xb_gpu_runtime xb_cuda_runtime = {
-    .name = "CUDA",
+    XB_GPU_RUNTIME("CUDA"),
     .hold_is_proven = true,  /* bench/hold_depth.c, bench/results/h200/hold-depth.json */
     .batch_is_proven = true, /* the contract tests, on an H200 */
     .out_of_memory = cudaErrorMemoryAllocation,
@@ -320,44 +229,7 @@ const struct xb_gpu_runtime xb_cuda_runtime = {
     .not_supported = cudaErrorNotSupported,
     .error_name = error_name,
     .error_text = error_text,
-    .set_device = set_device,
-    .clock_rate = clock_rate,
-    .multiprocessors = multiprocessors,
-    .max_pitch = max_pitch,
-    .memory_info = memory_info,
-    .allocate = allocate,
-    .release = release,
-    .allocate_host = allocate_host,
-    .release_host = release_host,
-    .register_host = register_host,
-    .unregister_host = unregister_host,
-    .device_pointer = device_pointer,
-    .allocate_managed = allocate_managed,
-    .advise = advise,
-    .prefetch = prefetch,
-    .open_stream = open_stream,
-    .close_stream = close_stream,
-    .wait_for_stream = wait_for_stream,
-    .stream_wait_event = stream_wait_event,
-    .open_event = open_event,
-    .close_event = close_event,
-    .record_event = record_event,
-    .wait_for_event = wait_for_event,
-    .elapsed = elapsed,
-    .copy = copy,
     .copy_batch = COPY_BATCH,
-    .copy_rows = copy_rows,
-    .begin_capture = begin_capture,
-    .end_capture = end_capture,
-    .instantiate = instantiate,
-    .launch_graph = launch_graph,
-    .release_graph = release_graph,
-    .release_executable = release_executable,
-    .copy_peer = copy_peer,
-    .launch = launch,
-    .can_access_peer = can_access_peer,
-    .open_peer = open_peer,
-    .close_peer = close_peer,
     .load_kernels = load_kernels,
     .unload_kernels = unload_kernels,
 };

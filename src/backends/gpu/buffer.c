@@ -58,10 +58,9 @@ static enum xb_status allocate_device(struct gpu_buffer *buffer, struct xb_error
         error, runtime, runtime->allocate(&buffer->address, whole_blocks(buffer->base.bytes)),
         "cannot allocate %llu bytes of device memory; try a smaller --size",
         (unsigned long long)buffer->base.bytes);
-    if (status != XB_OK)
-        return status;
-    buffer->kernel_address = buffer->address;
-    return XB_OK;
+    if (status == XB_OK)
+        buffer->kernel_address = buffer->address;
+    return status;
 }
 
 /* Check for free host memory before pinning any, here and below: the machine suffers if more is
@@ -112,9 +111,9 @@ enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
         return XB_OK;
     }
     enum xb_status status = xb_gpu_select(device, error);
-    if (status != XB_OK)
-        return status;
-    return find_mapping((const struct gpu_buffer *)buffer, device, address, error);
+    return status != XB_OK
+               ? status
+               : find_mapping((const struct gpu_buffer *)buffer, device, address, error);
 }
 
 static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error *error)
@@ -179,10 +178,9 @@ static enum xb_status allocate_managed(struct gpu_buffer *buffer, struct xb_erro
         XB_GPU(error, runtime, runtime->allocate_managed(&buffer->address, whole_blocks(bytes)),
                "cannot allocate %llu bytes of managed memory; try a smaller --size",
                (unsigned long long)bytes);
-    if (status != XB_OK)
-        return status;
-    buffer->kernel_address = buffer->address;
-    return XB_OK;
+    if (status == XB_OK)
+        buffer->kernel_address = buffer->address;
+    return status;
 }
 
 /* Refuses a kind of memory that the device does not have. */
@@ -204,9 +202,8 @@ static enum xb_status check_kind(const struct xb_device *device, enum xb_memory 
 static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error *error)
 {
     enum xb_status status = check_kind(buffer->base.device, buffer->base.memory, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_select(buffer->base.device, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(buffer->base.device, error);
     if (status != XB_OK)
         return status;
     switch (buffer->base.memory) {

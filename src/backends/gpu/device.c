@@ -29,6 +29,14 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
                         runtime->error_text(outcome.code));
 }
 
+struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const char *what)
+{
+    struct xb_probe_check *check = &probe->checks[probe->check_count++];
+    check->ok = ok;
+    snprintf(check->what, sizeof check->what, "%s", what);
+    return check;
+}
+
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error)
 {
     const struct xb_gpu_device *selected = xb_gpu_device_of(device);
@@ -109,12 +117,11 @@ static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct x
         XB_GPU(error, runtime,
                runtime->allocate((void **)&device->device_result, sizeof *device->device_result),
                "no memory on %s device %u for the outcome of a check", runtime->name, index);
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, runtime,
-                    runtime->allocate_host((void **)&device->host_result,
-                                           sizeof *device->host_result, XB_MEMORY_PINNED),
-                    "no pinned memory for the outcome of a check");
+    if (status == XB_OK)
+        status = XB_GPU(error, runtime,
+                        runtime->allocate_host((void **)&device->host_result,
+                                               sizeof *device->host_result, XB_MEMORY_PINNED),
+                        "no pinned memory for the outcome of a check");
     if (status != XB_OK)
         return status;
     if (runtime->hold_is_proven || (device->base.info.capabilities & XB_CAP_HOLD) == 0)
@@ -132,10 +139,9 @@ static enum xb_status read_max_pitch(struct xb_gpu_device *device, struct xb_err
         XB_GPU(error, runtime, runtime->max_pitch(device->ordinal, &bytes),
                "cannot read how far apart the rows of a copy on %s device %u may be", runtime->name,
                device->base.info.index);
-    if (status != XB_OK)
-        return status;
-    device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
-    return XB_OK;
+    if (status == XB_OK)
+        device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
+    return status;
 }
 
 static enum xb_status prepare_kernels(struct xb_gpu_device *device, struct xb_error *error)
@@ -149,9 +155,7 @@ static enum xb_status prepare_kernels(struct xb_gpu_device *device, struct xb_er
         go_without_kernels(&device->base.info, error->message);
         return XB_OK;
     }
-    if (status != XB_OK)
-        return status;
-    return prepare_for_kernels(device, error);
+    return status != XB_OK ? status : prepare_for_kernels(device, error);
 }
 
 /* Creates the context, loads the kernels, and tries what only a trial shows. */
@@ -206,8 +210,7 @@ enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_byt
     status =
         XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
                "cannot read the free memory of %s device %u", runtime->name, device->info.index);
-    if (status != XB_OK)
-        return status;
-    *free_bytes = free_now;
-    return XB_OK;
+    if (status == XB_OK)
+        *free_bytes = free_now;
+    return status;
 }

@@ -11,7 +11,7 @@
 
 #include "kernels.h"
 
-#include "xferbench/backend.h"
+#include "backends/slots.h"
 
 /* The result of a call of the runtime. 0 is success for every vendor. */
 struct xb_gpu_outcome {
@@ -45,6 +45,64 @@ enum xb_gpu_order {
     XB_GPU_ORDER_UNSAID /* for a runtime that refuses to be told: then it is the stream's */
 };
 
+/* Calls of a vendor's runtime, by the slot of struct xb_gpu_runtime and its parameters. */
+#define XB_GPU_CALLS(X)                                                                            \
+    X(set_device, (int ordinal))                                                                   \
+    X(clock_rate, (int ordinal, int *kilohertz))                                                   \
+    /* NVIDIA calls them streaming multiprocessors, AMD compute units. */                          \
+    X(multiprocessors, (int ordinal, int *count))                                                  \
+    /* The most that rows may be apart. NULL where copy_rows is. */                                \
+    X(max_pitch, (int ordinal, int *bytes))                                                        \
+    X(memory_info, (size_t * free_bytes, size_t * total))                                          \
+    X(allocate, (void **address, size_t bytes))                                                    \
+    /* Also for memory from allocate_managed. */                                                   \
+    X(release, (void *address))                                                                    \
+    /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */                                            \
+    X(allocate_host, (void **address, size_t bytes, enum xb_memory memory))                        \
+    X(release_host, (void *address))                                                               \
+    /* `mapped`: so that kernels of every device reach it. */                                      \
+    X(register_host, (void *address, size_t bytes, bool mapped))                                   \
+    X(unregister_host, (void *address))                                                            \
+    X(device_pointer, (void **seen, void *host_address))                                           \
+    X(allocate_managed, (void **address, size_t bytes))                                            \
+    X(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location))        \
+    X(prefetch, (const void *address, size_t bytes, int location, void *stream))                   \
+    X(open_stream, (void **stream))                                                                \
+    X(close_stream, (void *stream))                                                                \
+    X(wait_for_stream, (void *stream))                                                             \
+    X(stream_wait_event, (void *stream, void *event))                                              \
+    X(open_event, (void **event))                                                                  \
+    X(close_event, (void *event))                                                                  \
+    X(record_event, (void *event, void *stream))                                                   \
+    /* Returns at once for an event that was never recorded. */                                    \
+    X(wait_for_event, (void *event))                                                               \
+    X(elapsed, (float *milliseconds, void *start, void *stop))                                     \
+    X(copy, (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream))   \
+    /* `count` rows of `bytes`. NULL where the backend has no such capability. */                  \
+    X(copy_rows, (void *target, size_t target_pitch, const void *source, size_t source_pitch,      \
+                  size_t bytes, size_t count, enum xb_gpu_way way, void *stream))                  \
+    /* What is enqueued between the two goes into a graph and does not run. The calling thread     \
+     * alone is concerned: others may use other devices meanwhile. NULL, all six, where the        \
+     * backend has no such capability. */                                                          \
+    X(begin_capture, (void *stream))                                                               \
+    X(end_capture, (void *stream, void **graph))                                                   \
+    X(instantiate, (void **executable, void *graph))                                               \
+    X(launch_graph, (void *executable, void *stream))                                              \
+    X(release_graph, (void *graph))                                                                \
+    X(release_executable, (void *executable))                                                      \
+    X(copy_peer, (void *target, int target_ordinal, const void *source, int source_ordinal,        \
+                  size_t bytes, void *stream))                                                     \
+    X(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream))   \
+    X(can_access_peer, (int *can_access, int ordinal, int other))                                  \
+    X(open_peer, (int other))                                                                      \
+    X(close_peer, (int other))
+/* NOLINTBEGIN(bugprone-macro-parentheses) */
+#define XB_GPU_DECLARE_CALL(slot, parameters) struct xb_gpu_outcome(*slot) parameters;
+#define XB_GPU_FILL_CALL(slot, parameters) .slot = slot,
+/* NOLINTEND(bugprone-macro-parentheses) */
+/* The head of a runtime's table: its name, and the calls as static functions named as the slots. */
+#define XB_GPU_RUNTIME(called) XB_GPU_CALLS(XB_GPU_FILL_CALL).name = called
+
 /*
  * One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
  * Handles of streams, events and kernels are pointers for every vendor. If a runtime is opened at
@@ -65,67 +123,11 @@ struct xb_gpu_runtime {
     const char *(*error_name)(int code);
     const char *(*error_text)(int code);
 
-    struct xb_gpu_outcome (*set_device)(int ordinal);
-    struct xb_gpu_outcome (*clock_rate)(int ordinal, int *kilohertz);
-    /* NVIDIA calls them streaming multiprocessors, AMD compute units. */
-    struct xb_gpu_outcome (*multiprocessors)(int ordinal, int *count);
-    /* The most that rows may be apart. NULL where copy_rows is. */
-    struct xb_gpu_outcome (*max_pitch)(int ordinal, int *bytes);
-    struct xb_gpu_outcome (*memory_info)(size_t *free_bytes, size_t *total);
-
-    struct xb_gpu_outcome (*allocate)(void **address, size_t bytes);
-    struct xb_gpu_outcome (*release)(void *address); /* also for memory from allocate_managed */
-    /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */
-    struct xb_gpu_outcome (*allocate_host)(void **address, size_t bytes, enum xb_memory memory);
-    struct xb_gpu_outcome (*release_host)(void *address);
-    /* `mapped`: so that kernels of every device reach it. */
-    struct xb_gpu_outcome (*register_host)(void *address, size_t bytes, bool mapped);
-    struct xb_gpu_outcome (*unregister_host)(void *address);
-    struct xb_gpu_outcome (*device_pointer)(void **seen, void *host_address);
-
-    struct xb_gpu_outcome (*allocate_managed)(void **address, size_t bytes);
-    struct xb_gpu_outcome (*advise)(const void *address, size_t bytes, enum xb_gpu_advice advice,
-                                    int location);
-    struct xb_gpu_outcome (*prefetch)(const void *address, size_t bytes, int location,
-                                      void *stream);
-
-    struct xb_gpu_outcome (*open_stream)(void **stream);
-    struct xb_gpu_outcome (*close_stream)(void *stream);
-    struct xb_gpu_outcome (*wait_for_stream)(void *stream);
-    struct xb_gpu_outcome (*stream_wait_event)(void *stream, void *event);
-    struct xb_gpu_outcome (*open_event)(void **event);
-    struct xb_gpu_outcome (*close_event)(void *event);
-    struct xb_gpu_outcome (*record_event)(void *event, void *stream);
-    /* Returns at once for an event that was never recorded. */
-    struct xb_gpu_outcome (*wait_for_event)(void *event);
-    struct xb_gpu_outcome (*elapsed)(float *milliseconds, void *start, void *stop);
-
-    struct xb_gpu_outcome (*copy)(void *target, const void *source, size_t bytes,
-                                  enum xb_gpu_way way, void *stream);
     /* Makes all of the copies, one before or after another. NULL where the runtime this was built
      * with has no such call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
                                         enum xb_gpu_order order, void *stream);
-    /* `count` rows of `bytes`. NULL where the backend has no such capability. */
-    struct xb_gpu_outcome (*copy_rows)(void *target, size_t target_pitch, const void *source,
-                                       size_t source_pitch, size_t bytes, size_t count,
-                                       enum xb_gpu_way way, void *stream);
-    /* What is enqueued between the two goes into a graph and does not run. The calling thread alone
-     * is concerned. NULL, all six, where the backend has no such capability. */
-    struct xb_gpu_outcome (*begin_capture)(void *stream);
-    struct xb_gpu_outcome (*end_capture)(void *stream, void **graph);
-    struct xb_gpu_outcome (*instantiate)(void **executable, void *graph);
-    struct xb_gpu_outcome (*launch_graph)(void *executable, void *stream);
-    struct xb_gpu_outcome (*release_graph)(void *graph);
-    struct xb_gpu_outcome (*release_executable)(void *executable);
-    struct xb_gpu_outcome (*copy_peer)(void *target, int target_ordinal, const void *source,
-                                       int source_ordinal, size_t bytes, void *stream);
-    struct xb_gpu_outcome (*launch)(void *kernel, unsigned blocks, unsigned threads,
-                                    void **arguments, void *stream);
-
-    struct xb_gpu_outcome (*can_access_peer)(int *can_access, int ordinal, int other);
-    struct xb_gpu_outcome (*open_peer)(int other);
-    struct xb_gpu_outcome (*close_peer)(int other);
+    XB_GPU_CALLS(XB_GPU_DECLARE_CALL)
 
     /*
      * Fills device->kernels. Returns XB_ERR_UNSUPPORTED with the reason if this device cannot run
@@ -169,13 +171,11 @@ enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime
 #define XB_GPU(error, runtime, outcome, ...)                                                       \
     xb_gpu_status((error), (runtime), (outcome), __FILE__, __LINE__, __VA_ARGS__)
 
-/* probe.c */
+/* device.c */
 
 /* Adds a line to the probe. XB_GPU_FOUND writes what was found. */
 struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const char *what);
 #define XB_GPU_FOUND(check, ...) snprintf((check)->found, sizeof(check)->found, __VA_ARGS__)
-
-/* device.c */
 
 /* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
@@ -184,17 +184,8 @@ enum xb_status xb_gpu_device_open(const struct xb_backend *backend,
                                   const struct xb_gpu_runtime *runtime,
                                   const struct xb_device_info *info, struct xb_device **device,
                                   struct xb_error *error);
-void xb_gpu_device_close(struct xb_device *device);
-enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_bytes,
-                                    struct xb_error *error);
 
 /* buffer.c */
-enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory memory,
-                                      uint64_t bytes, struct xb_buffer **buffer,
-                                      struct xb_error *error);
-enum xb_status xb_gpu_buffer_register(struct xb_device *device, void *address, uint64_t bytes,
-                                      struct xb_buffer **buffer, struct xb_error *error);
-void xb_gpu_buffer_free(struct xb_buffer *buffer);
 /* The address for copies: the device pointer of a DEVICE buffer, the host address of any other. */
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
 /* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
@@ -207,30 +198,15 @@ enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
 bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer);
 void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised);
 
-/* managed.c */
-enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
-                                    struct xb_error *error);
-enum xb_status xb_gpu_queue_prefetch(struct xb_queue *queue, struct xb_buffer *buffer,
-                                     uint64_t bytes, bool to_device, struct xb_error *error);
-
 /* queue.c */
 struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
 void *xb_gpu_stream(const struct xb_queue *queue);
-enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **queue,
-                                 struct xb_error *error);
-void xb_gpu_queue_close(struct xb_queue *queue);
-enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *target,
-                                 uint64_t target_offset, struct xb_buffer *source,
-                                 uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 /* Which way the copies between two buffers go. */
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source);
 /* One copy as the runtime makes it. Checks no rule of the slots, and does not select the device. */
 enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t target_offset,
                            struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
                            struct xb_error *error);
-enum xb_status xb_gpu_queue_wait_event(struct xb_queue *queue, struct xb_event *event,
-                                       struct xb_error *error);
-enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error);
 
 /* hold.c */
 struct xb_gpu_hold {
@@ -249,8 +225,6 @@ bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
  * runtime promises. If not, the device loses the capability and gets the reason; that is no error.
  */
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
-enum xb_status xb_gpu_queue_hold(struct xb_queue *queue, struct xb_error *error);
-void xb_gpu_queue_release(struct xb_queue *queue);
 
 /* device.c: refuses what needs a capability that the device lacks. `what` follows "device 0 has".
  */
@@ -258,40 +232,9 @@ enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capabilit
                               struct xb_error *error);
 
 /* event.c */
-enum xb_status xb_gpu_event_open(struct xb_device *device, struct xb_event **event,
-                                 struct xb_error *error);
-void xb_gpu_event_close(struct xb_event *event);
-enum xb_status xb_gpu_event_record(struct xb_event *event, struct xb_queue *queue,
-                                   struct xb_error *error);
-enum xb_status xb_gpu_event_wait(struct xb_event *event, struct xb_error *error);
-enum xb_status xb_gpu_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
-                                    struct xb_error *error);
 void *xb_gpu_event(const struct xb_event *event);
 
-/* launch.c: the slots that run kernels */
-enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                 struct xb_pattern pattern, struct xb_error *error);
-enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                  struct xb_pattern pattern, struct xb_mismatch *mismatch,
-                                  struct xb_error *error);
-enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
-                                        uint64_t target_offset, struct xb_buffer *source,
-                                        uint64_t source_offset, uint64_t bytes,
-                                        enum xb_access access, unsigned together,
-                                        struct xb_error *error);
-enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t offset, uint64_t bytes, uint64_t steps,
-                                    struct xb_error *error);
-enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                  enum xb_access access, struct xb_error *error);
-enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chain,
-                                  struct xb_buffer *cursor, uint64_t loads, unsigned turn,
-                                  struct xb_error *error);
-enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
-                                   struct xb_error *error);
-enum xb_status xb_gpu_queue_digest(struct xb_queue *queue, struct xb_buffer *buffer,
-                                   uint64_t offset, uint64_t bytes, struct xb_buffer *target,
-                                   uint64_t target_offset, struct xb_error *error);
+/* launch.c */
 /* Launches the kernel for pieces. The list is in device memory, none of its pieces is longer than
  * XB_GPU_PIECE_BYTES, and the addresses are those for kernels. */
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
@@ -301,20 +244,9 @@ enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
                                   struct xb_error *error);
 
-/* pieces.c: many copies at once */
-enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *target,
-                                  struct xb_buffer *source, const struct xb_piece *pieces,
-                                  size_t count, struct xb_pieces **list, struct xb_error *error);
-void xb_gpu_pieces_close(struct xb_pieces *list);
+/* pieces.c */
 /* The pieces as they were given. */
 const struct xb_piece *xb_gpu_pieces_of(const struct xb_pieces *list);
-enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
-                                        struct xb_error *error);
-enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
-                                          unsigned blocks, struct xb_error *error);
-enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
-                                      struct xb_rows source, uint64_t bytes, uint64_t count,
-                                      struct xb_error *error);
 
 /* batch.c */
 /*
@@ -324,13 +256,6 @@ enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows tar
  */
 enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
 
-/* graph.c */
-enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
-                                 struct xb_graph **graph, struct xb_error *error);
-void xb_gpu_graph_close(struct xb_graph *graph);
-enum xb_status xb_gpu_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
-                                  struct xb_error *error);
-
 /* by_host.c: filling and checking for a device that cannot run kernels */
 enum xb_status xb_gpu_fill_by_host(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                    struct xb_pattern pattern, struct xb_error *error);
@@ -338,37 +263,23 @@ enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *bu
                                     uint64_t bytes, struct xb_pattern pattern,
                                     struct xb_mismatch *mismatch, struct xb_error *error);
 
-/* peer.c: the slots for peers, and a helper for a backend's peer_info */
+/* peer.c: for a backend's peer_info */
 enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
                                   unsigned other, bool *can_access, struct xb_error *error);
-enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,
-                                struct xb_error *error);
-void xb_gpu_peer_close(struct xb_device *device, struct xb_device *other);
-enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *target,
-                                      uint64_t target_offset, struct xb_buffer *source,
-                                      uint64_t source_offset, uint64_t bytes,
-                                      struct xb_error *error);
 
 /* The slots of a backend's table that are the same for every vendor. */
-#define XB_GPU_SLOTS                                                                               \
-    .device_close = xb_gpu_device_close, .device_memory = xb_gpu_device_memory,                    \
-    .buffer_allocate = xb_gpu_buffer_allocate, .buffer_register = xb_gpu_buffer_register,          \
-    .buffer_advise = xb_gpu_buffer_advise, .buffer_free = xb_gpu_buffer_free,                      \
-    .queue_open = xb_gpu_queue_open, .queue_close = xb_gpu_queue_close,                            \
-    .queue_copy = xb_gpu_queue_copy, .queue_fill = xb_gpu_queue_fill,                              \
-    .queue_check = xb_gpu_queue_check, .queue_kernel_copy = xb_gpu_queue_kernel_copy,              \
-    .queue_compute = xb_gpu_queue_compute, .queue_chain = xb_gpu_queue_chain,                      \
-    .queue_chase = xb_gpu_queue_chase, .queue_prefetch = xb_gpu_queue_prefetch,                    \
-    .queue_hold = xb_gpu_queue_hold, .queue_release = xb_gpu_queue_release,                        \
-    .queue_wait_event = xb_gpu_queue_wait_event, .queue_wait = xb_gpu_queue_wait,                  \
-    .event_open = xb_gpu_event_open, .event_close = xb_gpu_event_close,                            \
-    .event_record = xb_gpu_event_record, .event_wait = xb_gpu_event_wait,                          \
-    .event_elapsed = xb_gpu_event_elapsed, .pieces_open = xb_gpu_pieces_open,                      \
-    .pieces_close = xb_gpu_pieces_close, .queue_copy_pieces = xb_gpu_queue_copy_pieces,            \
-    .queue_kernel_pieces = xb_gpu_queue_kernel_pieces, .graph_open = xb_gpu_graph_open,            \
-    .graph_close = xb_gpu_graph_close, .queue_graph = xb_gpu_queue_graph,                          \
-    .queue_copy_rows = xb_gpu_queue_copy_rows, .queue_decode = xb_gpu_queue_decode,                \
-    .queue_digest = xb_gpu_queue_digest, .peer_open = xb_gpu_peer_open,                            \
-    .peer_close = xb_gpu_peer_close, .queue_copy_peer = xb_gpu_queue_copy_peer
+#define XB_GPU_SLOTS(X, prefix)                                                                    \
+    XB_QUEUE_SLOTS(X, prefix)                                                                      \
+    X(prefix, device_close)                                                                        \
+    X(prefix, device_memory)                                                                       \
+    X(prefix, buffer_allocate)                                                                     \
+    X(prefix, buffer_register)                                                                     \
+    X(prefix, buffer_advise)                                                                       \
+    X(prefix, buffer_free)                                                                         \
+    X(prefix, queue_prefetch)                                                                      \
+    X(prefix, peer_open)                                                                           \
+    X(prefix, peer_close)                                                                          \
+    X(prefix, queue_copy_peer)
+XB_GPU_SLOTS(XB_DECLARE_SLOT, xb_gpu_)
 
 #endif

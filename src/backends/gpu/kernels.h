@@ -24,38 +24,35 @@ struct xb_gpu_check {
     unsigned long long first_offset;
 };
 
-/* All kernels, and below their names in kernels.cuh. Add a new one to both lists and to
- * src/backends/cuda/kernels.cu. */
-enum xb_gpu_kernel {
-    XB_GPU_FILL,
-    XB_GPU_CHECK,
-    XB_GPU_HOLD,
-    XB_GPU_COPY_WIDE,    /* sequential, 16 bytes for each access */
-    XB_GPU_COPY_WORDS,   /* sequential, 8 bytes for each access */
-    XB_GPU_COPY_STRIDED, /* 8 bytes for each access */
-    XB_GPU_COPY_RANDOM,  /* 8 bytes for each access */
-    XB_GPU_COMPUTE,
-    XB_GPU_CHAIN,
-    XB_GPU_CHASE,
-    XB_GPU_PIECES,
-    XB_GPU_WIDEN_FP16, /* the decoders, in the order of enum xb_format */
-    XB_GPU_WIDEN_BF16,
-    XB_GPU_WIDEN_INT8,
-    XB_GPU_WIDEN_FP8,
-    XB_GPU_FOR,
-    XB_GPU_LZ4,
-    XB_GPU_CLEAR,
-    XB_GPU_DIGEST
-};
-#define XB_GPU_KERNELS 19
+/* All kernels: XB_GPU_FILL is xb_kernel_fill of kernels.cuh. */
+#define XB_GPU_KERNEL_LIST(X)                                                                      \
+    X(FILL, fill)                                                                                  \
+    X(CHECK, check)                                                                                \
+    X(HOLD, hold)                                                                                  \
+    /* Sequential: 16 and 8 bytes for each access; in another order 8 bytes. */                    \
+    X(COPY_WIDE, copy_wide)                                                                        \
+    X(COPY_WORDS, copy_words)                                                                      \
+    X(COPY_STRIDED, copy_strided)                                                                  \
+    X(COPY_RANDOM, copy_random)                                                                    \
+    X(COMPUTE, compute)                                                                            \
+    X(CHAIN, chain)                                                                                \
+    X(CHASE, chase)                                                                                \
+    X(PIECES, pieces)                                                                              \
+    /* The decoders, in the order of enum xb_format. */                                            \
+    X(WIDEN_FP16, widen_fp16)                                                                      \
+    X(WIDEN_BF16, widen_bf16)                                                                      \
+    X(WIDEN_INT8, widen_int8)                                                                      \
+    X(WIDEN_FP8, widen_fp8)                                                                        \
+    X(FOR, for)                                                                                    \
+    X(LZ4, lz4)                                                                                    \
+    X(CLEAR, clear)                                                                                \
+    X(DIGEST, digest)
+#define XB_GPU_KERNEL_NUMBER(NAME, name) XB_GPU_##NAME,
+enum xb_gpu_kernel { XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NUMBER) XB_GPU_KERNELS };
+#define XB_GPU_KERNEL_NAME(NAME, name) "xb_kernel_" #name,
 #define XB_GPU_KERNEL_NAMES                                                                        \
     {                                                                                              \
-        "xb_kernel_fill", "xb_kernel_check", "xb_kernel_hold", "xb_kernel_copy_wide",              \
-            "xb_kernel_copy_words", "xb_kernel_copy_strided", "xb_kernel_copy_random",             \
-            "xb_kernel_compute", "xb_kernel_chain", "xb_kernel_chase", "xb_kernel_pieces",         \
-            "xb_kernel_widen_fp16", "xb_kernel_widen_bf16", "xb_kernel_widen_int8",                \
-            "xb_kernel_widen_fp8", "xb_kernel_for", "xb_kernel_lz4", "xb_kernel_clear",            \
-            "xb_kernel_digest"                                                                     \
+        XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NAME)                                                     \
     }
 
 /* Threads in a block of every kernel except the hold, the chase and the clear, which have one, and

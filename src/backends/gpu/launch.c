@@ -147,17 +147,15 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
 {
     enum xb_status status =
         xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = check_kernels(queue->device, error);
+    if (status == XB_OK)
+        status = check_kernels(queue->device, error);
     if (status != XB_OK)
         return status;
     void *to = NULL;
     void *from = NULL;
     status = xb_gpu_find_kernel_address(queue->device, target, &to, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_find_kernel_address(queue->device, source, &from, error);
+    if (status == XB_OK)
+        status = xb_gpu_find_kernel_address(queue->device, source, &from, error);
     if (status != XB_OK)
         return status;
     to = (char *)to + target_offset;
@@ -180,9 +178,8 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
                                     struct xb_error *error)
 {
     enum xb_status status = xb_compute_check(buffer, offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = check_kernels(queue->device, error);
+    if (status == XB_OK)
+        status = check_kernels(queue->device, error);
     if (status != XB_OK)
         return status;
     char *memory = (char *)xb_gpu_kernel_address(buffer) + offset;
@@ -222,9 +219,8 @@ enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buff
                                   enum xb_access access, struct xb_error *error)
 {
     enum xb_status status = xb_chain_check(queue, buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = check_kernels(queue->device, error);
+    if (status == XB_OK)
+        status = check_kernels(queue->device, error);
     if (status != XB_OK)
         return status;
     void *memory = xb_gpu_kernel_address(buffer);
@@ -243,9 +239,8 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
                                   struct xb_error *error)
 {
     enum xb_status status = xb_chase_check(queue, chain, cursor, error);
-    if (status != XB_OK)
-        return status;
-    status = check_kernels(queue->device, error);
+    if (status == XB_OK)
+        status = check_kernels(queue->device, error);
     if (status != XB_OK)
         return status;
     void *first = xb_gpu_kernel_address(chain);

@@ -38,9 +38,8 @@ enum xb_status xb_gpu_queue_prefetch(struct xb_queue *queue, struct xb_buffer *b
 {
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
     enum xb_status status = xb_prefetch_check(buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_select(queue->device, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
     if (bytes == 0) /* the runtime refuses to move 0 bytes */

@@ -12,10 +12,9 @@ enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned
         XB_GPU(error, runtime, runtime->can_access_peer(&answer, (int)index, (int)other),
                "cannot read what %s device %u can do with the memory of device %u", runtime->name,
                index, other);
-    if (status != XB_OK)
-        return status;
-    *can_access = answer != 0;
-    return XB_OK;
+    if (status == XB_OK)
+        *can_access = answer != 0;
+    return status;
 }
 
 enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,
@@ -50,9 +49,8 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     enum xb_status status =
         xb_peer_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_select(queue->device, error);
+    if (status == XB_OK)
+        status = xb_gpu_select(queue->device, error);
     if (status != XB_OK)
         return status;
     return XB_GPU(

@@ -100,10 +100,9 @@ static enum xb_status send_list(struct gpu_pieces *opening, const struct xb_piec
     enum xb_status status =
         XB_GPU(error, runtime, runtime->allocate((void **)&opening->device_list, bytes),
                "no device memory for a list of %zu pieces", opening->base.count);
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, runtime, runtime->open_stream(&stream),
-                    "cannot create a stream to send a list of pieces on");
+    if (status == XB_OK)
+        status = XB_GPU(error, runtime, runtime->open_stream(&stream),
+                        "cannot create a stream to send a list of pieces on");
     if (status != XB_OK)
         return status;
     status = XB_GPU(error, runtime,
@@ -203,15 +202,11 @@ enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces
 {
     const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
     enum xb_status status = xb_copy_pieces_check(queue, list, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
-    return copy_batches(queue, pieces, error);
+    if (status == XB_OK)
+        status = xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error);
+    if (status == XB_OK)
+        status = xb_gpu_select(queue->device, error);
+    return status != XB_OK ? status : copy_batches(queue, pieces, error);
 }
 
 enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,

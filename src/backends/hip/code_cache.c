@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* secure_getenv */
-#include "code_cache.h"
+#include "compiler.h"
 #include "library.h"
 
 #include "base/output.h"

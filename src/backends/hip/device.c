@@ -35,10 +35,9 @@ static enum xb_status read_attribute(unsigned index, hipDeviceAttribute_t attrib
         XB_GPU(error, &xb_hip_runtime,
                XB_HIP_CALL(attribute, "hipDeviceGetAttribute", &answer, attribute, (int)index),
                "cannot read whether HIP device %u has %s", index, what);
-    if (status != XB_OK)
-        return status;
-    *value = answer != 0;
-    return XB_OK;
+    if (status == XB_OK)
+        *value = answer != 0;
+    return status;
 }
 
 struct attributes {
@@ -167,7 +166,6 @@ static void set_kernels(struct xb_device_info *info, const struct attributes *fo
     char reason[256] = "HIP does not tell the device's architecture, for which they are compiled";
     bool kernels = library_has("kernels", reason, sizeof reason) && info->architecture[0] != '\0';
     set_capability(info, XB_CAP_KERNELS, kernels, reason);
-
     /* A hold is a kernel that spins on mapped host memory. */
     const char *blocking = blocking_variable();
     bool hold = kernels && library_has("mapped", reason, sizeof reason);
@@ -269,16 +267,15 @@ static enum xb_status read_identity(unsigned index, struct xb_device_info *info,
                                    XB_HIP_CALL(device_name, "hipDeviceGetName", info->name,
                                                (int)sizeof info->name, (hipDevice_t)index),
                                    "cannot read the name of HIP device %u", index);
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, &xb_hip_runtime,
-                    XB_HIP_CALL(bus_id, "hipDeviceGetPCIBusId", bdf, (int)sizeof bdf, (int)index),
-                    "cannot read the PCI address of HIP device %u", index);
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, &xb_hip_runtime,
-                    XB_HIP_CALL(total_memory, "hipDeviceTotalMem", &bytes, (hipDevice_t)index),
-                    "cannot read the memory size of HIP device %u", index);
+    if (status == XB_OK)
+        status =
+            XB_GPU(error, &xb_hip_runtime,
+                   XB_HIP_CALL(bus_id, "hipDeviceGetPCIBusId", bdf, (int)sizeof bdf, (int)index),
+                   "cannot read the PCI address of HIP device %u", index);
+    if (status == XB_OK)
+        status = XB_GPU(error, &xb_hip_runtime,
+                        XB_HIP_CALL(total_memory, "hipDeviceTotalMem", &bytes, (hipDevice_t)index),
+                        "cannot read the memory size of HIP device %u", index);
     if (status != XB_OK)
         return status;
     for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
@@ -296,9 +293,8 @@ enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
     memset(info, 0, sizeof *info);
     info->index = index;
     enum xb_status status = read_identity(index, info, error);
-    if (status != XB_OK)
-        return status;
-    status = read_attributes(index, &found, error);
+    if (status == XB_OK)
+        status = read_attributes(index, &found, error);
     if (status != XB_OK)
         return status;
     read_uuid(index, info->uuid, sizeof info->uuid);

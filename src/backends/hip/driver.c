@@ -4,6 +4,8 @@
 #include "compiler.h"
 #include "hip.h"
 
+#include "machine/sysfs.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,13 +29,9 @@ int xb_hip_version(void)
  * one. */
 static void read_driver_version(char *text, size_t size)
 {
-    FILE *file = fopen("/sys/module/amdgpu/version", "r");
     char line[64] = "";
-    if (file == NULL)
-        return;
-    if (fgets(line, sizeof line, file) != NULL)
+    if (xb_sysfs_text("/sys/module/amdgpu", "version", line, sizeof line))
         snprintf(text, size, "%.*s", (int)strcspn(line, "\n"), line);
-    fclose(file);
 }
 
 static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_error *error)
@@ -128,15 +126,13 @@ enum xb_status xb_hip_driver_open(struct xb_driver **driver, struct xb_probe *pr
 {
     memset(probe, 0, sizeof *probe);
     enum xb_status status = check_kernel_driver(probe, error);
-    if (status != XB_OK)
-        return status;
-    status = check_library(probe, error);
+    if (status == XB_OK)
+        status = check_library(probe, error);
     if (status != XB_OK)
         return status;
     status = check_version(probe, error);
-    if (status != XB_OK)
-        return status;
-    status = check_devices(probe, error);
+    if (status == XB_OK)
+        status = check_devices(probe, error);
     if (status != XB_OK)
         return status;
     struct xb_driver *opened = calloc(1, sizeof *opened);

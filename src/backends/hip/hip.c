@@ -14,7 +14,6 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
 
 extern const struct xb_backend xb_hip_backend;
 const struct xb_backend xb_hip_backend = {
-    .abi = XB_BACKEND_ABI,
     .name = "hip",
     .summary = "AMD GPUs through the HIP runtime",
     .automatic = true,
@@ -23,5 +22,5 @@ const struct xb_backend xb_hip_backend = {
     .device_info = xb_hip_device_info,
     .device_open = device_open,
     .peer_info = xb_hip_peer_info,
-    XB_GPU_SLOTS,
+    XB_FILL(XB_GPU_SLOTS, xb_gpu_),
 };

@@ -20,18 +20,15 @@
 extern const struct xb_gpu_runtime xb_hip_runtime;
 
 /* driver.c */
-enum xb_status xb_hip_driver_open(struct xb_driver **driver, struct xb_probe *probe,
-                                  struct xb_error *error);
-void xb_hip_driver_close(struct xb_driver *driver);
+XB_DECLARE_SLOT(xb_hip_, driver_open)
+XB_DECLARE_SLOT(xb_hip_, driver_close)
 /* The result of hipRuntimeGetVersion when the driver was opened: 50221153 for 5.2.21153. */
 int xb_hip_version(void);
 #define XB_HIP_MAJOR(version) ((version) / 10000000)
 
 /* device.c */
-enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
-                                  struct xb_device_info *info, struct xb_error *error);
-enum xb_status xb_hip_peer_info(struct xb_driver *driver, unsigned index, unsigned other,
-                                struct xb_peer_info *info, struct xb_error *error);
+XB_DECLARE_SLOT(xb_hip_, device_info)
+XB_DECLARE_SLOT(xb_hip_, peer_info)
 
 /* kernels.c */
 enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* Loads the kernels onto a device: from the cache, or compiled by hipRTC. */
-#include "code_cache.h"
+#include "compiler.h"
 #include "hip.h"
 
 #include "base/clock.h"

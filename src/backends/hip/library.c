@@ -153,9 +153,7 @@ static enum xb_status find_functions(struct xb_error *error)
 static enum xb_status open_library(struct xb_error *error)
 {
     enum xb_status status = find_library(error);
-    if (status != XB_OK)
-        return status;
-    return find_functions(error);
+    return status != XB_OK ? status : find_functions(error);
 }
 
 enum xb_status xb_hip_library_open(struct xb_error *error)

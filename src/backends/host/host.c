@@ -7,6 +7,7 @@
  */
 #include "host.h"
 
+#include "machine/environment.h"
 #include "machine/host_memory.h"
 
 #include "xferbench/slot_checks.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* How many operations may be enqueued behind a hold. The queue is a list and never blocks, so any
  * number would do. */
@@ -42,26 +42,6 @@ static void driver_close(struct xb_driver *driver)
     free(driver);
 }
 
-/* Reads the CPU's name from /proc/cpuinfo. Not every architecture has this key: the name is then
- * "CPU". */
-static void read_cpu_name(char *name, size_t size)
-{
-    snprintf(name, size, "CPU");
-    FILE *file = fopen("/proc/cpuinfo", "r");
-    if (file == NULL)
-        return;
-    char line[256];
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "model name", 10) != 0)
-            continue;
-        const char *value = strchr(line, ':');
-        if (value != NULL)
-            snprintf(name, size, "%.*s", (int)strcspn(value + 2, "\n"), value + 2);
-        break;
-    }
-    fclose(file);
-}
-
 static enum xb_status device_info(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error)
 {
@@ -70,10 +50,12 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
         return XB_FAIL(error, XB_ERR_USAGE, "the host backend has one device, 0; there is no %u",
                        index);
     memset(info, 0, sizeof *info);
-    read_cpu_name(info->name, sizeof info->name);
-    long pages = sysconf(_SC_PHYS_PAGES);
-    long page_size = sysconf(_SC_PAGESIZE);
-    info->memory_bytes = pages > 0 && page_size > 0 ? (uint64_t)pages * (uint64_t)page_size : 0;
+    struct xb_host_facts facts;
+    xb_host_facts_read(&facts);
+    /* Not every architecture tells its CPUs' name. */
+    snprintf(info->name, sizeof info->name, "%s",
+             facts.cpu_model[0] != '\0' ? facts.cpu_model : "CPU");
+    info->memory_bytes = facts.memory_bytes;
     info->capabilities = XB_CAP_REGISTER | XB_CAP_HOLD | XB_CAP_KERNELS | XB_CAP_MAPPED |
                          XB_CAP_BATCH | XB_CAP_GRAPH | XB_CAP_ROWS | XB_CAP_FILE;
     info->held_operations = HELD_OPERATIONS;
@@ -175,7 +157,6 @@ static void buffer_free(struct xb_buffer *buffer)
 }
 
 const struct xb_backend xb_host_backend = {
-    .abi = XB_BACKEND_ABI,
     .name = "host",
     .summary = "the CPU copying within its own memory; a baseline, never a stand-in for a GPU",
     .automatic = false,
@@ -188,36 +169,5 @@ const struct xb_backend xb_host_backend = {
     .buffer_allocate = buffer_allocate,
     .buffer_register = buffer_register,
     .buffer_free = buffer_free,
-    .queue_open = xb_host_queue_open,
-    .queue_close = xb_host_queue_close,
-    .queue_copy = xb_host_queue_copy,
-    .queue_fill = xb_host_queue_fill,
-    .queue_check = xb_host_queue_check,
-    .queue_kernel_copy = xb_host_queue_kernel_copy,
-    .queue_compute = xb_host_queue_compute,
-    .queue_chain = xb_host_queue_chain,
-    .queue_chase = xb_host_queue_chase,
-    .queue_hold = xb_host_queue_hold,
-    .queue_release = xb_host_queue_release,
-    .queue_wait_event = xb_host_queue_wait_event,
-    .queue_wait = xb_host_queue_wait,
-    .event_open = xb_host_event_open,
-    .event_close = xb_host_event_close,
-    .event_record = xb_host_event_record,
-    .event_wait = xb_host_event_wait,
-    .event_elapsed = xb_host_event_elapsed,
-    .pieces_open = xb_host_pieces_open,
-    .pieces_close = xb_host_pieces_close,
-    .queue_copy_pieces = xb_host_queue_copy_pieces,
-    .queue_kernel_pieces = xb_host_queue_kernel_pieces,
-    .graph_open = xb_host_graph_open,
-    .graph_close = xb_host_graph_close,
-    .queue_graph = xb_host_queue_graph,
-    .queue_copy_rows = xb_host_queue_copy_rows,
-    .queue_decode = xb_host_queue_decode,
-    .queue_digest = xb_host_queue_digest,
-    .file_open = xb_host_file_open,
-    .file_close = xb_host_file_close,
-    .file_read = xb_host_file_read,
-    .file_way = xb_host_file_way,
+    XB_FILL(XB_HOST_SLOTS, xb_host_),
 };

@@ -104,9 +104,7 @@ enum xb_status xb_host_queue_copy_pieces(struct xb_queue *queue, struct xb_piece
                                          struct xb_error *error)
 {
     enum xb_status status = xb_copy_pieces_check(queue, list, error);
-    if (status != XB_OK)
-        return status;
-    return enqueue(queue, &((struct host_pieces *)list)->copies, error);
+    return status != XB_OK ? status : enqueue(queue, &((struct host_pieces *)list)->copies, error);
 }
 
 enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
@@ -114,9 +112,7 @@ enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pie
 {
     (void)blocks; /* a queue's thread has one core, whatever is asked for */
     enum xb_status status = xb_kernel_pieces_check(queue, list, error);
-    if (status != XB_OK)
-        return status;
-    return enqueue(queue, &((struct host_pieces *)list)->copies, error);
+    return status != XB_OK ? status : enqueue(queue, &((struct host_pieces *)list)->copies, error);
 }
 
 enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list,
@@ -152,9 +148,7 @@ enum xb_status xb_host_queue_graph(struct xb_queue *queue, struct xb_graph *grap
                                    struct xb_error *error)
 {
     enum xb_status status = xb_graph_check(queue, graph, error);
-    if (status != XB_OK)
-        return status;
-    return enqueue(queue, &((struct host_graph *)graph)->copies, error);
+    return status != XB_OK ? status : enqueue(queue, &((struct host_graph *)graph)->copies, error);
 }
 
 enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,

@@ -28,7 +28,6 @@ static void run_kernel_copy(const struct xb_host_work *work)
     char *target = work->target;
     const char *source = work->source;
     uint64_t words = work->bytes / 8;
-
     if (work->access == XB_ACCESS_SEQUENTIAL) {
         run_move(work);
         return;
@@ -44,7 +43,6 @@ static void run_kernel_copy(const struct xb_host_work *work)
 static void run_compute(const struct xb_host_work *work)
 {
     char *target = work->target;
-
     for (uint64_t left = work->bytes; left >= 8; left -= 8, target += 8) {
         unsigned long long word;
         memcpy(&word, target, 8);
@@ -111,10 +109,9 @@ enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
 {
     enum xb_status status =
         xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    return xb_host_queue_move(queue, address_at(target, target_offset),
-                              address_at(source, source_offset), bytes, error);
+    return status != XB_OK ? status
+                           : xb_host_queue_move(queue, address_at(target, target_offset),
+                                                address_at(source, source_offset), bytes, error);
 }
 
 enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -134,9 +131,8 @@ enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buf
                                    struct xb_error *error)
 {
     enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_host_queue_wait(queue, error);
+    if (status == XB_OK)
+        status = xb_host_queue_wait(queue, error);
     if (status != XB_OK)
         return status;
     pattern.steps = 0;
