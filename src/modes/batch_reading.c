@@ -232,12 +232,17 @@ static void add_each(const struct group *group, const uint64_t *pieces, size_t c
     if (enough.known == 0)
         return;
     if (enough.good < enough.known) {
-        xb_reading_phrase(reading,
-                          " For {size:worst_piece} the best is {factor:gain_at_worst} as fast as a "
-                          "copy a piece.",
-                          worst, gain_of(group, worst));
+        if (count > 1)
+            xb_reading_phrase(reading, " For {size} the best", worst);
+        else
+            xb_reading_add(reading, " That");
+        xb_reading_number(reading, "worst_piece", (double)worst, XB_UNIT_BYTES);
+        xb_reading_phrase(reading, " is {factor:gain_at_worst} as fast as a copy a piece.",
+                          gain_of(group, worst));
         advise(group, worst);
     }
+    if (count == 1 && enough.good == 0)
+        return;
     xb_reading_add(reading, " A copy a piece is ");
     if (enough.good == 0)
         xb_reading_add(reading, "too slow%s.", of_all);
