@@ -1,13 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Which backends are built in. XFERBENCH_ABSENT_<name> is empty for those, else the reason in words.
 
-foreach(name CUDA HIP)
-  string(TOUPPER "${XFERBENCH_${name}}" XFERBENCH_${name})
-  if(NOT XFERBENCH_${name} MATCHES "^(AUTO|ON|OFF)$")
-    message(FATAL_ERROR "XFERBENCH_${name}=${XFERBENCH_${name}}: it takes ON, OFF or AUTO")
-  endif()
-endforeach()
-
 # xferbench_first_error(<output of a compiler> <variable>): its first complaint, on one line, without
 # what would end a string of C.
 function(xferbench_first_error output result)
@@ -50,10 +43,10 @@ function(xferbench_summary)
   else()
     set(hip_found "built in: headers in ${XFERBENCH_HIP_INCLUDE}; the runtime is opened at run time")
   endif()
-  set(uring_found "built in: liburing ${URING_VERSION}")
-  if(NOT URING_FOUND)
-    set(uring_found "left out: install liburing-dev 2.2 or later (Fedora: liburing-devel); preadv reads files instead")
-  endif()
+  set(left_out "")
+  foreach(library IN LISTS XFERBENCH_LEFT_OUT)
+    string(APPEND left_out "   left out: ${library}: ${XFERBENCH_WITHOUT_${library}}\n")
+  endforeach()
   get_property(shared GLOBAL PROPERTY XFERBENCH_SHARED)
   list(TRANSFORM shared REPLACE ">=.*" "")
   list(JOIN shared " " libraries)
@@ -67,7 +60,7 @@ function(xferbench_summary)
           "   cuda   ${cuda_found}${architectures}\n"
           "   hip    ${hip_found}\n"
           "   host   built in\n"
-          "   uring  ${uring_found}\n"
           "   shared ${libraries}\n"
+          "${left_out}"
           "   tests  ${XFERBENCH_TESTS}")
 endfunction()

@@ -1,17 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# usage: quickstart.sh [--no-cuda] [--no-hip] [ARGUMENTS OF xferbench]
+# usage: quickstart.sh [--no-root] [--no-cuda] [--no-hip] [ARGUMENTS OF xferbench]
 #
 # Installs what is missing, builds into build/ and measures pinned transfers of 1 GiB (or does what
 # the arguments say, and no more). On a machine with an NVIDIA GPU that includes a CUDA Toolkit, on
 # one with an AMD GPU the HIP runtime, unless --no-cuda or --no-hip says not to, or the arguments
 # need no GPU (--backend host, help, compare). Without arguments and without a GPU it measures the
 # host instead. Exits as xferbench does, and with 1 where something cannot be installed.
+#
+# --no-root installs nothing: it takes the compilers and cmake that are there, unpacks missing libraries
+# below build/deps, and measures an NVIDIA GPU if there is an nvcc, an AMD GPU if there are HIP's headers.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 xferbench=$root/build/xferbench
+no_root=false
 cuda=AUTO
 hip=AUTO
 arguments=()
@@ -21,6 +25,7 @@ for argument in "$@"; do
         sed -n '/^# usage/,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"
         exit 0
         ;;
+    --no-root) no_root=true ;;
     --no-cuda) cuda=OFF ;;
     --no-hip) hip=OFF ;;
     *) arguments+=("$argument") ;;
@@ -47,18 +52,24 @@ while read -r vendor state; do
     esac
 done <<<"$found"
 
-"$root/scripts/install-deps.sh" --build
+if $no_root; then
+    "$root/scripts/unpack-deps.sh" "$root/build/deps"
+    # shellcheck source=/dev/null
+    . "$root/build/deps/environment"
+else
+    "$root/scripts/install-deps.sh" --build
+fi
 for gpu in "${gpus[@]}"; do
-    case "$gpu" in
-    'nvidia driver') "$root/scripts/install-deps.sh" --cuda ;;
-    'amd driver') "$root/scripts/install-deps.sh" --hip ;;
+    case "$no_root $gpu" in
+    'false nvidia driver') "$root/scripts/install-deps.sh" --cuda ;;
+    'false amd driver') "$root/scripts/install-deps.sh" --hip ;;
     esac
 done
 
 command -v make >/dev/null || export CMAKE_GENERATOR=Ninja
 # All of it is said, because the folder may have been configured in another way before.
 cmake -S "$root" -B "$root/build" -DCMAKE_BUILD_TYPE=Release -DXFERBENCH_TESTS=OFF \
-    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip"
+    -DXFERBENCH_CUDA="$cuda" -DXFERBENCH_HIP="$hip" -DCMAKE_INSTALL_RPATH="${XFERBENCH_RPATH-}"
 cmake --build "$root/build" --parallel "$(nproc)"
 
 printf '\nRunning: xferbench %s\n' "${arguments[*]}"

@@ -198,6 +198,7 @@ struct xb_record {
     char *path;                        /* as the user named it; NULL for no file */
     const char *version;               /* of the xferbench that measured */
     const char *compiler, *build_type; /* that it was made with */
+    const char *left_out;              /* libraries that it lacks: "hwloc, liblz4"; NULL: none */
     const char *timestamp;             /* when it was written; NULL: not yet */
     struct xb_record_host host;
     struct xb_record_launcher launcher;

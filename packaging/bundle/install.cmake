@@ -142,6 +142,14 @@ foreach(library IN LISTS libraries)
   xferbench_describe("${name}" "${library}" file)
 endforeach()
 
+if(owed_sources)
+  set(owed_sources "
+Libraries under the LGPL are files: you may put other builds of them in their
+place. Whoever passes this folder on has to offer their sources too:
+
+${owed_sources}")
+endif()
+
 # The newest release of glibc that a symbol asks for, in all files of the bundle.
 file(GLOB_RECURSE files "${root}/${bundle_program_folder}/*" "${root}/${bundle_helpers_folder}/*"
      "${root}/${bundle_libraries_folder}/*")

@@ -3,7 +3,6 @@
 
 #include "codecs/lz4_decode.h"
 
-#include <lz4.h>
 #include <string.h>
 
 uint64_t xb_lz4_bound(uint64_t bytes)
@@ -20,11 +19,10 @@ static uint32_t encode_block(const char *source, unsigned size, unsigned char *b
     uint32_t at = (end + XB_LZ4_BLOCK_ALIGNMENT - 1) & ~(XB_LZ4_BLOCK_ALIGNMENT - 1);
     memset(begin + end, 0, at - end);
     /* With room for one byte less than it has, liblz4 gives up where it would not get smaller. */
-    int length =
-        size > 1 ? LZ4_compress_default(source, (char *)begin + at, (int)size, (int)size - 1) : 0;
+    unsigned length = size > 1 ? xb_lz4_compress(source, size, begin + at, size - 1) : 0;
     *entry = end;
     if (length > 0)
-        return at + (uint32_t)length;
+        return at + length;
     *entry |= XB_LZ4_STORED;
     memcpy(begin + at, source, size);
     return at + size;

@@ -190,7 +190,8 @@ static bool is_far(const struct xb_result *result, int node)
     char near[16];
     char nodes[132] = "";
     for (size_t i = 0; i < result->row.detail_count; i++)
-        if (strcmp(result->details[i].name, "host_memory_numa_nodes") == 0)
+        if (strcmp(result->details[i].name, "host_memory_numa_nodes") == 0 &&
+            result->details[i].text[0] != '\0') /* "" where nothing tells */
             snprintf(nodes, sizeof nodes, ",%s,", result->details[i].text); /* "0", or "0,1" */
     snprintf(near, sizeof near, ",%d,", node);
     return node >= 0 && nodes[0] != '\0' && strstr(nodes, near) == NULL;

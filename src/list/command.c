@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include "base/left_out.h"
 #include "base/note.h"
 #include "base/output.h"
 #include "base/plain_text.h"
@@ -195,6 +196,10 @@ static enum xb_status print_list(const struct xb_inventory *inventory, struct xb
     xb_heading_print(stdout, XB_COLOUR_TITLE, "Backends");
     for (size_t i = 0; i < inventory->count && status == XB_OK; i++)
         status = print_backend(&inventory->backends[i], error);
+    if (xb_left_out[0].library != NULL)
+        xb_heading_print(stdout, XB_COLOUR_TITLE, "Left out of this build");
+    for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
+        xb_note_print(stdout, next->library, MODE_COLUMN, "%s", next->meaning);
     xb_heading_print(stdout, XB_COLOUR_TITLE, "Modes");
     for (size_t i = 0; xb_modes[i] != NULL && status == XB_OK; i++)
         status = print_mode(xb_modes[i], error);
@@ -321,6 +326,7 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
     xb_json_put_text(&json, "schema", "xferbench.list");
     xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
+    xb_document_put_left_out(&json);
     xb_json_open_array(&json, "backends");
     for (size_t i = 0; i < inventory->count; i++)
         put_backend(&json, &inventory->backends[i]);

@@ -2,6 +2,7 @@
 /* From --numa to the NUMA nodes of host memory. */
 #include "node_choice.h"
 
+#include "base/left_out.h"
 #include "machine/topology.h"
 
 #include <stdio.h>
@@ -105,6 +106,9 @@ enum xb_status xb_node_choose(const struct xb_config *config, const struct xb_mo
     choice->count = 0;
     if (value->word_count == 1 && strcmp(value->words[0], "near") == 0)
         return XB_OK;
+    if (xb_is_left_out("hwloc"))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--numa needs hwloc, which is not in this build; leave it out");
     enum xb_status status = check_words(config, value, modes, error);
     if (status != XB_OK)
         return status;

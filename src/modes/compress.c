@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data compressed on the host without loss, and restored on the device. */
+#include "base/left_out.h"
 #include "encoded.h"
 #include "readings.h"
 #include "sample_data.h"
@@ -48,6 +49,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_encoded *state = context->state;
     const struct xb_case *test = context->test;
     const struct xb_encoded_plan plan = plan_of(test);
+    if (plan.format == XB_FORMAT_LZ4 && xb_is_left_out("liblz4"))
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED, "liblz4 is not in this build");
     enum xb_status status = xb_encoded_setup(context, &plan, error);
     if (status == XB_OK)
         status = xb_data_fill(xb_case_setting(test, &xb_option_data)->word, test->seed,

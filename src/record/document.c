@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* gmtime_r */
 #include "document.h"
 
+#include "base/left_out.h"
 #include "fields.h"
 #include "xferbench/version.h"
 
@@ -25,6 +26,14 @@ void xb_document_put_time(struct xb_json *json, const char *key, time_t when)
     xb_json_put_text(json, key, text);
 }
 
+void xb_document_put_left_out(struct xb_json *json)
+{
+    xb_json_open_array(json, "left_out");
+    for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
+        xb_json_put_text(json, NULL, next->library);
+    xb_json_close(json);
+}
+
 void xb_document_put_tool(struct xb_json *json)
 {
     static const struct xb_record own = {
@@ -32,6 +41,7 @@ void xb_document_put_tool(struct xb_json *json)
     xb_json_open_object(json, "tool");
     xb_json_put_text(json, "name", "xferbench");
     xb_fields_put(json, xb_record_tool_fields, &own);
+    xb_document_put_left_out(json);
     xb_json_close(json);
 }
 

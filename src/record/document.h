@@ -14,7 +14,9 @@ struct xb_record;
 
 /* schema, schema_version, tool and timestamp, which is now. */
 void xb_document_put_schema(struct xb_json *json, const char *schema, unsigned version);
-/* tool: the program's name, version, compiler and build type. */
+/* left_out: the libraries that are not in this build. */
+void xb_document_put_left_out(struct xb_json *json);
+/* tool: the program's name, version, compiler and build type, and what it left out. */
 void xb_document_put_tool(struct xb_json *json);
 /* A time of day: ISO 8601, UTC, whole seconds. */
 void xb_document_put_time(struct xb_json *json, const char *key, time_t when);

@@ -36,6 +36,14 @@ const struct xb_record_fact *xb_record_option(const struct xb_record *record, co
 
 /* ---- the conditions ---- */
 
+bool xb_record_add_left_out(struct xb_record *record, const char *library)
+{
+    const char *before = record->left_out;
+    record->left_out = xb_arena_print(&record->texts, "%s%s%s", before != NULL ? before : "",
+                                      before != NULL ? ", " : "", library);
+    return record->left_out != NULL;
+}
+
 /* Adds to the list, which has room for all. `prefix` and `name` together are the name. */
 static void add(struct xb_making *making, const char *prefix, const char *name, const char *value,
                 bool is_text)
@@ -96,7 +104,7 @@ bool xb_record_make_facts(struct xb_record *record)
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
     struct xb_making making = {.record = record};
-    size_t most = 13 + record->environment_count; /* of the record, and 7 of a device */
+    size_t most = 14 + record->environment_count; /* of the record, and 7 of a device */
     for (size_t i = 0; i < count; i++)
         most += 7 + devices[i].fact_count;
     record->fact_count = 0;
@@ -113,6 +121,8 @@ bool xb_record_make_facts(struct xb_record *record)
     add_text(&making, "", "xferbench version", record->version);
     add_text(&making, "", "compiler", record->compiler);
     add_text(&making, "", "build type", record->build_type);
+    if (record->left_out != NULL)
+        add_text(&making, "", "libraries left out", record->left_out);
     add_text(&making, "", "runtime version", record->runtime);
     add_text(&making, "", "runtime library", record->library);
     add_text(&making, "", "runtime named by", record->library_named_by);

@@ -16,6 +16,9 @@ void *xb_making_room(struct xb_making *making, size_t count, size_t size);
 /* The record's own copy of a text; NULL for one that is not there. */
 const char *xb_making_keep(struct xb_making *making, const char *text);
 
+/* Names one more library in record->left_out. False where memory is short. */
+XB_MUST_CHECK bool xb_record_add_left_out(struct xb_record *record, const char *library);
+
 /* Fills record->start. */
 void xb_making_keep_start(struct xb_making *making, const struct xb_start *start);
 

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/day_time.h"
+#include "base/left_out.h"
 #include "machine/environment.h"
 #include "machine/node.h"
 #include "making.h"
@@ -41,6 +42,12 @@ static void keep_host(struct xb_making *making, const struct xb_topology *topolo
     host->logical_cpus = facts.logical_cpus;
     host->memory_bytes = facts.memory_bytes;
     host->numa_nodes = topology != NULL ? xb_topology_node_count(topology) : 0;
+}
+
+static void keep_left_out(struct xb_making *making)
+{
+    for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
+        making->failed = making->failed || !xb_record_add_left_out(making->record, next->library);
 }
 
 /* To a microsecond, as the times themselves are told. */
@@ -143,6 +150,7 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
     record->version = XB_VERSION;
     record->compiler = XB_COMPILER;
     record->build_type = XB_BUILD_TYPE;
+    keep_left_out(&making);
     keep_host(&making, conditions->topology);
     enum xb_status status = keep_place(&making, error);
     if (status != XB_OK) {

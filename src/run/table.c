@@ -98,6 +98,8 @@ static void print_program(FILE *stream, const struct xb_record *record)
         xb_note_print(stream, "library", XB_TABLE_LABEL, "%s%s%s", record->library,
                       record->library_named_by != NULL ? ", NAMED BY " : "",
                       record->library_named_by != NULL ? record->library_named_by : "");
+    if (record->left_out != NULL)
+        xb_note_print(stream, "left out", XB_TABLE_LABEL, "%s", record->left_out);
     /* Of several processes: whose they are. */
     if (record->is_merged && record->role != NULL) {
         xb_words_add(&role, "%s", record->role);

@@ -4,11 +4,8 @@
 #include "reader.h"
 
 #include <errno.h>
-#include <stdlib.h>
-
-#if XFERBENCH_HAS_URING
-
 #include <liburing.h>
+#include <stdlib.h>
 
 /* A read is cut into parts of this size, which are under way together. */
 #define PART_BYTES (UINT64_C(1) << 20)
@@ -232,32 +229,3 @@ enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *rea
     }
     return work.status;
 }
-
-#else
-
-int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened)
-{
-    (void)plan;
-    *opened = NULL;
-    return ENOSYS;
-}
-
-void xb_uring_close(struct xb_uring *ring)
-{
-    (void)ring;
-}
-
-int xb_uring_buffer_error(const struct xb_uring *ring)
-{
-    (void)ring;
-    return 0;
-}
-
-enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *read,
-                                struct xb_error *error)
-{
-    (void)ring;
-    return xb_read_failed(read, "io_uring", ENOSYS, read->offset, read->bytes, error);
-}
-
-#endif

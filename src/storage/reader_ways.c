@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_DIRECT */
 #include "reader.h"
 
+#include "base/left_out.h"
 #include "internal.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ static const char *why_no_ring(int code)
     case EACCES:
         return "is not allowed here";
     case ENOSYS:
-        return "is not in this kernel or this build";
+        return xb_is_left_out("liburing") ? "is not in this build" : "is not in this kernel";
     default:
         return "cannot be set up here";
     }

@@ -125,6 +125,14 @@ def built_in():
     return {line[1]: line[2] == "built in" for line in lines}
 
 
+@functools.cache
+def left_out():
+    """The libraries that this build has not, of those that it can do without: ["hwloc"]."""
+    command = (XFERBENCH, "list", "--json", "-")
+    done = subprocess.run(command, env=base_environment(), capture_output=True, timeout=GUARD_S, check=True)
+    return json.loads(done.stdout)["left_out"]
+
+
 SLOWED = program_of_build("tests", "xferbench_slowed")
 HASTENED = os.path.join(BUILD, "tests", "xferbench_hastened")
 STAND_IN = program_of_build("tests", "hip_cpu", "libxferbench_hip_cpu.so")

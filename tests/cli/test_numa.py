@@ -4,6 +4,8 @@
 usage: test_numa.py BUILD_FOLDER [UNITTEST_ARGUMENT...]
 """
 
+import unittest
+
 import harness
 from harness import FEW, HOST, ONE, SMALL
 from measuring import Measuring
@@ -14,6 +16,7 @@ ANOTHER = "hwloc was told to describe another machine"
 AXES = "(rows: NUMA nodes, columns: devices)"
 
 
+@unittest.skipIf("hwloc" in harness.left_out(), "hwloc is not in this build")
 class Numa(Measuring):
     """--numa."""
 

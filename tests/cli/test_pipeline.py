@@ -174,6 +174,7 @@ class Pipeline(Measuring):
             warned = any("not read the way" in warning for warning in result["warnings"])
             self.assertEqual(second, warned, result["details"]["read_by"])
 
+    @unittest.skipIf("liburing" in harness.left_out(), "liburing is not in this build")
     def test_without_io_uring(self):
         """Where it is forbidden, preadv reads past the page cache, and the row says so."""
         place = self.place_past_the_cache()

@@ -6,6 +6,7 @@ usage: test_report_pictures.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 import copy
 import os
 import re
+import unittest
 from xml.etree import ElementTree
 
 import harness
@@ -86,6 +87,7 @@ class Pictures(Case):
         self.assertEqual({look for text, look in shades.items() if text != slow_text}, {"step-7"})
         self.assertIn(f"The least is {slow_text} GB/s, from device 1, to device 2", picture.find(f"{SVG}desc").text)
 
+    @unittest.skipIf("hwloc" in harness.left_out(), "hwloc is not in this build")
     def test_nodes_with_devices(self):
         arguments = ("--backend", "host", "--mode", "pinned", "--direction", "h2d", "--size", "64K", "--numa", "all")
         outcome = self.run_program(*arguments, *harness.FEW, "--json", "nodes.json")

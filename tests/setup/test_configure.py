@@ -17,6 +17,12 @@ from building import CMAKE, Building, find_program, read_cache
 
 NO_HIP = "-DXFERBENCH_HIP=OFF"
 NO_GPU = (NO_HIP, "-DXFERBENCH_CUDA=OFF")
+# What xferbench can do without: library, packages of Debian and of Fedora.
+OPTIONAL = (
+    ("hwloc", "libhwloc-dev", "hwloc-devel"),
+    ("liblz4", "liblz4-dev", "lz4-devel"),
+    ("liburing", "liburing-dev", "liburing-devel"),
+)
 
 
 class Nvcc(Building):
@@ -178,21 +184,31 @@ class Warnings(Building):
 class Missing(Building):
     """What is missing is named with its package and the script that installs it."""
 
-    def without(self, module):
-        """A pkg-config that does not know a library."""
+    def without(self, *modules):
+        """A pkg-config that does not know some libraries."""
         real = find_program("pkg-config")
-        text = f'for word; do case $word in {module}*) exit 1 ;; esac; done\nexec {real} "$@"\n'
+        known = "|".join(module + "*" for module in modules)
+        text = f'for word; do case $word in {known}) exit 1 ;; esac; done\nexec {real} "$@"\n'
         return f"-DPKG_CONFIG_EXECUTABLE={self.write_program('pkg-config', text)}"
 
-    def test_libraries(self):
-        for module, debian, fedora in (
-            ("libcjson", "libcjson-dev", "cjson-devel"),
-            ("hwloc", "libhwloc-dev", "hwloc-devel"),
-            ("liblz4", "liblz4-dev", "lz4-devel"),
-        ):
-            with self.subTest(module):
-                words = (f"Install {debian} (Fedora: {fedora})", "scripts/install-deps.sh, which installs everything missing.")
-                self.assert_does_not_configure(words, self.without(module), *NO_GPU, name=module)
+    def test_needed_library(self):
+        words = ("Install libcjson-dev (Fedora: cjson-devel)", "scripts/install-deps.sh, which installs everything missing.")
+        self.assert_does_not_configure(words, self.without("libcjson"), *NO_GPU)
+
+    def test_optional_libraries(self):
+        """Are left out, with their packages' names; ON makes an error of that, and nothing is said of what is OFF."""
+        without = self.without("hwloc", "liblz4", "liburing")
+        outcome = self.assert_configures(without, *NO_GPU)
+        for name, debian, fedora in OPTIONAL:
+            self.assertRegex(outcome.out, rf"Left out: {name} .*To have it, install {debian} \(Fedora: {fedora}\)")
+            self.assertRegex(outcome.out, rf"\n   left out: {name}: \w+")
+        self.assertRegex(outcome.out, r"\n   shared libcjson\n")
+        words = ("XFERBENCH_HWLOC=ON, but hwloc 2.0 or later was not found. Install libhwloc-dev",)
+        self.assert_does_not_configure(words, "-DXFERBENCH_HWLOC=ON")
+        self.assert_does_not_configure(("XFERBENCH_LZ4=MAYBE: it takes",), "-DXFERBENCH_LZ4=maybe", "-DXFERBENCH_HWLOC=OFF")
+        outcome = self.assert_configures("-DXFERBENCH_LZ4=off", "-DXFERBENCH_URING=OFF")
+        self.assertNotIn("To have it", outcome.out)
+        self.assertIn("\n   left out: hwloc: ", outcome.out)
 
     def test_tests(self):
         """What the tests need stops only them, also in a folder in which they were wanted before."""

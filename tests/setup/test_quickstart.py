@@ -16,9 +16,9 @@ from building import Building, find_program
 
 SCRIPTS = os.path.join(harness.SOURCE, "scripts")
 # What the scripts may call as it is. Nothing else is on PATH.
-TOOLS = "bash cat chmod dirname env grep head mktemp nproc rm sed sort tail touch".split()
+TOOLS = "bash cat chmod dirname env find grep head ln mkdir mktemp nproc readlink rm sed sort tail touch tr uname".split()
 PRESENT = "cc g++ make pkg-config sudo".split()
-FOR_TESTS = "ninja awk clang clang-format clang-tidy diff dpkg-shlibdeps file find fish gcc git groff man mandoc mpirun mungekey python3 readelf slurmctld slurmd srun tar xargs zsh".split()
+FOR_TESTS = "ninja awk clang clang-format clang-tidy diff dpkg-shlibdeps file fish gcc git groff man mandoc mpirun mungekey python3 readelf slurmctld slurmd srun tar xargs zsh".split()
 
 APT_GET = """echo "apt-get $*" >>{log}
 case "$*" in
@@ -55,7 +55,7 @@ class Machine(Building):
         self.bin = self.path("bin")
         for folder in ("bin", "scripts", "build"):
             os.mkdir(self.path(folder))
-        for name in ("quickstart.sh", "install-deps.sh"):
+        for name in ("quickstart.sh", "install-deps.sh", "unpack-deps.sh"):
             shutil.copy(os.path.join(SCRIPTS, name), self.path("scripts"))
         self.move_away("/usr/local/cuda/bin", "/opt/rocm", "/usr/include/hip", "/etc/apt/sources.list")
         self.move_away("/etc/os-release", to="os-release")
@@ -164,7 +164,7 @@ class Quickstart(Machine):
             (("--no-hip",), "AUTO", "OFF"),
         ):
             calls = self.quickstart(0, *arguments).calls
-            self.assertIn(f"-DXFERBENCH_CUDA={cuda} -DXFERBENCH_HIP={hip}\n", calls)
+            self.assertIn(f"-DXFERBENCH_CUDA={cuda} -DXFERBENCH_HIP={hip} -DCMAKE_INSTALL_RPATH=\n", calls)
             os.remove(self.path("log"))
 
     # ---- a GPU and no toolkit ----
@@ -375,6 +375,103 @@ class Quickstart(Machine):
         outcome = self.run_program(program=program, environment={"PATH": self.bin})
         typed = [line for line in outcome.out.splitlines() if line.startswith("    ")]
         self.assertEqual([program, "--mode", "pinned", "--size", "1G", "--backend", "host"], shlex.split(typed[-1]))
+
+
+# What --no-root calls. A package is a file with its name, which brings a .pc file and a library.
+DOWNLOADING = {
+    "pkg-config": """[ "$1" = --exists ] || exit 0
+IFS=:
+for folder in $PKG_CONFIG_PATH; do [ ! -e "$folder/${{2%% *}}.pc" ] || exit 0; done
+exit 1
+""",
+    "apt-get": """echo "apt-get $*" >>{log}
+for word; do case "$word" in Dir::Cache=*) cache=${{word#*=}} ;; esac; done
+case "$*" in
+{fails}) echo 'E: Unable to fetch it'; exit 100 ;;
+*--download-only*) touch "$cache/archives/${{word%-dev}}.deb" ;;
+esac
+""",
+    "dpkg-deb": """name=${{2##*/}} && name=${{name%.deb}}
+mkdir -p "$3/usr/lib/pkgconfig"
+touch "$3/usr/lib/$name.so"
+[ "$name" != libhwloc ] || name=hwloc
+printf 'prefix=/usr\nCflags: -I/usr/include\n' >"$3/usr/lib/pkgconfig/$name.pc"
+""",
+    "dnf": """echo "dnf $*" >>{log}
+for word; do :; done
+touch "$5/$word.rpm"
+""",
+    "rpm2cpio": 'echo "$1"\n',
+    "cpio": """read -r name
+name=${{name##*/}} && name=${{name%-devel.rpm}}
+mkdir -p usr/lib64/pkgconfig
+case $name in hwloc) ;; *) name=lib$name ;; esac
+touch usr/lib64/pkgconfig/$name.pc usr/lib64/$name.so
+""",
+}
+
+
+class NoRoot(Machine):
+    """quickstart.sh --no-root, where a compiler and cmake are there."""
+
+    def setUp(self):
+        super().setUp()
+        self.write("CMakeLists.txt", "project(xferbench VERSION 1.2.3 LANGUAGES C\n")
+        self.without_root()
+        self.with_downloads("nothing")
+
+    def with_downloads(self, fails, names=("pkg-config", "apt-get", "dpkg-deb")):
+        for name in names:
+            self.stand_in(name, DOWNLOADING[name], fails=fails)
+
+    def quickstart(self, code, *arguments):
+        return self.script("quickstart.sh", code, "--no-root", *arguments)
+
+    def test_unpacks(self):
+        """And does so once. The program is told where its libraries are."""
+        outcome = self.quickstart(0)
+        self.assertIn("Missing here: libcjson-dev libhwloc-dev liblz4-dev liburing-dev\n", outcome.out)
+        self.assertEqual(5, outcome.calls.count("apt-get "))
+        for call in outcome.calls.splitlines():
+            if call.startswith("apt-get "):
+                self.assertRegex(call, rf"Dir::State::Lists={self.path('build', 'deps')}/\S+/lists .*(update|--download-only)")
+        deps = self.path("build", "deps", "usr")
+        self.assertIn(f"-DCMAKE_INSTALL_RPATH={deps}/lib", outcome.calls)
+        self.assertIn(f"prefix={deps}\n", self.read(os.path.join(deps, "lib", "pkgconfig", "hwloc.pc")))
+        self.assertEqual({"environment", "usr"}, set(os.listdir(self.path("build", "deps"))))
+        self.assertEqual(outcome.calls.count("apt-get "), self.quickstart(0).calls.count("apt-get "))
+
+    def test_only_what_is_needed(self):
+        """The others are left out with a line each."""
+        self.with_downloads("*hwloc*|*lz4*|*uring*")
+        outcome = self.quickstart(0)
+        for name in ("libhwloc-dev", "liblz4-dev", "liburing-dev"):
+            self.assertIn(f"Left out: {name} could not be downloaded: E: Unable to fetch it\n", outcome.out)
+
+    def test_not_to_be_had(self):
+        """The bundle is named, and nothing is built."""
+        self.with_downloads("*")
+        outcome = self.quickstart(1)
+        words = ("needs cJSON", f"unpack xferbench-1.2.3-{os.uname().machine}.tar.gz", "scripts/package.sh")
+        self.assert_words(outcome.err, words, outcome)
+        self.assertNotIn("cmake ", outcome.calls)
+
+    def test_no_package_manager(self):
+        os.remove(os.path.join(self.bin, "apt-get"))
+        outcome = self.quickstart(1)
+        self.assertIn("Missing here: libcjson-dev (Fedora: cjson-devel) libhwloc-dev (Fedora: hwloc-devel)", outcome.out)
+
+    def test_no_compiler(self):
+        for name in ("cc", "make"):
+            os.remove(os.path.join(self.bin, name))
+        self.assertIn("building needs a C compiler (cc), make or ninja;", self.quickstart(1).err)
+
+    def test_dnf(self):
+        self.with_dnf("fedora", "42")
+        self.with_downloads("nothing", ("dnf", "rpm2cpio", "cpio"))
+        outcome = self.quickstart(0)
+        self.assertRegex(outcome.calls, r"dnf download -q --resolve --destdir \S+ cjson-devel\n")
+        self.assertIn(f"-DCMAKE_INSTALL_RPATH={self.path('build', 'deps', 'usr', 'lib64')}", outcome.calls)
 
 
 class InstallDeps(Machine):

@@ -336,6 +336,21 @@ static void a_slow_link_is_doubted_on_a_busy_host(void **state)
     }
 }
 
+static void memory_that_nothing_locates_is_not_far(void **state)
+{
+    struct outcome o;
+    pcie_fixture_scenario(*state, "healthy");
+    setenv("HWLOC_SYNTHETIC", "numa:2 pu:2", 1);
+    setenv("HWLOC_THISSYSTEM", "0", 1);
+    ask(&o, *state);
+    o.session->limits = (struct xb_link_limits){.min_d2h.is_set = false};
+    test(&o);
+    expect(&o, XB_LEVEL_CRITICAL, "XB-SLOW-UNEXPLAINED");
+    release(&o);
+    unsetenv("HWLOC_SYNTHETIC");
+    unsetenv("HWLOC_THISSYSTEM");
+}
+
 /* What the copies are too slow for is retried, and what was seen stays. */
 static void slow_copies_are_critical_after_all_attempts(void **state)
 {
@@ -645,6 +660,7 @@ int main(void)
         TEST(scenarios_get_their_reasons),
         TEST(faults_are_told_on_any_host),
         TEST(a_slow_link_is_doubted_on_a_busy_host),
+        TEST(memory_that_nothing_locates_is_not_far),
         TEST(slow_copies_are_critical_after_all_attempts),
         TEST(wrong_data_is_critical),
         TEST(a_failing_copy_is_unknown),

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "base/parallel.h"
+#include "codecs/lz4.h"
 #include "fixture_tree.h"
 #include "measure_fixture.h"
 #include "modes/encoded.h"
@@ -350,6 +351,9 @@ static enum xb_status look_at_original(struct xb_mode_context *context, struct x
 static void test_the_data_may_be_a_file(void **state)
 {
     struct fixture f;
+    static const char zeros[64];
+    char block[sizeof zeros];
+    bool has_lz4 = xb_lz4_compress(zeros, sizeof zeros, block, sizeof block) > 0; /* this build */
     xb_fake.operation_s = A_SAMPLE;
     write_file(*state, "data", "of a file");
     assert_int_equal(chdir(*state), 0);
@@ -361,7 +365,7 @@ static void test_the_data_may_be_a_file(void **state)
     f.run.results[0].test.mode = &mode;
     go(&f, NULL);
     expect_status(&f.run.results[0], XB_RESULT_OK);
-    assert_true(computed(&f.run.results[0], "ratio") > 10);
+    assert_true(computed(&f.run.results[0], "ratio") > (has_lz4 ? 10 : 0.9));
     finish(&f);
     assert_int_equal(chdir("/"), 0);
 }

@@ -136,7 +136,12 @@ static void reads_other_programs_and_runtimes(void **state)
     put(tree, "backend.runtime_library", "\"/opt/lib.so\"");
     put(tree, "backend.runtime_override", "\"XB_LIBRARY\"");
     put(tree, "tool.build_type", "\"\""); /* CMake was not told one */
+    put(tree, "tool.left_out", "[\"hwloc\",\"liblz4\"]");
     struct xb_record record = read_tree(tree);
+    assert_string_equal(record.left_out, "hwloc, liblz4");
+    assert_string_equal(
+        xb_record_fact_find(record.facts, record.fact_count, "libraries left out")->value,
+        "hwloc, liblz4");
     assert_string_equal(record.library, "/opt/lib.so");
     assert_string_equal(record.library_named_by, "XB_LIBRARY");
     assert_string_equal(record.build_type, "");
@@ -311,6 +316,7 @@ static void takes_what_is_allowed(void **state)
     static const char *const rows[][2] = {
         {"backend.driver_version", "null"},
         {"tool.build_type", "\"\""},
+        {"tool.left_out", "[]"},
         {"results[0].reason", "null"},
         {"devices[0].link", "null"},
         {"host.node", "null"},

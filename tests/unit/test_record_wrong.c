@@ -35,6 +35,7 @@ enum kind {
     COUNT,          /* from 0 */
     SAMPLE,         /* from 0; one of several */
     TIME,           /* above 0; one of several */
+    TEXTS,          /* that are not empty; or not there */
     KINDS
 };
 
@@ -58,6 +59,7 @@ static const char *const bad_values[KINDS][MOST_BAD] = {
     [TEXT_MAY_BE_EMPTY] = {"", "null", "1", "true", "[]", "{}"},
     [TEXT_OR_NUMBER] = {"true", "[]", "{}", "[1]"},
     [ARRAY_OR_NULL] = {"", "1", "\"x\"", "{}", "true"},
+    [TEXTS] = {"null", "1", "\"x\"", "{}", "true", "[1]", "[null]", "[\"\"]"},
     [CODE] = {"", "null", "\"1\"", "true", "[]", "{}", "0.5", "1e300", "-1e300"},
     [COUNT] = {"", "null", "\"1\"", "true", "[]", "{}", "-1", "0.5", "1e300"},
     [SAMPLE] = {"null", "\"1\"", "true", "[]", "{}", "-1", "1e300"},
@@ -81,6 +83,7 @@ static const struct field fields[] = {
     {"tool.version", TEXT, NULL},
     {"tool.compiler", TEXT, NULL},
     {"tool.build_type", TEXT_MAY_BE_EMPTY, NULL},
+    {"tool.left_out", TEXTS, NULL},
     {"host", OBJECT, NULL},
     {"host.hostname", TEXT_OR_NULL, NULL},
     {"host.os", TEXT_OR_NULL, NULL},

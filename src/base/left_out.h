@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef XFERBENCH_BASE_LEFT_OUT_H
+#define XFERBENCH_BASE_LEFT_OUT_H
+
+#include <stdbool.h>
+
+/* A library that xferbench can do without, and that is not in this build. */
+struct xb_left_out {
+    const char *library; /* "hwloc", "liblz4", "liburing" */
+    const char *meaning; /* what the program cannot do for lack of it */
+};
+
+/* All of them; ends with an entry whose library is NULL. CMake writes the definition
+ * (cmake/left_out.c.in). */
+extern const struct xb_left_out xb_left_out[];
+
+bool xb_is_left_out(const char *library);
+
+#endif

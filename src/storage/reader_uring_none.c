@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* In place of reader_uring.c in a build without liburing: preadv(2) reads the files. */
+#include "internal.h"
+
+#include <errno.h>
+
+int xb_uring_open(const struct xb_uring_plan *plan, struct xb_uring **opened)
+{
+    (void)plan;
+    *opened = NULL;
+    return ENOSYS;
+}
+
+void xb_uring_close(struct xb_uring *ring)
+{
+    (void)ring;
+}
+
+int xb_uring_buffer_error(const struct xb_uring *ring)
+{
+    (void)ring;
+    return 0;
+}
+
+enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *read,
+                                struct xb_error *error)
+{
+    (void)ring;
+    return xb_read_failed(read, "io_uring", ENOSYS, read->offset, read->bytes, error);
+}
