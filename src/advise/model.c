@@ -375,7 +375,7 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
     else if (points[at].bytes == bytes)
         xb_words_add(words, "row of %s", xb_size_format(bytes, one, sizeof one));
     else if (at == 0)
-        xb_words_add(words, "below its smallest, %s: by the rate there",
+        xb_words_add(words, "below its smallest, %s: by the rate there and 10 us to start",
                      xb_size_format(points[0].bytes, one, sizeof one));
     else
         xb_words_add(words, "between rows of %s and %s",

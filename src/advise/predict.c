@@ -238,7 +238,8 @@ static bool cost_of_registering(const struct work *work, double seconds[XB_ESTIM
 }
 
 /* One way: what a copy through pinned memory takes longer than from it, each run; and making that
- * memory. */
+ * memory. Pinned, the copy from it is in the time that this is added to, and goes; overlapped it
+ * stays a difference of two, each of which may be at its other end. */
 static bool add_copying(const struct work *work, enum xb_cost_kind through, enum xb_cost_kind plain,
                         uint64_t bytes, double seconds[XB_ESTIMATES])
 {
@@ -248,8 +249,11 @@ static bool add_copying(const struct work *work, enum xb_cost_kind through, enum
         return false;
     for (int i = 0; i < XB_ESTIMATES; i++) {
         enum xb_estimate estimate = (enum xb_estimate)i;
+        enum xb_estimate other = work->prediction->strategy == XB_STRATEGY_OVERLAPPED
+                                     ? (enum xb_estimate)(XB_HIGH - i)
+                                     : estimate;
         seconds[i] +=
-            fmax(0, alone(work, through, bytes, estimate) - alone(work, plain, bytes, estimate)) +
+            fmax(0, alone(work, through, bytes, estimate) - alone(work, plain, bytes, other)) +
             alone(work, XB_COST_COPY_ROOM, bytes, estimate) / (double)work->job->times;
     }
     return true;

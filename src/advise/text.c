@@ -276,7 +276,7 @@ static void add_edge(struct xb_words *words, const char *before, const struct xb
 {
     const bool has_low = edge->low > 0;
     if (!(edge->middle > 0))
-        xb_words_add(words, "%s%s or %s", before, ABOUT(has_low ? edge->low : edge->high),
+        xb_words_add(words, "%s%s, perhaps %s,", before, ABOUT(has_low ? edge->low : edge->high),
                      has_low ? "more" : "less");
     else if (is_wide(edge))
         xb_words_add(words, "%ssomewhere between %s and %s", before, ABOUT(edge->low),
@@ -305,10 +305,10 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
         add_edge(words, has_from ? " to " : " up to ", to);
     if (has_from || has_to)
         xb_words_add(words, " of input%s", has_to ? "" : " on");
-    if (has_from && is_wide(from) && from->low < (double)found->smallest_row)
-        xb_words_add(words, "; below %s nothing was measured", ABOUT((double)found->smallest_row));
     if (found->fills_device)
-        xb_words_add(words, "; more does not fit into its memory");
+        xb_words_add(words, ", up to what fits into its memory");
+    if (has_from && is_wide(from) && from->low < (double)found->smallest_row)
+        xb_words_add(words, ". Below %s nothing was measured", ABOUT((double)found->smallest_row));
     xb_words_add(words, ". Output and both times are taken to grow with the input.");
 }
 

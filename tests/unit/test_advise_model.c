@@ -281,7 +281,9 @@ static void test_what_it_rests_on_is_told(void **state)
     const struct xb_cost *in = cost(&costs, XB_COST_PINNED_IN);
     assert_basis(in, MIB, "pinned registered h2d: row of 1 MiB");
     assert_basis(in, 2 * MIB, "pinned registered h2d: between rows of 1 MiB and 16 MiB");
-    assert_basis(in, 4, "pinned registered h2d: below its smallest, 64 KiB: by the rate there");
+    assert_basis(
+        in, 4,
+        "pinned registered h2d: below its smallest, 64 KiB: by the rate there and 10 us to start");
     assert_basis(in, 512 * MIB,
                  "pinned registered h2d: beyond its largest, 256 MiB, by the rate there");
     assert_basis(in, 0, "");

@@ -543,8 +543,9 @@ static void test_gpu_wins_up_to_some_size(void **state)
     /* Below 4 KiB all may take as long as 4 KiB, or 1.2 times that, or 0.9 times their share. */
     assert_true(fabs(found.from.high - 1.2 * 2 * KIB) < 2);
     assert_true(found.from.low == 0 && found.from.middle == 0);
-    say_break_even(&found, "The GPU wins from 2.4 KiB or less to 1.12 MiB of input; below 4 KiB "
-                           "nothing was measured. Output");
+    say_break_even(&found,
+                   "The GPU wins from 2.4 KiB, perhaps less, to 1.12 MiB of input. Below 4 KiB "
+                   "nothing was measured. Output");
     job = xb_job_scaled(&job, 1000); /* where the CPU wins, and at all larger sizes */
     found = break_even(&job);
     assert_true(found.wins && found.from.high > 0);
@@ -591,8 +592,9 @@ static void test_nothing_sure_is_said_below_the_smallest_row(void **state)
     struct xb_break_even found = break_even(&job); /* 120 us + 125.8 us a MiB at most */
     assert_near(found.from.high, 1048576 * 120 / (210 - 1.2 * 104.8576));
     assert_true(found.is_sure && found.from.middle == 0 && found.from.low == 0);
-    say_break_even(&found, "The GPU wins from 1.43 MiB or less of input on; below 16 MiB nothing "
-                           "was measured. ");
+    say_break_even(&found,
+                   "The GPU wins from 1.43 MiB, perhaps less, of input on. Below 16 MiB nothing "
+                   "was measured. ");
     job.cpu_time = 247e-6;
     assert_int_equal(judge(&job, &all), XB_WORTH_YES);
     job.cpu_time = 94e-6;
@@ -624,7 +626,7 @@ static void test_break_even_ends_where_a_job_cannot_be(void **state)
     assert_true(found.wins && !(found.to.low > 0) && found.fills_device);
     assert_true(found.most <= 1024.0 * MIB && found.most > 800.0 * MIB);
     xb_advice_say_break_even(&found, &words);
-    assert_non_null(strstr(words.text, "more does not fit into its memory"));
+    assert_non_null(strstr(words.text, ", up to what fits into its memory"));
     job.in = 2048 * MIB;
     assert_int_equal(predict(&job, XB_STRATEGY_PAGEABLE).why, XB_UNKNOWN_TOO_LARGE);
     say(&job, "Cannot say: the job does not fit into the GPU's memory.", "");
