@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include "backends/choice.h"
 #include "base/note.h"
 #include "base/output.h"
 #include "base/plain_text.h"
@@ -19,6 +20,53 @@
 #include "xferbench/version.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- what is there ---- */
+
+static enum xb_status look_at(struct xb_found_backend *found, struct xb_error *error)
+{
+    struct xb_driver *driver = xb_backend_open(found->entry, &found->probe);
+    const unsigned count = found->probe.device_count;
+    if (driver == NULL)
+        return XB_OK;
+    found->usable = true;
+    found->devices = calloc(count, sizeof *found->devices);
+    found->failures = calloc(count, sizeof *found->failures);
+    bool has_room = found->devices != NULL && found->failures != NULL;
+    for (unsigned i = 0; has_room && i < count; i++)
+        if (driver->backend->device_info(driver, i, &found->devices[found->device_count],
+                                         &found->failures[found->failed_count]) == XB_OK)
+            found->device_count++;
+        else
+            found->failed_count++;
+    driver->backend->driver_close(driver);
+    return has_room ? XB_OK
+                    : XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u devices", count);
+}
+
+/* It is no failure if a backend cannot run or a device does not describe itself: the inventory says
+ * why. XB_ERR_MEMORY only. */
+static enum xb_status take_inventory(struct xb_inventory *inventory, struct xb_error *error)
+{
+    memset(inventory, 0, sizeof *inventory);
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS;
+         i++) {
+        struct xb_found_backend *found = &inventory->backends[inventory->count++];
+        found->entry = &xb_backends[i];
+        status = look_at(found, error);
+    }
+    return status;
+}
+
+static void free_inventory(struct xb_inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->count; i++) {
+        free(inventory->backends[i].devices);
+        free(inventory->backends[i].failures);
+    }
+}
 
 /* Takes each way in which a mode can be measured, with the capabilities that it needs. */
 typedef void take_variant(void *argument, const struct xb_case *test, uint32_t needs);
@@ -365,12 +413,12 @@ static int run(struct xb_config *config, char *const *words)
     struct xb_error error;
     bool on_stdout = false;
     (void)words;
-    enum xb_status status = xb_inventory_take(&inventory, &error);
+    enum xb_status status = take_inventory(&inventory, &error);
     if (status == XB_OK && json->is_set)
         status = write_list(json->text, &inventory, &on_stdout, &error);
     if (status == XB_OK && !on_stdout)
         status = print_list(&inventory, &error);
-    xb_inventory_free(&inventory);
+    free_inventory(&inventory);
     return status == XB_OK ? XB_EXIT_OK : xb_cli_fail(&error);
 }
 
