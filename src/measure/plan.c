@@ -251,18 +251,25 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
 
 /* ---- the whole ---- */
 
-enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)
+/* Reads what the options ask for, as far as no device has to be known. */
+static enum xb_status choose(const struct xb_config *config, struct xb_mode_choice *modes,
+                             struct xb_node_choice *nodes, struct xb_error *error)
 {
-    struct xb_mode_choice choice;
-    struct xb_node_choice nodes;
-    enum xb_status status = xb_mode_choose(config, &choice, error);
+    enum xb_status status = xb_mode_choose(config, modes, error);
     if (status == XB_OK)
-        status = xb_mode_choice_check(config, &choice, error);
+        status = xb_mode_choice_check(config, modes, error);
     if (status == XB_OK)
-        status = xb_node_choose(config, &choice, &nodes, error);
+        status = xb_node_choose(config, modes, nodes, error);
     if (status == XB_OK)
         status = xb_choice_refuse_all_beside_others(xb_config_get(config, "device"), error);
-    return status != XB_OK ? status : check_single_modes(config, &choice, error);
+    return status == XB_OK ? check_single_modes(config, modes, error) : status;
+}
+
+enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)
+{
+    struct xb_mode_choice modes;
+    struct xb_node_choice nodes;
+    return choose(config, &modes, &nodes, error);
 }
 
 /* Whether any chosen mode has cases of pairs, or of single devices. */
@@ -292,9 +299,7 @@ static enum xb_status add_cases(struct xb_planning *plan, struct xb_error *error
 static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
-    enum xb_status status = xb_mode_choose(run->config, &plan->modes, error);
-    if (status == XB_OK)
-        status = xb_node_choose(run->config, &plan->modes, &plan->nodes, error);
+    enum xb_status status = choose(run->config, &plan->modes, &plan->nodes, error);
     if (status == XB_OK)
         status = xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),
                                   &plan->choice, error);
@@ -310,16 +315,13 @@ static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 {
-    enum xb_status status = xb_plan_check(run->config, error);
-    if (status != XB_OK)
-        return status;
     struct xb_planning *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a plan");
     plan->run = run;
     plan->latency = xb_config_get(run->config, "latency")->flag;
     plan->simultaneous = xb_config_get(run->config, "simultaneous")->flag;
-    status = make(plan, error);
+    enum xb_status status = make(plan, error);
     free(plan);
     return status;
 }
