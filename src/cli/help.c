@@ -34,24 +34,23 @@ void xb_help_print_entry(FILE *stream, const char *name, const char *text, int c
 /* With its name and argument: long names stand below each other. */
 static void print_option(FILE *stream, const struct xb_option *option, const char *text)
 {
-    char left[80];
-    const char *argument = option->argument != NULL ? option->argument : "";
-    const char *blank = option->argument != NULL ? " " : "";
+    struct xb_words left = {.length = 0};
     if (option->short_name != 0)
-        snprintf(left, sizeof left, "  -%c, --%s%s%s", option->short_name, option->name, blank,
-                 argument);
+        xb_words_add(&left, "  -%c, --%s", option->short_name, option->name);
     else
-        snprintf(left, sizeof left, "      --%s%s%s", option->name, blank, argument);
-    xb_help_print_entry(stream, left, text, TEXT_COLUMN);
+        xb_words_add(&left, "      --%s", option->name);
+    if (option->argument != NULL)
+        xb_words_add(&left, " %s", option->argument);
+    xb_help_print_entry(stream, left.text, text, TEXT_COLUMN);
 }
 
 void xb_help_print_option(FILE *stream, const struct xb_option *option)
 {
-    char text[1024];
-    size_t used = (size_t)snprintf(text, sizeof text, "%s", option->help);
-    if (option->default_text != NULL && used < sizeof text)
-        snprintf(text + used, sizeof text - used, " [default: %s]", option->default_text);
-    print_option(stream, option, text);
+    struct xb_words text = {.length = 0};
+    xb_words_add(&text, "%s", option->help);
+    if (option->default_text != NULL)
+        xb_words_add(&text, " [default: %s]", option->default_text);
+    print_option(stream, option, text.text);
 }
 
 void xb_help_print_brief_options(FILE *stream, const struct xb_option *const *rows)
