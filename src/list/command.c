@@ -368,7 +368,7 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
 static int run(struct xb_config *config, char *const *words)
 {
     const struct xb_value *json = xb_config_get(config, "json");
-    struct xb_inventory inventory;
+    static struct xb_inventory inventory; /* 340 KiB: too much for a stack */
     struct xb_error error;
     bool on_stdout = false;
     (void)words;

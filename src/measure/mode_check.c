@@ -139,23 +139,20 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
         status = check_references(mode, stages, error);
     if (status == XB_OK)
         status = check_reading(mode, error);
-    if (status != XB_OK)
-        return status;
-    if (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
-        mode->submit == NULL || mode->verify == NULL)
+    if (status == XB_OK && (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
+                            mode->submit == NULL || mode->verify == NULL))
         return REFUSE("mode %s lacks one of its mandatory hooks", mode->name);
-    return XB_OK;
+    return status;
 }
 
 enum xb_status xb_modes_check(const struct xb_mode *const *modes, struct xb_error *error)
 {
-    for (size_t i = 0; modes[i] != NULL; i++) {
-        enum xb_status status = check_mode(modes[i], error);
-        if (status != XB_OK)
-            return status;
-        for (size_t before = 0; before < i; before++)
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && modes[i] != NULL; i++) {
+        status = check_mode(modes[i], error);
+        for (size_t before = 0; status == XB_OK && before < i; before++)
             if (strcmp(modes[before]->name, modes[i]->name) == 0)
-                return REFUSE("two modes are called %s", modes[i]->name);
+                status = REFUSE("two modes are called %s", modes[i]->name);
     }
-    return XB_OK;
+    return status;
 }
