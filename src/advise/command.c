@@ -208,9 +208,8 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
 {
     enum xb_status status =
         command->path != NULL ? read_file(command, error) : measure(command, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_costs_read(&command->costs, command->records, command->record_count, error);
+    if (status == XB_OK)
+        status = xb_costs_read(&command->costs, command->records, command->record_count, error);
     if (status != XB_OK)
         return status;
     xb_predict_all(&command->costs, &command->job, &command->predictions);

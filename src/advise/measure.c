@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "measure.h"
 
-#include "base/interrupt.h"
+#include "base/note.h"
 #include "measure/record_of_run.h"
 #include "run/command.h"
 #include "run/deadline.h"
@@ -68,17 +68,14 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
 #define BOTH_WAYS (UINT64_C(64) << 20)
 #define TIME_LIMIT "30ms"
 
-#define SIZES_TEXT 256
-
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-static void add_size(char *text, uint64_t bytes)
+static void add_size(struct xb_words *sizes, uint64_t bytes)
 {
-    size_t used = strlen(text);
-    snprintf(text + used, SIZES_TEXT - used, "%s%" PRIu64, used > 0 ? "," : "", bytes);
+    xb_words_add(sizes, "%s%" PRIu64, sizes->length > 0 ? "," : "", bytes);
 }
 
 /* What smaller jobs, chunks and waiting take; and larger jobs, where the break-even is asked. */
@@ -87,20 +84,17 @@ static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_
 
 /* The job's own sizes, and those of the usual ones that are smaller; where somebody asks for the
  * break-even, all of them. The run leaves out what the memory does not hold. */
-static void choose_sizes(const struct xb_job *job, char *text)
+static void choose_sizes(const struct xb_job *job, struct xb_words *sizes)
 {
     uint64_t in = lesser(job->in, LARGEST);
     uint64_t out = lesser(job->out, LARGEST);
-    uint64_t most = in > out ? in : out;
-    if (job->cpu_time > 0)
-        most = UINT64_MAX;
-    text[0] = '\0';
-    add_size(text, in);
+    uint64_t most = job->cpu_time > 0 ? UINT64_MAX : in > out ? in : out;
+    add_size(sizes, in);
     if (out > 0 && out != in)
-        add_size(text, out);
+        add_size(sizes, out);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (usual[i] < most && usual[i] != in && usual[i] != out)
-            add_size(text, usual[i]);
+            add_size(sizes, usual[i]);
 }
 
 static enum xb_status measure_part(struct xb_advise_session *session, const char *const *words,
@@ -120,16 +114,16 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
                                  struct xb_record records[XB_ADVISE_RECORDS], size_t *count,
                                  struct xb_error *error)
 {
-    char sizes[SIZES_TEXT];
-    char both[SIZES_TEXT] = "";
-    choose_sizes(job, sizes);
-    add_size(both, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
-    enum xb_status status = measure_part(session, xb_copies_words, sizes, records, count, error);
+    struct xb_words sizes = {.length = 0}, both = {.length = 0};
+    choose_sizes(job, &sizes);
+    add_size(&both, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
+    enum xb_status status =
+        measure_part(session, xb_copies_words, sizes.text, records, count, error);
     if (status == XB_OK && job->out > 0)
-        status = measure_part(session, xb_both_ways_words, both, records, count, error);
+        status = measure_part(session, xb_both_ways_words, both.text, records, count, error);
     if (status != XB_OK || job->is_in_pinned)
         return status;
-    return measure_part(session, xb_pinning_words, sizes, records, count, error);
+    return measure_part(session, xb_pinning_words, sizes.text, records, count, error);
 }
 
 /* ---- the job itself ---- */
@@ -172,28 +166,23 @@ enum xb_status xb_advise_check(struct xb_advise_session *session, const struct x
                                int device, struct xb_record *record, struct xb_error *error)
 {
     char in[32], out[32], piece[32];
-    char ways[128] = "";
+    struct xb_words ways = {.length = 0};
     snprintf(in, sizeof in, "%" PRIu64, job->in);
     snprintf(out, sizeof out, "%" PRIu64, job->out);
     snprintf(piece, sizeof piece, "%" PRIu64, chunk);
     for (int i = 0; i < XB_STRATEGIES; i++)
-        if (xb_strategy_is_asked(job, (enum xb_strategy)i)) {
-            size_t used = strlen(ways);
-            snprintf(ways + used, sizeof ways - used, "%s%s", used > 0 ? "," : "",
-                     xb_strategy_words[i].name);
-        }
+        if (xb_strategy_is_asked(job, (enum xb_strategy)i))
+            xb_words_add(&ways, "%s%s", ways.length > 0 ? "," : "", xb_strategy_words[i].name);
     const char *const words[] = {"--mode", xb_job_mode,  "--size", in,        "--job-out",
                                  out,      "--gpu-time", gpu_time, "--chunk", piece,
-                                 "--way",  ways,         NULL};
+                                 "--way",  ways.text,    NULL};
+    enum xb_status status = XB_OK;
     if (file != NULL) {
-        struct xb_record planned;
-        enum xb_status status = run_words(session, words, true, &planned, error);
-        if (status != XB_OK)
-            return status;
-        status = compare_machines(file, &planned, device, error);
+        struct xb_record planned = {.path = NULL};
+        status = run_words(session, words, true, &planned, error);
+        if (status == XB_OK)
+            status = compare_machines(file, &planned, device, error);
         xb_record_free(&planned);
-        if (status != XB_OK)
-            return status;
     }
-    return run_words(session, words, false, record, error);
+    return status == XB_OK ? run_words(session, words, false, record, error) : status;
 }

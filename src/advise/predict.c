@@ -78,9 +78,9 @@ static bool predict_serial(const struct work *work, enum xb_cost_kind in, enum x
     struct xb_prediction *prediction = work->prediction;
     if (!needs(work, in, job->in) || !needs(work, out, job->out))
         return false;
-    for (int i = 0; i < XB_ESTIMATES; i++)
-        prediction->running[i] = alone(work, in, job->in, (enum xb_estimate)i) + job->gpu_time +
-                                 behind(work, out, job->out, (enum xb_estimate)i);
+    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
+        prediction->running[i] =
+            alone(work, in, job->in, i) + job->gpu_time + behind(work, out, job->out, i);
     prediction->in = alone(work, in, job->in, XB_MIDDLE);
     prediction->out = behind(work, out, job->out, XB_MIDDLE);
     prediction->kernel = job->gpu_time;
@@ -195,17 +195,14 @@ static bool predict_overlapped(const struct work *work)
     struct xb_prediction *prediction = work->prediction;
     const struct xb_job *job = work->job;
     prediction->why = job->gpu_time > 0 || job->out > 0 ? XB_UNKNOWN_SMALL : XB_UNKNOWN_ONE_STEP;
-    if (prediction->why == XB_UNKNOWN_ONE_STEP || job->in < 2 * LEAST_CHUNK)
-        return false;
-    if (!has_pipeline_rows(work))
-        return false;
-    if (!choose_chunk(work, &prediction->chunk))
+    if (prediction->why == XB_UNKNOWN_ONE_STEP || job->in < 2 * LEAST_CHUNK ||
+        !has_pipeline_rows(work) || !choose_chunk(work, &prediction->chunk))
         return false;
     struct pipeline line = pipeline_of(work, prediction->chunk, XB_MIDDLE);
     (void)needs(work, XB_COST_PINNED_IN, line.chunk);
     (void)needs(work, XB_COST_PINNED_OUT, line.chunk_out);
-    for (int i = 0; i < XB_ESTIMATES; i++)
-        prediction->running[i] = pipeline_of(work, prediction->chunk, (enum xb_estimate)i).total;
+    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
+        prediction->running[i] = pipeline_of(work, prediction->chunk, i).total;
     prediction->chunk_count = (uint64_t)line.count;
     prediction->in = line.in;
     prediction->kernel = line.kernel;
@@ -230,9 +227,9 @@ static bool cost_of_registering(const struct work *work, double seconds[XB_ESTIM
     const struct xb_cost *cost = &work->costs->costs[XB_COST_REGISTER];
     if (!xb_cost_is_known(cost, job->in) || !xb_cost_is_known(cost, job->out))
         return false;
-    for (int i = 0; i < XB_ESTIMATES; i++)
-        seconds[i] = (alone(work, XB_COST_REGISTER, job->in, (enum xb_estimate)i) +
-                      alone(work, XB_COST_REGISTER, job->out, (enum xb_estimate)i)) /
+    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
+        seconds[i] = (alone(work, XB_COST_REGISTER, job->in, i) +
+                      alone(work, XB_COST_REGISTER, job->out, i)) /
                      (double)job->times;
     return true;
 }
@@ -247,14 +244,11 @@ static bool add_copying(const struct work *work, enum xb_cost_kind through, enum
     if (!xb_cost_is_known(&costs[through], bytes) || !xb_cost_is_known(&costs[plain], bytes) ||
         !xb_cost_is_known(&costs[XB_COST_COPY_ROOM], bytes))
         return false;
-    for (int i = 0; i < XB_ESTIMATES; i++) {
-        enum xb_estimate estimate = (enum xb_estimate)i;
-        enum xb_estimate other = work->prediction->strategy == XB_STRATEGY_OVERLAPPED
-                                     ? (enum xb_estimate)(XB_HIGH - i)
-                                     : estimate;
-        seconds[i] +=
-            fmax(0, alone(work, through, bytes, estimate) - alone(work, plain, bytes, other)) +
-            alone(work, XB_COST_COPY_ROOM, bytes, estimate) / (double)work->job->times;
+    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++) {
+        enum xb_estimate other =
+            work->prediction->strategy == XB_STRATEGY_OVERLAPPED ? XB_HIGH - i : i;
+        seconds[i] += fmax(0, alone(work, through, bytes, i) - alone(work, plain, bytes, other)) +
+                      alone(work, XB_COST_COPY_ROOM, bytes, i) / (double)work->job->times;
     }
     return true;
 }
@@ -330,7 +324,7 @@ void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_
     prediction->at_least = fmax(prediction->running[XB_LOW], job->gpu_time);
     if (prediction->is_known && !job->is_in_pinned && is_pinned(strategy))
         prediction->is_known = add_pinning(&work);
-    for (int i = 0; i < XB_ESTIMATES; i++)
+    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
         prediction->total[i] = prediction->running[i] + prediction->pinning[i];
 }
 

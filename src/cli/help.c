@@ -2,7 +2,6 @@
 #include "help.h"
 
 #include "backends/registry.h"
-#include "base/note.h"
 #include "base/terminal.h"
 #include "xferbench/version.h"
 
@@ -35,24 +34,23 @@ void xb_help_print_entry(FILE *stream, const char *name, const char *text, int c
 /* With its name and argument: long names stand below each other. */
 static void print_option(FILE *stream, const struct xb_option *option, const char *text)
 {
-    char left[80];
-    const char *argument = option->argument != NULL ? option->argument : "";
-    const char *blank = option->argument != NULL ? " " : "";
+    struct xb_words left = {.length = 0};
     if (option->short_name != 0)
-        snprintf(left, sizeof left, "  -%c, --%s%s%s", option->short_name, option->name, blank,
-                 argument);
+        xb_words_add(&left, "  -%c, --%s", option->short_name, option->name);
     else
-        snprintf(left, sizeof left, "      --%s%s%s", option->name, blank, argument);
-    xb_help_print_entry(stream, left, text, TEXT_COLUMN);
+        xb_words_add(&left, "      --%s", option->name);
+    if (option->argument != NULL)
+        xb_words_add(&left, " %s", option->argument);
+    xb_help_print_entry(stream, left.text, text, TEXT_COLUMN);
 }
 
 void xb_help_print_option(FILE *stream, const struct xb_option *option)
 {
-    char text[1024];
-    size_t used = (size_t)snprintf(text, sizeof text, "%s", option->help);
-    if (option->default_text != NULL && used < sizeof text)
-        snprintf(text + used, sizeof text - used, " [default: %s]", option->default_text);
-    print_option(stream, option, text);
+    struct xb_words text = {.length = 0};
+    xb_words_add(&text, "%s", option->help);
+    if (option->default_text != NULL)
+        xb_words_add(&text, " [default: %s]", option->default_text);
+    print_option(stream, option, text.text);
 }
 
 void xb_help_print_brief_options(FILE *stream, const struct xb_option *const *rows)
@@ -94,25 +92,26 @@ void xb_help_print_command(FILE *stream, const struct xb_command *command)
     xb_help_print_exits(stream, command);
 }
 
-static void print_names(FILE *stream, unsigned directions)
+static void add_names(struct xb_words *words, unsigned directions)
 {
     for (unsigned d = 0; d < XB_DIRECTIONS; d++)
         if ((directions >> d & 1u) != 0)
-            fprintf(stream, " %s", xb_direction_name((enum xb_direction)(1u << d)));
+            xb_words_add(words, " %s", xb_direction_name((enum xb_direction)(1u << d)));
 }
 
-void xb_help_print_directions(FILE *stream, const struct xb_mode *mode)
+void xb_help_add_directions(struct xb_words *words, const struct xb_mode *mode)
 {
-    print_names(stream, mode->directions);
+    add_names(words, mode->directions);
     if (mode->by_default == mode->directions)
         return;
-    fprintf(stream, " (by default");
-    print_names(stream, mode->by_default);
-    fprintf(stream, ")");
+    xb_words_add(words, " (by default");
+    add_names(words, mode->by_default);
+    xb_words_add(words, ")");
 }
 
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
 {
+    struct xb_words directions = {.length = 0};
     fprintf(stream, "%s: ", mode->name);
     xb_help_print_wrapped(stream, mode->summary, (int)strlen(mode->name) + 2);
     fputc('\n', stream);
@@ -121,9 +120,8 @@ void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
         fprintf(stream, "\nCalls: ");
         xb_help_print_wrapped(stream, mode->calls, (int)strlen("Calls: "));
     }
-    fprintf(stream, "\nDirections:");
-    xb_help_print_directions(stream, mode);
-    fprintf(stream, "\n");
+    xb_help_add_directions(&directions, mode);
+    fprintf(stream, "\nDirections:%s\n", directions.text);
     if (mode->options == NULL) {
         fprintf(stream, "It has no options of its own.\n");
     } else {

@@ -2,10 +2,9 @@
 #ifndef XFERBENCH_CLI_HELP_H
 #define XFERBENCH_CLI_HELP_H
 
+#include "base/note.h"
 #include "command.h"
 #include "xferbench/mode.h"
-
-#include <stdio.h>
 
 /* What the help of several commands is made of. All of it fits the terminal. */
 
@@ -30,7 +29,7 @@ void xb_help_print_exits(FILE *stream, const struct xb_command *command);
 /* Prints what `help MODE` says. */
 void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);
 /* " h2d d2h bidir (by default h2d d2h)" */
-void xb_help_print_directions(FILE *stream, const struct xb_mode *mode);
+void xb_help_add_directions(struct xb_words *words, const struct xb_mode *mode);
 
 /* "xferbench 0.1.0" with what is built in. */
 void xb_version_print(FILE *stream);

@@ -38,6 +38,9 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 /* Words behind a label, on the `stream` of the function that it stands in. */
 #define NOTE(label, ...) xb_note_print(stream, (label), XB_LINK_LABEL, __VA_ARGS__)
 
+/* A plain cell of the `table` of that function. */
+#define CELL(...) xb_table_cell(table, XB_COLOUR_NONE, __VA_ARGS__)
+
 /* The colour of a verdict on a terminal. */
 enum xb_colour xb_link_colour(enum xb_level level);
 

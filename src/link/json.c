@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fields.h"
+/* The members of docs/link.schema.json, each bound to its place: written here by these tables, and
+ * read back by them in read.c. */
+#include "report.h"
 
 #include "record/document.h"
 #include "record/fields.h"
 #include "record/of_conditions.h"
-#include "report.h"
+
+/* ---- the document ---- */
 
 /* The verdict on a device or a pair, but for its own members. */
 static void open_verdict(struct xb_json *json, const struct xb_findings *found, bool has_attempt,
@@ -88,3 +91,378 @@ enum xb_status xb_link_json_line_write(FILE *stream, const struct xb_link_report
 {
     return write_as(stream, report, xb_json_finish_line, error);
 }
+
+/* ---- its members ---- */
+
+/* Names of fewer letters, so that a member takes one line. */
+typedef struct xb_pcie_link link;
+typedef struct xb_pcie_aer aer;
+typedef struct xb_pcie_control control;
+typedef struct xb_pcie_end end;
+typedef struct xb_pcie_hop hop;
+typedef struct xb_pcie_path path;
+typedef struct xb_pcie_seen seen;
+typedef struct xb_pcie_load load;
+typedef struct xb_nvlink nvlink;
+typedef struct xb_device_health health;
+typedef struct xb_link_conditions conditions;
+typedef struct xb_link_attempt attempt;
+typedef struct xb_link_device device;
+typedef struct xb_ceiling ceiling;
+typedef struct xb_link_direction direction;
+typedef struct xb_limit limit;
+typedef struct xb_reason reason;
+typedef struct xb_findings findings;
+typedef struct xb_verdict verdict;
+typedef struct xb_peer_info reach;
+typedef struct xb_pair_attempt pair_attempt;
+typedef struct xb_link_pair pair;
+typedef struct xb_pair_verdict pair_verdict;
+typedef struct xb_device_info info;
+typedef struct xb_link_report report;
+
+static const char *level_word(int level)
+{
+    return xb_level_name((enum xb_level)level);
+}
+
+static const char *source_word(int source)
+{
+    return xb_limit_source_name((enum xb_limit_source)source);
+}
+
+#define LEVEL .word = level_word, .most = XB_LEVEL_UNKNOWN
+#define SOURCE .word = source_word, .most = XB_LIMIT_COMMAND_LINE
+
+/* ---- a path ---- */
+
+static const struct xb_field link_fields[] = {
+    XB_FIELD("speed_gts", DOUBLE, link, speed_gts, XB_RATE),
+    XB_FIELD("width", UNSIGNED, link, width, XB_NULL_IF_EMPTY),
+    XB_FIELD("max_speed_gts", DOUBLE, link, max_speed_gts, XB_RATE),
+    XB_FIELD("max_width", UNSIGNED, link, max_width, XB_NULL_IF_EMPTY), XB_FIELDS_END};
+
+static const struct xb_field aer_fields[] = {XB_FIELD("correctable", COUNTER, aer, correctable),
+                                             XB_FIELD("nonfatal", COUNTER, aer, nonfatal),
+                                             XB_FIELD("fatal", COUNTER, aer, fatal), XB_FIELDS_END};
+
+static const struct xb_field control_fields[] = {
+    XB_FIELD("max_payload_bytes", UNSIGNED, control, max_payload),
+    XB_FIELD("max_payload_supported_bytes", UNSIGNED, control, max_payload_supported),
+    XB_FIELD("max_read_request_bytes", UNSIGNED, control, max_read_request),
+    XB_FIELD("has_acs", FLAG, control, has_acs),
+    XB_FIELD("acs_redirects", FLAG, control, acs_redirects),
+    XB_FIELDS_END};
+
+static const struct xb_field end_fields[] = {
+    XB_FIELD("bdf", ADDRESS, end, bdf),
+    XB_FIELD("vendor", UNSIGNED, end, vendor, XB_NULL_IF_EMPTY),
+    XB_OBJECT("link", end, link, link_fields),
+    XB_FIELD("numa_node", INDEX, end, numa_node),
+    XB_OBJECT("aer", end, aer, aer_fields, XB_KNOWN(end, aer.known)),
+    XB_OBJECT("control", end, control, control_fields, XB_KNOWN(end, control.known)),
+    XB_FIELDS_END};
+
+static const struct xb_field hop_fields[] = {
+    XB_OBJECT("lower", hop, lower, end_fields),
+    XB_OBJECT("upper", hop, upper, end_fields, XB_KNOWN(hop, has_upper)),
+    XB_FIELD("on_package", FLAG, hop, on_package), XB_FIELDS_END};
+
+static const struct xb_field path_fields[] = {
+    XB_FIELD("dead", FLAG, path, dead),
+    XB_FIELD("numa_node", INDEX, path, numa_node),
+    XB_FIELD("local_cpus", TEXT, path, local_cpus, XB_NULL_IF_EMPTY),
+    XB_FIELD("iommu_group", INDEX, path, iommu_group),
+    XB_ITEMS("hops", path, hops, count, XB_PCIE_HOPS, hop_fields),
+    XB_FIELDS_END};
+
+/* ---- an attempt ---- */
+
+static const struct xb_field seen_fields[] = {
+    XB_FIELD("readings", UNSIGNED, seen, readings),
+    XB_FIELD("speed_gts", DOUBLE, seen, speed_gts, XB_RATE),
+    XB_FIELD("width", UNSIGNED, seen, width, XB_NULL_IF_EMPTY),
+    XB_FIELD("changes", UNSIGNED, seen, changes),
+    XB_FIELD("drops", UNSIGNED, seen, drops),
+    XB_FIELDS_END};
+
+static const struct xb_field load_fields[] = {
+    XB_ITEMS("hops", load, hops, count, XB_PCIE_HOPS, seen_fields),
+    XB_FIELD("gone", FLAG, load, gone), XB_FIELDS_END};
+
+/* A counter, and whether it is known. */
+static void read_counter(struct xb_json_reader *reader, const cJSON *object, const char *key,
+                         bool *known, uint64_t *count)
+{
+    struct counter {
+        bool known;
+        uint64_t count;
+    } read = {false, 0};
+    const struct xb_field fields[] = {
+        XB_FIELD(key, COUNTER, struct counter, count, XB_KNOWN(struct counter, known)),
+        XB_FIELDS_END};
+    xb_fields_read(reader, object, fields, &read);
+    *known = read.known;
+    *count = read.count;
+}
+
+static void put_pcie_counters(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    const health *of = from;
+    xb_json_open_object(json, field->key);
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
+        xb_json_put_known_whole(json, xb_pcie_counter_key(i), of->counted[i], of->counts[i]);
+    xb_json_close(json);
+}
+
+static void read_pcie_counters(struct xb_json_reader *reader, const cJSON *object,
+                               const struct xb_field *field, void *to)
+{
+    health *of = to;
+    const cJSON *counters = xb_json_get_object(reader, object, field->key);
+    size_t outer = xb_place_enter(&reader->place, field->key);
+    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
+        read_counter(reader, counters, xb_pcie_counter_key(i), &of->counted[i], &of->counts[i]);
+    xb_place_leave(&reader->place, outer);
+}
+
+static const struct xb_field nvlink_fields[] = {
+    XB_FIELD("active", FLAG, nvlink, active),
+    XB_FIELD("rate_bytes_per_second", DOUBLE, nvlink, rate, XB_RATE), XB_FIELDS_END};
+
+/* Those that are known, each with its number. */
+static void put_nvlinks(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    const health *of = from;
+    if (!of->nvlinks_known) {
+        xb_json_put_null(json, field->key);
+        return;
+    }
+    xb_json_open_array(json, field->key);
+    for (unsigned i = 0; i < XB_NVLINKS; i++) {
+        const nvlink *one = &of->nvlinks[i];
+        if (!one->known)
+            continue;
+        xb_json_open_object(json, NULL);
+        xb_json_put_whole(json, "link", i);
+        xb_fields_put(json, nvlink_fields, one);
+        for (enum xb_nvlink_counter k = 0; k < XB_NVLINK_COUNTERS; k++)
+            xb_json_put_known_whole(json, xb_nvlink_counter_key(k), one->counted[k],
+                                    one->counts[k]);
+        xb_json_close(json);
+    }
+    xb_json_close(json);
+}
+
+static void read_nvlink(struct xb_json_reader *reader, const cJSON *item, size_t index, void *to)
+{
+    nvlink *one =
+        &((health *)to)->nvlinks[xb_json_get_whole(reader, item, "link", 0, XB_NVLINKS - 1)];
+    (void)index;
+    one->known = true;
+    xb_fields_read(reader, item, nvlink_fields, one);
+    for (enum xb_nvlink_counter k = 0; k < XB_NVLINK_COUNTERS; k++)
+        read_counter(reader, item, xb_nvlink_counter_key(k), &one->counted[k], &one->counts[k]);
+}
+
+static void read_nvlinks(struct xb_json_reader *reader, const cJSON *object,
+                         const struct xb_field *field, void *to)
+{
+    if (!cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key)))
+        (void)xb_fields_read_each(reader, object, field->key, XB_NVLINKS, read_nvlink, to);
+}
+
+static const struct xb_field health_fields[] = {
+    XB_FIELD("replays", COUNTER, health, replays, XB_KNOWN(health, replays_known)),
+    XB_CUSTOM("pcie_counters", put_pcie_counters, read_pcie_counters),
+    XB_FIELD("sm_clock_mhz", UNSIGNED, health, sm_clock_mhz, XB_KNOWN(health, clocks_known)),
+    XB_FIELD("memory_clock_mhz", UNSIGNED, health, memory_clock_mhz,
+             XB_KNOWN(health, clocks_known)),
+    XB_FIELD("slowed_by_hardware", FLAG, health, slowed_by_hardware,
+             XB_KNOWN(health, throttle_known)),
+    XB_FIELD("throttle", TEXT, health, throttle, XB_KNOWN(health, throttle_known)),
+    XB_FIELD("nvlinks_active", UNSIGNED, health, nvlinks_active, XB_KNOWN(health, nvlinks_known)),
+    XB_FIELD("nvlinks_inactive", UNSIGNED, health, nvlinks_inactive,
+             XB_KNOWN(health, nvlinks_known)),
+    XB_CUSTOM("nvlinks", put_nvlinks, read_nvlinks),
+    XB_FIELDS_END};
+
+static const struct xb_field conditions_fields[] = {
+    XB_FIELD("seconds", DOUBLE, conditions, seconds),
+    XB_FIELD("cpus", UNSIGNED, conditions, cpus, XB_NULL_IF_EMPTY),
+    XB_FIELD("cpus_busy", DOUBLE, conditions, cpus_busy, XB_NEEDS(conditions, cpus)),
+    XB_FIELD("load_seconds", DOUBLE, conditions, load_s, XB_RATE),
+    XB_FIELD("sent_bytes_per_second", DOUBLE, conditions, sent,
+             XB_KNOWN(conditions, traffic_known)),
+    XB_FIELD("received_bytes_per_second", DOUBLE, conditions, received,
+             XB_KNOWN(conditions, traffic_known)),
+    XB_FIELD("memory_clock_mhz", UNSIGNED, conditions, memory_mhz, XB_NULL_IF_EMPTY),
+    XB_FIELD("memory_clock_best_mhz", UNSIGNED, conditions, memory_best_mhz, XB_NULL_IF_EMPTY),
+    XB_FIELD("slowed_by_hardware", FLAG, conditions, slowed_by_hardware),
+    XB_FIELD("throttle", TEXT, conditions, throttle),
+    XB_FIELD("retrains", COUNTER, conditions, retrains, XB_KNOWN(conditions, traffic_known)),
+    XB_FIELD("memory_is_far", FLAG, conditions, memory_is_far),
+    XB_FIELD("mean_bytes_per_second", DOUBLE, conditions, mean, XB_RATE),
+    XB_FIELD("fastest_bytes_per_second", DOUBLE, conditions, fastest, XB_RATE),
+    XB_FIELDS_END};
+
+static const struct xb_field both_conditions_fields[] = {
+    XB_OBJECT("h2d", attempt, conditions[0], conditions_fields),
+    XB_OBJECT("d2h", attempt, conditions[1], conditions_fields), XB_FIELDS_END};
+
+static const struct xb_field attempt_fields[] = {
+    XB_FIELD("h2d_bytes_per_second", DOUBLE, attempt, h2d, XB_RATE),
+    XB_FIELD("d2h_bytes_per_second", DOUBLE, attempt, d2h, XB_RATE),
+    XB_FIELD("data_wrong", FLAG, attempt, data_wrong),
+    XB_FIELD("failure", TEXT, attempt, failure, XB_NULL_IF_EMPTY),
+    XB_OBJECT("at_rest", attempt, at_rest, path_fields, XB_KNOWN(attempt, at_rest.present)),
+    XB_OBJECT("under_load", attempt, load, load_fields),
+    XB_OBJECT("after", attempt, after, path_fields, XB_KNOWN(attempt, after.present)),
+    XB_OBJECT("health_before", attempt, health_before, health_fields),
+    XB_OBJECT("health_after", attempt, health_after, health_fields),
+    XB_FIELD("health_seconds", DOUBLE, attempt, health_seconds, XB_RATE),
+    XB_PART("conditions", both_conditions_fields),
+    XB_FIELDS_END};
+
+/* ---- verdicts ---- */
+
+static const struct xb_field reason_fields[] = {
+    XB_FIELD("code", STRING, reason, code), XB_FIELD("level", WORD, reason, level, LEVEL),
+    XB_FIELD("text", TEXT, reason, text), XB_FIELDS_END};
+
+const struct xb_field xb_link_finding_fields[] = {
+    XB_FIELD("level", WORD, findings, level, LEVEL),
+    XB_ITEMS("reasons", findings, reasons, reason_count, XB_VERDICT_REASONS, reason_fields),
+    XB_FIELDS_END};
+
+#define PACKETS                                                                                    \
+    XB_FIELD("payload_bytes", UNSIGNED, ceiling, payload),                                         \
+        XB_FIELD("payload_assumed", FLAG, ceiling, payload_assumed),                               \
+        XB_FIELD("read_request_bytes", UNSIGNED, ceiling, read_request),                           \
+        XB_FIELD("read_request_assumed", FLAG, ceiling, read_request_assumed)
+
+static const struct xb_field ceiling_fields[] = {
+    XB_FIELD("speed_gts", DOUBLE, ceiling, speed_gts, XB_ABOVE_0),
+    XB_FIELD("width", UNSIGNED, ceiling, width),
+    XB_FIELD("raw_bytes_per_second", DOUBLE, ceiling, raw, XB_ABOVE_0),
+    XB_FIELD("h2d_bytes_per_second", DOUBLE, ceiling, h2d, XB_RATE),
+    XB_FIELD("d2h_bytes_per_second", DOUBLE, ceiling, d2h, XB_RATE),
+    PACKETS,
+    XB_FIELDS_END};
+
+static const struct xb_field packets_fields[] = {PACKETS, XB_FIELDS_END};
+
+static const struct xb_field bandwidth_limit_fields[] = {
+    XB_FIELD("warning_below_bytes_per_second", DOUBLE, direction, warning, XB_RATE),
+    XB_FIELD("critical_below_bytes_per_second", DOUBLE, direction, critical, XB_RATE),
+    XB_FIELD("source", WORD, direction, source, SOURCE), XB_FIELDS_END};
+
+static const struct xb_field limit_fields[] = {XB_FIELD("value", DOUBLE, limit, value, XB_ABOVE_0),
+                                               XB_FIELD("source", WORD, limit, source, SOURCE),
+                                               XB_FIELDS_END};
+
+/* null where the default is in force. */
+#define LIMIT(name)                                                                                \
+    XB_OBJECT(#name, verdict, limits.name, limit_fields, XB_KNOWN(verdict, limits.name.is_set))
+
+static const struct xb_field limits_fields[] = {
+    XB_OBJECT("h2d", verdict, h2d, bandwidth_limit_fields),
+    XB_OBJECT("d2h", verdict, d2h, bandwidth_limit_fields),
+    LIMIT(generation),
+    LIMIT(width),
+    LIMIT(warn_share),
+    LIMIT(critical_share),
+    XB_FIELDS_END};
+
+/* The sizes of packets may be known where the ceiling is not. */
+const struct xb_field xb_link_verdict_fields[] = {
+    XB_OBJECT("ceiling", verdict, ceiling, ceiling_fields, XB_KNOWN(verdict, ceiling.known)),
+    XB_OBJECT("packets", verdict, ceiling, packets_fields, XB_NEEDS(verdict, ceiling.payload)),
+    XB_FIELD("h2d_share", DOUBLE, verdict, h2d.share, XB_RATE),
+    XB_FIELD("d2h_share", DOUBLE, verdict, d2h.share, XB_RATE),
+    XB_PART("limits", limits_fields),
+    XB_FIELDS_END};
+
+/* ---- devices ---- */
+
+const struct xb_field xb_link_info_fields[] = {
+    XB_FIELD("index", UNSIGNED, info, index),
+    XB_FIELD("name", TEXT, info, name),
+    XB_FIELD("uuid", TEXT, info, uuid, XB_NULL_IF_EMPTY),
+    XB_FIELD("architecture", TEXT, info, architecture, XB_NULL_IF_EMPTY),
+    XB_FIELD("pci_bdf", ADDRESS, info, pci_bdf, XB_NULL_IF_EMPTY),
+    XB_FIELD("memory_bytes", COUNTER, info, memory_bytes),
+    XB_FIELDS_END};
+
+static const struct xb_field peers_fields[] = {
+    XB_OBJECT("health_before", device, peers.before, health_fields),
+    XB_OBJECT("health_after", device, peers.after, health_fields),
+    XB_FIELD("seconds", DOUBLE, device, peers.seconds, XB_RATE), XB_FIELDS_END};
+
+/* Around the copies between the device and its peers; null where there were none. */
+static void put_peers(struct xb_json *json, const struct xb_field *field, const void *from)
+{
+    if (((const device *)from)->peers.seconds > 0)
+        xb_fields_put_object(json, field->key, peers_fields, from);
+    else
+        xb_json_put_null(json, field->key);
+}
+
+static void read_peers(struct xb_json_reader *reader, const cJSON *object,
+                       const struct xb_field *field, void *to)
+{
+    if (!cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key)))
+        xb_fields_read_object(reader, object, field->key, peers_fields, to);
+}
+
+const struct xb_field xb_link_device_fields[] = {
+    XB_ITEMS("attempts", device, attempts, attempt_count, XB_LINK_ATTEMPTS, attempt_fields),
+    XB_CUSTOM("peers", put_peers, read_peers), XB_FIELDS_END};
+
+/* ---- pairs ---- */
+
+static const struct xb_field reach_fields[] = {
+    XB_FIELD("direct", FLAG, reach, can_access),
+    XB_FIELD("link", TEXT, reach, link, XB_NULL_IF_EMPTY),
+    XB_FIELD("links", UNSIGNED, reach, links, XB_NULL_IF_EMPTY),
+    XB_FIELD("link_rate_bytes_per_second", DOUBLE, reach, link_rate, XB_RATE),
+    XB_FIELD("hops", UNSIGNED, reach, hops, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
+static const struct xb_field pair_attempt_fields[] = {
+    XB_FIELD("bytes_per_second", DOUBLE, pair_attempt, bandwidth, XB_RATE),
+    XB_FIELD("data_wrong", FLAG, pair_attempt, data_wrong),
+    XB_FIELD("failure", TEXT, pair_attempt, failure, XB_NULL_IF_EMPTY),
+    XB_OBJECT("there", pair_attempt, there, reach_fields, XB_KNOWN(pair_attempt, reach_known)),
+    XB_OBJECT("back", pair_attempt, back, reach_fields, XB_KNOWN(pair_attempt, reach_known)),
+    XB_FIELDS_END};
+
+const struct xb_field xb_link_pair_fields[] = {
+    XB_ITEMS("attempts", pair, attempts, attempt_count, XB_LINK_ATTEMPTS, pair_attempt_fields),
+    XB_FIELDS_END};
+
+const struct xb_field xb_link_pair_verdict_fields[] = {
+    XB_FIELD("ceiling_bytes_per_second", DOUBLE, pair_verdict, ceiling, XB_RATE),
+    XB_FIELD("share", DOUBLE, pair_verdict, bandwidth.share, XB_RATE),
+    XB_FIELD("like_pairs", SIZE, pair_verdict, like_count, .most = UINT32_MAX),
+    XB_FIELD("like_pairs_bytes_per_second", DOUBLE, pair_verdict, like, XB_RATE),
+    XB_OBJECT("limits", pair_verdict, bandwidth, bandwidth_limit_fields),
+    XB_FIELDS_END};
+
+/* ---- the report ---- */
+
+const struct xb_field xb_link_backend_fields[] = {
+    XB_FIELD("name", STRING, report, backend),
+    XB_FIELD("runtime_version", TEXT, report, probe.runtime_version, XB_NULL_IF_EMPTY),
+    XB_FIELD("driver_version", TEXT, report, probe.driver_version, XB_NULL_IF_EMPTY),
+    XB_FIELD("runtime_library", TEXT, report, probe.runtime_library, XB_NULL_IF_EMPTY),
+    XB_FIELD("runtime_override", TEXT, report, probe.runtime_override, XB_NULL_IF_EMPTY),
+    XB_FIELDS_END};
+
+const struct xb_field xb_link_report_fields[] = {
+    XB_FIELD("level", WORD, report, level, LEVEL),
+    XB_FIELD("nothing_tested", TEXT, report, nothing, XB_NULL_IF_EMPTY),
+    XB_FIELD("attempts_allowed", UNSIGNED, report, attempts_allowed),
+    XB_FIELD("deadline_s", DOUBLE, report, deadline, XB_RATE),
+    XB_FIELD("cut", FLAG, report, cut),
+    XB_FIELDS_END};

@@ -3,7 +3,6 @@
 
 #include "base/arena.h"
 #include "base/day_time.h"
-#include "fields.h"
 #include "machine/node.h"
 #include "measure/run.h"
 

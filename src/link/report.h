@@ -2,6 +2,7 @@
 #ifndef XFERBENCH_LINK_REPORT_H
 #define XFERBENCH_LINK_REPORT_H
 
+#include "base/json_fields.h"
 #include "machine/start.h"
 #include "peers.h"
 #include "xferbench/options.h"
@@ -65,7 +66,15 @@ XB_MUST_CHECK enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_lin
 XB_MUST_CHECK enum xb_status
 xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report, struct xb_error *error);
 
-/* JSON after docs/link.schema.json. */
+/* JSON after docs/link.schema.json, whose members these tables bind to their places. */
+extern const struct xb_field xb_link_report_fields[];  /* struct xb_link_report */
+extern const struct xb_field xb_link_backend_fields[]; /* its backend and probe */
+extern const struct xb_field xb_link_info_fields[];    /* struct xb_device_info */
+extern const struct xb_field xb_link_device_fields[];  /* struct xb_link_device: what was tried */
+extern const struct xb_field xb_link_verdict_fields[]; /* struct xb_verdict, but what counts */
+extern const struct xb_field xb_link_finding_fields[]; /* struct xb_findings */
+extern const struct xb_field xb_link_pair_fields[];    /* struct xb_link_pair: what was tried */
+extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_verdict, the same */
 XB_MUST_CHECK enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
                                                 struct xb_error *error);
 /* The same in one line. */

@@ -5,6 +5,7 @@
 #include "backends/choice.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/note.h"
 #include "run/command.h"
 
 #include <assert.h>
@@ -430,14 +431,13 @@ static struct xb_pair_attempt *attempt_at(struct xb_link_pair *pair)
     return &pair->attempts[pair->attempt_count];
 }
 
-static void note_pair_failure(struct xb_pair_attempt *attempt, const char *reason)
+/* `failure`: why there is no bandwidth; "" for no such reason. */
+static void finish_attempt(struct xb_link_session *session, struct xb_link_pair *pair,
+                           const char *failure)
 {
-    snprintf(attempt->failure, sizeof attempt->failure, "%.*s", (int)sizeof attempt->failure - 1,
-             reason);
-}
-
-static void finish_attempt(struct xb_link_session *session, struct xb_link_pair *pair)
-{
+    char *kept = attempt_at(pair)->failure;
+    snprintf(kept, sizeof attempt_at(pair)->failure, "%.*s",
+             (int)sizeof attempt_at(pair)->failure - 1, failure);
     lock(session);
     pair->attempt_count++;
     unlock(session);
@@ -458,9 +458,7 @@ static bool begin_attempt(const struct round *round, struct xb_link_pair *pair)
         driver->backend->peer_info(driver, to, from, &attempt->back, &error) == XB_OK;
     if (attempt->reach_known && attempt->there.can_access)
         return true;
-    if (!attempt->reach_known)
-        note_pair_failure(attempt, error.message);
-    finish_attempt(round->session, pair);
+    finish_attempt(round->session, pair, attempt->reach_known ? "" : error.message);
     return false;
 }
 
@@ -475,12 +473,10 @@ static void take_result(void *argument, const struct xb_run *run)
     if (result->row.status == XB_RESULT_SKIPPED &&
         (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
         return;
-    if (result->row.status == XB_RESULT_OK)
-        attempt->bandwidth = result->bandwidth.median;
-    else
-        note_pair_failure(attempt, result->reason);
+    bool is_ok = result->row.status == XB_RESULT_OK;
+    attempt->bandwidth = is_ok ? result->bandwidth.median : 0;
     attempt->data_wrong = result->row.verified == XB_VERIFIED_FALSE;
-    finish_attempt(round->session, pair);
+    finish_attempt(round->session, pair, is_ok ? "" : result->reason);
 }
 
 static void ignore_progress(void *argument, const struct xb_run *run, size_t samples,
@@ -495,27 +491,23 @@ static void ignore_progress(void *argument, const struct xb_run *run, size_t sam
 /* Copies between all pairs of the round, one after the other. */
 static void copy_all(struct round *round)
 {
-    char names[XB_LINK_PAIRS * sizeof "4294967295:4294967295,"] = "";
+    struct xb_words names = {.length = 0};
     struct session_run run;
     struct xb_error error;
     const struct xb_run_observer observer = {
         .progress = ignore_progress, .finished = take_result, .argument = round};
-    for (size_t i = 0; i < round->count; i++) {
-        size_t length = strlen(names);
-        snprintf(names + length, sizeof names - length, "%s%u:%u", i > 0 ? "," : "",
-                 index_of(round->session, round->pairs[i]->from),
-                 index_of(round->session, round->pairs[i]->to));
-    }
+    for (size_t i = 0; i < round->count; i++)
+        xb_words_add(&names, "%s%u:%u", i > 0 ? "," : "",
+                     index_of(round->session, round->pairs[i]->from),
+                     index_of(round->session, round->pairs[i]->to));
     const char *const options[] = {"--mode",  "peer",        "--peer-path", "direct-write", "--by",
                                    "engine",  "--direction", "d2d",         "--samples",    SAMPLES,
-                                   "--pairs", names,         NULL};
+                                   "--pairs", names.text,    NULL};
     enum xb_status status = plan(round->session, round->driver, options, &run, &error);
     if (status == XB_OK)
         status = xb_run_execute(&run.run, &observer, &error);
-    for (size_t i = run.run.done_count; status != XB_OK && i < round->count; i++) {
-        note_pair_failure(attempt_at(round->pairs[i]), error.message);
-        finish_attempt(round->session, round->pairs[i]);
-    }
+    for (size_t i = run.run.done_count; status != XB_OK && i < round->count; i++)
+        finish_attempt(round->session, round->pairs[i], error.message);
     free_run(&run);
 }
 
@@ -597,35 +589,26 @@ static void test_pairs(struct xb_link_session *session, struct xb_driver *driver
 
 /* ---- the backend ---- */
 
-struct reasons {
-    char text[sizeof((struct xb_link_session *)NULL)->nothing];
-};
-
 /* Adds why a backend cannot run: the first thing that it looked for in vain. */
 static void note_absent(void *argument, const struct xb_backend_entry *entry,
                         const struct xb_probe *probe)
 {
-    struct reasons *reasons = argument;
-    size_t length = strlen(reasons->text);
-    size_t size = sizeof reasons->text - length;
-    const char *separator = length > 0 ? "; " : "";
-    if (entry->backend == NULL) {
-        snprintf(reasons->text + length, size, "%s%s: %s", separator, entry->name,
-                 entry->absent_reason);
-        return;
-    }
-    for (size_t i = 0; i < probe->check_count; i++)
-        if (!probe->checks[i].ok) {
-            snprintf(reasons->text + length, size, "%s%s: %s: %s", separator, entry->name,
-                     probe->checks[i].what, probe->checks[i].found);
-            return;
-        }
+    struct xb_words *reasons = argument;
+    const char *separator = reasons->length > 0 ? "; " : "";
+    size_t i = 0;
+    while (i < probe->check_count && probe->checks[i].ok)
+        i++;
+    if (entry->backend == NULL)
+        xb_words_add(reasons, "%s%s: %s", separator, entry->name, entry->absent_reason);
+    else if (i < probe->check_count)
+        xb_words_add(reasons, "%s%s: %s: %s", separator, entry->name, probe->checks[i].what,
+                     probe->checks[i].found);
 }
 
 /* Opens the backend that is named, or the first automatic one that can run; NULL where none can. */
 static struct xb_driver *open_driver(struct xb_link_session *session)
 {
-    struct reasons reasons = {.text = ""};
+    struct xb_words reasons = {.length = 0};
     struct xb_probe probe;
     struct xb_driver *driver =
         xb_backend_open_first(session->backend_name, &probe, note_absent, &reasons);
@@ -634,7 +617,8 @@ static struct xb_driver *open_driver(struct xb_link_session *session)
     if (driver != NULL)
         session->backend = driver->backend;
     else
-        snprintf(session->nothing, sizeof session->nothing, "%s", reasons.text);
+        snprintf(session->nothing, sizeof session->nothing, "%.*s",
+                 (int)sizeof session->nothing - 1, reasons.text);
     unlock(session);
     return driver;
 }

@@ -90,16 +90,15 @@ static void put_pair(struct xb_table *table, const struct xb_link_report *report
         i++;
     const struct xb_pair_verdict *verdict = &report->pair_verdicts[i];
     if (i == report->pair_count)
-        xb_table_cell(table, XB_COLOUR_NONE, "%s", from == to ? "" : "-");
+        CELL("%s", from == to ? "" : "-");
     else if (xb_rate_known(verdict->bandwidth.measured))
         xb_table_cell(table,
                       verdict->found.level != XB_LEVEL_OK ? xb_link_colour(verdict->found.level)
                                                           : XB_COLOUR_NONE,
                       "%.1f", verdict->bandwidth.measured / 1e9);
     else
-        xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                      has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i])) ? "none"
-                                                                                         : "?");
+        CELL("%s",
+             has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i])) ? "none" : "?");
 }
 
 static enum xb_status print_matrix(FILE *stream, const struct xb_link_report *report,
@@ -115,7 +114,7 @@ static enum xb_status print_matrix(FILE *stream, const struct xb_link_report *re
     }
     for (size_t from = 0; from < report->device_count; from++) {
         xb_table_row(table);
-        xb_table_cell(table, XB_COLOUR_NONE, "%u", report->devices[from].info.index);
+        CELL("%u", report->devices[from].info.index);
         for (size_t to = 0; to < report->device_count; to++)
             put_pair(table, report, from, to);
     }
@@ -257,7 +256,7 @@ static void put_error_count(struct xb_table *table, const struct xb_link_facts *
     if (known || count > 0)
         xb_table_cell(table, count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%" PRIu64, count);
     else
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
+        CELL("-");
 }
 
 static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
@@ -271,18 +270,15 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                                                 : &attempt->health_after;
     char link[64];
     xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "%u", device->info.index);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                  device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
-    xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                  xb_link_lanes_text(xb_verdict_lanes(verdict), link, sizeof link));
+    CELL("%u", device->info.index);
+    CELL("%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
+    CELL("%s", xb_link_lanes_text(xb_verdict_lanes(verdict), link, sizeof link));
     put_rate(table, &verdict->h2d);
     put_rate(table, &verdict->d2h);
     if (health->nvlinks_known)
-        xb_table_cell(table, XB_COLOUR_NONE, "%u/%u", health->nvlinks_active,
-                      health->nvlinks_active + health->nvlinks_inactive);
+        CELL("%u/%u", health->nvlinks_active, health->nvlinks_active + health->nvlinks_inactive);
     else
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
+        CELL("-");
     put_error_count(table, &verdict->facts);
     xb_table_cell(table, xb_link_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));

@@ -26,7 +26,7 @@ static const struct xb_table_column path_columns[] = {
 static void put_lanes(struct xb_table *table, struct xb_lanes lanes)
 {
     char text[64];
-    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_link_lanes_text(lanes, text, sizeof text));
+    CELL("%s", xb_link_lanes_text(lanes, text, sizeof text));
 }
 
 static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool is_bottleneck)
@@ -37,8 +37,7 @@ static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool 
         snprintf(changes, sizeof changes, "%s%u change%s", is_marked ? ", " : "", hop->changes,
                  hop->changes == 1 ? "" : "s");
     xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s - %s", hop->lower,
-                  hop->has_upper ? hop->upper : "(no bridge seen)");
+    CELL("%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
     put_lanes(table, hop->load);
     put_lanes(table, hop->best);
     put_lanes(table, hop->at_rest);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
+#include "backends/choice.h"
 #include "base/left_out.h"
 #include "base/note.h"
 #include "base/output.h"
@@ -20,6 +21,53 @@
 #include "xferbench/version.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+/* ---- what is there ---- */
+
+static enum xb_status look_at(struct xb_found_backend *found, struct xb_error *error)
+{
+    struct xb_driver *driver = xb_backend_open(found->entry, &found->probe);
+    const unsigned count = found->probe.device_count;
+    if (driver == NULL)
+        return XB_OK;
+    found->usable = true;
+    found->devices = calloc(count, sizeof *found->devices);
+    found->failures = calloc(count, sizeof *found->failures);
+    bool has_room = found->devices != NULL && found->failures != NULL;
+    for (unsigned i = 0; has_room && i < count; i++)
+        if (driver->backend->device_info(driver, i, &found->devices[found->device_count],
+                                         &found->failures[found->failed_count]) == XB_OK)
+            found->device_count++;
+        else
+            found->failed_count++;
+    driver->backend->driver_close(driver);
+    return has_room ? XB_OK
+                    : XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u devices", count);
+}
+
+/* It is no failure if a backend cannot run or a device does not describe itself: the inventory says
+ * why. XB_ERR_MEMORY only. */
+static enum xb_status take_inventory(struct xb_inventory *inventory, struct xb_error *error)
+{
+    memset(inventory, 0, sizeof *inventory);
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS;
+         i++) {
+        struct xb_found_backend *found = &inventory->backends[inventory->count++];
+        found->entry = &xb_backends[i];
+        status = look_at(found, error);
+    }
+    return status;
+}
+
+static void free_inventory(struct xb_inventory *inventory)
+{
+    for (size_t i = 0; i < inventory->count; i++) {
+        free(inventory->backends[i].devices);
+        free(inventory->backends[i].failures);
+    }
+}
 
 /* Takes each way in which a mode can be measured, with the capabilities that it needs. */
 typedef void take_variant(void *argument, const struct xb_case *test, uint32_t needs);
@@ -44,72 +92,48 @@ static void each_variant(const struct xb_mode *mode, take_variant *take, void *a
 #define MODE_COLUMN 17
 
 /* The names of capabilities, each behind a blank; "none" for none. */
-static void add_capabilities(FILE *text, uint32_t capabilities)
+static void add_capabilities(struct xb_words *words, uint32_t capabilities)
 {
     for (size_t i = 0; xb_capability_names[i] != NULL; i++)
         if ((capabilities >> i & 1u) != 0)
-            fprintf(text, " %s", xb_capability_names[i]);
-    fprintf(text, "%s", capabilities == 0 ? " none" : "");
-}
-
-/* Prints the name and, from that column on, what `add` writes of the subject. */
-static enum xb_status print_wrapped(const char *name, int column,
-                                    void (*add)(FILE *text, const void *subject),
-                                    const void *subject, struct xb_error *error)
-{
-    struct xb_memory_text line = {.text = NULL};
-    FILE *text = xb_memory_text_begin(&line);
-    if (text != NULL)
-        add(text, subject);
-    enum xb_status status = xb_memory_text_end(&line, "a line of the list", error);
-    if (status == XB_OK)
-        xb_help_print_entry(stdout, name, line.text, column);
-    free(line.text);
-    return status;
+            xb_words_add(words, " %s", xb_capability_names[i]);
+    xb_words_add(words, "%s", capabilities == 0 ? " none" : "");
 }
 
 /* Adds what a driver says of a device, behind something else; nothing where it says nothing. */
-static void add_words(FILE *text, const char *before, const char *words)
+static void add_plain(struct xb_words *words, const char *before, const char *text)
 {
     char plain[2048];
-    if (words[0] != '\0')
-        fprintf(text, "%s%s", before, xb_plain_text(words, plain, sizeof plain));
+    if (text[0] != '\0')
+        xb_words_add(words, "%s%s", before, xb_plain_text(text, plain, sizeof plain));
 }
 
-static void add_device(FILE *text, const void *subject)
+static void print_row(const char *before, const char *name, const char *text)
 {
-    const struct xb_device_info *info = subject;
-    add_words(text, "", info->name);
-    add_words(text, ", ", info->pci_bdf);
-    add_words(text, ", ", info->architecture);
-    fprintf(text, ", %.1f GiB; capabilities:", (double)info->memory_bytes / 0x1p30);
-    add_capabilities(text, info->capabilities);
+    char row[128], plain[2048];
+    snprintf(row, sizeof row, "      %s%s", before, name);
+    xb_help_print_entry(stdout, row, xb_plain_text(text, plain, sizeof plain), DEVICE_COLUMN);
 }
 
-static void print_row(const char *name, const char *words)
+static void print_device(const struct xb_device_info *info)
 {
-    char plain[2048];
-    xb_help_print_entry(stdout, name, xb_plain_text(words, plain, sizeof plain), DEVICE_COLUMN);
-}
-
-static enum xb_status print_device(const struct xb_device_info *info, struct xb_error *error)
-{
-    char name[128];
+    char name[64];
+    struct xb_words words = {.length = 0};
     snprintf(name, sizeof name, "    device %u", info->index);
-    enum xb_status status = print_wrapped(name, DEVICE_COLUMN, add_device, info, error);
+    add_plain(&words, "", info->name);
+    add_plain(&words, ", ", info->pci_bdf);
+    add_plain(&words, ", ", info->architecture);
+    xb_words_add(&words, ", %.1f GiB; capabilities:", (double)info->memory_bytes / 0x1p30);
+    add_capabilities(&words, info->capabilities);
+    xb_help_print_entry(stdout, name, words.text, DEVICE_COLUMN);
     for (size_t i = 0; i < XB_CAPABILITIES; i++)
-        if (info->lacks[i][0] != '\0') {
-            snprintf(name, sizeof name, "      no %s", xb_capability_names[i]);
-            print_row(name, info->lacks[i]);
-        }
-    for (size_t i = 0; i < info->fact_count; i++) {
-        snprintf(name, sizeof name, "      %s", info->facts[i].key);
-        print_row(name, info->facts[i].value);
-    }
-    return status;
+        if (info->lacks[i][0] != '\0')
+            print_row("no ", xb_capability_names[i], info->lacks[i]);
+    for (size_t i = 0; i < info->fact_count; i++)
+        print_row("", info->facts[i].key, info->facts[i].value);
 }
 
-static enum xb_status print_backend(const struct xb_found_backend *found, struct xb_error *error)
+static void print_backend(const struct xb_found_backend *found)
 {
     const struct xb_backend_entry *entry = found->entry;
     const struct xb_backend *backend = entry->backend;
@@ -117,68 +141,51 @@ static enum xb_status print_backend(const struct xb_found_backend *found, struct
     int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
     if (backend == NULL) {
         xb_note_print(stdout, label, width, "not in this build: %s", entry->absent_reason);
-        return XB_OK;
+        return;
     }
     xb_note_print_in(stdout, found->usable ? XB_COLOUR_GOOD : XB_COLOUR_WARNING, label, width,
                      "%s%s", backend->summary, found->usable ? "" : " (cannot run here)");
     xb_probe_print(stdout, &found->probe);
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; i < found->device_count && status == XB_OK; i++)
-        status = print_device(&found->devices[i], error);
+    for (size_t i = 0; i < found->device_count; i++)
+        print_device(&found->devices[i]);
     for (size_t i = 0; i < found->failed_count; i++) {
         printf("    %s", xb_colour_begin(stdout, XB_COLOUR_BAD));
         xb_help_print_wrapped(stdout,
                               xb_plain_text(found->failures[i].message, plain, sizeof plain), 4);
         fputs(xb_colour_end(stdout, XB_COLOUR_BAD), stdout);
     }
-    return status;
 }
 
-/* Where the variants go, and what separates the next from those before. */
-struct variants {
-    FILE *text;
-    const char *separator;
-};
-
-/* " staged by kernel (needs kernels mapped)" */
+/* " staged by kernel (needs kernels mapped)", behind a comma but for the first. */
 static void add_variant(void *argument, const struct xb_case *test, uint32_t needs)
 {
-    struct variants *variants = argument;
+    struct xb_words *words = argument;
     char settings[XB_CASE_SETTINGS_TEXT];
-    fprintf(variants->text, "%s %s%s", variants->separator, test->variant,
-            xb_case_settings_text(test, settings, sizeof settings));
-    variants->separator = ",";
+    const char before = words->text[words->length - 1];
+    xb_words_add(words, "%s %s%s", before == ':' ? "" : ",", test->variant,
+                 xb_case_settings_text(test, settings, sizeof settings));
     if (needs != 0) {
-        fprintf(variants->text, " (needs");
-        add_capabilities(variants->text, needs);
-        fprintf(variants->text, ")");
+        xb_words_add(words, " (needs");
+        add_capabilities(words, needs);
+        xb_words_add(words, ")");
     }
 }
 
-static void add_cases(FILE *text, const void *subject)
+static void print_mode(const struct xb_mode *mode)
 {
-    struct variants variants = {text, ""};
-    fprintf(text, "directions:");
-    xb_help_print_directions(text, subject);
-    fprintf(text, "; variants:");
-    each_variant(subject, add_variant, &variants);
-}
-
-static void add_options(FILE *text, const void *subject)
-{
-    const struct xb_mode *mode = subject;
-    fprintf(text, "options:%s", mode->options == NULL ? " none" : "");
-    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
-        fprintf(text, " --%s", mode->options[i]->name);
-}
-
-static enum xb_status print_mode(const struct xb_mode *mode, struct xb_error *error)
-{
+    struct xb_words cases = {.length = 0}, options = {.length = 0};
     char name[64];
+    xb_words_add(&cases, "directions:");
+    xb_help_add_directions(&cases, mode);
+    xb_words_add(&cases, "; variants:");
+    each_variant(mode, add_variant, &cases);
+    xb_words_add(&options, "options:%s", mode->options == NULL ? " none" : "");
+    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
+        xb_words_add(&options, " --%s", mode->options[i]->name);
     snprintf(name, sizeof name, "  %s", mode->name);
     xb_help_print_entry(stdout, name, mode->summary, MODE_COLUMN);
-    enum xb_status status = print_wrapped("", MODE_COLUMN, add_cases, mode, error);
-    return status == XB_OK ? print_wrapped("", MODE_COLUMN, add_options, mode, error) : status;
+    xb_help_print_entry(stdout, "", cases.text, MODE_COLUMN);
+    xb_help_print_entry(stdout, "", options.text, MODE_COLUMN);
 }
 
 static enum xb_status print_list(const struct xb_inventory *inventory, struct xb_error *error)
@@ -194,16 +201,16 @@ static enum xb_status print_list(const struct xb_inventory *inventory, struct xb
                    xb_node_text(node.name, host.hostname, text));
     fputc('\n', stdout);
     xb_heading_print(stdout, XB_COLOUR_TITLE, "Backends");
-    for (size_t i = 0; i < inventory->count && status == XB_OK; i++)
-        status = print_backend(&inventory->backends[i], error);
+    for (size_t i = 0; i < inventory->count; i++)
+        print_backend(&inventory->backends[i]);
     if (xb_left_out[0].library != NULL)
         xb_heading_print(stdout, XB_COLOUR_TITLE, "Left out of this build");
     for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
         xb_note_print(stdout, next->library, MODE_COLUMN, "%s", next->meaning);
     xb_heading_print(stdout, XB_COLOUR_TITLE, "Modes");
-    for (size_t i = 0; xb_modes[i] != NULL && status == XB_OK; i++)
-        status = print_mode(xb_modes[i], error);
-    return status;
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        print_mode(xb_modes[i]);
+    return XB_OK;
 }
 
 /* ---- as JSON ---- */
@@ -367,16 +374,16 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
 static int run(struct xb_config *config, char *const *words)
 {
     const struct xb_value *json = xb_config_get(config, "json");
-    struct xb_inventory inventory;
+    static struct xb_inventory inventory; /* 340 KiB: too much for a stack */
     struct xb_error error;
     bool on_stdout = false;
     (void)words;
-    enum xb_status status = xb_inventory_take(&inventory, &error);
+    enum xb_status status = take_inventory(&inventory, &error);
     if (status == XB_OK && json->is_set)
         status = write_list(json->text, &inventory, &on_stdout, &error);
     if (status == XB_OK && !on_stdout)
         status = print_list(&inventory, &error);
-    xb_inventory_free(&inventory);
+    free_inventory(&inventory);
     return status == XB_OK ? XB_EXIT_OK : xb_cli_fail(&error);
 }
 

@@ -2,12 +2,28 @@
 #ifndef XFERBENCH_LIST_COMMAND_H
 #define XFERBENCH_LIST_COMMAND_H
 
+#include "backends/registry.h"
 #include "base/json_fields.h"
 #include "cli/command.h"
-#include "measure/inventory.h"
 
 /* `xferbench list`: what is there. */
 extern const struct xb_command xb_command_list;
+
+#define XB_INVENTORY_BACKENDS 16
+
+/* What is there: backends and their devices. */
+struct xb_inventory {
+    struct xb_found_backend {
+        const struct xb_backend_entry *entry;
+        bool usable; /* it is built in and can run here */
+        struct xb_probe probe;
+        struct xb_device_info *devices;
+        size_t device_count;
+        struct xb_error *failures; /* of devices that do not describe themselves */
+        size_t failed_count;
+    } backends[XB_INVENTORY_BACKENDS];
+    size_t count;
+};
 
 /* The list of what is there, as JSON after docs/list.schema.json. */
 XB_MUST_CHECK enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inventory,

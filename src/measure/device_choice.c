@@ -1,37 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* From --device and --pairs to devices. */
-#include "device_choice.h"
+#include "planning.h"
+
+#include "base/note.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-/* Lists the devices, for messages about one that is not there: " 0 0000:01:00.0 NVIDIA H200; 1
- * ...".
- */
-static void list_devices(const struct xb_run *run, char *text, size_t size)
+/* For messages about one that is not there: " 0 0000:01:00.0 NVIDIA H200; 1 ...". */
+static struct xb_words list_devices(const struct xb_run *run)
 {
-    text[0] = '\0';
+    struct xb_words list = {.length = 0};
     for (unsigned i = 0; i < run->probe.device_count; i++) {
         struct xb_device_info info;
         struct xb_error ignored;
-        size_t length = strlen(text);
         if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK)
-            snprintf(text + length, size - length, "%s %u %s%s%s", length > 0 ? ";" : "", i,
-                     info.pci_bdf, info.pci_bdf[0] != '\0' ? " " : "", info.name);
+            xb_words_add(&list, "%s %u %s%s%s", list.length > 0 ? ";" : "", i, info.pci_bdf,
+                         info.pci_bdf[0] != '\0' ? " " : "", info.name);
     }
+    return list;
 }
 
 static enum xb_status no_device(const struct xb_run *run, const char *option, const char *word,
                                 struct xb_error *error)
 {
-    char list[480];
-    list_devices(run, list, sizeof list);
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--%s: the %s backend has no device '%s'; its devices are:%s", option,
-                   run->backend->name, word, list);
+                   run->backend->name, word, list_devices(run).text);
 }
 
 /* Whether `word` is the PCI address `bdf`, with or without the domain. */
@@ -84,9 +82,8 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
         if (run->devices[i].info.index == index)
             return XB_OK;
     enum xb_status status = describe_device(run, index, &device->info, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_registry_check_device(run->backend, &device->info, error);
+    if (status == XB_OK)
+        status = xb_registry_check_device(run->backend, &device->info, error);
     if (status != XB_OK)
         return status;
     /* This holds until a case needs the device. */
@@ -94,12 +91,6 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
     snprintf(device->binding.note, sizeof device->binding.note, "no case has used the device");
     run->device_count++;
     return XB_OK;
-}
-
-static void choose_all(const struct xb_run *run, struct xb_device_choice *choice)
-{
-    for (unsigned i = 0; i < run->probe.device_count; i++)
-        choice->devices[choice->device_count++] = i;
 }
 
 static enum xb_status choose_named(const struct xb_run *run, const struct xb_value *value,
@@ -118,20 +109,16 @@ static enum xb_status choose_named(const struct xb_run *run, const struct xb_val
     return XB_OK;
 }
 
-static void add_pair(struct xb_device_choice *choice, unsigned from, unsigned to)
-{
-    if (from != to)
-        choice->pairs[choice->pair_count++] = (struct xb_pair){.from = from, .to = to};
-}
-
 /* Adds every ordered pair of the chosen devices, or of all devices if none was chosen. */
 static void pair_all(const struct xb_run *run, bool chosen, struct xb_device_choice *choice)
 {
     size_t count = chosen ? choice->device_count : run->probe.device_count;
     for (size_t a = 0; a < count; a++)
         for (size_t b = 0; b < count; b++)
-            add_pair(choice, chosen ? choice->devices[a] : (unsigned)a,
-                     chosen ? choice->devices[b] : (unsigned)b);
+            if (a != b)
+                choice->pairs[choice->pair_count++] =
+                    (struct xb_pair){chosen ? choice->devices[a] : (unsigned)a,
+                                     chosen ? choice->devices[b] : (unsigned)b};
 }
 
 /* Adds the pair that a word such as "0:1" names. Its devices are numbers: a PCI address has colons
@@ -150,9 +137,8 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
                        word);
     snprintf(first, sizeof first, "%.*s", (int)(colon - word), word);
     enum xb_status status = find_device(run, "pairs", first, &from, error);
-    if (status != XB_OK)
-        return status;
-    status = find_device(run, "pairs", colon + 1, &to, error);
+    if (status == XB_OK)
+        status = find_device(run, "pairs", colon + 1, &to, error);
     if (status != XB_OK)
         return status;
     if (from == to)
@@ -160,7 +146,7 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
     for (size_t i = 0; i < choice->pair_count; i++)
         if (choice->pairs[i].from == from && choice->pairs[i].to == to)
             return XB_FAIL(error, XB_ERR_USAGE, "--pairs: %u:%u is named twice", from, to);
-    add_pair(choice, from, to);
+    choice->pairs[choice->pair_count++] = (struct xb_pair){from, to};
     return XB_OK;
 }
 
@@ -170,39 +156,33 @@ static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_ch
     const struct xb_value *named = xb_config_get(run->config, "pairs");
     if (!named->is_set)
         pair_all(run, xb_config_get(run->config, "device")->given, choice);
-    for (size_t i = 0; i < named->word_count; i++) {
-        enum xb_status status = read_pair(run, named->words[i], choice, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < named->word_count; i++)
+        status = read_pair(run, named->words[i], choice, error);
+    return status;
 }
 
 /* Makes every device that takes part one of the run's. */
 static enum xb_status add_devices(struct xb_run *run, const struct xb_device_choice *choice,
                                   bool one_by_one, struct xb_error *error)
 {
-    for (size_t i = 0; one_by_one && i < choice->device_count; i++) {
-        enum xb_status status = add_device(run, choice->devices[i], error);
-        if (status != XB_OK)
-            return status;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && one_by_one && i < choice->device_count; i++)
+        status = add_device(run, choice->devices[i], error);
+    for (size_t i = 0; status == XB_OK && i < choice->pair_count; i++) {
+        status = add_device(run, choice->pairs[i].from, error);
+        if (status == XB_OK)
+            status = add_device(run, choice->pairs[i].to, error);
     }
-    for (size_t i = 0; i < choice->pair_count; i++) {
-        enum xb_status status = add_device(run, choice->pairs[i].from, error);
-        if (status != XB_OK)
-            return status;
-        status = add_device(run, choice->pairs[i].to, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    return status;
 }
 
 enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, bool pairs,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
     const struct xb_value *named = xb_config_get(run->config, "device");
-    bool all = named->word_count == 1 && strcmp(named->words[0], "all") == 0;
+    bool all = (several && !named->given) ||
+               (named->word_count == 1 && strcmp(named->words[0], "all") == 0);
     choice->device_count = 0;
     choice->pair_count = 0;
     if (run->probe.device_count > XB_RUN_DEVICES)
@@ -212,17 +192,13 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
     if (run->devices == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
     enum xb_status status = XB_OK;
-    if (all || (several && !named->given))
-        choose_all(run, choice);
-    else
+    for (unsigned i = 0; all && i < run->probe.device_count; i++)
+        choice->devices[choice->device_count++] = i;
+    if (!all)
         status = choose_named(run, named, choice, error);
-    if (status != XB_OK)
-        return status;
-    if (pairs) {
+    if (status == XB_OK && pairs)
         status = choose_pairs(run, choice, error);
-        if (status != XB_OK)
-            return status;
-    }
     /* If only pairs are measured, no device that is in none of them takes part. */
-    return add_devices(run, choice, singles || choice->pair_count == 0, error);
+    return status == XB_OK ? add_devices(run, choice, singles || choice->pair_count == 0, error)
+                           : status;
 }

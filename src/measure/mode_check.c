@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define REFUSE(...) XB_FAIL(error, XB_ERR_INTERNAL, __VA_ARGS__)
+
 /* What the figures of a result have room for; overlap, share of alone and set-up time are the
  * runner's. */
 #define MOST_FIGURES (XB_RESULT_FIGURES - XB_SPANS - 3)
@@ -17,24 +19,20 @@ static enum xb_status check_figures(const struct xb_mode *mode, struct xb_error 
         const struct xb_figure *figure = mode->figures[count];
         const struct xb_figure *other = xb_figure_find(figure->name);
         if (figure->name == NULL || figure->unit == NULL || figure->help == NULL)
-            return XB_FAIL(error, XB_ERR_INTERNAL,
-                           "a figure of mode %s lacks its name, unit or help", mode->name);
+            return REFUSE("a figure of mode %s lacks its name, unit or help", mode->name);
         if (other != NULL && other != figure &&
             (strcmp(other->unit, figure->unit) != 0 ||
              other->more_is_better != figure->more_is_better || other->gates != figure->gates))
-            return XB_FAIL(error, XB_ERR_INTERNAL,
-                           "figure %s of mode %s means something else in another mode",
-                           figure->name, mode->name);
+            return REFUSE("figure %s of mode %s means something else in another mode", figure->name,
+                          mode->name);
     }
     const struct xb_figure *latency = mode->latency;
     if (latency != NULL && (!xb_mode_declares(mode, latency) || !latency->gates ||
                             latency->more_is_better || strcmp(latency->unit, XB_UNIT_SECONDS) != 0))
-        return XB_FAIL(error, XB_ERR_INTERNAL,
-                       "the latency of mode %s must be one of its figures, in seconds, and gate",
-                       mode->name);
+        return REFUSE("the latency of mode %s must be one of its figures, in seconds, and gate",
+                      mode->name);
     if (count > MOST_FIGURES)
-        return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s has %zu figures, too many for a result",
-                       mode->name, count);
+        return REFUSE("mode %s has %zu figures, too many for a result", mode->name, count);
     return XB_OK;
 }
 
@@ -55,11 +53,10 @@ static enum xb_status check_reading(const struct xb_mode *mode, struct xb_error 
          line++)
         if (strlen(line->label) > LONGEST_LABEL || line->code == NULL ||
             !has_its_function(mode, line))
-            return XB_FAIL(error, XB_ERR_INTERNAL,
-                           "line %s of mode %s in the Reading needs a label of at most %d "
-                           "characters, a code, and one function: %s",
-                           line->label, mode->name, LONGEST_LABEL,
-                           mode->pairs ? "say_of_pairs" : "say or say_of_sizes");
+            return REFUSE("line %s of mode %s in the Reading needs a label of at most %d "
+                          "characters, a code, and one function: %s",
+                          line->label, mode->name, LONGEST_LABEL,
+                          mode->pairs ? "say_of_pairs" : "say or say_of_sizes");
     return XB_OK;
 }
 
@@ -88,23 +85,19 @@ static enum xb_status check_stages(const struct xb_mode *mode, unsigned *count,
     for (*count = 0; stages != NULL && stages[*count].name != NULL; ++*count) {
         const struct xb_stage *stage = &stages[*count];
         if (*count == XB_STAGES)
-            return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s has more than %d stages", mode->name,
-                           XB_STAGES);
+            return REFUSE("mode %s has more than %d stages", mode->name, XB_STAGES);
         if (!has_good_name(stages, *count) || stage->run == NULL ||
             (stage->engine == XB_ENGINE_HOST && *count > 0))
-            return XB_FAIL(error, XB_ERR_INTERNAL,
-                           "stage %u (%s) of mode %s needs a name of its own in one word and a "
-                           "function, and only the first may be the host's",
-                           *count, stage->name, mode->name);
+            return REFUSE("stage %u (%s) of mode %s needs a name of its own in one word and a "
+                          "function, and only the first may be the host's",
+                          *count, stage->name, mode->name);
         if (!declares_or_lacks(mode, stage->busy) || !declares_or_lacks(mode, stage->wait))
-            return XB_FAIL(error, XB_ERR_INTERNAL,
-                           "mode %s does not declare a figure of its stage %s", mode->name,
-                           stage->name);
+            return REFUSE("mode %s does not declare a figure of its stage %s", mode->name,
+                          stage->name);
     }
     if ((*count > 0) != (mode->submit == xb_line_submit))
-        return XB_FAIL(error, XB_ERR_INTERNAL,
-                       "mode %s needs stages where its submit is xb_line_submit, and only there",
-                       mode->name);
+        return REFUSE("mode %s needs stages where its submit is xb_line_submit, and only there",
+                      mode->name);
     return XB_OK;
 }
 
@@ -115,16 +108,14 @@ static enum xb_status check_references(const struct xb_mode *mode, unsigned stag
     for (const struct xb_reference *reference = mode->references;
          reference != NULL && reference->figure != NULL; reference++) {
         if (!xb_mode_declares(mode, reference->figure))
-            return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s does not declare its figure %s",
-                           mode->name, reference->figure->name);
+            return REFUSE("mode %s does not declare its figure %s", mode->name,
+                          reference->figure->name);
         if ((reference->submit != NULL) == (reference->part != NULL))
-            return XB_FAIL(error, XB_ERR_INTERNAL,
-                           "reference %s of mode %s needs either a submit or a part of the line",
-                           reference->figure->name, mode->name);
+            return REFUSE("reference %s of mode %s needs either a submit or a part of the line",
+                          reference->figure->name, mode->name);
         if (reference->part != NULL && (stages == 0 || reference->part->stages >> stages != 0))
-            return XB_FAIL(error, XB_ERR_INTERNAL,
-                           "reference %s of mode %s is of a stage that the mode has not",
-                           reference->figure->name, mode->name);
+            return REFUSE("reference %s of mode %s is of a stage that the mode has not",
+                          reference->figure->name, mode->name);
     }
     return XB_OK;
 }
@@ -132,15 +123,14 @@ static enum xb_status check_references(const struct xb_mode *mode, unsigned stag
 static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *error)
 {
     if (mode->name == NULL || mode->summary == NULL || mode->description == NULL)
-        return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s lacks its name, summary or description",
-                       mode->name != NULL ? mode->name : "(without a name)");
+        return REFUSE("mode %s lacks its name, summary or description",
+                      mode->name != NULL ? mode->name : "(without a name)");
     if (mode->directions == 0 || mode->by_default == 0 ||
         (mode->by_default & ~mode->directions) != 0 ||
         (mode->variant_option == NULL) == (mode->variant == NULL))
-        return XB_FAIL(error, XB_ERR_INTERNAL,
-                       "mode %s needs a direction to take by default, and either a variant or a "
-                       "variant option",
-                       mode->name);
+        return REFUSE("mode %s needs a direction to take by default, and either a variant or a "
+                      "variant option",
+                      mode->name);
     unsigned stages = 0;
     enum xb_status status = check_figures(mode, error);
     if (status == XB_OK)
@@ -149,24 +139,20 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
         status = check_references(mode, stages, error);
     if (status == XB_OK)
         status = check_reading(mode, error);
-    if (status != XB_OK)
-        return status;
-    if (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
-        mode->submit == NULL || mode->verify == NULL)
-        return XB_FAIL(error, XB_ERR_INTERNAL, "mode %s lacks one of its mandatory hooks",
-                       mode->name);
-    return XB_OK;
+    if (status == XB_OK && (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
+                            mode->submit == NULL || mode->verify == NULL))
+        return REFUSE("mode %s lacks one of its mandatory hooks", mode->name);
+    return status;
 }
 
 enum xb_status xb_modes_check(const struct xb_mode *const *modes, struct xb_error *error)
 {
-    for (size_t i = 0; modes[i] != NULL; i++) {
-        enum xb_status status = check_mode(modes[i], error);
-        if (status != XB_OK)
-            return status;
-        for (size_t before = 0; before < i; before++)
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && modes[i] != NULL; i++) {
+        status = check_mode(modes[i], error);
+        for (size_t before = 0; status == XB_OK && before < i; before++)
             if (strcmp(modes[before]->name, modes[i]->name) == 0)
-                return XB_FAIL(error, XB_ERR_INTERNAL, "two modes are called %s", modes[i]->name);
+                status = REFUSE("two modes are called %s", modes[i]->name);
     }
-    return XB_OK;
+    return status;
 }

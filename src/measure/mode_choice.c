@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From --mode and --direction to modes, and whether these have the options given. */
-#include "mode_choice.h"
+#include "planning.h"
 
+#include "base/note.h"
 #include "record/mode_list.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static enum xb_status unknown_mode(const char *name, struct xb_error *error)
 {
     const char *names[66];
     size_t count = 0;
-    char list[512] = "";
+    struct xb_words list = {.length = 0};
     for (size_t i = 0; xb_modes[i] != NULL && count < 64; i++) {
         names[count++] = xb_modes[i]->name;
-        size_t length = strlen(list);
-        snprintf(list + length, sizeof list - length, "%s ", xb_modes[i]->name);
+        xb_words_add(&list, "%s ", xb_modes[i]->name);
     }
     names[count++] = "all";
     names[count] = NULL;
     const char *nearest = xb_nearest(name, names);
     return XB_FAIL(error, XB_ERR_USAGE, "--mode: there is no mode '%s'%s%s%s The modes are: %sall",
                    name, nearest != NULL ? "; did you mean '" : "", nearest != NULL ? nearest : "",
-                   nearest != NULL ? "'?" : ".", list);
+                   nearest != NULL ? "'?" : ".", list.text);
 }
 
 enum xb_status xb_choice_refuse_all_beside_others(const struct xb_value *value,
@@ -206,31 +205,31 @@ static enum xb_status refuse_other_ways(const struct xb_config *config,
 }
 
 /* "pinned, async or peer d2d (not staged)": what several devices can be started together with. */
-static const char *simultaneous_modes(char *text, size_t size)
+static struct xb_words simultaneous_modes(void)
 {
     const struct xb_mode *last = NULL;
-    size_t used = 0;
-    text[0] = '\0';
+    struct xb_words words = {.length = 0};
     for (size_t m = 0; xb_modes[m] != NULL; m++)
         last = xb_modes[m]->simultaneous ? xb_modes[m] : last;
-    for (size_t m = 0; xb_modes[m] != NULL && used < size; m++) {
-        if (!xb_modes[m]->simultaneous)
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
+        const struct xb_mode *mode = xb_modes[m];
+        if (!mode->simultaneous)
             continue;
-        const char *separator = used == 0 ? "" : xb_modes[m] == last ? " or " : ", ";
-        used += (size_t)snprintf(text + used, size - used, "%s%s%s", separator, xb_modes[m]->name,
-                                 xb_modes[m]->pairs ? " d2d" : "");
-        if (xb_modes[m]->only_alone != NULL && used < size)
-            used +=
-                (size_t)snprintf(text + used, size - used, " (not %s)", xb_modes[m]->only_alone);
+        xb_words_add(&words, "%s%s%s",
+                     words.length == 0 ? ""
+                     : mode == last    ? " or "
+                                       : ", ",
+                     mode->name, mode->pairs ? " d2d" : "");
+        if (mode->only_alone != NULL)
+            xb_words_add(&words, " (not %s)", mode->only_alone);
     }
-    return text;
+    return words;
 }
 
 static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
                                                const struct xb_mode_choice *choice,
                                                struct xb_error *error)
 {
-    char modes[128];
     if (!xb_config_get(config, "simultaneous")->flag)
         return XB_OK;
     if (xb_config_get(config, "latency")->flag)
@@ -240,17 +239,14 @@ static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
         if (xb_mode_directions_together(config, choice->modes[m]) != 0)
             return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
-                   simultaneous_modes(modes, sizeof modes));
+                   simultaneous_modes().text);
 }
 
 enum xb_status xb_mode_choice_check(const struct xb_config *config,
                                     const struct xb_mode_choice *choice, struct xb_error *error)
 {
     enum xb_status status = refuse_idle_options(config, choice, error);
-    if (status != XB_OK)
-        return status;
-    status = refuse_other_ways(config, choice, error);
-    if (status != XB_OK)
-        return status;
-    return refuse_idle_simultaneous(config, choice, error);
+    if (status == XB_OK)
+        status = refuse_other_ways(config, choice, error);
+    return status == XB_OK ? refuse_idle_simultaneous(config, choice, error) : status;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From --numa to the NUMA nodes of host memory. */
-#include "node_choice.h"
+#include "planning.h"
 
 #include "base/left_out.h"
+#include "base/note.h"
 #include "machine/topology.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,71 +14,43 @@ unsigned xb_mode_host_directions(const struct xb_mode *mode, unsigned directions
     return mode->pairs ? 0 : directions & ~(unsigned)XB_D2D;
 }
 
-/* "; there are: 0, 1" */
-static void list_nodes(const struct xb_topology *topology, char *text, size_t size)
+/* All nodes with memory that this process may use. */
+static struct xb_node_choice all_nodes(const struct xb_topology *topology)
 {
-    size_t used = 0;
-    text[0] = '\0';
-    for (int node = -1; (node = xb_topology_next_node(topology, node)) >= 0 && used < size;)
-        used += (size_t)snprintf(text + used, size - used, "%s%d", used > 0 ? ", " : "", node);
-}
-
-static bool is_number(const char *word)
-{
-    return word[0] != '\0' && strspn(word, "0123456789") == strlen(word) && strlen(word) < 9;
-}
-
-static bool is_there(const struct xb_topology *topology, int wanted)
-{
-    int node = -1;
-    do
-        node = xb_topology_next_node(topology, node);
-    while (node >= 0 && node != wanted);
-    return node >= 0;
-}
-
-static enum xb_status choose_all(const struct xb_topology *topology, struct xb_node_choice *choice)
-{
+    struct xb_node_choice all = {.count = 0};
     for (int node = -1;
-         choice->count < XB_NODES && (node = xb_topology_next_node(topology, node)) >= 0;)
-        choice->nodes[choice->count++] = (unsigned)node;
-    return XB_OK;
+         all.count < XB_NODES && (node = xb_topology_next_node(topology, node)) >= 0;)
+        all.nodes[all.count++] = (unsigned)node;
+    return all;
 }
 
-static enum xb_status add_node(const struct xb_topology *topology, const char *word,
+static bool has_node(const struct xb_node_choice *choice, unsigned node)
+{
+    for (size_t i = 0; i < choice->count; i++)
+        if (choice->nodes[i] == node)
+            return true;
+    return false;
+}
+
+static enum xb_status add_node(const struct xb_node_choice *all, const char *word,
                                struct xb_node_choice *choice, struct xb_error *error)
 {
-    char nodes[256];
-    list_nodes(topology, nodes, sizeof nodes);
-    if (!is_number(word))
+    struct xb_words there = {.length = 0};
+    unsigned node = (unsigned)strtoul(word, NULL, 10);
+    for (size_t i = 0; i < all->count; i++)
+        xb_words_add(&there, "%s%u", i > 0 ? ", " : "", all->nodes[i]);
+    if (word[0] == '\0' || strspn(word, "0123456789") != strlen(word) || strlen(word) > 8)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa: '%s' is no NUMA node; take near, all, or numbers of: %s", word,
-                       nodes);
-    unsigned node = (unsigned)strtoul(word, NULL, 10);
-    if (!is_there(topology, (int)node))
+                       there.text);
+    if (!has_node(all, node))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa: there is no NUMA node %u with memory that this process may use; "
                        "there are: %s",
-                       node, nodes);
-    for (size_t i = 0; i < choice->count; i++)
-        if (choice->nodes[i] == node)
-            return XB_FAIL(error, XB_ERR_USAGE, "--numa: node %u is named twice", node);
-    if (choice->count == XB_NODES)
-        return XB_FAIL(error, XB_ERR_USAGE, "--numa names more than %d nodes", XB_NODES);
+                       node, there.text);
+    if (has_node(choice, node))
+        return XB_FAIL(error, XB_ERR_USAGE, "--numa: node %u is named twice", node);
     choice->nodes[choice->count++] = node;
-    return XB_OK;
-}
-
-static enum xb_status read_words(const struct xb_value *value, const struct xb_topology *topology,
-                                 struct xb_node_choice *choice, struct xb_error *error)
-{
-    if (strcmp(value->words[0], "all") == 0)
-        return choose_all(topology, choice);
-    for (size_t i = 0; i < value->word_count; i++) {
-        enum xb_status status = add_node(topology, value->words[i], choice, error);
-        if (status != XB_OK)
-            return status;
-    }
     return XB_OK;
 }
 
@@ -110,12 +82,17 @@ enum xb_status xb_node_choose(const struct xb_config *config, const struct xb_mo
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa needs hwloc, which is not in this build; leave it out");
     enum xb_status status = check_words(config, value, modes, error);
+    if (status == XB_OK)
+        status = xb_topology_open(&topology, error);
     if (status != XB_OK)
         return status;
-    status = xb_topology_open(&topology, error);
-    if (status != XB_OK)
-        return status;
-    status = read_words(value, topology, choice, error);
+    const struct xb_node_choice all = all_nodes(topology);
     xb_topology_close(topology);
+    if (strcmp(value->words[0], "all") == 0) {
+        *choice = all;
+        return XB_OK;
+    }
+    for (size_t i = 0; status == XB_OK && i < value->word_count; i++)
+        status = add_node(&all, value->words[i], choice, error);
     return status;
 }

@@ -83,14 +83,11 @@ static enum xb_status check_options(const struct xb_config *config, const struct
                         .directions = xb_mode_directions(config, mode)};
     if (mode->check_options == NULL)
         return XB_OK;
-    while (next_case(&walk)) {
-        if (mode->needs(&walk.test, config).host_bytes > available)
-            continue;
-        enum xb_status status = mode->check_options(&walk.test, config, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    enum xb_status status = XB_OK;
+    while (status == XB_OK && next_case(&walk))
+        if (mode->needs(&walk.test, config).host_bytes <= available)
+            status = mode->check_options(&walk.test, config, error);
+    return status;
 }
 
 /* Does so for all modes but those of pairs: whether there are pairs is not known yet, and without
@@ -101,19 +98,13 @@ static enum xb_status check_single_modes(const struct xb_config *config,
 {
     uint64_t available = 0;
     enum xb_status status = xb_host_memory_available(&available, error);
-    if (status != XB_OK)
-        return status;
-    for (size_t m = 0; m < choice->count; m++) {
-        if (choice->modes[m]->pairs)
-            continue;
-        status = check_options(config, choice->modes[m], available, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    for (size_t m = 0; status == XB_OK && m < choice->count; m++)
+        if (!choice->modes[m]->pairs)
+            status = check_options(config, choice->modes[m], available, error);
+    return status;
 }
 
-enum xb_status xb_planning_add_case(struct xb_planning *plan, const struct xb_case *test,
+enum xb_status xb_planning_add_case(struct xb_planning *plan, struct xb_case test,
                                     struct xb_error *error)
 {
     struct xb_run *run = plan->run;
@@ -131,8 +122,8 @@ enum xb_status xb_planning_add_case(struct xb_planning *plan, const struct xb_ca
     }
     struct xb_result *result = &run->results[run->case_count++];
     memset(result, 0, sizeof *result);
-    result->test = *test;
-    result->test.latency = plan->latency || test->mode->latency != NULL;
+    result->test = test;
+    result->test.latency = plan->latency || test.mode->latency != NULL;
     /* So far apart that no two cases' patterns overlap. */
     result->test.seed = (unsigned long long)run->case_count << 40;
     return XB_OK;
@@ -144,18 +135,13 @@ static enum xb_status add_together(struct xb_planning *plan, struct xb_case test
 {
     test.simultaneous = true;
     test.sum = true;
-    test.device = plan->choice.devices[0];
-    enum xb_status status = xb_planning_add_case(plan, &test, error);
-    if (status != XB_OK)
-        return status;
+    enum xb_status status = xb_planning_add_case(plan, test, error);
     test.sum = false;
-    for (size_t i = 0; i < plan->choice.device_count; i++) {
+    for (size_t i = 0; status == XB_OK && i < plan->choice.device_count; i++) {
         test.device = plan->choice.devices[i];
-        status = xb_planning_add_case(plan, &test, error);
-        if (status != XB_OK)
-            return status;
+        status = xb_planning_add_case(plan, test, error);
     }
-    return XB_OK;
+    return status;
 }
 
 enum xb_status xb_planning_add_mode(struct xb_planning *plan, struct xb_case test,
@@ -163,12 +149,10 @@ enum xb_status xb_planning_add_mode(struct xb_planning *plan, struct xb_case tes
                                     struct xb_error *error)
 {
     struct walk walk = {.config = plan->run->config, .test = test, .directions = directions};
-    while (next_case(&walk)) {
-        enum xb_status status = add(plan, walk.test, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    enum xb_status status = XB_OK;
+    while (status == XB_OK && next_case(&walk))
+        status = add(plan, walk.test, error);
+    return status;
 }
 
 /* The same for each NUMA node that is named. Cases that use no host memory come once, and first. */
@@ -187,42 +171,20 @@ static enum xb_status add_on_nodes(struct xb_planning *plan, struct xb_case test
     return status;
 }
 
-static enum xb_status add_one(struct xb_planning *plan, struct xb_case test, struct xb_error *error)
+/* Adds the cases of each mode that is not of pairs. */
+static enum xb_status add_modes(struct xb_planning *plan, unsigned device,
+                                unsigned (*directions)(const struct xb_config *config,
+                                                       const struct xb_mode *mode),
+                                xb_planning_add *add, struct xb_error *error)
 {
-    return xb_planning_add_case(plan, &test, error);
-}
-
-static enum xb_status add_single_devices(struct xb_planning *plan, struct xb_error *error)
-{
-    for (size_t d = 0; d < plan->choice.device_count; d++)
-        for (size_t m = 0; m < plan->modes.count; m++) {
-            const struct xb_mode *mode = plan->modes.modes[m];
-            struct xb_case test = {
-                .mode = mode, .device = plan->choice.devices[d], .peer = XB_NO_PEER};
-            if (mode->pairs)
-                continue;
-            enum xb_status status = add_on_nodes(
-                plan, test, xb_mode_directions(plan->run->config, mode), add_one, error);
-            if (status != XB_OK)
-                return status;
-        }
-    return XB_OK;
-}
-
-/* Adds the cases of all chosen devices at the same time. */
-static enum xb_status add_simultaneous(struct xb_planning *plan, struct xb_error *error)
-{
-    for (size_t m = 0; m < plan->modes.count; m++) {
+    enum xb_status status = XB_OK;
+    for (size_t m = 0; status == XB_OK && m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
-        struct xb_case test = {.mode = mode, .peer = XB_NO_PEER};
-        if (mode->pairs)
-            continue;
-        enum xb_status status = add_on_nodes(
-            plan, test, xb_mode_directions_together(plan->run->config, mode), add_together, error);
-        if (status != XB_OK)
-            return status;
+        const struct xb_case test = {.mode = mode, .device = device, .peer = XB_NO_PEER};
+        if (!mode->pairs)
+            status = add_on_nodes(plan, test, directions(plan->run->config, mode), add, error);
     }
-    return XB_OK;
+    return status;
 }
 
 /* ---- memory ---- */
@@ -278,34 +240,36 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
 {
     uint64_t available = 0;
     enum xb_status status = xb_host_memory_available(&available, error);
-    if (status != XB_OK)
-        return status;
-    for (size_t i = 0; i < run->case_count; i++) {
+    for (size_t i = 0; status == XB_OK && i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
         status = check_case(run, test, available, error);
-        if (status != XB_OK && !another_fits(run, test, available))
-            return status;
+        if (status != XB_OK && another_fits(run, test, available))
+            status = XB_OK;
     }
-    return XB_OK;
+    return status;
 }
 
 /* ---- the whole ---- */
 
+/* Reads what the options ask for, as far as no device has to be known. */
+static enum xb_status choose(const struct xb_config *config, struct xb_mode_choice *modes,
+                             struct xb_node_choice *nodes, struct xb_error *error)
+{
+    enum xb_status status = xb_mode_choose(config, modes, error);
+    if (status == XB_OK)
+        status = xb_mode_choice_check(config, modes, error);
+    if (status == XB_OK)
+        status = xb_node_choose(config, modes, nodes, error);
+    if (status == XB_OK)
+        status = xb_choice_refuse_all_beside_others(xb_config_get(config, "device"), error);
+    return status == XB_OK ? check_single_modes(config, modes, error) : status;
+}
+
 enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)
 {
-    struct xb_mode_choice choice;
+    struct xb_mode_choice modes;
     struct xb_node_choice nodes;
-    enum xb_status status = xb_mode_choose(config, &choice, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_mode_choice_check(config, &choice, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_node_choose(config, &choice, &nodes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_choice_refuse_all_beside_others(xb_config_get(config, "device"), error);
-    return status != XB_OK ? status : check_single_modes(config, &choice, error);
+    return choose(config, &modes, &nodes, error);
 }
 
 /* Whether any chosen mode has cases of pairs, or of single devices. */
@@ -322,54 +286,42 @@ static bool wants(const struct xb_planning *plan, bool pairs)
  * itself beside others, then all at the same time, then pairs. */
 static enum xb_status add_cases(struct xb_planning *plan, struct xb_error *error)
 {
-    enum xb_status status = add_single_devices(plan, error);
-    if (status != XB_OK)
-        return status;
-    status = add_simultaneous(plan, error);
+    enum xb_status status = XB_OK;
+    for (size_t d = 0; status == XB_OK && d < plan->choice.device_count; d++)
+        status = add_modes(plan, plan->choice.devices[d], xb_mode_directions, xb_planning_add_case,
+                           error);
+    if (status == XB_OK)
+        status = add_modes(plan, plan->choice.devices[0], xb_mode_directions_together, add_together,
+                           error);
     return status != XB_OK ? status : xb_planning_add_pairs(plan, error);
 }
 
 static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
-    enum xb_status status = xb_mode_choose(run->config, &plan->modes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_node_choose(run->config, &plan->modes, &plan->nodes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),
-                              &plan->choice, error);
-    if (status != XB_OK)
-        return status;
-    status = add_cases(plan, error);
-    if (status != XB_OK)
-        return status;
-    status = check_memory(run, error);
-    if (status != XB_OK)
-        return status;
-    for (size_t m = 0; m < plan->modes.count; m++) {
-        if (!plan->modes.modes[m]->pairs || plan->choice.pair_count == 0)
-            continue;
-        status = check_options(run->config, plan->modes.modes[m], UINT64_MAX, error);
-        if (status != XB_OK)
-            return status;
-    }
-    return XB_OK;
+    enum xb_status status = choose(run->config, &plan->modes, &plan->nodes, error);
+    if (status == XB_OK)
+        status = xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),
+                                  &plan->choice, error);
+    if (status == XB_OK)
+        status = add_cases(plan, error);
+    if (status == XB_OK)
+        status = check_memory(run, error);
+    for (size_t m = 0; status == XB_OK && plan->choice.pair_count > 0 && m < plan->modes.count; m++)
+        if (plan->modes.modes[m]->pairs)
+            status = check_options(run->config, plan->modes.modes[m], UINT64_MAX, error);
+    return status;
 }
 
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 {
-    enum xb_status status = xb_plan_check(run->config, error);
-    if (status != XB_OK)
-        return status;
     struct xb_planning *plan = calloc(1, sizeof *plan);
     if (plan == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a plan");
     plan->run = run;
     plan->latency = xb_config_get(run->config, "latency")->flag;
     plan->simultaneous = xb_config_get(run->config, "simultaneous")->flag;
-    status = make(plan, error);
+    enum xb_status status = make(plan, error);
     free(plan);
     return status;
 }

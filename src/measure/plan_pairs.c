@@ -15,7 +15,7 @@ static enum xb_status add_one(struct xb_planning *plan, struct xb_case test, str
             if ((int)plan->choice.pairs[i].from == test.peer &&
                 plan->choice.pairs[i].to == test.device)
                 return XB_OK;
-    return xb_planning_add_case(plan, &test, error);
+    return xb_planning_add_case(plan, test, error);
 }
 
 /* Adds one row of the mode that will say that there are no pairs: more would say the same. */
@@ -25,7 +25,7 @@ static enum xb_status add_no_pair(struct xb_planning *plan, struct xb_case test,
     size_t rows = 0;
     for (size_t i = 0; i < plan->run->case_count; i++)
         rows += plan->run->results[i].test.mode == test.mode;
-    return rows == 0 ? xb_planning_add_case(plan, &test, error) : XB_OK;
+    return rows == 0 ? xb_planning_add_case(plan, test, error) : XB_OK;
 }
 
 static enum xb_status add_pairs_of(struct xb_planning *plan, const struct xb_mode *mode,
@@ -35,14 +35,13 @@ static enum xb_status add_pairs_of(struct xb_planning *plan, const struct xb_mod
     struct xb_case test = {.mode = mode, .device = plan->choice.devices[0], .peer = XB_NO_PEER};
     if (plan->choice.pair_count == 0)
         return xb_planning_add_mode(plan, test, directions, add_no_pair, error);
-    for (size_t p = 0; p < plan->choice.pair_count; p++) {
+    enum xb_status status = XB_OK;
+    for (size_t p = 0; status == XB_OK && p < plan->choice.pair_count; p++) {
         test.device = plan->choice.pairs[p].from;
         test.peer = (int)plan->choice.pairs[p].to;
-        enum xb_status status = xb_planning_add_mode(plan, test, directions, add_one, error);
-        if (status != XB_OK)
-            return status;
+        status = xb_planning_add_mode(plan, test, directions, add_one, error);
     }
-    return XB_OK;
+    return status;
 }
 
 /* ---- pairs at the same time ---- */
@@ -68,21 +67,16 @@ static enum xb_status add_group(struct xb_planning *plan, struct xb_case test,
 {
     const unsigned device = test.device;
     test.sum = true;
-    enum xb_status status = xb_planning_add_case(plan, &test, error);
-    if (status != XB_OK)
-        return status;
+    enum xb_status status = xb_planning_add_case(plan, test, error);
     test.sum = false;
-    for (size_t i = 0; i < plan->choice.pair_count; i++) {
+    for (size_t i = 0; status == XB_OK && i < plan->choice.pair_count; i++) {
         const struct xb_pair *pair = &plan->choice.pairs[i];
-        if (!is_of_group(pair, test.group, device))
-            continue;
         test.device = pair->from;
         test.peer = (int)pair->to;
-        status = xb_planning_add_case(plan, &test, error);
-        if (status != XB_OK)
-            return status;
+        if (is_of_group(pair, test.group, device))
+            status = xb_planning_add_case(plan, test, error);
     }
-    return XB_OK;
+    return status;
 }
 
 static bool is_only_alone(const struct xb_case *test)
@@ -95,18 +89,16 @@ static enum xb_status add_groups(struct xb_planning *plan, struct xb_case test,
                                  struct xb_error *error)
 {
     static const enum xb_group groups[] = {XB_GROUP_ONE_TO_ALL, XB_GROUP_ALL_TO_ONE};
+    enum xb_status status = XB_OK;
     test.simultaneous = true;
     for (size_t g = 0; !is_only_alone(&test) && g < 2; g++)
-        for (size_t i = 0; i < plan->run->device_count; i++) {
+        for (size_t i = 0; status == XB_OK && i < plan->run->device_count; i++) {
             test.group = groups[g];
             test.device = plan->run->devices[i].info.index;
-            if (!is_group(plan, test.group, test.device))
-                continue;
-            enum xb_status status = add_group(plan, test, error);
-            if (status != XB_OK)
-                return status;
+            if (is_group(plan, test.group, test.device))
+                status = add_group(plan, test, error);
         }
-    return XB_OK;
+    return status;
 }
 
 static bool any_group(const struct xb_planning *plan)
@@ -128,7 +120,7 @@ static enum xb_status add_no_group(struct xb_planning *plan, struct xb_case test
         return XB_OK;
     test.simultaneous = test.sum = true;
     test.group = XB_GROUP_ONE_TO_ALL;
-    return xb_planning_add_case(plan, &test, error);
+    return xb_planning_add_case(plan, test, error);
 }
 
 static enum xb_status add_groups_of(struct xb_planning *plan, const struct xb_mode *mode,
@@ -141,15 +133,13 @@ static enum xb_status add_groups_of(struct xb_planning *plan, const struct xb_mo
 
 enum xb_status xb_planning_add_pairs(struct xb_planning *plan, struct xb_error *error)
 {
-    for (size_t m = 0; m < plan->modes.count; m++) {
+    enum xb_status status = XB_OK;
+    for (size_t m = 0; status == XB_OK && m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
-        if (!mode->pairs)
-            continue;
-        enum xb_status status = add_pairs_of(plan, mode, error);
-        if (status == XB_OK && plan->choice.pair_count > 0)
+        if (mode->pairs)
+            status = add_pairs_of(plan, mode, error);
+        if (status == XB_OK && mode->pairs && plan->choice.pair_count > 0)
             status = add_groups_of(plan, mode, error);
-        if (status != XB_OK)
-            return status;
     }
-    return XB_OK;
+    return status;
 }

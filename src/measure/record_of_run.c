@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/note.h"
 #include "machine/ceiling.h"
-#include "node_choice.h"
+#include "planning.h"
 #include "record/internal.h"
 #include "record/making.h"
 #include "record/of_conditions.h"

@@ -233,45 +233,39 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     return status;
 }
 
-typedef enum xb_status show_kind(struct show *show, const char *path, const char *text,
-                                 size_t length, struct xb_error *error);
-
-/* Results are shown from the tree that tells their kind: they may be large. */
-static show_kind *const of_kind[] = {
-    [XB_DOCUMENT_LINK] = show_link,
-    [XB_DOCUMENT_COMPARE] = show_comparison,
-    [XB_DOCUMENT_FOREIGN] = NULL,
-};
-
-/* Whoever reads the file checks the rest of it. */
+/* Results are shown from the tree that tells their kind: they may be large. Whoever reads another
+ * file checks the rest of it. */
 static enum xb_status show_text(struct show *show, const char *path, const char *text,
                                 size_t length, struct xb_error *error)
 {
     struct xb_json_reader reader = {.place = {.path = path}};
     cJSON *root = xb_json_read(&reader, text, length);
     enum xb_document_kind kind = xb_document_kind_of(root);
-    show_kind *of = of_kind[kind];
     if (kind == XB_DOCUMENT_RESULT || kind == XB_DOCUMENT_PROCESSES)
         return show_record(show, path, root, error);
-    if (of == NULL && kind == XB_DOCUMENT_FOREIGN)
+    cJSON_Delete(root);
+    switch (kind) {
+    case XB_DOCUMENT_LINK:
+        return show_link(show, path, text, length, error);
+    case XB_DOCUMENT_COMPARE:
+        return show_comparison(show, path, text, length, error);
+    case XB_DOCUMENT_FOREIGN:
         xb_json_refuse(&reader, "schema",
                        "is not that of a file which run, link or compare wrote as JSON");
-    cJSON_Delete(root);
-    if (of != NULL)
-        return of(show, path, text, length, error);
-    if (kind == XB_DOCUMENT_FLEET)
+        *error = reader.error;
+        return error->status;
+    case XB_DOCUMENT_FLEET:
         return XB_FAIL(error, XB_ERR_USAGE,
                        "%.300s: is a %s, which show cannot print: xferbench fleet prints it from "
                        "the documents it was made of",
                        path, xb_document_kind_name(kind));
-    if (kind != XB_DOCUMENT_FOREIGN)
+    default:
         return XB_FAIL(
             error, XB_ERR_USAGE,
             "%.300s: is a file of the kind '%s', which show cannot print: xferbench report "
             "makes a page of it",
             path, xb_document_kind_name(kind));
-    *error = reader.error;
-    return error->status;
+    }
 }
 
 static enum xb_status show_file(struct show *show, const char *path, struct xb_error *error)

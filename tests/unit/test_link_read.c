@@ -5,7 +5,6 @@
 
 #include "base/file_text.h"
 #include "checks.h"
-#include "link/fields.h"
 #include "link_fixture.h"
 #include "schema_check.h"
 
