@@ -111,7 +111,8 @@ static void show_progress(const struct command *command, size_t index, const cha
 static enum xb_status read_all(struct command *command, struct xb_error *error)
 {
     char *const *paths = command->config->operands;
-    enum xb_status status = xb_fleet_open(&command->fleet, error);
+    enum xb_status status = XB_OK;
+    xb_fleet_open(&command->fleet);
     for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {
         show_progress(command, i, paths[i]);
         status = xb_fleet_read(&command->fleet, paths[i], error);
