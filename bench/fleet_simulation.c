@@ -115,26 +115,24 @@ static double draw(enum shape shape, uint64_t *state)
 /* A fleet whose values have no value yet. */
 static void build(const struct simulated *simulated, struct xb_fleet *fleet)
 {
-    struct xb_error error;
-    size_t source = 0;
     char name[32];
     char address[32];
-    must(xb_fleet_open(fleet, &error), &error);
+    xb_fleet_open(fleet);
     for (size_t i = 0; i < simulated->nodes * simulated->gpus; i++) {
         struct xb_fleet_node node = {.name = name};
         struct xb_fleet_gpu gpu = {.index = (unsigned)(i % simulated->gpus), .pci_bdf = address};
         struct xb_fleet_source document = {.path = name, .late_s = NAN, .began = NAN};
         snprintf(name, sizeof name, "n%zu", i / simulated->gpus);
         snprintf(address, sizeof address, "0000:%02x:00.0", gpu.index);
-        must(xb_fleet_add_source(fleet, &document, &source, &error), &error);
-        must(xb_fleet_add_node(fleet, &node, &gpu.node, &error), &error);
+        (void)xb_fleet_add_source(fleet, &document);
+        gpu.node = xb_fleet_add_node(fleet, &node);
         struct xb_fleet_value value = {.peer = -1, .scatter = simulated->scatter};
-        must(xb_fleet_add_gpu(fleet, &gpu, &value.gpu, &error), &error);
+        value.gpu = xb_fleet_add_gpu(fleet, &gpu);
         for (size_t k = 0; k < simulated->figures; k++) {
             snprintf(name, sizeof name, "figure %zu", k);
             struct xb_fleet_figure figure = {.name = name, .unit = "B/s", .more_is_better = true};
-            must(xb_fleet_add_figure(fleet, &figure, &value.figure, &error), &error);
-            must(xb_fleet_add_value(fleet, &value, &error), &error);
+            value.figure = xb_fleet_add_figure(fleet, &figure);
+            xb_fleet_add_value(fleet, &value);
         }
     }
 }

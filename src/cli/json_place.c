@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_place.h"
 
+#include "base/plain_text.h"
+#include "command.h"
 #include "file_name.h"
+
+#include <string.h>
 
 const struct xb_option xb_option_json_lines = {
     .name = "json-lines",
@@ -33,6 +37,34 @@ enum xb_status xb_cli_find_outputs(const struct xb_config *config, struct xb_out
     if (status == XB_OK && json->is_stdout && output->is_stdout)
         xb_output_discard(output);
     return status;
+}
+
+static enum xb_status write_output(struct xb_output *output, const char *format,
+                                   xb_cli_write *write, const void *found, struct xb_error *error)
+{
+    if (output->stream == NULL)
+        return XB_OK;
+    enum xb_status status = write(found, output->stream, format, error);
+    if (status == XB_OK)
+        return xb_output_commit(output, error);
+    if (strcmp(output->path, "-") != 0)
+        xb_say("'%s' was not written:", output->path); /* a format does not know its file */
+    return status;
+}
+
+enum xb_status xb_cli_write_outputs(const struct xb_config *config, struct xb_output *output,
+                                    struct xb_output *json, xb_cli_write *write, const void *found,
+                                    struct xb_error *error)
+{
+    struct xb_error other;
+    enum xb_status status =
+        write_output(output, xb_config_get(config, "format")->words[0], write, found, error);
+    if (write_output(json, "json", write, found, &other) == XB_OK)
+        return status;
+    if (status != XB_OK)
+        (void)xb_cli_fail(error);
+    *error = other;
+    return other.status;
 }
 
 enum xb_status xb_json_place_choose(const struct xb_config *config, struct xb_json_place *place,

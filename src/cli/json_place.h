@@ -26,4 +26,14 @@ XB_MUST_CHECK enum xb_status xb_cli_find_outputs(const struct xb_config *config,
                                                  struct xb_output *output, struct xb_output *json,
                                                  struct xb_error *error);
 
+/* Writes what a command found. */
+typedef enum xb_status xb_cli_write(const void *found, FILE *stream, const char *format,
+                                    struct xb_error *error);
+/* Writes to each of the outputs that is open: to `output` as --format says, to `json` as "json".
+ * Where one cannot be written, the other is all the same. */
+XB_MUST_CHECK enum xb_status xb_cli_write_outputs(const struct xb_config *config,
+                                                  struct xb_output *output, struct xb_output *json,
+                                                  xb_cli_write *write, const void *found,
+                                                  struct xb_error *error);
+
 #endif

@@ -146,9 +146,8 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 
 /* ---- what came of it ---- */
 
-/* Writes to an output that is wanted. */
-static enum xb_status write_format(struct command *command, struct xb_output *output,
-                                   const char *format, struct xb_error *error)
+static enum xb_status write_format(const void *own, FILE *stream, const char *format,
+                                   struct xb_error *error)
 {
     static const struct {
         const char *format;
@@ -160,40 +159,12 @@ static enum xb_status write_format(struct command *command, struct xb_output *ou
         {"junit", xb_compare_junit_write},
         {"benchmark-action", xb_compare_benchmark_action_write},
     };
-    const struct xb_comparison *comparison = &command->comparison;
-    FILE *stream = output->stream;
-    enum xb_status status = XB_OK;
-    size_t i = 0;
-    if (stream == NULL)
-        return XB_OK;
-    while (i < sizeof writers / sizeof writers[0] && strcmp(format, writers[i].format) != 0)
-        i++;
-    if (i < sizeof writers / sizeof writers[0])
-        status = writers[i].write(stream, comparison, error);
-    else
-        status = xb_compare_table_write(stream, comparison, xb_terminal_columns(stream),
-                                        xb_config_get(command->config, "verbose")->flag, error);
-    if (status == XB_OK)
-        return xb_output_commit(output, error);
-    xb_say("'%s' was not written:", output->path); /* a format does not know its file */
-    return status;
-}
-
-/* Where one of the outputs cannot be written, the other is all the same. */
-static enum xb_status write_outputs(struct command *command, struct xb_error *error)
-{
-    const char *format = xb_config_get(command->config, "format")->words[0];
-    struct xb_error other;
-    enum xb_status status = open_output(command, error);
-    if (status != XB_OK)
-        return status;
-    status = write_format(command, &command->output, format, error);
-    if (write_format(command, &command->json, "json", &other) == XB_OK)
-        return status;
-    if (status != XB_OK)
-        (void)fail(error);
-    *error = other;
-    return other.status;
+    const struct command *command = own;
+    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
+        if (strcmp(format, writers[i].format) == 0)
+            return writers[i].write(stream, &command->comparison, error);
+    return xb_compare_table_write(stream, &command->comparison, xb_terminal_columns(stream),
+                                  xb_config_get(command->config, "verbose")->flag, error);
 }
 
 /* Reads what is asked, compares and writes. */
@@ -217,7 +188,11 @@ static enum xb_status compare(struct command *command, struct xb_error *error)
     if (status == XB_OK)
         status = xb_compare(&command->baseline, &command->candidate, request, &command->comparison,
                             error);
-    return status == XB_OK ? write_outputs(command, error) : status;
+    if (status == XB_OK)
+        status = open_output(command, error);
+    return status == XB_OK ? xb_cli_write_outputs(command->config, &command->output, &command->json,
+                                                  write_format, command, error)
+                           : status;
 }
 
 static int run(struct xb_config *config, char *const *words)

@@ -111,7 +111,8 @@ static void show_progress(const struct command *command, size_t index, const cha
 static enum xb_status read_all(struct command *command, struct xb_error *error)
 {
     char *const *paths = command->config->operands;
-    enum xb_status status = xb_fleet_open(&command->fleet, error);
+    enum xb_status status = XB_OK;
+    xb_fleet_open(&command->fleet);
     for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {
         show_progress(command, i, paths[i]);
         status = xb_fleet_read(&command->fleet, paths[i], error);
@@ -151,9 +152,8 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     return status;
 }
 
-/* Writes to an output that is wanted. */
-static enum xb_status write_format(struct command *command, struct xb_output *output,
-                                   const char *format, struct xb_error *error)
+static enum xb_status write_format(const void *own, FILE *stream, const char *format,
+                                   struct xb_error *error)
 {
     static const struct {
         const char *format;
@@ -165,47 +165,19 @@ static enum xb_status write_format(struct command *command, struct xb_output *ou
         {"prometheus", xb_fleet_prometheus_write, false},
         {"nodelist", xb_fleet_nodelist_write, false},
     };
-    const struct xb_fleet_judgement *judgement = &command->judgement;
+    const struct command *command = own;
     const struct xb_fleet *fleet = &command->fleet;
-    FILE *stream = output->stream;
-    enum xb_status status = XB_OK;
-    size_t i = 0;
-    if (stream == NULL)
-        return XB_OK;
-    while (i < sizeof writers / sizeof writers[0] && strcmp(format, writers[i].format) != 0)
-        i++;
-    bool is_table = i == sizeof writers / sizeof writers[0];
-    if (!is_table && !writers[i].tells_all && fleet->left_out_count > 0)
-        xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
-               fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
-               fleet->left_out[0].why);
-    if (is_table)
-        status = xb_fleet_table_write(stream, judgement, xb_terminal_columns(stream),
-                                      xb_config_get(command->config, "verbose")->flag, error);
-    else
-        status = writers[i].write(stream, judgement, error);
-    if (status == XB_OK)
-        return xb_output_commit(output, error);
-    if (strcmp(output->path, "-") != 0)
-        xb_say("'%s' was not written:", output->path); /* a format does not know its file */
-    return status;
-}
-
-/* Where one of the outputs cannot be written, the other is all the same. */
-static enum xb_status write_outputs(struct command *command, struct xb_error *error)
-{
-    const char *format = xb_config_get(command->config, "format")->words[0];
-    struct xb_error other;
-    enum xb_status status = open_output(command, error);
-    if (status != XB_OK)
-        return status;
-    status = write_format(command, &command->output, format, error);
-    if (write_format(command, &command->json, "json", &other) == XB_OK)
-        return status;
-    if (status != XB_OK)
-        (void)fail(error);
-    *error = other;
-    return other.status;
+    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
+        if (strcmp(format, writers[i].format) != 0)
+            continue;
+        if (!writers[i].tells_all && fleet->left_out_count > 0)
+            xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
+                   fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
+                   fleet->left_out[0].why);
+        return writers[i].write(stream, &command->judgement, error);
+    }
+    return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
+                                xb_config_get(command->config, "verbose")->flag, error);
 }
 
 /* ---- the command ---- */
@@ -224,7 +196,11 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
         status = read_all(command, error);
     if (status == XB_OK)
         status = xb_fleet_judge(&command->fleet, &command->request, &command->judgement, error);
-    return status == XB_OK ? write_outputs(command, error) : status;
+    if (status == XB_OK)
+        status = open_output(command, error);
+    return status == XB_OK ? xb_cli_write_outputs(command->config, &command->output, &command->json,
+                                                  write_format, command, error)
+                           : status;
 }
 
 static int run(struct xb_config *config, char *const *words)

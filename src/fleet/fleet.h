@@ -150,53 +150,40 @@ struct xb_fleet {
     size_t unread_count;                /* how many of them are broken, so may be any node's */
     struct xb_fleet_names *names;       /* finds what is already in the fleet */
     struct xb_arena *texts;
+    bool failed; /* there was no memory: nothing more is added */
 };
 
 /* A clock that was set to the local time is up to 14 hours ahead of UTC. */
 #define XB_FLEET_AHEAD_S ((time_t)24 * 3600)
 #define XB_FLEET_TOLD 1000 /* names at most so many of the documents that are left out */
 
-/* An empty fleet, which is read now. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_fleet_open(struct xb_fleet *fleet, struct xb_error *error);
+/* An empty fleet, which is read now. */
+void xb_fleet_open(struct xb_fleet *fleet);
 void xb_fleet_free(struct xb_fleet *fleet); /* accepts a zeroed one */
 
 /*
- * ---- adding what a document says: each function gives the index of the item ----
- * Adding the same again gives the same index. All fail with XB_ERR_MEMORY only.
+ * ---- adding what a document says: functions give the index of the item ----
+ * Adding the same again gives the same index. Where there is no memory, the fleet has failed: it
+ * stays as it is, and indexes are XB_FLEET_NONE. xb_fleet_read() and xb_fleet_judge() tell.
  */
 
-XB_MUST_CHECK enum xb_status xb_fleet_add_source(struct xb_fleet *fleet,
-                                                 const struct xb_fleet_source *source,
-                                                 size_t *index, struct xb_error *error);
+size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source);
 /* The `name` identifies a node. The newest document (`driver_told`) gives the driver. */
-XB_MUST_CHECK enum xb_status xb_fleet_add_node(struct xb_fleet *fleet,
-                                               const struct xb_fleet_node *node, size_t *index,
-                                               struct xb_error *error);
+size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node);
 /* Its place identifies a GPU: its node and its PCI address there; without that its UUID there, or
  * the model and index. Another UUID at that place is another GPU, but one UUID at two places may be
  * two as well. The newest document (`told`) gives the rest, as far as it knows it. */
-XB_MUST_CHECK enum xb_status xb_fleet_add_gpu(struct xb_fleet *fleet,
-                                              const struct xb_fleet_gpu *gpu, size_t *index,
-                                              struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_add_figure(struct xb_fleet *fleet,
-                                                 const struct xb_fleet_figure *figure,
-                                                 size_t *index, struct xb_error *error);
+size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu);
+size_t xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure *figure);
 /* A GPU may have any number of values of a figure: xb_fleet_judge() takes the newest, and says so.
  */
-XB_MUST_CHECK enum xb_status xb_fleet_add_value(struct xb_fleet *fleet,
-                                                const struct xb_fleet_value *value,
-                                                struct xb_error *error);
-XB_MUST_CHECK enum xb_status xb_fleet_add_complaint(struct xb_fleet *fleet,
-                                                    const struct xb_fleet_complaint *complaint,
-                                                    struct xb_error *error);
+void xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value);
+void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_complaint *complaint);
 /* `is_foreign`: the document is not broken, but it is of no node. */
-XB_MUST_CHECK enum xb_status xb_fleet_leave_out(struct xb_fleet *fleet, const char *what,
-                                                const char *why, bool is_foreign,
-                                                struct xb_error *error);
+void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *why, bool is_foreign);
 
 /* Adds everything from `from`, and does not change that. */
-XB_MUST_CHECK enum xb_status xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from,
-                                             struct xb_error *error);
+void xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from);
 
 /* ---- reading ---- */
 

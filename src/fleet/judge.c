@@ -140,7 +140,7 @@ enum xb_status xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_requ
         xb_fleet_note_start,
         xb_fleet_sort_findings,
     };
-    struct xb_judging judging = {.fleet = fleet, .judgement = judgement};
+    struct xb_judging judging = {.fleet = fleet, .judgement = judgement, .failed = fleet->failed};
     *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
     locale_t before = xb_plain_locale_enter();
     for (size_t i = 0; !judging.failed && i < sizeof parts / sizeof *parts; i++) {

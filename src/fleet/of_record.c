@@ -230,8 +230,8 @@ static void take_figures(struct result *result, const struct xb_record_case *tes
         figure_of.more_is_better = figure->more_is_better;
         xb_taking_add_value(taking, figure_of, value);
     }
-    if (options == NULL && taking->status == XB_OK)
-        taking->status = XB_FAIL(&taking->error, XB_ERR_MEMORY, "no memory for a fleet's names");
+    if (options == NULL)
+        taking->fleet->failed = true;
 }
 
 /* ---- what is wrong ---- */
@@ -325,9 +325,9 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
     xb_taking_begin(taking);
     result.devices = xb_record_devices(&record, &result.device_count);
     result.gpus = xb_arena_allocate(&result.texts, (result.device_count + 1) * sizeof *result.gpus);
-    if (taking->status == XB_OK && result.gpus == NULL)
-        taking->status = XB_FAIL(&taking->error, XB_ERR_MEMORY, "no memory for a node's GPUs");
-    if (taking->status == XB_OK) {
+    if (result.gpus == NULL)
+        taking->fleet->failed = true;
+    if (!taking->fleet->failed) {
         take_devices(&result);
         complain_of_run(&result);
         for (size_t i = 0; i < record.case_count; i++)

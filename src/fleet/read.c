@@ -38,8 +38,6 @@ struct piece {
     char why[XB_TAKING_WHY];
     bool is_foreign;       /* it is not broken, but it is of no node */
     struct xb_fleet taken; /* a fleet of this document alone */
-    enum xb_status status;
-    struct xb_error error;
 };
 
 struct batch {
@@ -47,16 +45,23 @@ struct batch {
     struct xb_fleet_terms terms;
     struct piece *pieces;
     size_t count;
-    size_t bytes; /* of their texts */
+    size_t bytes;          /* of their texts */
+    struct xb_error error; /* the first failure: nothing is read after it */
 };
 
-static enum xb_status begin(struct batch *batch, struct xb_fleet *fleet, struct xb_error *error)
+static bool failed(const struct batch *batch)
+{
+    return batch->error.status != XB_OK;
+}
+
+static void begin(struct batch *batch, struct xb_fleet *fleet)
 {
     *batch =
         (struct batch){.fleet = fleet, .pieces = calloc(MOST_PIECES + 1, sizeof *batch->pieces)};
     if (batch->pieces == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read documents");
-    return xb_fleet_terms_make(&batch->terms, error);
+        (void)XB_FAIL(&batch->error, XB_ERR_MEMORY, "no memory to read documents");
+    else
+        batch->error.status = xb_fleet_terms_make(&batch->terms, &batch->error);
 }
 
 static void empty(struct batch *batch)
@@ -79,17 +84,14 @@ static void read_pieces(void *argument, uint64_t first, uint64_t end)
         struct piece *piece = &batch->pieces[i];
         if (piece->text == NULL)
             continue;
-        piece->status = xb_fleet_open(&piece->taken, &piece->error);
+        xb_fleet_open(&piece->taken);
         piece->taken.now = batch->fleet->now;
-        if (piece->status == XB_OK)
-            piece->status = xb_taking_document(&piece->taken, &batch->terms, piece->path,
-                                               piece->number, piece->text, piece->length,
-                                               piece->why, &piece->is_foreign, &piece->error);
+        xb_taking_document(&piece->taken, &batch->terms, piece->path, piece->number, piece->text,
+                           piece->length, piece->why, &piece->is_foreign);
     }
 }
 
-static enum xb_status leave_out_piece(struct xb_fleet *fleet, const struct piece *piece,
-                                      struct xb_error *error)
+static void leave_out_piece(struct xb_fleet *fleet, const struct piece *piece)
 {
     char what[PATH_MAX + 80];
     size_t length = (size_t)snprintf(what, sizeof what, "%s", piece->path);
@@ -98,41 +100,41 @@ static enum xb_status leave_out_piece(struct xb_fleet *fleet, const struct piece
             (size_t)snprintf(what + length, sizeof what - length, ", document %zu", piece->number);
     if (length < sizeof what && piece->line > 0)
         snprintf(what + length, sizeof what - length, ", line %" PRIu64, piece->line);
-    return xb_fleet_leave_out(fleet, what, piece->why, piece->is_foreign, error);
+    xb_fleet_leave_out(fleet, what, piece->why, piece->is_foreign);
 }
 
 /* Reads its documents into the fleet, and empties it. */
-static enum xb_status read_batch(struct batch *batch, struct xb_error *error)
+static void read_batch(struct batch *batch)
 {
-    enum xb_status status = XB_OK;
     xb_parallel_for(batch->count, 1, read_pieces, batch);
     if (xb_interrupt_signal() != 0)
-        status = XB_FAIL(error, XB_ERR_STOPPED, "stopped by a signal while reading");
-    for (size_t i = 0; i < batch->count && status == XB_OK; i++) {
+        (void)XB_FAIL(&batch->error, XB_ERR_STOPPED, "stopped by a signal while reading");
+    for (size_t i = 0; i < batch->count && !failed(batch); i++) {
         const struct piece *piece = &batch->pieces[i];
-        status = piece->status;
-        if (status != XB_OK)
-            *error = piece->error;
-        else if (piece->why[0] != '\0')
-            status = leave_out_piece(batch->fleet, piece, error);
+        if (piece->why[0] != '\0')
+            leave_out_piece(batch->fleet, piece);
         else
-            status = xb_fleet_absorb(batch->fleet, &piece->taken, error);
+            xb_fleet_absorb(batch->fleet, &piece->taken);
+        if (batch->fleet->failed)
+            (void)XB_FAIL(&batch->error, XB_ERR_MEMORY,
+                          "no memory for what the documents say; give fewer of them at once");
     }
     empty(batch);
-    return status;
 }
 
 /* Reads it if it has no room but for one more. */
-static enum xb_status make_room(struct batch *batch, struct xb_error *error)
+static void make_room(struct batch *batch)
 {
-    bool is_full = batch->count >= MOST_PIECES || batch->bytes >= MOST_BYTES;
-    return is_full ? read_batch(batch, error) : XB_OK;
+    if (batch->count >= MOST_PIECES || batch->bytes >= MOST_BYTES)
+        read_batch(batch);
 }
 
 /* Adds a document of a file, or the reason why there is none; copies both. */
-static enum xb_status add(struct batch *batch, const char *path, size_t number,
-                          const struct xb_document_piece *read, struct xb_error *error)
+static void add(struct batch *batch, const char *path, size_t number,
+                const struct xb_document_piece *read)
 {
+    if (failed(batch))
+        return;
     struct piece *piece = &batch->pieces[batch->count];
     *piece = (struct piece){.path = strdup(path),
                             .number = number,
@@ -142,71 +144,66 @@ static enum xb_status add(struct batch *batch, const char *path, size_t number,
     batch->count++;
     batch->bytes += read->length;
     if (piece->path == NULL || (read->text != NULL && piece->text == NULL))
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a document of %zu bytes", read->length);
-    if (read->text != NULL)
+        (void)XB_FAIL(&batch->error, XB_ERR_MEMORY, "no memory for a document of %zu bytes",
+                      read->length);
+    else if (read->text != NULL)
         memcpy(piece->text, read->text, read->length + 1); /* and the zero behind it */
     else if (read->why != NULL)
         snprintf(piece->why, sizeof piece->why, "%s", read->why);
-    return XB_OK;
 }
 
 /* Reads what is in it, unless something failed before, and closes it. */
-static enum xb_status finish(struct batch *batch, enum xb_status status, struct xb_error *error)
+static enum xb_status finish(struct batch *batch, struct xb_error *error)
 {
-    if (status == XB_OK)
-        status = read_batch(batch, error);
+    if (!failed(batch))
+        read_batch(batch);
     empty(batch);
     free(batch->pieces);
     xb_fleet_terms_free(&batch->terms);
-    return status;
+    if (failed(batch))
+        *error = batch->error;
+    return batch->error.status;
 }
 
-static enum xb_status leave_out(struct batch *batch, const char *path, const char *why,
-                                struct xb_error *error)
+static void leave_out(struct batch *batch, const char *path, const char *why)
 {
-    enum xb_status status = make_room(batch, error);
-    return status == XB_OK ? add(batch, path, 0, &(struct xb_document_piece){.why = why}, error)
-                           : status;
+    make_room(batch);
+    add(batch, path, 0, &(struct xb_document_piece){.why = why});
 }
 
-static enum xb_status leave_out_unread(struct batch *batch, const char *path, int code,
-                                       struct xb_error *error)
+static void leave_out_unread(struct batch *batch, const char *path, int code)
 {
     char why[256];
     snprintf(why, sizeof why, "cannot be read: %s (%s)", strerror(code), xb_errno_name(code));
-    return leave_out(batch, path, why, error);
+    leave_out(batch, path, why);
 }
 
 /* ---- a stream ---- */
 
 /* Adds a stream's pieces. The first waits in the batch until it is clear whether it is the only
  * one, because an only one gets no number. */
-static enum xb_status read_stream(struct batch *batch, const char *path, FILE *stream,
-                                  struct xb_error *error)
+static void read_stream(struct batch *batch, const char *path, FILE *stream)
 {
     struct xb_documents documents;
     struct xb_document_piece piece;
     size_t count = 0, number = 0;
     bool any = true;
-    enum xb_status status = XB_OK;
     xb_documents_open(&documents, stream, XB_FLEET_LARGEST_BYTES);
-    while (status == XB_OK && any) {
+    while (!failed(batch)) {
         if (count > 1)
-            status = make_room(batch, error);
-        if (status == XB_OK)
-            status = xb_documents_next(&documents, &piece, &any, error);
-        if (status != XB_OK || !any)
+            make_room(batch);
+        if (failed(batch) || xb_documents_next(&documents, &piece, &any, &batch->error) != XB_OK ||
+            !any)
             break;
         count++;
         number += !piece.is_none;
-        status = add(batch, path, piece.is_none ? 0 : number, &piece, error);
+        add(batch, path, piece.is_none ? 0 : number, &piece);
     }
     xb_documents_close(&documents);
-    if (status == XB_OK && count == 0)
-        return add(batch, path, 0, &(struct xb_document_piece){.why = "it is empty"}, error);
-    if (status == XB_OK && count == 1)
+    if (count == 0)
+        add(batch, path, 0, &(struct xb_document_piece){.why = "it is empty"});
+    else if (count == 1 && !failed(batch))
         batch->pieces[batch->count - 1].number = batch->pieces[batch->count - 1].line = 0;
-    return status;
 }
 
 /* A descriptor as a stream that a signal ends: reading then fails with EINTR. A plain read would go
@@ -280,20 +277,19 @@ static FILE *open_file(const char *path, bool pipes, struct stat *file)
     return stream;
 }
 
-static enum xb_status read_file(struct batch *batch, const char *path, bool pipes,
-                                struct xb_error *error)
+static void read_file(struct batch *batch, const char *path, bool pipes)
 {
     struct stat file = {.st_mode = 0};
     FILE *stream = open_file(path, pipes, &file);
-    if (stream == NULL && errno == EINVAL && file.st_mode != 0)
-        return leave_out(batch, path, "it is no regular file", error);
-    if (stream == NULL)
-        return leave_out_unread(batch, path, errno, error);
-    enum xb_status status = make_room(batch, error);
-    if (status == XB_OK)
-        status = read_stream(batch, path, stream, error);
-    fclose(stream);
-    return status;
+    if (stream == NULL && errno == EINVAL && file.st_mode != 0) {
+        leave_out(batch, path, "it is no regular file");
+    } else if (stream == NULL) {
+        leave_out_unread(batch, path, errno);
+    } else {
+        make_room(batch);
+        read_stream(batch, path, stream);
+        fclose(stream);
+    }
 }
 
 /* ---- a folder ---- */
@@ -329,16 +325,17 @@ static bool is_document(const FTSENT *entry)
     }
 }
 
-static enum xb_status read_folder(struct batch *batch, const char *path, struct xb_error *error)
+static void read_folder(struct batch *batch, const char *path)
 {
     char *const paths[] = {(char *)path, NULL}; /* which fts_open(3) does not write to */
     bool any = false;
-    enum xb_status status = XB_OK;
     FTS *tree = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_names);
-    if (tree == NULL)
-        return XB_FAIL_ERRNO(error, "fts_open", errno, "%.300s: no memory to read the folder",
-                             path);
-    for (const FTSENT *entry; status == XB_OK;) {
+    if (tree == NULL) {
+        (void)XB_FAIL_ERRNO(&batch->error, "fts_open", errno,
+                            "%.300s: no memory to read the folder", path);
+        return;
+    }
+    for (const FTSENT *entry; !failed(batch);) {
         errno = 0;
         entry = fts_read(tree);
         if (entry == NULL)
@@ -346,18 +343,16 @@ static enum xb_status read_folder(struct batch *batch, const char *path, struct 
         bool has_failed = entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR;
         any = any || has_failed || is_document(entry);
         if (has_failed)
-            status = leave_out_unread(batch, entry->fts_path, entry->fts_errno, error);
+            leave_out_unread(batch, entry->fts_path, entry->fts_errno);
         else if (is_document(entry))
-            status = read_file(batch, entry->fts_path, false, error);
+            read_file(batch, entry->fts_path, false);
     }
     /* Where the list breaks off, what follows would be missing, and nobody would know. */
-    if (status == XB_OK && errno != 0)
-        status = leave_out_unread(batch, path, errno, error);
-    else if (status == XB_OK && !any)
-        status =
-            leave_out(batch, path, "it has no file that ends with .json, .jsonl or .ndjson", error);
+    if (!failed(batch) && errno != 0)
+        leave_out_unread(batch, path, errno);
+    else if (!failed(batch) && !any)
+        leave_out(batch, path, "it has no file that ends with .json, .jsonl or .ndjson");
     fts_close(tree);
-    return status;
 }
 
 /* ---- what others call ---- */
@@ -374,31 +369,28 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
         fclose(stream);
         return status;
     }
-    enum xb_status status = begin(&batch, fleet, error);
-    if (status == XB_OK && stat(path, &file) == 0 && S_ISDIR(file.st_mode))
-        status = read_folder(&batch, path, error);
-    else if (status == XB_OK)
-        status = read_file(&batch, path, true, error);
-    return finish(&batch, status, error);
+    begin(&batch, fleet);
+    if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+        read_folder(&batch, path);
+    else if (!failed(&batch))
+        read_file(&batch, path, true);
+    return finish(&batch, error);
 }
 
 enum xb_status xb_fleet_read_stream(struct xb_fleet *fleet, const char *path, FILE *stream,
                                     struct xb_error *error)
 {
     struct batch batch;
-    enum xb_status status = begin(&batch, fleet, error);
-    if (status == XB_OK)
-        status = read_stream(&batch, path, stream, error);
-    return finish(&batch, status, error);
+    begin(&batch, fleet);
+    read_stream(&batch, path, stream);
+    return finish(&batch, error);
 }
 
 enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path, size_t number,
                                   const char *text, size_t length, struct xb_error *error)
 {
     struct batch batch;
-    enum xb_status status = begin(&batch, fleet, error);
-    if (status == XB_OK)
-        status = add(&batch, path, number,
-                     &(struct xb_document_piece){.text = text, .length = length}, error);
-    return finish(&batch, status, error);
+    begin(&batch, fleet);
+    add(&batch, path, number, &(struct xb_document_piece){.text = text, .length = length});
+    return finish(&batch, error);
 }

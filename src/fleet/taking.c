@@ -91,10 +91,8 @@ void xb_taking_begin(struct xb_fleet_taking *taking)
         .driver = origin->driver,
         .driver_told = source->written,
     };
-    taking->source = taking->node = XB_FLEET_NONE;
-    taking->status = xb_fleet_add_source(taking->fleet, source, &taking->source, &taking->error);
-    if (taking->status == XB_OK)
-        taking->status = xb_fleet_add_node(taking->fleet, &node, &taking->node, &taking->error);
+    taking->source = xb_fleet_add_source(taking->fleet, source);
+    taking->node = xb_fleet_add_node(taking->fleet, &node);
 }
 
 static bool is_same(const char *left, const char *right)
@@ -104,7 +102,6 @@ static bool is_same(const char *left, const char *right)
 
 size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu)
 {
-    size_t index = XB_FLEET_NONE;
     /* Parts of one GPU may have its UUID and its address: by these they would be taken for one, and
      * of their values one alone would count. The fleet has no GPUs but this document's. */
     for (size_t i = 0; i < taking->fleet->gpu_count; i++) {
@@ -115,9 +112,7 @@ size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu
     }
     gpu.node = taking->node;
     gpu.told = taking->origin.source.written;
-    if (taking->status == XB_OK)
-        taking->status = xb_fleet_add_gpu(taking->fleet, &gpu, &index, &taking->error);
-    return index;
+    return xb_fleet_add_gpu(taking->fleet, &gpu);
 }
 
 void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure figure,
@@ -126,12 +121,10 @@ void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure 
     figure.backend = taking->origin.backend;
     figure.driver = taking->origin.driver;
     value.source = taking->source;
-    if (taking->status != XB_OK || value.gpu == XB_FLEET_NONE || !(value.value > 0.0) ||
-        !isfinite(value.value))
+    if (value.gpu == XB_FLEET_NONE || !(value.value > 0.0) || !isfinite(value.value))
         return;
-    taking->status = xb_fleet_add_figure(taking->fleet, &figure, &value.figure, &taking->error);
-    if (taking->status == XB_OK)
-        taking->status = xb_fleet_add_value(taking->fleet, &value, &taking->error);
+    value.figure = xb_fleet_add_figure(taking->fleet, &figure);
+    xb_fleet_add_value(taking->fleet, &value);
 }
 
 void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code, size_t gpu,
@@ -143,8 +136,7 @@ void xb_taking_complain(struct xb_fleet_taking *taking, enum xb_fleet_code code,
                                                  .text = text,
                                                  .source = taking->source,
                                                  .causes = causes};
-    if (taking->status == XB_OK)
-        taking->status = xb_fleet_add_complaint(taking->fleet, &complaint, &taking->error);
+    xb_fleet_add_complaint(taking->fleet, &complaint);
 }
 
 const char *xb_taking_link_text(double speed_gts, unsigned width, char *text)
@@ -263,9 +255,9 @@ static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *rea
     cJSON_Delete(tree);
 }
 
-enum xb_status xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
-                                  const char *path, size_t number, const char *text, size_t length,
-                                  char *why, bool *is_foreign, struct xb_error *error)
+void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
+                        const char *path, size_t number, const char *text, size_t length, char *why,
+                        bool *is_foreign)
 {
     static const char itself[] = "document", before[] = "document: "; /* in readers' messages */
     struct xb_json_reader reader = {.place = {.path = itself}};
@@ -276,15 +268,11 @@ enum xb_status xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_
         take_tree(&taking, &reader, tree, (struct xb_fleet_source){.path = path, .number = number},
                   why);
     *is_foreign = tree != NULL && taking.origin.source.kind == NULL;
-    if (reader.error.status == XB_ERR_MEMORY)
-        *error = reader.error;
-    else if (taking.status != XB_OK)
-        *error = taking.error;
-    else if (xb_json_failed(&reader))
+    fleet->failed = fleet->failed || reader.error.status == XB_ERR_MEMORY;
+    if (!fleet->failed && xb_json_failed(&reader))
         snprintf(why, XB_TAKING_WHY, "%s",
                  reader.error.message +
                      (strncmp(reader.error.message, before, sizeof before - 1) == 0
                           ? sizeof before - 1
                           : 0));
-    return reader.error.status == XB_ERR_MEMORY ? XB_ERR_MEMORY : taking.status;
 }

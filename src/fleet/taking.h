@@ -26,17 +26,12 @@ XB_MUST_CHECK enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms,
                                                  struct xb_error *error);
 void xb_fleet_terms_free(struct xb_fleet_terms *terms);
 
-/*
- * A document on its way into a fleet. Keeps the first failure, which is always a lack of memory:
- * after it every function here does nothing and returns XB_FLEET_NONE.
- */
+/* A document on its way into a fleet. */
 struct xb_fleet_taking {
     struct xb_fleet *fleet; /* with nothing but this document */
     const struct xb_fleet_terms *terms;
     struct xb_fleet_origin origin;
     size_t source, node;
-    enum xb_status status;
-    struct xb_error error;
 };
 
 /* Adds the document itself and its node, which must have a name. */
@@ -82,13 +77,11 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
 
 #define XB_TAKING_WHY 640
 /* Takes a document from memory, with a zero byte behind it, or leaves in `why` (XB_TAKING_WHY) why
- * it is left out; "" if it is not. *is_foreign: it can be read, and is of no node. XB_ERR_MEMORY
- * only. Several threads may do so, each with a fleet of its own. */
-XB_MUST_CHECK enum xb_status xb_taking_document(struct xb_fleet *fleet,
-                                                const struct xb_fleet_terms *terms,
-                                                const char *path, size_t number, const char *text,
-                                                size_t length, char *why, bool *is_foreign,
-                                                struct xb_error *error);
+ * it is left out; "" if it is not, or if the fleet fails. *is_foreign: it can be read, and is of no
+ * node. Several threads may do so, each with a fleet of its own. */
+void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
+                        const char *path, size_t number, const char *text, size_t length, char *why,
+                        bool *is_foreign);
 
 /* ---- what must be alike for two results to be compared ---- */
 

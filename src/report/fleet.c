@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ALPHA 0.01  /* as `fleet` has it without --alpha */
 #define FINDINGS 40 /* rows: `fleet` tells all */
@@ -30,15 +29,12 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
                            struct xb_error *error)
 {
     struct state *state = own;
-    enum xb_status status = XB_OK;
     if (document->kind != XB_DOCUMENT_RESULT && document->kind != XB_DOCUMENT_PROCESSES &&
         document->kind != XB_DOCUMENT_LINK)
         return XB_OK;
     if (!state->is_open)
-        status = xb_fleet_open(&state->fleet, error);
-    state->is_open = status == XB_OK;
-    if (status != XB_OK)
-        return status;
+        xb_fleet_open(&state->fleet);
+    state->is_open = true;
     return xb_fleet_read_text(&state->fleet, document->path, 0, document->text, document->length,
                               error);
 }
@@ -79,19 +75,15 @@ static void write_bad_nodes(struct xb_page *page, const struct xb_fleet_judgemen
     const char **nodes = xb_page_allocate(page, judgement->finding_count, sizeof *nodes);
     struct xb_words words = {.length = 0};
     size_t all = 0;
-    size_t count = 0;
     if (nodes == NULL)
         return;
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
             nodes[all++] = judgement->findings[i].node;
-    qsort(nodes, all, sizeof *nodes, by_name);
-    for (size_t i = 0; i < all; i++) {
-        if (i > 0 && strcmp(nodes[i - 1], nodes[i]) == 0)
-            continue;
-        if (count++ < NAMED)
-            xb_words_add(&words, "%s%.100s", count > 1 ? ", " : "", nodes[i]);
-    }
+    size_t count = xb_fleet_sort_names(nodes, all);
+    qsort(nodes, count, sizeof *nodes, by_name);
+    for (size_t i = 0; i < count && i < NAMED; i++)
+        xb_words_add(&words, "%s%.100s", i > 0 ? ", " : "", nodes[i]);
     if (count > NAMED)
         xb_words_add(&words, " and %zu more", count - NAMED);
     if (count > 0)

@@ -12,11 +12,6 @@
 
 /* ---- verdicts ---- */
 
-static bool has_verdicts(const struct xb_report_document *document)
-{
-    return document->link != NULL && document->link->report.device_count > 0;
-}
-
 static void put_rate(struct xb_page *page, double bytes_per_second)
 {
     char text[32];
@@ -34,6 +29,8 @@ static void put_reasons(struct xb_page *page, const struct xb_findings *found, c
 
 static void write_verdicts(struct xb_page *page, const struct xb_report_document *document)
 {
+    if (document->link == NULL || document->link->report.device_count == 0)
+        return;
     const struct xb_link_report *report = &document->link->report;
     size_t reasons = 0;
     char of[64];
@@ -71,8 +68,7 @@ static void write_verdicts(struct xb_page *page, const struct xb_report_document
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_verdicts = {"verdicts", "Verdicts", has_verdicts,
-                                               write_verdicts};
+const struct xb_section xb_section_verdicts = {"verdicts", "Verdicts", write_verdicts};
 
 /* ---- the links ---- */
 
@@ -227,6 +223,8 @@ static void put_hop(struct xb_page *page, const struct xb_verdict *verdict, size
 
 static void write_path(struct xb_page *page, const struct xb_report_document *document)
 {
+    if (!has_path(document))
+        return;
     const struct xb_link_report *report = &document->link->report;
     struct drawing drawing = {.count = 1, .page = page, .report = report};
     struct xb_words description = {.length = 0};
@@ -263,4 +261,4 @@ static void write_path(struct xb_page *page, const struct xb_report_document *do
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_path = {"path", "The link", has_path, write_path};
+const struct xb_section xb_section_path = {"path", "The link", write_path};

@@ -9,13 +9,6 @@
 
 #include <math.h>
 
-static bool speaks(const struct xb_report_document *document)
-{
-    if (document->link != NULL)
-        return document->link->report.pair_count > 0;
-    return document->record != NULL && xb_matrix_is_there(document->record);
-}
-
 /* "The least is 38.0 GB/s, from device 0 to device 5; the largest ...". */
 static void describe(struct xb_words *words, const struct xb_matrix_grid *grid)
 {
@@ -136,10 +129,10 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
 {
     struct drawing drawing = {.page = page};
     struct xb_error error;
-    if (document->link != NULL) {
+    if (document->link != NULL && document->link->report.pair_count > 0)
         write_link(page, &document->link->report);
+    if (document->record == NULL || !xb_matrix_is_there(document->record))
         return;
-    }
     if (xb_matrix_each(document->record, write_grid, &drawing, &error) != XB_OK &&
         page->error.status == XB_OK)
         page->error = error;
@@ -150,4 +143,4 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
                        drawing.left_out);
 }
 
-const struct xb_section xb_section_matrices = {"matrices", "Pairs and nodes", speaks, write};
+const struct xb_section xb_section_matrices = {"matrices", "Pairs and nodes", write};

@@ -23,23 +23,6 @@ struct notes {
     size_t count, left_out;
 };
 
-static bool speaks(const struct xb_report_document *document)
-{
-    const struct xb_record *record = document->record;
-    if (record == NULL)
-        return false;
-    bool found = record->interrupted || (record->has_deadline && !record->deadline_met);
-    for (size_t i = 0; i < record->process_count; i++) {
-        found = found || record->processes[i].failure != NULL;
-        for (size_t k = 0; !found && k < record->case_count; k++) {
-            const struct xb_record_row *row = &record->cases[k].rows[i];
-            found = !row->is_there || row->status != XB_RESULT_OK || row->is_cut ||
-                    row->warning_count > 0;
-        }
-    }
-    return found;
-}
-
 static void add(struct notes *notes, const struct xb_record_case *test, const char *label,
                 const char *text)
 {
@@ -81,6 +64,8 @@ static void collect(struct xb_page *page, struct notes *notes, const struct xb_r
 static void write(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;
+    if (record == NULL)
+        return;
     const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
     struct notes notes = {.record = record};
     char size[32];
@@ -109,4 +94,4 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
         xb_page_remark(page, "%zu more notes are in the file only.", notes.left_out);
 }
 
-const struct xb_section xb_section_notes = {"notes", "Notes", speaks, write};
+const struct xb_section xb_section_notes = {"notes", "Notes", write};

@@ -140,8 +140,18 @@ void xb_page_section_begin(struct xb_page *page, int level, const char *id, cons
     snprintf(page->title, sizeof page->title, "%s", title);
     page->section_pictures = 0;
     page->left_out = 0;
+    page->level = level;
+}
+
+/* Before anything of a section. */
+static void begin(struct xb_page *page)
+{
+    int level = page->level;
+    page->level = 0;
+    if (level == 0)
+        return;
     fputs("<section>\n", page->stream);
-    put_heading(page, level, id, title);
+    put_heading(page, level, page->section, page->title);
 }
 
 void xb_page_section_end(struct xb_page *page)
@@ -151,7 +161,9 @@ void xb_page_section_end(struct xb_page *page)
                        "%zu more picture%s would stand here, but a page has %d at most, and about "
                        "1 MB. Name fewer files to see all.",
                        page->left_out, page->left_out > 1 ? "s" : "", XB_PAGE_PICTURES);
-    fputs("</section>\n", page->stream);
+    if (page->level == 0)
+        fputs("</section>\n", page->stream);
+    page->level = 0;
     xb_arena_free(page->memory);
     page->memory = NULL;
 }
@@ -187,14 +199,15 @@ void xb_page_file_end(struct xb_page *page)
 /* ---- words ---- */
 
 /* Writes a text between two tags, escaped. */
-static void put(struct xb_page *page, const char *begin, const char *end, const char *format,
+static void put(struct xb_page *page, const char *before, const char *after, const char *format,
                 va_list arguments)
 {
     char text[TEXT];
     int length = vsnprintf(text, sizeof text, format, arguments);
-    fputs(begin, page->stream);
+    begin(page);
+    fputs(before, page->stream);
     xb_markup_text(page->stream, text);
-    fprintf(page->stream, "%s%s", length < 0 || (size_t)length >= sizeof text ? CUT : "", end);
+    fprintf(page->stream, "%s%s", length < 0 || (size_t)length >= sizeof text ? CUT : "", after);
 }
 
 void xb_page_paragraph(struct xb_page *page, const char *format, ...)
@@ -224,6 +237,7 @@ void xb_page_title(struct xb_page *page, const char *format, ...)
 void xb_page_list(struct xb_page *page, size_t number, const char *name, const char *subject,
                   const char *look, const char *const *lines, size_t count)
 {
+    begin(page);
     fprintf(page->stream, "<p><a href=\"#file-%zu\">%zu. ", number, number);
     xb_markup_text(page->stream, name);
     fputs("</a> ", page->stream);
@@ -252,6 +266,7 @@ static const char *class_of(bool is_number, size_t length)
 void xb_page_table_begin(struct xb_page *page, const char *caption, const char *columns)
 {
     memset(&page->table, 0, sizeof page->table);
+    begin(page);
     /* It can be scrolled with the keyboard. */
     fputs("<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"", page->stream);
     xb_markup_text(page->stream, caption);
@@ -376,6 +391,7 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
     char id[XB_PAGE_ID];
     if (page->error.status != XB_OK)
         return;
+    begin(page);
     if (page->pictures >= XB_PAGE_PICTURES || !xb_page_has_room(page)) {
         page->left_out++;
         return;

@@ -36,6 +36,7 @@ struct xb_page {
     struct xb_arena *memory;       /* of the section that is written */
     char section[XB_PAGE_ID - 16]; /* its id */
     char title[64];                /* its heading */
+    int level;                     /* of its heading; 0 once that is written */
     size_t pictures;               /* so far, in the page */
     size_t section_pictures;       /* so far, in the section */
     size_t left_out;               /* pictures, of the section */
@@ -59,7 +60,8 @@ const char *xb_page_print(struct xb_page *page, const char *format, ...)
 /* page->stream must tell how much was written to it (ftell), as a stream to memory does. */
 void xb_page_begin(struct xb_page *page, const char *title);
 void xb_page_end(struct xb_page *page);
-/* A section: its heading (level 2 or 3), and the id that those of its pictures begin with. */
+/* A section: its heading (level 2 or 3), which is written when anything below it is, and the id
+ * that those of its pictures begin with. */
 void xb_page_section_begin(struct xb_page *page, int level, const char *id, const char *title);
 /* Says what was left out of it, and releases its memory. */
 void xb_page_section_end(struct xb_page *page);

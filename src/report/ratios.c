@@ -8,11 +8,6 @@
 
 #include <math.h>
 
-static bool speaks(const struct xb_report_document *document)
-{
-    return document->comparison != NULL && document->comparison->case_count > 0;
-}
-
 static const char *look_of(const struct xb_compared *compared)
 {
     if (compared->basis == XB_BASIS_INDICATIVE || compared->basis == XB_BASIS_NONE)
@@ -93,6 +88,8 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
     struct xb_strip strips[XB_STRIPS_MOST];
     char text[XB_COMPARE_TEXT];
     bool is_indicative = false;
+    if (comparison == NULL || comparison->case_count == 0)
+        return;
     draw(page, comparison, true, strips);
     draw(page, comparison, false, strips);
     for (size_t i = 0; i < comparison->case_count; i++)
@@ -117,4 +114,4 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_ratios = {"ratios", "Ratios", speaks, write};
+const struct xb_section xb_section_ratios = {"ratios", "Ratios", write};

@@ -261,8 +261,6 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
         enum xb_status status = page->error.status;
         for (size_t i = 0; status == XB_OK && sections[i] != NULL; i++) {
-            if (!sections[i]->speaks(&document))
-                continue;
             snprintf(id, sizeof id, "file-%zu-%s", index + 1, sections[i]->name);
             xb_page_section_begin(page, 3, id, sections[i]->title);
             sections[i]->write(page, &document);

@@ -13,11 +13,6 @@
 #define DRAWN 30  /* cases */
 #define POINTS 60 /* of a case */
 
-static bool speaks(const struct xb_report_document *document)
-{
-    return document->record != NULL && document->record->case_count > 0;
-}
-
 /* A case with its samples, each as a share of their median. */
 struct strip {
     double shares[POINTS];
@@ -129,6 +124,8 @@ static void draw(struct xb_page *page, const struct xb_record *record,
 static void write(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;
+    if (record == NULL || record->case_count == 0)
+        return;
     const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
     struct drawing *drawing = xb_page_allocate(page, 1, sizeof *drawing);
     bool has_more = false; /* samples than are drawn */
@@ -171,4 +168,4 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
                        drawing->left_out, DRAWN);
 }
 
-const struct xb_section xb_section_samples = {"samples", "How samples spread", speaks, write};
+const struct xb_section xb_section_samples = {"samples", "How samples spread", write};

@@ -6,8 +6,8 @@
 #include "page.h"
 
 /*
- * The page is made of sections. Each says whether it has anything to say of a file, and writes it
- * with the functions of page.h. What fails is in page->error, and ends the report.
+ * The page is made of sections. Each writes what it has to say with the functions of page.h; one
+ * that writes nothing is not in the page. What fails is in page->error, and ends the report.
  */
 
 /* What is said of one file below its heading. */
@@ -16,8 +16,7 @@ struct xb_section {
      * names. */
     const char *name;
     const char *title; /* its heading */
-    bool (*speaks)(const struct xb_report_document *document);
-    /* Its heading is there already. */
+    /* What the page says of a document of any kind, below the heading. */
     void (*write)(struct xb_page *page, const struct xb_report_document *document);
 };
 

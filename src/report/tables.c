@@ -19,15 +19,12 @@ static const cJSON *member(const cJSON *object, const char *key)
 
 /* ---- what the figures of a result mean ---- */
 
-static bool has_advice(const struct xb_report_document *document)
-{
-    return document->reading != NULL && document->reading->count > 0;
-}
-
 static void write_advice(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_reading_list *list = document->reading;
-    bool has_subjects = list->many_devices || list->many_sizes;
+    bool has_subjects = list != NULL && (list->many_devices || list->many_sizes);
+    if (list == NULL || list->count == 0)
+        return;
     xb_page_table_begin(page, "What the figures mean",
                         has_subjects ? "About|Of|Finding" : "About|Finding");
     for (size_t i = 0; i < list->count; i++) {
@@ -50,15 +47,9 @@ static void write_advice(struct xb_page *page, const struct xb_report_document *
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_advice = {"advice", "What the figures mean", has_advice,
-                                             write_advice};
+const struct xb_section xb_section_advice = {"advice", "What the figures mean", write_advice};
 
 /* ---- the rows of a result ---- */
-
-static bool has_rows(const struct xb_report_document *document)
-{
-    return document->record != NULL && document->record->case_count > 0;
-}
 
 static void write_cell(void *page, int row, const char *text, bool is_right)
 {
@@ -70,6 +61,8 @@ static void write_cell(void *page, int row, const char *text, bool is_right)
 
 static void write_rows(struct xb_page *page, const struct xb_report_document *document)
 {
+    if (document->record == NULL || document->record->case_count == 0)
+        return;
     struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
     xb_page_table_begin(page, "All rows", "");
     if (xb_table_each(table, write_cell, page, &page->error) == XB_OK)
@@ -77,20 +70,17 @@ static void write_rows(struct xb_page *page, const struct xb_report_document *do
     xb_table_free(table);
 }
 
-const struct xb_section xb_section_numbers = {"numbers", "All rows", has_rows, write_rows};
+const struct xb_section xb_section_numbers = {"numbers", "All rows", write_rows};
 
 /* ---- what differs between the files of a comparison ---- */
-
-static bool has_differences(const struct xb_report_document *document)
-{
-    return document->comparison != NULL && document->comparison->difference_count > 0;
-}
 
 static void write_differences(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_comparison *comparison = document->comparison;
     char baseline[XB_COMPARE_VALUE];
     char candidate[XB_COMPARE_VALUE];
+    if (comparison == NULL || comparison->difference_count == 0)
+        return;
     xb_page_table_begin(page, "What differs between the two files",
                         "Condition|Baseline|Candidate|Comparable");
     for (size_t i = 0; i < comparison->difference_count; i++) {
@@ -102,22 +92,18 @@ static void write_differences(struct xb_page *page, const struct xb_report_docum
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_differences = {"differences", "What differs", has_differences,
-                                                  write_differences};
+const struct xb_section xb_section_differences = {"differences", "What differs", write_differences};
 
 /* ---- what advise predicted ---- */
-
-static bool has_strategies(const struct xb_report_document *document)
-{
-    return document->kind == XB_DOCUMENT_ADVISE &&
-           cJSON_GetArraySize(member(document->tree, "strategies")) > 0;
-}
 
 static void write_strategies(struct xb_page *page, const struct xb_report_document *document)
 {
     static const char *const times[] = {"seconds",   "seconds_low", "seconds_high",
                                         "copy_in_s", "kernel_s",    "copy_out_s"};
     const cJSON *strategy;
+    if (document->kind != XB_DOCUMENT_ADVISE ||
+        cJSON_GetArraySize(member(document->tree, "strategies")) == 0)
+        return;
     xb_page_table_begin(page, "Predicted times of the job",
                         "Strategy|#Time|#At least|#At most|#Copy in|#Kernel|#Copy out|"
                         "Limited by, or what is missing");
@@ -137,21 +123,17 @@ static void write_strategies(struct xb_page *page, const struct xb_report_docume
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_strategies = {"strategies", "Strategies", has_strategies,
-                                                 write_strategies};
+const struct xb_section xb_section_strategies = {"strategies", "Strategies", write_strategies};
 
 /* ---- what list found ---- */
-
-static bool is_list(const struct xb_report_document *document)
-{
-    return document->kind == XB_DOCUMENT_LIST;
-}
 
 static void write_devices(struct xb_page *page, const struct xb_report_document *document)
 {
     const cJSON *device;
     const cJSON *backend;
     const cJSON *check;
+    if (document->kind != XB_DOCUMENT_LIST)
+        return;
     xb_page_table_begin(page, "Devices", "Backend|#Index|Name|Architecture|PCI address|#GiB");
     cJSON_ArrayForEach(device, member(document->tree, "devices"))
     {
@@ -183,19 +165,16 @@ static void write_devices(struct xb_page *page, const struct xb_report_document 
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_devices = {"devices", "Devices", is_list, write_devices};
+const struct xb_section xb_section_devices = {"devices", "Devices", write_devices};
 
 /* ---- what fleet found ---- */
-
-static bool has_findings(const struct xb_report_document *document)
-{
-    return document->kind == XB_DOCUMENT_FLEET &&
-           cJSON_GetArraySize(member(document->tree, "findings")) > 0;
-}
 
 static void write_findings(struct xb_page *page, const struct xb_report_document *document)
 {
     const cJSON *finding;
+    if (document->kind != XB_DOCUMENT_FLEET ||
+        cJSON_GetArraySize(member(document->tree, "findings")) == 0)
+        return;
     xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
     cJSON_ArrayForEach(finding, member(document->tree, "findings"))
     {
@@ -208,5 +187,4 @@ static void write_findings(struct xb_page *page, const struct xb_report_document
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_findings = {"findings", "Findings", has_findings,
-                                               write_findings};
+const struct xb_section xb_section_findings = {"findings", "Findings", write_findings};

@@ -217,19 +217,6 @@ const struct xb_record_case *xb_way_case(const struct xb_way *way, uint64_t byte
     return NULL;
 }
 
-bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_way_group *group))
-{
-    struct xb_ways ways;
-    struct xb_error error;
-    bool found = false;
-    if (make_ways(record, &ways, &error) != XB_OK)
-        return true;
-    for (size_t i = 0; i < ways.count; i++)
-        found = found || passes(&ways.groups[i]);
-    free_ways(&ways);
-    return found;
-}
-
 /* ---- the link ---- */
 
 /* The device over whose link all of the case's data goes; NULL: there is none. */
@@ -317,11 +304,15 @@ size_t xb_ways_write(struct xb_page *page, const struct xb_record *record,
     struct xb_ways ways;
     if (make_ways(record, &ways, &page->error) != XB_OK)
         return 0;
-    write_levels(page, &ways);
+    bool any = false;
+    for (size_t i = 0; i < ways.count; i++)
+        any = any || passes(&ways.groups[i]);
+    if (any)
+        write_levels(page, &ways);
     for (size_t i = 0; i < ways.count && page->error.status == XB_OK; i++)
         if (passes(&ways.groups[i]))
             write(page, &ways, &ways.groups[i]);
-    size_t left_out = ways.left_out;
+    size_t left_out = any ? ways.left_out : 0;
     free_ways(&ways);
     return left_out;
 }

@@ -55,13 +55,10 @@ const char *xb_way_name(struct xb_page *page, const struct xb_ways *ways,
 const char *xb_way_group_name(struct xb_page *page, const struct xb_ways *ways,
                               const struct xb_way_group *group);
 
-/* Whether any group of the record passes; true where memory is short, so that writing it says so.
- */
-bool xb_ways_any(const struct xb_record *record, bool (*passes)(const struct xb_way_group *group));
 typedef void xb_way_group_write(struct xb_page *page, const struct xb_ways *ways,
                                 const struct xb_way_group *group);
-/* Says what the levels mean, and writes each group that passes. Returns how many cases are left out
- * because they are of further groups. */
+/* Says what the levels mean, and writes each group that passes; nothing where none does. Returns
+ * how many cases are left out because they are of further groups. */
 size_t xb_ways_write(struct xb_page *page, const struct xb_record *record,
                      bool (*passes)(const struct xb_way_group *group), xb_way_group_write *write);
 

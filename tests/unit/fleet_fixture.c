@@ -33,7 +33,7 @@ static void must(enum xb_status status)
 void begin(void)
 {
     finish_group(NULL);
-    must(xb_fleet_open(&fleet, &error));
+    xb_fleet_open(&fleet);
     request = (struct xb_fleet_request){.alpha = 0.01};
     next_figure = (struct xb_fleet_figure){.name = "h2d",
                                            .unit = "B/s",
@@ -60,7 +60,7 @@ int finish_group(void **state)
 
 size_t add_document(void)
 {
-    must(xb_fleet_add_source(&fleet, &next_source, &source, &error));
+    source = xb_fleet_add_source(&fleet, &next_source);
     return source;
 }
 
@@ -68,38 +68,32 @@ size_t add_node(const char *name)
 {
     struct xb_fleet_node node = {
         .name = name, .driver = next_driver, .driver_told = next_source.written};
-    size_t index = 0;
-    must(xb_fleet_add_node(&fleet, &node, &index, &error));
-    return index;
+    return xb_fleet_add_node(&fleet, &node);
 }
 
 size_t add_gpu(size_t node, unsigned index)
 {
     char uuid[32];
     struct xb_fleet_gpu gpu = next_gpu;
-    size_t place = 0;
     snprintf(uuid, sizeof uuid, "GPU-%zu-%u", node, index);
     gpu.node = node;
     gpu.index = index;
     if (gpu.uuid == NULL)
         gpu.uuid = uuid;
-    must(xb_fleet_add_gpu(&fleet, &gpu, &place, &error));
-    return place;
+    return xb_fleet_add_gpu(&fleet, &gpu);
 }
 
 size_t add_figure(const char *name)
 {
-    size_t index = 0;
     next_figure.name = name;
-    must(xb_fleet_add_figure(&fleet, &next_figure, &index, &error));
-    return index;
+    return xb_fleet_add_figure(&fleet, &next_figure);
 }
 
 void add_value(size_t figure, size_t gpu, double value)
 {
     struct xb_fleet_value added = {
         .figure = figure, .gpu = gpu, .peer = -1, .value = value, .scatter = NAN, .source = source};
-    must(xb_fleet_add_value(&fleet, &added, &error));
+    xb_fleet_add_value(&fleet, &added);
 }
 
 size_t add_fleet(size_t nodes, double centre, double step)
@@ -117,7 +111,7 @@ size_t add_fleet(size_t nodes, double centre, double step)
 void complain(enum xb_fleet_code code, size_t node, size_t gpu, const char *text)
 {
     struct xb_fleet_complaint complaint = {code, node, gpu, text, source, next_causes};
-    must(xb_fleet_add_complaint(&fleet, &complaint, &error));
+    xb_fleet_add_complaint(&fleet, &complaint);
 }
 
 void judge(void)

@@ -30,9 +30,9 @@ static struct xb_error error;
 static int open_fleet(void **state)
 {
     (void)state;
-    int failed = xb_fleet_open(&fleet, &error) == XB_OK ? 0 : -1;
+    xb_fleet_open(&fleet);
     fleet.now = NOW;
-    return failed;
+    return 0;
 }
 
 static int close_fleet(void **state)

@@ -38,7 +38,7 @@ static void take(cJSON *tree)
 {
     char *text = cJSON_Print(tree);
     assert_non_null(text);
-    assert_int_equal(xb_fleet_open(&fleet, &error), XB_OK);
+    xb_fleet_open(&fleet);
     fleet.now = 1795000000; /* whatever the clock says */
     assert_int_equal(xb_fleet_read_text(&fleet, "a.json", 0, text, strlen(text), &error), XB_OK);
     free(text);

@@ -72,15 +72,17 @@ enum xb_status __wrap_xb_fleet_read_text(struct xb_fleet *fleet, const char *pat
     struct xb_fleet_value value = {.peer = -1, .scatter = NONE};
     struct xb_fleet_gpu gpu = {.model = figure.model};
     assert_int_equal(length, strlen(text));
-    assert_int_equal(xb_fleet_add_source(fleet, &source, &value.source, error), XB_OK);
-    assert_int_equal(xb_fleet_add_node(fleet, &node, &gpu.node, error), XB_OK);
-    assert_int_equal(xb_fleet_add_figure(fleet, &figure, &value.figure, error), XB_OK);
+    value.source = xb_fleet_add_source(fleet, &source);
+    gpu.node = xb_fleet_add_node(fleet, &node);
+    value.figure = xb_fleet_add_figure(fleet, &figure);
     reads++;
     for (gpu.index = 0; gpu.index < GPUS; gpu.index++) {
-        assert_int_equal(xb_fleet_add_gpu(fleet, &gpu, &value.gpu, error), XB_OK);
+        value.gpu = xb_fleet_add_gpu(fleet, &gpu);
         value.value = MEDIAN * share_of(text, gpu.index);
-        assert_int_equal(xb_fleet_add_value(fleet, &value, error), XB_OK);
+        xb_fleet_add_value(fleet, &value);
     }
+    assert_false(fleet->failed);
+    (void)error;
     return XB_OK;
 }
 
