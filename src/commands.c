@@ -2,19 +2,13 @@
 /* The subcommands together: which there are, which one is meant, and what is said where none is. */
 #include "commands.h"
 
-#include "advise/command.h"
 #include "base/plain_text.h"
+#include "cli/command.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "commands/help.h"
-#include "compare/command.h"
-#include "fleet/command.h"
-#include "link/command.h"
-#include "list/command.h"
 #include "record/mode_list.h"
-#include "report/command.h"
 #include "run/command.h"
-#include "show/command.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Is a GPU worth the trip, and by which strategy? */
-#include "command.h"
+#include "cli/command.h"
 
 #include "backends/choice.h"
 #include "base/interrupt.h"

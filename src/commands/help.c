@@ -4,7 +4,7 @@
 
 #include "base/plain_text.h"
 #include "cli/help.h"
-#include "fleet/command.h"
+#include "fleet/formats.h"
 #include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"

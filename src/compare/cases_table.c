@@ -4,7 +4,7 @@
 #include "table.h"
 #include "xferbench/units.h"
 
-#include "record/case_name.h"
+#include "record/rows.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Did anything get slower from one file to another? */
-#include "command.h"
+#include "cli/command.h"
 
 #include "base/interrupt.h"
 #include "base/output.h"

@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "machine/node.h"
-#include "record/case_name.h"
+#include "record/rows.h"
 #include "xferbench/units.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which GPUs of many nodes are not like the others? */
 #define _POSIX_C_SOURCE 200809L
-#include "command.h"
+#include "cli/command.h"
 
 #include "base/interrupt.h"
 #include "base/note.h"

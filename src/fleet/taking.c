@@ -4,7 +4,7 @@
 
 #include "base/arena.h"
 #include "base/day_time.h"
-#include "link/command.h"
+#include "link/report.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
 #include "record/document.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Are the links of every GPU what they should be? */
-#include "command.h"
+#include "cli/command.h"
 
 #include "backends/choice.h"
 #include "base/clock.h"

@@ -81,4 +81,7 @@ XB_MUST_CHECK enum xb_status xb_link_json_write(FILE *stream, const struct xb_li
 XB_MUST_CHECK enum xb_status
 xb_link_json_line_write(FILE *stream, const struct xb_link_report *report, struct xb_error *error);
 
+/* The rows of the options of `xferbench link`. */
+const struct xb_option *const *xb_link_rows(void);
+
 #endif

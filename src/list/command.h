@@ -6,9 +6,6 @@
 #include "base/json_fields.h"
 #include "cli/command.h"
 
-/* `xferbench list`: what is there. */
-extern const struct xb_command xb_command_list;
-
 #define XB_INVENTORY_BACKENDS 16
 
 /* What is there: backends and their devices. */

@@ -5,7 +5,7 @@
 #include "base/stream.h"
 #include "cli/options.h"
 #include "commands.h"
-#include "fleet/command.h"
+#include "fleet/formats.h"
 #include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"

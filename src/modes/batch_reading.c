@@ -4,7 +4,7 @@
 #include "readings.h"
 
 #include "base/note.h"
-#include "record/case_name.h"
+#include "record/rows.h"
 #include "xferbench/units.h"
 
 #include <inttypes.h>

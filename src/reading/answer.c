@@ -2,7 +2,6 @@
 /* The answer: what a whole run comes to, in one or two sentences. */
 #include "internal.h"
 
-#include "record/case_name.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 

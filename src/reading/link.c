@@ -2,8 +2,8 @@
 /* What the fastest copies of a device reach of what its link can carry. */
 #include "internal.h"
 #include "machine/pcie.h"
-#include "record/case_name.h"
 #include "record/mode_list.h"
+#include "record/rows.h"
 
 #include <math.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 /* NUMA nodes: which of them the Reading compares cases of, and what it says of the others. */
 #include "internal.h"
 
-#include "record/case_name.h"
 #include "record/rows.h"
 
 #include <math.h>

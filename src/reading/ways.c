@@ -3,8 +3,8 @@
  */
 #include "internal.h"
 
-#include "record/case_name.h"
 #include "record/mode_list.h"
+#include "record/rows.h"
 
 #include <string.h>
 

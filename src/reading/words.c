@@ -4,7 +4,7 @@
 #include "internal.h"
 
 #include "base/text.h"
-#include "record/case_name.h"
+#include "record/rows.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"
 

@@ -43,4 +43,11 @@ bool xb_rows_name_devices(const struct xb_record *record);
 /* The largest size below `below` of any case; 0 where there is none. */
 uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below);
 
+/* What people call the method of a case: "pinned", "pageable, by a ring"; "mode variant" of one
+ * that this build does not know. Plain ASCII, written to `text`. */
+const char *xb_method_name(const struct xb_record_case *test, char *text, size_t size);
+
+/* "to the GPU", "back to the host", "both ways", "within the GPU"; of pairs "one way". */
+const char *xb_direction_words(const struct xb_record_case *test);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One page of what any number of files say. */
 #define _POSIX_C_SOURCE 200809L
-#include "command.h"
+#include "cli/command.h"
 
 #include "base/file_text.h"
 #include "base/interrupt.h"

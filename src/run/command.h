@@ -4,9 +4,6 @@
 
 #include "cli/command.h"
 
-/* `xferbench run`, which is also what the program does without a command. */
-extern const struct xb_command xb_command_run;
-
 /* The rows of its options, of options.c: its own and those of every mode, each once. Ends with
  * NULL; static memory. */
 const struct xb_option *const *xb_run_rows(void);

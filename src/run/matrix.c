@@ -6,7 +6,6 @@
 #include "base/arena.h"
 #include "base/note.h"
 #include "base/text.h"
-#include "record/case_name.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "measure/case.h"
 #include "measure/estimate.h"
-#include "record/case_name.h"
 #include "record/mode_list.h"
+#include "record/rows.h"
 #include "xferbench/units.h"
 
 #include <math.h>

@@ -8,7 +8,6 @@
 #include "base/plain_text.h"
 #include "formats.h"
 #include "machine/start.h"
-#include "record/case_name.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
 #include "xferbench/units.h"

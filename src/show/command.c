@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a file of xferbench says, as the command that wrote it would print it. */
-#include "command.h"
+#include "cli/command.h"
 
 #include "base/file_text.h"
 #include "base/interrupt.h"

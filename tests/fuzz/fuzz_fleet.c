@@ -8,7 +8,7 @@
 #include "backends/registry.h"
 #include "fleet/fleet.h"
 #include "fleet/judgement.h"
-#include "link/command.h"
+#include "link/report.h"
 #include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/mode.h"

@@ -7,7 +7,7 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "backends/registry.h"
 #include "check_markup.h"
-#include "link/command.h"
+#include "link/report.h"
 #include "record/mode_list.h"
 #include "report/report.h"
 #include "run/command.h"
