@@ -16,11 +16,12 @@
 /* An answer that did not get out is a failure, also of --help. */
 static int finish_stdout(int code)
 {
-    bool lost = ferror(stdout) != 0;
-    if (fflush(stdout) == 0 && !lost)
+    bool lost = ferror(stdout) != 0; /* by now errno may be of something else */
+    bool failed = fflush(stdout) != 0;
+    if (!failed && !lost)
         return code;
     xb_say("cannot write to standard output: %s",
-           errno != 0 ? strerror(errno) : "an earlier write failed");
+           failed ? strerror(errno) : "an earlier write failed");
     return code == XB_EXIT_OK ? XB_EXIT_FAILED : code;
 }
 
