@@ -18,7 +18,6 @@
 
 extern "C" {
 #include "codecs/for.h"
-#include "codecs/lz4.h"
 }
 
 /* The ways differ in how many lanes share a block; the kernels' own text knows only warps. */

@@ -5,8 +5,8 @@
  */
 #include "base/json_fields.h"
 #include "base/note.h"
+#include "comparison.h"
 #include "internal.h"
-#include "read.h"
 #include "record/document.h"
 #include "record/fields.h"
 #include "text.h"

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "formats.h"
 #include "internal.h"
-#include "order.h"
 
 #include "base/arena.h"
 #include "base/note.h"

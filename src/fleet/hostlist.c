@@ -2,7 +2,7 @@
 /* Slurm's host expressions, taken apart. */
 #define _POSIX_C_SOURCE 200809L
 #include "hostlist.h"
-#include "order.h"
+#include "internal.h"
 
 #include "base/arena.h"
 #include "base/file_text.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes one of Slurm's host expressions from names of hosts. */
 #include "hostlist.h"
-#include "order.h"
+#include "internal.h"
 
 #include "base/stream.h"
 

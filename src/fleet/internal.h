@@ -2,6 +2,9 @@
 #ifndef XFERBENCH_FLEET_INTERNAL_H
 #define XFERBENCH_FLEET_INTERNAL_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "judgement.h"
 
 /* Shared by the parts of judging, which can only fail for lack of memory. */
@@ -171,5 +174,48 @@ XB_MUST_CHECK static inline enum xb_status xb_fleet_no_memory(struct xb_error *e
     (void)XB_FAIL(error, XB_ERR_MEMORY, "no memory to judge the fleet; give fewer documents");
     return XB_ERR_MEMORY;
 }
+
+/* Compares names like strcmp(), but digits count as numbers: "n2" comes before "n10". Returns 0
+ * only for the same text. NULL comes first. */
+int xb_natural_compare(const char *left, const char *right);
+
+/* For functions that qsort() calls: below 0, 0, above 0. */
+#define XB_ORDER(left, right) (((left) > (right)) - ((left) < (right)))
+#define XB_ORDER_ADDRESSES(left, right) XB_ORDER((uintptr_t)(left), (uintptr_t)(right))
+
+/* The first of these orders that is not 0: by the first key, then by the next, and so on. It
+ * compares all keys, also those behind a difference, so each must be valid in any case. */
+#define XB_FIRST_ORDER(...)                                                                        \
+    xb_first_order((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+static inline int xb_first_order(const int *orders, size_t count)
+{
+    size_t first = 0;
+    while (first + 1 < count && orders[first] == 0)
+        first++;
+    return orders[first];
+}
+
+/* How likely it is that a value lies so far from others of its kind by chance. */
+
+/*
+ * P(|T| >= t) of Student's t with nu > 0 degrees of freedom, also fractional ones; t >= 0. It is
+ * the regularised incomplete beta function I(nu / (nu + t^2); nu / 2, 1 / 2).
+ */
+double xb_tail_student(double t, double nu);
+
+/*
+ * An upper bound of the probability that a value lies `t` >= 0 or more spreads from the median of
+ * `others` >= 2 other values, on either side, if all are independent and have the same normal
+ * distribution. The spread is 1.4826 times the others' median absolute deviation. The bound holds
+ * if the result is 0.01 or less; docs/fleet-statistics.md tells why.
+ */
+double xb_tail_of_siblings(double t, double others);
+
+/* The least t for which xb_tail_of_siblings() returns `p` or less, to 12 digits; 0 < p < 1. */
+double xb_tail_limit(double p, double others);
+
+/* The length of both at a right angle. Not hypot(): as of glibc 2.35 that is another symbol, and a
+ * program that asks for it does not start on RHEL 9, which has 2.34. */
+double xb_fleet_add_squares(double one, double other);
 
 #endif

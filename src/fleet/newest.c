@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
-#include "order.h"
 
 #include <math.h>
 #include <stdlib.h>

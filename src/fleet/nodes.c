@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes that are not like most: with fewer GPUs, with another driver, and how they began. */
 #include "internal.h"
-#include "order.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
 #include "base/arena.h"
 #include "base/note.h"
 #include "base/plain_text.h"
+#include "internal.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
-#include "tail.h"
 #include "taking.h"
 
 #include <math.h>

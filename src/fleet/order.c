@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "order.h"
+#include "internal.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/rank_test.h"
 #include "internal.h"
-#include "tail.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "formats.h"
-#include "order.h"
+#include "internal.h"
 
 #include "base/arena.h"
 #include "base/prometheus.h"

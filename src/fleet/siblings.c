@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
-#include "order.h"
-#include "tail.h"
 #include "xferbench/statistics.h"
 
 #include <float.h>

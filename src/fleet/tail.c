@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _XOPEN_SOURCE 700 /* M_PI */
-#include "tail.h"
+#include "internal.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "limits_file.h"
+#include "report.h"
 
 #include "base/file_text.h"
 #include "base/json_read.h"

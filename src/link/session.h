@@ -3,9 +3,9 @@
 #define XFERBENCH_LINK_SESSION_H
 
 #include "base/child.h"
-#include "limits_file.h"
 #include "measure/run.h"
 #include "peers.h"
+#include "report.h"
 
 #include <pthread.h>
 

@@ -3,7 +3,6 @@
 #include "cgroups.h"
 
 #include "base/parallel.h"
-#include "cpu_quota.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -31,4 +31,13 @@ struct xb_cgroup_hierarchy {
 void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierarchies, size_t count,
                       void *argument);
 
+/* How many CPUs the calling thread may use at a time: those that it may run on, but no more than
+ * the CPU time that the process's cgroups allow, as a container with a part of a machine has it. 1
+ * or more. The cgroups are read once in a process. */
+unsigned xb_cpus_usable(void);
+
+/* How many CPUs' time the cgroups allow, rounded up; UINT_MAX where they do not bound it. Reads
+ * files under `root`, "" for the machine's own. */
+unsigned xb_cpu_quota_read(const char *root);
+
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "shared_options.h"
 
-#include "machine/cpu_quota.h"
+#include "machine/cgroups.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 

@@ -3,7 +3,7 @@
 #include "document.h"
 
 #include "base/json_read.h"
-#include "compare/read.h"
+#include "compare/comparison.h"
 #include "link/read.h"
 #include "reading/list.h"
 #include "trace/read.h"

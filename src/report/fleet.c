@@ -4,8 +4,7 @@
 
 #include "fleet/fleet.h"
 #include "fleet/formats.h"
-#include "fleet/order.h"
-#include "siblings.h"
+#include "fleet/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

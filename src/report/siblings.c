@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Draws the values of one figure by node. */
 #define _GNU_SOURCE /* text.h */
-#include "siblings.h"
+#include "section.h"
 
 #include "base/text.h"
-#include "fleet/order.h"
+#include "fleet/internal.h"
 #include "xferbench/figure.h"
 
 #include <math.h>

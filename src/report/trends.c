@@ -3,7 +3,7 @@
 #include "section.h"
 
 #include "change.h"
-#include "fleet/order.h"
+#include "fleet/internal.h"
 #include "record/shown_parameters.h"
 #include "ways.h"
 #include "xferbench/units.h"

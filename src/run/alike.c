@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "alike.h"
+#include "table.h"
 
 #include <stdlib.h>
 #include <string.h>

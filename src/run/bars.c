@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Results as bars, small matrices and curves. */
 #define _GNU_SOURCE
-#include "overview.h"
+#include "table.h"
 
 #include "base/note.h"
 #include "base/text.h"

@@ -10,7 +10,6 @@
 #include "cli/places.h"
 #include "cli/start_at.h"
 #include "deadline.h"
-#include "dry_run.h"
 #include "processes.h"
 #include "progress.h"
 

@@ -3,6 +3,7 @@
 #define XFERBENCH_RUN_COMMAND_H
 
 #include "cli/command.h"
+#include "measure/run.h"
 
 /* The rows of its options, of options.c: its own and those of every mode, each once. Ends with
  * NULL; static memory. */
@@ -27,5 +28,13 @@ extern const struct xb_column_help xb_column_helps[];
 void xb_run_print_columns_help(FILE *stream);
 /* Only the columns, of any table. */
 void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns);
+
+/*
+ * --dry-run: prints what a planned run would measure, how long that takes, how much memory, and
+ * which files it would write. Opens no device, allocates nothing, writes no file. Returns the exit
+ * code, after saying on stderr what is wrong: XB_EXIT_NOTHING where every case will be skipped,
+ * XB_EXIT_USAGE where a file cannot be written.
+ */
+int xb_dry_run(const struct xb_run *run);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "csv.h"
 
 #include "base/arena.h"
 #include "base/csv_line.h"

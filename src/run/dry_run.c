@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "dry_run.h"
+#include "command.h"
 
 #include "base/note.h"
 #include "base/stream.h"

@@ -2,12 +2,57 @@
 #ifndef XFERBENCH_RUN_PROCESSES_INTERNAL_H
 #define XFERBENCH_RUN_PROCESSES_INTERNAL_H
 
+#include <stdio.h>
+#include <time.h>
+
 #include "cli/command.h"
 #include "cli/json_place.h"
 #include "cli/places.h"
 
-#include "processes_set.h"
+#include "base/json_write.h"
+#include "machine/start.h"
 #include "progress.h"
+#include "xferbench/options.h"
+#include "xferbench/record.h"
+
+/*
+ * One measurement taken several times, each in a fresh process with a context and memory of its
+ * own: processes differ from each other by more than samples within one do.
+ */
+
+/* What came of one process: it failed, or has a document and a record of it. It has both if it
+ * wrote what it had measured when a signal ended it. */
+struct xb_process {
+    time_t started;
+    double wall_s;           /* from its start to its end */
+    int exit_code;           /* -1 where a signal ended it, or it could not be started */
+    char signal[16];         /* "SIGSEGV", which ended it; "" for none */
+    char failure[800];       /* "" for none; without a document nothing of it counts */
+    char *document;          /* what it wrote, JSON after docs/result.schema.json; NULL for none */
+    struct xb_record record; /* of the document; zeroed if there is none */
+};
+
+/* The processes of one program. */
+struct xb_processes {
+    /* What holds for all: how many are asked for, the role, "baseline" or "candidate", the program
+     * and the other role's, whether a signal or the deadline cut something short. No cases. */
+    struct xb_record head;
+    struct xb_process *processes; /* those that were begun, in their order; room for all */
+    size_t count;
+    struct xb_start start; /* of all of them together */
+};
+
+/* The first process that has a document, or NULL. */
+const struct xb_process *xb_processes_first(const struct xb_processes *set);
+
+/*
+ * JSON after docs/processes.schema.json: every process's document and, for each case, the medians
+ * of the processes and their statistics. `finish` decides the form. A failed write leaves its mark
+ * on the stream.
+ */
+XB_MUST_CHECK enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
+                                                     xb_json_finisher *finish,
+                                                     struct xb_error *error);
 
 /* What processes.c, which runs all, and processes_one.c, which runs one, share. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keys and their meaning stand in docs/processes.schema.json. */
-#include "processes_set.h"
+#include "processes_internal.h"
 
 #include "base/json_read.h"
 #include "reading/list.h"

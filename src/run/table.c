@@ -11,7 +11,6 @@
 #include "machine/node.h"
 #include "machine/pcie.h"
 #include "matrix.h"
-#include "overview.h"
 #include "present/table.h"
 #include "reading/list.h"
 #include "record/rows.h"

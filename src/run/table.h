@@ -2,9 +2,12 @@
 #ifndef XFERBENCH_RUN_TABLE_H
 #define XFERBENCH_RUN_TABLE_H
 
+#include "base/note.h"
 #include "reading/list.h"
 #include "xferbench/record.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 /* What the parts of the table share. */
@@ -31,5 +34,42 @@ struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_ki
 XB_MUST_CHECK enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record,
                                             bool brief, const struct xb_reading_list *reading,
                                             struct xb_error *error);
+
+/* The parts of what a run prints unasked; table.c puts them together. */
+
+/* In one line: on what, by which driver, on which node; more only of what is not as it should be.
+ */
+void xb_overview_header(FILE *stream, const struct xb_record *record);
+
+/* The results as bars, the fastest first; of several sizes, devices or values of a parameter as a
+ * small matrix, and of one method as its curve. `told`: for each case whether it stands elsewhere;
+ * `only_sweeps`: nothing of one value. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record,
+                                              const bool *told, bool only_sweeps,
+                                              struct xb_error *error);
+
+/* What the reader's program should change, at most three things; what is fine. */
+void xb_overview_advice(FILE *stream, const struct xb_reading_list *list);
+
+/* Texts that differ in their numbers only, as "known only to within 4 %" and "... 13 %" do: one
+ * text says them all, "known only to within 4 to 13 %". */
+
+#define XB_ALIKE_NUMBERS 8 /* those behind them must be equal */
+
+struct xb_alike {
+    const char *text; /* the first of them */
+    struct {
+        const char *least, *most; /* where the texts have them */
+    } numbers[XB_ALIKE_NUMBERS];  /* as many as it has */
+};
+
+/* Begins with one text. It and all that are added must outlast the struct. */
+struct xb_alike xb_alike_begin(const char *text);
+
+/* Adds a text. False if it differs in more than numbers: nothing changes then. */
+bool xb_alike_add(struct xb_alike *alike, const char *text);
+
+/* Adds the text that says them all, from that place of the first one on. */
+void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *words);
 
 #endif

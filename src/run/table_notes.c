@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "alike.h"
 #include "base/note.h"
 #include "base/plain_text.h"
 #include "formats.h"

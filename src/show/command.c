@@ -12,10 +12,8 @@
 #include "cli/options.h"
 #include "cli/places.h"
 #include "compare/comparison.h"
-#include "compare/read.h"
 #include "link/read.h"
 #include "record/document.h"
-#include "run/csv.h"
 #include "run/formats.h"
 
 #include <stdlib.h>

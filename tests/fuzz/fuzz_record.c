@@ -6,7 +6,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "backends/registry.h"
-#include "compare/read.h"
+#include "compare/comparison.h"
 #include "record/mode_list.h"
 #include "xferbench/error.h"
 #include "xferbench/mode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "run/alike.h"
+#include "run/table.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* A comparison that was read back is told as it was when it was made. */
-#include "compare/read.h"
+#include "compare/comparison.h"
 
 #include "checks.h"
 #include "compare/internal.h"

@@ -12,7 +12,7 @@
 #include "checks.h"
 #include "fleet_fixture.h"
 
-#include "fleet/order.h"
+#include "fleet/internal.h"
 
 /* What is told of nodes: missing ones, GPUs, drivers, when they began, and what many have. */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The distributions by which a fleet is judged. */
-#include "fleet/tail.h"
+#include "fleet/internal.h"
 #include "random.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, mkfifo */
-#include "link/limits_file.h"
+#include "link/report.h"
 
 #include <math.h>
 #include <setjmp.h>
