@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "measure.h"
+#include "report.h"
 
 #include "base/note.h"
-#include "measure/record_of_run.h"
+#include "measure/run.h"
 #include "run/command.h"
 #include "run/deadline.h"
 #include "run/progress.h"

@@ -4,7 +4,9 @@
 
 #include "base/json_fields.h"
 #include "base/note.h"
+#include "measure/run.h"
 #include "predict.h"
+#include "xferbench/record.h"
 
 /* What was found, for whoever writes it. */
 struct xb_advice_report {
@@ -57,5 +59,33 @@ xb_advice_table_write(FILE *stream, const struct xb_advice_report *report, struc
 extern const struct xb_field xb_advice_job_fields[], xb_advice_break_even_fields[];
 XB_MUST_CHECK enum xb_status
 xb_advice_json_write(FILE *stream, const struct xb_advice_report *report, struct xb_error *error);
+
+/* What advice has measured in this process. */
+struct xb_advise_session {
+    struct xb_run holder; /* the backend, its driver as long as it is open, and the deadline */
+    char device[64];      /* a word of --device */
+    bool is_cut;          /* the deadline came before all was measured */
+};
+
+/* The parts of a quick measurement: copies by each way, both ways at once, and page-locking. */
+#define XB_ADVISE_RECORDS 3
+
+/* Measures what predictions of the job need; *count records are there then, also after a failure.
+ */
+XB_MUST_CHECK enum xb_status xb_advise_measure(struct xb_advise_session *session,
+                                               const struct xb_job *job,
+                                               struct xb_record records[XB_ADVISE_RECORDS],
+                                               size_t *count, struct xb_error *error);
+
+/*
+ * Runs the job itself, by every strategy that the job's mode knows. `file`: NULL, or the record
+ * whose machine and device have to be these; XB_ERR_USAGE where they are others, before anything is
+ * measured.
+ */
+XB_MUST_CHECK enum xb_status xb_advise_check(struct xb_advise_session *session,
+                                             const struct xb_job *job, const char *gpu_time,
+                                             uint64_t chunk, const struct xb_record *file,
+                                             int device, struct xb_record *record,
+                                             struct xb_error *error);
 
 #endif

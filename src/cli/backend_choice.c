@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "backend_choice.h"
+#include "options.h"
 
 #include "backends/choice.h"
 #include "base/plain_text.h"

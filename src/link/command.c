@@ -10,7 +10,6 @@
 #include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/places.h"
-#include "cli/start_at.h"
 
 #include "base/interrupt.h"
 #include "base/output.h"

@@ -5,7 +5,7 @@
 
 #include "record/document.h"
 #include "record/fields.h"
-#include "record/of_conditions.h"
+#include "record/making.h"
 
 /* ---- the document ---- */
 

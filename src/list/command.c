@@ -8,7 +8,6 @@
 #include "base/plain_text.h"
 #include "base/stream.h"
 #include "base/terminal.h"
-#include "cli/backend_choice.h"
 #include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"

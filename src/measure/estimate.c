@@ -2,7 +2,7 @@
 #include "estimate.h"
 
 #include "measure.h"
-#include "warm_up.h"
+#include "sampler.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>

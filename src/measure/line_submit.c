@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* Drives the stages of a mode: host threads fill slots, and this thread enqueues what follows. */
-#include "line.h"
+#include "sampler.h"
 
 #include "base/clock.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/interrupt.h"
 #include "case.h"
-#include "line.h"
 #include "record/mode_list.h"
+#include "sampler.h"
 #include "xferbench/workspace.h"
 
 #include <stdio.h>

@@ -137,4 +137,44 @@ XB_MUST_CHECK enum xb_status xb_measure_record(struct xb_measurement *measuremen
 XB_MUST_CHECK enum xb_status xb_measure_add_remarks(const struct xb_measurement *measurement,
                                                     struct xb_error *error);
 
+/*
+ * Where the host's memory lies decides how fast copies both ways at once are, by a fifth on some
+ * machines, while samples of one placement agree (docs/measurement.md). One placement would have a
+ * narrow interval around a figure that the next process does not find. So such a case is set up and
+ * sampled in several placements, and its interval is that of the median over them.
+ */
+
+/* For lanes that are set up: finds how many placements the case is measured in, and has their
+ * memory ready. Fills measurement->placements. Warns where memory is short of it. */
+void xb_placements_open(struct xb_measurement *measurement);
+
+/* Whether this placement has its share of the samples: `fixed` are asked for (0: as many as the
+ * time limit gives), `taken` it has, in `elapsed` seconds. For a case in several placements. */
+bool xb_placement_is_full(const struct xb_measurement *measurement, uint64_t fixed, size_t taken,
+                          double elapsed);
+
+/* Notes that the samples from `before` on are of this placement. */
+void xb_placement_close(struct xb_measurement *measurement, size_t before);
+
+/* Computes how far the placements are apart. XB_ERR_MEMORY only. */
+XB_MUST_CHECK enum xb_status xb_placements_compare(struct xb_result *result,
+                                                   struct xb_error *error);
+
+/* If its samples never agree, a path is warmed up for this share of the time limit at most. */
+#define XB_WARM_UP_MOST 0.25
+
+/*
+ * Repeats the case until its samples agree (xb_samples_agree), but for measurement->warm_up_least
+ * seconds at least, or for as long as the lanes have rested from the same path's work where that is
+ * less: see xb_case_same_path. Not at all where a sample of that work lasted longer than a warm-up
+ * may. Finds how many iterations a sample should have. Fills
+ * measurement->iterations and, where single operations are what it repeats, measurement->alone.
+ * Blocks. Warns in the result where samples did not agree in time.
+ */
+XB_MUST_CHECK enum xb_status xb_measure_warm_up(struct xb_measurement *measurement,
+                                                struct xb_error *error);
+
+/* Notes that the case was at work on its lanes until now. */
+void xb_measure_note_work(struct xb_measurement *measurement);
+
 #endif

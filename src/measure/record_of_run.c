@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "record_of_run.h"
+#include "run.h"
 
 #include "base/arena.h"
 #include "base/note.h"
@@ -7,7 +7,6 @@
 #include "planning.h"
 #include "record/internal.h"
 #include "record/making.h"
-#include "record/of_conditions.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "measure.h"
 #include "recorder.h"
 #include "repetition.h"
-#include "shares.h"
+#include "run.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,10 @@
 #include "machine/start.h"
 #include "machine/topology.h"
 #include "xferbench/options.h"
+#include "xferbench/record.h"
 #include "xferbench/result.h"
+#include "xferbench/stage.h"
+#include "xferbench/timeline.h"
 
 /* A device that takes part in a run. */
 struct xb_run_device {
@@ -109,5 +112,36 @@ xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struc
  * those after it are cut. The runner must not be at work on this very run: give a copy of it.
  */
 void xb_run_abandon(struct xb_run *run, const struct xb_error *error);
+
+/* The shares of an iteration's time in which a stage was at work, and in which it waited between
+ * its first beginning and its last end. */
+struct xb_shares {
+    double busy, wait;
+};
+
+/* Whether the span is the stage's own work: neither a call that enqueues it nor a wait. */
+bool xb_stage_does(const struct xb_stage *stage, const struct xb_timeline_span *span);
+
+/*
+ * A device's stage is at work while any queue works for it. The host's has the mean of its threads
+ * (timeline->workers), those included that found nothing to do. Where operations were left out the
+ * shares are wrong: what is missing counts as waiting. XB_ERR_MEMORY only.
+ */
+XB_MUST_CHECK enum xb_status xb_stage_shares(const struct xb_stage *stage,
+                                             const struct xb_timeline *timeline,
+                                             struct xb_shares *shares, struct xb_error *error);
+
+/*
+ * Makes the record of a run of this process, with this machine and environment as they are now. An
+ * unfinished run has a record too: every case has its row. The rows are those of the run's results,
+ * which are finished (xb_result_finish) and must live as long as the record: a second record of
+ * the run ends the rows of the first. XB_ERR_MEMORY only; then nothing is left to free.
+ */
+XB_MUST_CHECK enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
+                                              struct xb_error *error);
+
+/* The same, and the results belong to the record then: the run has none any more. */
+XB_MUST_CHECK enum xb_status xb_record_take_run(struct xb_run *run, struct xb_record *record,
+                                                struct xb_error *error);
 
 #endif

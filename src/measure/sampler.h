@@ -3,6 +3,8 @@
 #define XFERBENCH_MEASURE_SAMPLER_H
 
 #include "xferbench/mode.h"
+#include "xferbench/stage.h"
+#include "xferbench/workspace.h"
 
 /* Times one repetition of a case at a time, by the device's clock and by the host's. */
 struct xb_sampler {
@@ -62,5 +64,21 @@ XB_MUST_CHECK enum xb_status xb_sampler_repeat(struct xb_sampler *sampler, xb_su
 XB_MUST_CHECK enum xb_status xb_sampler_repeat_bare(struct xb_sampler *sampler, xb_submit *submit,
                                                     struct xb_timing *timing,
                                                     struct xb_error *error);
+
+/* The stages of a mode over slots, from setup to teardown; line_submit.c runs them. */
+struct xb_line {
+    struct xb_line_plan plan;
+    const struct xb_stage *stages;
+    unsigned stage_count;
+    struct xb_line_part part;
+    bool was_stopped;        /* the latest iteration, in the middle */
+    struct xb_crew *crew;    /* NULL where no stage is the host's, and so is the next */
+    struct xb_event **freed; /* one a slot: the host may write to it again */
+    struct xb_event *latest; /* of these the one recorded last; NULL: none yet */
+};
+
+/* Closes context->line, of which nothing is under way, and sets it to NULL. Does nothing where
+ * there is none. */
+void xb_line_close(struct xb_mode_context *context);
 
 #endif

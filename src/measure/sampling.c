@@ -7,7 +7,7 @@
 
 #include "record/mode_list.h"
 #include "repetition.h"
-#include "warm_up.h"
+#include "sampler.h"
 
 #include <math.h>
 

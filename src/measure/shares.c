@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shares.h"
+#include "run.h"
 #include "xferbench/stage.h"
 
 #include <math.h>

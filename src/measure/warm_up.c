@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "warm_up.h"
+#include "measure.h"
+#include "sampler.h"
 
 #include "base/clock.h"
 

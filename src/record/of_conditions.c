@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* environ */
-#include "of_conditions.h"
 
 #include "base/arena.h"
 #include "base/day_time.h"

@@ -4,13 +4,11 @@
 
 #include "base/clock.h"
 #include "base/plain_text.h"
-#include "cli/backend_choice.h"
 #include "cli/file_name.h"
 #include "cli/json_place.h"
+#include "cli/options.h"
 #include "cli/places.h"
-#include "cli/start_at.h"
 #include "deadline.h"
-#include "processes.h"
 #include "progress.h"
 
 #include "base/interrupt.h"
@@ -18,8 +16,7 @@
 #include "base/stream.h"
 #include "formats.h"
 #include "machine/node.h"
-#include "measure/record_of_run.h"
-#include "timelines.h"
+#include "measure/run.h"
 
 #include <string.h>
 

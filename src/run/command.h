@@ -2,8 +2,11 @@
 #ifndef XFERBENCH_RUN_COMMAND_H
 #define XFERBENCH_RUN_COMMAND_H
 
+#include <stdbool.h>
+
 #include "cli/command.h"
 #include "measure/run.h"
+#include "xferbench/options.h"
 
 /* The rows of its options, of options.c: its own and those of every mode, each once. Ends with
  * NULL; static memory. */
@@ -36,5 +39,26 @@ void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns);
  * XB_EXIT_USAGE where a file cannot be written.
  */
 int xb_dry_run(const struct xb_run *run);
+
+/* `run` in fresh processes: --processes, --interleave. */
+
+/* Whether the configuration of `run` asks for more than this process. */
+bool xb_processes_wanted(const struct xb_config *config);
+
+/* Whether what it asks for can be: XB_ERR_USAGE. Also where xb_processes_wanted() is false. */
+XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_config *config,
+                                                struct xb_error *error);
+
+/* Finds the program of --interleave: its path, which free() releases, or NULL where none was given.
+ * XB_ERR_USAGE where there is none that can be run. */
+XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_config *config, char **path,
+                                                        struct xb_error *error);
+
+/*
+ * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on
+ * the clock of src/base/clock.h, 0 for none; `start_at`, when the first begins, on that of
+ * src/base/day_time.h, 0 for at once. Opens no backend. Blocks. Returns the exit code.
+ */
+int xb_processes_run(const struct xb_config *config, double deadline, double start_at);
 
 #endif

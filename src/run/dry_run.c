@@ -11,7 +11,6 @@
 #include "cli/places.h"
 #include "measure/case.h"
 #include "measure/estimate.h"
-#include "processes.h"
 #include "progress.h"
 #include "xferbench/units.h"
 

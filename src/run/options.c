@@ -6,7 +6,6 @@
 #include "cli/file_name.h"
 #include "cli/json_place.h"
 #include "cli/options.h"
-#include "cli/start_at.h"
 #include "record/mode_list.h"
 #include "xferbench/record.h"
 

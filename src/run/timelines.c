@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "timelines.h"
+#include "formats.h"
 
 #include "base/plain_text.h"
 #include "base/terminal.h"

@@ -3,7 +3,7 @@
 
 #include "base/note.h"
 #include "measure/case.h"
-#include "measure/shares.h"
+#include "measure/run.h"
 #include "xferbench/stage.h"
 #include "xferbench/units.h"
 

@@ -8,7 +8,7 @@
  * that defines _GNU_SOURCE.
  */
 #include "base/clock.h"
-#include "measure/line.h"
+#include "measure/sampler.h"
 
 #include "../doubles/fake_internal.h"
 #include "run_fixture.h"

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "sink_fixture.h"
 
-#include "measure/record_of_run.h"
+#include "measure/run.h"
 
 #include <cjson/cJSON.h>
 #include <iconv.h>

@@ -12,7 +12,7 @@
 #include "run_fixture.h"
 
 #include "measure/link_load.h"
-#include "measure/record_of_run.h"
+#include "measure/run.h"
 
 #define DEVICE PCIE_FIXTURE_DEVICE
 #define UPPER "0000:00:01.0"

@@ -12,7 +12,7 @@
 #include "run_fixture.h"
 
 #include "measure/case.h"
-#include "measure/record_of_run.h"
+#include "measure/run.h"
 #include "run/formats.h"
 
 /* ---- the fake, with memory that stays where it was taken ---- */

@@ -10,7 +10,7 @@
 
 #include "measure_fixture.h"
 
-#include "measure/record_of_run.h"
+#include "measure/run.h"
 #include "run/formats.h"
 
 /* ---- a fake whose copies take as many times as long as where their host buffer lies says ---- */

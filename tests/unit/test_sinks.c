@@ -3,7 +3,7 @@
 #include "base/text.h"
 #include "checks.h"
 #include "list/command.h"
-#include "measure/record_of_run.h"
+#include "measure/run.h"
 #include "record/mode_list.h"
 #include "schema_check.h"
 #include "sink_fixture.h"

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "checks.h"
-#include "measure/shares.h"
+#include "measure/run.h"
 #include "trace/chrome.h"
 #include "trace/text.h"
 #include "xferbench/stage.h"

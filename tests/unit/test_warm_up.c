@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "measure/warm_up.h"
+#include "measure/measure.h"
+#include "measure/sampler.h"
 #include "measure_fixture.h"
 
 static double warm_up_of(const char *warm_up, const char *time_limit, const char *figure)
