@@ -2,11 +2,10 @@
 /* Is a GPU worth the trip, and by which strategy? */
 #include "cli/command.h"
 
-#include "backends/choice.h"
+#include "backends/registry.h"
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "base/plain_text.h"
-#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"

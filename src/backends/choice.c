@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "choice.h"
+#include "registry.h"
 
 #include "xferbench/options.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
-#include "backends/choice.h"
+#include "backends/registry.h"
 #include "base/plain_text.h"
 #include "help.h"
 

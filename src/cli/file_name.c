@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* gmtime_r */
 /* Replaces %h, %t and %r in the names of files to write. */
-#include "file_name.h"
+#include "places.h"
 
 #include "base/began.h"
 #include "machine/node.h"

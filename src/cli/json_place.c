@@ -3,7 +3,7 @@
 
 #include "base/plain_text.h"
 #include "command.h"
-#include "file_name.h"
+#include "places.h"
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "options.h"
 
-#include "backends/choice.h"
 #include "backends/registry.h"
 #include "base/terminal.h"
 

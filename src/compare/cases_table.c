@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The table of results, a row for each, and that of the conditions that differ. */
 #include "internal.h"
-#include "table.h"
+#include "text.h"
 #include "xferbench/units.h"
 
 #include "record/rows.h"

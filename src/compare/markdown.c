@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "base/stream.h"
 #include "base/text.h"
-#include "table.h"
+#include "text.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "table.h"
+#include "text.h"
 
 #include "base/stream.h"
 #include "base/text.h"

@@ -3,9 +3,8 @@
 /* Are the links of every GPU what they should be? */
 #include "cli/command.h"
 
-#include "backends/choice.h"
+#include "backends/registry.h"
 #include "base/clock.h"
-#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/json_place.h"
 #include "cli/options.h"

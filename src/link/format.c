@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* What the formats write alike. */
-#include "format.h"
+#include "report.h"
 
 #include "base/text.h"
 #include "present/table.h"

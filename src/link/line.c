@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 /* The formats of one line: for Nagios, and for LBNL NHC. */
 #include "base/stream.h"
-#include "format.h"
+#include "report.h"
 
 #include "base/text.h"
 

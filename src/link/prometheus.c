@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "base/prometheus.h"
 #include "base/stream.h"
-#include "format.h"
+#include "report.h"
 
 #include "base/text.h"
 

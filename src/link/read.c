@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "read.h"
+#include "report.h"
 
 #include "base/arena.h"
 #include "base/day_time.h"

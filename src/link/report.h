@@ -3,6 +3,7 @@
 #define XFERBENCH_LINK_REPORT_H
 
 #include "base/json_fields.h"
+#include "base/note.h"
 #include "machine/start.h"
 #include "peers.h"
 #include "verdict.h"
@@ -108,5 +109,92 @@ void xb_limits_file_close(struct xb_limits_file *file); /* NULL is accepted */
  */
 bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, unsigned generation,
                           unsigned width, struct xb_link_limits *limits);
+
+/* What the formats of `xferbench link` write alike, and the parts of its table. */
+
+/* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
+const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
+
+/* "394.6 to 394.8", in GB/s with so many decimals; one number where both are the same. */
+#define XB_LINK_RANGE 72
+const char *xb_link_range_text(double low, double high, int decimals, char text[XB_LINK_RANGE]);
+
+/* What a verdict is on: a GPU, or a pair, whose source is the GPU. */
+struct xb_link_subject {
+    const struct xb_device_info *gpu, *peer; /* `peer` is NULL of a GPU */
+    const struct xb_findings *found;
+    const struct xb_verdict *verdict;   /* NULL of a pair */
+    const struct xb_pair_verdict *pair; /* NULL of a GPU */
+    struct xb_link_way {
+        const char *direction; /* "h2d", "d2h"; NULL of a pair */
+        const struct xb_link_direction *copies;
+        double ceiling; /* 0 where not known */
+    } ways[2];          /* a pair has one: `copies` of the other is NULL */
+};
+
+/* All GPUs of a report, then all pairs. */
+size_t xb_link_subjects(const struct xb_link_report *report);
+struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, size_t index);
+
+/* How many GPUs are not OK, and how many pairs. */
+size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
+
+#define XB_LINK_LABEL 9 /* how wide the table's labels are */
+/* Words behind a label, on the `stream` of the function that it stands in. */
+#define NOTE(label, ...) xb_note_print(stream, (label), XB_LINK_LABEL, __VA_ARGS__)
+
+/* A plain cell of the `table` of that function. */
+#define CELL(...) xb_table_cell(table, XB_COLOUR_NONE, __VA_ARGS__)
+
+/* The colour of a verdict on a terminal. */
+enum xb_colour xb_link_colour(enum xb_level level);
+
+/* Why a verdict is not OK, a line a reason; `of` begins each. */
+void xb_link_print_reasons(FILE *stream, const struct xb_findings *found, const char *of);
+
+/* Prints all that is known of a GPU. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *device,
+                                                  const struct xb_verdict *verdict,
+                                                  struct xb_error *error);
+
+struct cJSON;
+
+/* What `xferbench link --json` wrote, read back (docs/link.schema.json). */
+
+/*
+ * A report from a file, with everything that it borrows. The formats write about it what they wrote
+ * when it was made. JSON is the exception: environment, options and the devices' facts are not
+ * kept, and only the names of the host. report.start says when it began; report.probe has the
+ * versions of driver and runtime.
+ *
+ * Levels, reasons and limits are the file's: nobody judges again. Facts are found again from the
+ * attempts. verdicts[].limits has no min_h2d and min_d2h; what follows from them is in h2d and d2h.
+ */
+struct xb_link_file {
+    struct xb_link_report report;
+    const char *hostname;      /* NULL where not known */
+    const char *node;          /* its name in the fleet; NULL where it was not asked for */
+    const char *node_named_by; /* the variable that named it; NULL: it is the host name */
+    int64_t rank;              /* among those that a launcher started; -1: none told */
+    uint64_t ranks;            /* how many there are; 0: not told */
+    const char *timestamp;     /* when it was written: ISO 8601, UTC */
+    struct xb_link_device *devices;
+    struct xb_verdict *verdicts;
+    struct xb_link_pair *pairs;
+    struct xb_pair_verdict *pair_verdicts;
+    struct xb_arena *texts; /* has all of these too */
+};
+
+/* Reads a text, with a zero byte behind it, of the file at `path`, which is for messages only.
+ * XB_ERR_USAGE names the file and the place of whatever is wrong; keys that this version does not
+ * know are passed over. XB_ERR_MEMORY. On failure nothing is left to free. */
+XB_MUST_CHECK enum xb_status xb_link_report_parse(const char *path, const char *text, size_t length,
+                                                  struct xb_link_file *file,
+                                                  struct xb_error *error);
+/* The same from a tree of xb_json_read(), which stays the caller's. */
+XB_MUST_CHECK enum xb_status xb_link_report_of_tree(const char *path, const struct cJSON *tree,
+                                                    struct xb_link_file *file,
+                                                    struct xb_error *error);
+void xb_link_file_free(struct xb_link_file *file);
 
 #endif

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "session.h"
 
-#include "backends/choice.h"
+#include "backends/registry.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/note.h"

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "command.h"
 
-#include "backends/choice.h"
+#include "backends/registry.h"
 #include "base/left_out.h"
 #include "base/note.h"
 #include "base/output.h"
 #include "base/plain_text.h"
 #include "base/stream.h"
 #include "base/terminal.h"
-#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"

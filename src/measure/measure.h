@@ -2,6 +2,9 @@
 #ifndef XFERBENCH_MEASURE_MEASURE_H
 #define XFERBENCH_MEASURE_MEASURE_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "link_load.h"
 #include "sampler.h"
 
@@ -176,5 +179,76 @@ XB_MUST_CHECK enum xb_status xb_measure_warm_up(struct xb_measurement *measureme
 
 /* Notes that the case was at work on its lanes until now. */
 void xb_measure_note_work(struct xb_measurement *measurement);
+
+/*
+ * A device of a run on its way to being open. Creating its context takes a tenth of a second, so
+ * several devices are opened at the same time, each in a thread of its own, which is bound near its
+ * device: the driver's own memory for the device then lies there too.
+ */
+struct xb_opening {
+    const struct xb_run *run;
+    size_t position; /* in run->devices */
+    /* ---- what came of it, once xb_opening_wait has returned ---- */
+    struct xb_device *device; /* NULL where it failed, and before */
+    enum xb_status status;
+    struct xb_error error;
+    /* ---- private ---- */
+    bool has_thread;
+    pthread_t thread;
+    atomic_bool done;
+};
+
+/* Begins to open the `wanted` ones of `count` devices. A single one is opened only when somebody
+ * waits for it, unless `also_one`. Set `run` and `position` of all before; zero the rest. The run's
+ * topology must be open and its devices described; do not change them until you have waited for
+ * all. */
+void xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count,
+                       bool also_one);
+
+/*
+ * Waits until all that have begun are done, so that nothing is measured while a context is created.
+ * Gives up after 10 seconds, or when the run should stop: a device that hangs must not cost the
+ * rows of the others. Whoever needs that one waits for it.
+ */
+void xb_openings_settle(struct xb_opening *openings, size_t count);
+
+/* Waits until the device is open or has failed; opens it if nobody has begun to. Blocks, as
+ * device_open does. A device that failed is not tried again. */
+void xb_opening_wait(struct xb_opening *opening);
+
+/* Waits for the device if somebody has begun to open it, and closes it. */
+void xb_opening_close(struct xb_opening *opening);
+
+/*
+ * Makes one repetition of a case on every lane: restores what the last one moved, enqueues all,
+ * releases all, then waits for all. *seconds is what the slowest lane took, all iterations
+ * together. That is the time of all: lanes whose clock is of one device count from the earliest
+ * start of any of them, and those of several devices start together, because their clocks cannot be
+ * compared. Blocks. Each lane's timing is in lane->timing. With `held` no lane starts before all
+ * are enqueued.
+ */
+XB_MUST_CHECK enum xb_status xb_measure_repeat(struct xb_measurement *measurement,
+                                               xb_submit *submit, uint64_t iterations, bool held,
+                                               double *seconds, struct xb_error *error);
+
+/* Puts back what the last repetition moved, on every lane whose mode needs that. Blocks. */
+XB_MUST_CHECK enum xb_status xb_measure_restore(const struct xb_measurement *measurement,
+                                                struct xb_error *error);
+
+/* What a lane's latest repetition took, by the clock that times this lane. */
+double xb_lane_seconds(const struct xb_lane *lane);
+
+/* How many operations an iteration puts behind the holds of the lane's devices: all lanes of a
+ * device together, because what bounds them may be the device's. */
+uint64_t xb_lane_operations(const struct xb_lane *lane);
+
+/* Whether there is no time for another repetition, if that takes as long as the last one. */
+bool xb_measure_out_of_time(const struct xb_measurement *measurement);
+
+/* Notes that a signal or the deadline ends the case now. */
+void xb_measure_note_cut(struct xb_measurement *measurement);
+
+/* Tells the observer that there are so many samples, the last of which took `seconds`. */
+void xb_measure_tell(const struct xb_measurement *measurement, size_t samples, double seconds);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "opening.h"
+#include "measure.h"
 
 #include "base/clock.h"
 #include "base/parallel.h"

@@ -5,7 +5,6 @@
 #include "base/note.h"
 #include "machine/ceiling.h"
 #include "planning.h"
-#include "record/internal.h"
 #include "record/making.h"
 
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 #include "recorder.h"
 
 #include "base/clock.h"
+#include "measure.h"
 #include "recorder_internal.h"
-#include "repetition.h"
 #include "xferbench/crew.h"
 
 #include <stdlib.h>

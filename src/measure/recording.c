@@ -4,7 +4,6 @@
  * the stages of a line were at work. */
 #include "measure.h"
 #include "recorder.h"
-#include "repetition.h"
 #include "run.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a mode wants its case to be compared with: timed before the samples, in the same way. */
 #include "measure.h"
-#include "repetition.h"
 
 #include "xferbench/result.h"
 #include "xferbench/stage.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/result.h"
 
-#include "record/internal.h"
+#include "record/making.h"
 #include "record/mode_list.h"
 
 #include <assert.h>

@@ -9,7 +9,6 @@
 #include "base/interrupt.h"
 #include "case.h"
 #include "machine/host_memory.h"
-#include "opening.h"
 #include "storage/store.h"
 #include "xferbench/workspace.h"
 

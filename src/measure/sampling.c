@@ -6,7 +6,6 @@
 #include "base/clock.h"
 
 #include "record/mode_list.h"
-#include "repetition.h"
 #include "sampler.h"
 
 #include <math.h>

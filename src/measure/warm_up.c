@@ -6,7 +6,6 @@
 #include "base/clock.h"
 
 #include "case.h"
-#include "repetition.h"
 
 #include <math.h>
 

@@ -2,7 +2,6 @@
 /* Which case is which, and which are alike. */
 #define _GNU_SOURCE /* qsort_r */
 #include "base/json_read.h"
-#include "internal.h"
 #include "making.h"
 #include "rows.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a record's cases tell. */
-#include "internal.h"
+#include "making.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Facts by their names; and the conditions as a list of them, for whoever compares or prints all of
  * them. */
-#include "internal.h"
 #include "making.h"
 
 #include <inttypes.h>

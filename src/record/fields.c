@@ -2,8 +2,8 @@
 #include "fields.h"
 
 #include "base/arena.h"
-#include "internal.h"
 #include "machine/node.h"
+#include "making.h"
 
 #include <math.h>
 #include <stdlib.h>

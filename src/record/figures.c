@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A record's figures, as they are made, checked and shown; and its devices. */
 #include "fields.h"
-#include "internal.h"
+#include "making.h"
 #include "record/mode_list.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* locale_t, in base/text.h */
 /* This program's own options as those of a result file. */
-#include "internal.h"
+#include "making.h"
 
 #include "base/text.h"
 

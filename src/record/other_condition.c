@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether two processes measured the same thing on the same thing. */
-#include "internal.h"
+#include "making.h"
 
 #include <stdio.h>
 #include <string.h>

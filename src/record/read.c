@@ -4,7 +4,6 @@
 #include "base/arena.h"
 #include "base/file_text.h"
 #include "fields.h"
-#include "internal.h"
 #include "machine/topology.h"
 #include "making.h"
 #include "record/mode_list.h"

@@ -6,7 +6,7 @@
 #include "base/note.h"
 #include "base/text.h"
 #include "compare/text.h"
-#include "link/read.h"
+#include "link/report.h"
 #include "reading/list.h"
 #include "xferbench/record.h"
 

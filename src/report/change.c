@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "change.h"
+#include "ways.h"
 
 #include "xferbench/statistics.h"
 

@@ -8,11 +8,10 @@
 #include "base/plain_text.h"
 #include "base/stream.h"
 #include "base/terminal.h"
-#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
-#include "report.h"
+#include "document.h"
 #include "run/command.h"
 #include "xferbench/record.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/json_read.h"
 #include "compare/comparison.h"
-#include "link/read.h"
+#include "link/report.h"
 #include "reading/list.h"
 #include "trace/read.h"
 #include "xferbench/record.h"

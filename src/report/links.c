@@ -5,8 +5,7 @@
 #include "section.h"
 
 #include "base/text.h"
-#include "link/format.h"
-#include "link/read.h"
+#include "link/report.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #include "section.h"
 
 #include "base/text.h"
-#include "link/read.h"
+#include "link/report.h"
 #include "run/matrix.h"
 
 #include <math.h>

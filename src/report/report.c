@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "report.h"
+#include "document.h"
 
 #include "base/interrupt.h"
 #include "base/stream.h"

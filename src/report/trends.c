@@ -2,7 +2,6 @@
 /* Files of several dates: how each case went, and where it changed. */
 #include "section.h"
 
-#include "change.h"
 #include "fleet/internal.h"
 #include "record/shown_parameters.h"
 #include "ways.h"

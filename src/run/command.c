@@ -4,7 +4,6 @@
 
 #include "base/clock.h"
 #include "base/plain_text.h"
-#include "cli/file_name.h"
 #include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/places.h"

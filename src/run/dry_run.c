@@ -6,7 +6,6 @@
 #include "base/stream.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/file_name.h"
 #include "cli/json_place.h"
 #include "cli/places.h"
 #include "measure/case.h"

@@ -3,9 +3,9 @@
 #include "command.h"
 #include "formats.h"
 
-#include "cli/file_name.h"
 #include "cli/json_place.h"
 #include "cli/options.h"
+#include "cli/places.h"
 #include "record/mode_list.h"
 #include "xferbench/record.h"
 

@@ -8,7 +8,7 @@
 #include "base/plain_text.h"
 #include "base/program.h"
 #include "base/stream.h"
-#include "cli/file_name.h"
+#include "cli/places.h"
 #include "formats.h"
 #include "processes_internal.h"
 #include "xferbench/version.h"

@@ -7,12 +7,11 @@
 #include "base/json_read.h"
 #include "base/plain_text.h"
 #include "base/terminal.h"
-#include "cli/file_name.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
 #include "compare/comparison.h"
-#include "link/read.h"
+#include "link/report.h"
 #include "record/document.h"
 #include "run/formats.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/stream.h"
 #include "read.h"
-#include "text.h"
 
 #include "measure/case.h"
 #include "xferbench/version.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text.h"
+#include "chrome.h"
 
 #include "base/note.h"
 #include "measure/case.h"

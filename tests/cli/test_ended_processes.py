@@ -168,7 +168,7 @@ class Ends(ProcessesCase):
         fcntl.fcntl(writer, 1031, 4096)  # F_SETPIPE_SZ
         with os.fdopen(writer, "wb") as pipe:
             process = self.start(
-                *ONE, *FEW, "--size", sizes, "--processes", "2", stdout=pipe, **self.hastened()
+                *ONE, *FEW, "--size", sizes, "--columns", "all", "--processes", "2", stdout=pipe, **self.hastened()
             )
         self.assertTrue(select.select([reader], [], [], GUARD_S)[0], "it hangs")
         self.pass_time_until(process, lambda: process.poll() is not None, signal.SIGTERM)

@@ -9,8 +9,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "doubles/fake_internal.h"
-#include "machine/process_memory.h"
-#include "measure/opening.h"
+#include "machine/cgroups.h"
+#include "measure/measure.h"
 
 #include <pthread.h>
 #include <stdlib.h>

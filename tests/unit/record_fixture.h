@@ -6,7 +6,7 @@
  * Records made by hand, as if read from a file of some processes on one H200. Include after
  * cmocka.h. Texts are borrowed; the rest is released by xb_record_free.
  */
-#include "record/internal.h"
+#include "record/making.h"
 #include "record/rows.h"
 
 #include <stdio.h>

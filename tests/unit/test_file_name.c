@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/began.h"
-#include "cli/file_name.h"
+#include "cli/places.h"
 
 static int begin(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* A report that was read back is told as it was when it was made. */
-#include "link/read.h"
+#include "link/report.h"
 
 #include "base/file_text.h"
 #include "checks.h"

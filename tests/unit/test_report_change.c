@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "random.h"
-#include "report/change.h"
+#include "report/ways.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "record/internal.h"
 #include "record/making.h"
 #include "run/formats.h"
 

@@ -11,7 +11,6 @@
 #include "checks.h"
 #include "measure/run.h"
 #include "trace/chrome.h"
-#include "trace/text.h"
 #include "xferbench/stage.h"
 
 #include <math.h>
