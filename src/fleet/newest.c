@@ -57,7 +57,7 @@ void xb_fleet_take_newest(struct xb_judging *judging)
     struct xb_fleet_value *values = fleet->values;
     size_t all = fleet->value_count, kept = 0;
     judging->tested = calloc(all + 1, sizeof *judging->tested);
-    judging->failed = judging->tested == NULL;
+    judging->failed = judging->failed || judging->tested == NULL;
     if (judging->failed || all == 0)
         return;
     qsort_r(values, all, sizeof *values, newest_first, fleet);

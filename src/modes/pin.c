@@ -17,12 +17,10 @@ const char *const xb_pin_words[] = {"alloc", "register", "used", "used-huge", "c
 static const struct xb_option option_pin_by = {
     XB_CASES_OF(XB_OPTION_CHOICES, "pin-by", "WAY", "alloc,register,used,used-huge,copy",
                 "How memory gets page-locked: 'alloc' the runtime allocates it; 'register' new "
-                "memory in huge "
-                "pages, touched and then registered; 'used' and 'used-huge' memory that a program "
-                "has filled, "
-                "registered where it lies, in pages of 4 KiB and of 2 MiB; 'copy' leaves the data "
-                "in ordinary "
-                "memory and copies it through a page-locked buffer of its size."),
+                "memory in huge pages, touched and then registered; 'used' and 'used-huge' memory "
+                "that a program has filled, registered where it lies, in pages of 4 KiB and of "
+                "2 MiB; 'copy' leaves the data in ordinary memory and copies it through a "
+                "page-locked buffer of its size."),
     .choices = xb_pin_words};
 
 /* ---- cases ---- */
