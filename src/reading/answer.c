@@ -101,9 +101,10 @@ static void add_rest(struct xb_reading *reading, int device, const struct xb_rea
         xb_reading_phrase(reading, ", {share} of the link",
                           xb_reading_bandwidth(reading, best) / ceiling);
     xb_reading_add(reading, ".");
-    if (best->latency && info->ceiling.known)
-        xb_reading_add(reading, " From about %.0f KiB on the bytes take longer.",
-                       ceiling * xb_reading_median(reading, best, &xb_figure_latency_host) / 1024);
+    /* As many as cross the link in the fixed time; a copy of so many has little of one. */
+    double same = ceiling * xb_reading_median(reading, best, &xb_figure_latency_host);
+    if (best->latency && info->ceiling.known && (double)best->bytes < same / 2)
+        xb_reading_add(reading, " From about %.0f KiB on the bytes take longer.", same / 1024);
     if (best->latency || add_from(reading, best) || ordinary[0] == NULL || ordinary[1] == NULL ||
         best == ordinary[0] || from->best == ordinary[1])
         return;

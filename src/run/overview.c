@@ -123,9 +123,12 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
         else
             xb_note_print(stream, number, 2, "%s", advice[i]->remedy);
     }
-    for (size_t i = 0; i < list->count; i++)
-        if (list->entries[i].is_fine &&
-            (list->answer == NULL || strcmp(list->answer, list->entries[i].text) != 0))
-            xb_lines_print(stream, xb_terminal_prose_columns(stream), "Fine: %s",
-                           list->entries[i].text);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct xb_reading_entry *entry = &list->entries[i];
+        char subject[64];
+        bool is_answer = list->answer != NULL && strcmp(list->answer, entry->text) == 0;
+        if (entry->is_fine && !is_answer)
+            xb_lines_print(stream, xb_terminal_prose_columns(stream), "Fine: %s%s",
+                           xb_reading_subject(list, entry, subject, sizeof subject), entry->text);
+    }
 }
