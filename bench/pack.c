@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "codecs/for.h"
+#include "codecs/lz4.h"
 
 #include <stdio.h>
 #include <stdlib.h>

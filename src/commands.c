@@ -176,9 +176,8 @@ static int run(const struct xb_command *command, bool is_named, int argc, char *
     memcpy(words, argv, (size_t)argc * sizeof *words);
     int code = XB_EXIT_OK;
     if (xb_config_parse(command->rows(), argc, argv, &config, &error) == XB_OK) {
-        code = xb_option_color_apply(&config, &error) == XB_OK
-                   ? answer(command, is_named, &config, words)
-                   : command->fail(&error);
+        xb_option_color_apply(&config);
+        code = answer(command, is_named, &config, words);
         xb_config_free(&config);
     } else {
         code = command->fail(&error);

@@ -41,6 +41,7 @@ struct xb_option {
     /* Words that completion offers where `choices` is NULL, such as those that are known only when
      * the program is linked; ends with NULL. NULL: none. */
     const char *const *(*offers)(void);
+    bool takes_one;            /* for CHOICES: a single word */
     uint64_t minimum, maximum; /* for COUNT, COUNTS, SIZE and SIZES */
     bool selects; /* it decides which cases there are or where results go, not how they are
                      measured: files that differ in it can be compared */

@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "base/plain_text.h"
+#include "cli/backend_choice.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
@@ -83,8 +84,6 @@ static enum xb_status read_job(struct command *command, struct xb_error *error)
     const struct xb_value *memory = xb_config_get(config, "memory");
     const struct xb_value *cpu_time = xb_config_get(config, "cpu-time");
     struct xb_job *job = &command->job;
-    if (memory->word_count != 1)
-        return XB_FAIL(error, XB_ERR_USAGE, "--memory: one at a time");
     job->in = xb_config_get(config, "bytes-in")->count;
     if (job->in == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
@@ -316,6 +315,7 @@ static const struct xb_option option_memory = {
     .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, which has to be "
             "pinned or copied first where a way needs that; or in 'pinned' memory.",
     .choices = xb_memory_words,
+    .takes_one = true,
 };
 static const struct xb_option option_device = {
     .name = "device",

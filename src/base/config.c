@@ -91,6 +91,8 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
     size_t count = 1;
     for (const char *c = text; *c != '\0'; c++)
         count += *c == ',';
+    if (option->takes_one && count > 1)
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s: one at a time", option->name);
     value->words = calloc(count, sizeof *value->words);
     value->word_count = 0;
     if (value->words == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "options.h"
+#include "backend_choice.h"
 
 #include "backends/registry.h"
 #include "base/plain_text.h"

@@ -33,18 +33,16 @@ const struct xb_option xb_option_color = {
     .help = "Colours: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or "
             "never.",
     .choices = colour_words,
+    .takes_one = true,
     .selects = true,
 };
 
-enum xb_status xb_option_color_apply(const struct xb_config *config, struct xb_error *error)
+void xb_option_color_apply(const struct xb_config *config)
 {
     const struct xb_value *value = xb_config_get(config, xb_option_color.name);
-    if (value->word_count != 1)
-        return XB_FAIL(error, XB_ERR_USAGE, "--color: one at a time");
     for (int i = 0; colour_words[i] != NULL; i++)
         if (strcmp(colour_words[i], value->words[0]) == 0)
             xb_terminal_want_colours((enum xb_colours)i);
-    return XB_OK;
 }
 
 const struct xb_option xb_option_output = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* When measuring is to begin. */
-#include "options.h"
+#include "start_at.h"
 
 #include "base/began.h"
 #include "base/clock.h"

@@ -2,9 +2,9 @@
 #include "codecs/codec.h"
 
 #include "codecs/for.h"
+#include "codecs/lz4.h"
 #include "codecs/narrow.h"
 #include "codecs/widen.h"
-#include "for.h"
 
 #include <string.h>
 

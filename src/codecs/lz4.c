@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "for.h"
+#include "codecs/lz4.h"
 
 #include "codecs/lz4_decode.h"
 

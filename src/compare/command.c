@@ -52,18 +52,11 @@ static const struct xb_option option_strict = {
     .help = "Refuse files of another driver, CUDA or HIP runtime, or kernel. Without it they are "
             "compared, and the output says what changed.",
 };
-static const struct xb_option option_format = {
-    .name = "format",
-    .short_name = 'f',
-    .type = XB_OPTION_CHOICES,
-    .argument = "FORMAT",
-    .default_text = "table",
-    .help = "table, for people; json (docs/compare.schema.json); markdown, for step summaries and "
-            "merge requests; github, annotations of a workflow; junit, with the figures in a "
-            "failure's body; benchmark-action, the candidate's figures for "
-            "github-action-benchmark's customBiggerIsBetter.",
-    .choices = formats,
-};
+static const struct xb_option option_format = XB_FORMAT_OPTION(
+    formats, "table, for people; json (docs/compare.schema.json); markdown, for step summaries and "
+             "merge requests; github, annotations of a workflow; junit, with the figures in a "
+             "failure's body; benchmark-action, the candidate's figures for "
+             "github-action-benchmark's customBiggerIsBetter.");
 
 static const struct xb_option option_verbose = {
     .name = "verbose",
@@ -112,8 +105,6 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
                        "compare takes two files, BASELINE and CANDIDATE, and not %zu; see "
                        "xferbench compare --help",
                        config->operand_count);
-    if (xb_config_get(config, "format")->word_count != 1)
-        return XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
     request->force = xb_config_get(config, "force")->flag;
     request->strict = xb_config_get(config, "strict")->flag;
     request->threshold = 0.02; /* of what a list without a plain share leaves */

@@ -83,8 +83,6 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
             "fleet needs what link or run wrote on many nodes: name files, folders, or '-' for "
             "standard input%s",
             isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
-    if (xb_config_get(command->config, "format")->word_count != 1)
-        return XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
     enum xb_status status = xb_option_alpha_read(command->config, &command->request.alpha, error);
     return status == XB_OK ? read_expected(command, error) : status;
 }
@@ -236,17 +234,10 @@ static const struct xb_option option_expect_hosts = {
         "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
         "it is always a file, with a comma at the end (hosts,) always names.",
 };
-static const struct xb_option option_format = {
-    .name = "format",
-    .short_name = 'f',
-    .type = XB_OPTION_CHOICES,
-    .argument = "FORMAT",
-    .default_text = "table",
-    .help = "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
-            "finding; prometheus: for node_exporter's textfile collector; nodelist: the nodes to "
-            "drain in Slurm's notation, nothing if there are none.",
-    .choices = formats,
-};
+static const struct xb_option option_format = XB_FORMAT_OPTION(
+    formats, "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
+             "finding; prometheus: for node_exporter's textfile collector; nodelist: the nodes to "
+             "drain in Slurm's notation, nothing if there are none.");
 
 static const struct xb_option option_verbose = {
     .name = "verbose",

@@ -9,6 +9,7 @@
 #include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/places.h"
+#include "cli/start_at.h"
 
 #include "base/interrupt.h"
 #include "base/output.h"
@@ -111,17 +112,10 @@ static const struct xb_option option_limits = {
     .help = "Limits by model of GPU and link, a JSON file (docs/limits.schema.json). Order: "
             "command line, then this file, then defaults.",
 };
-static const struct xb_option option_format = {
-    .name = "format",
-    .short_name = 'f',
-    .type = XB_OPTION_CHOICES,
-    .argument = "FORMAT",
-    .default_text = "table",
-    .help =
-        "table, for people; nagios, one line with performance data; nhc, silent unless something "
-        "is wrong; prometheus, for node_exporter's textfile collector.",
-    .choices = formats,
-};
+static const struct xb_option option_format = XB_FORMAT_OPTION(
+    formats,
+    "table, for people; nagios, one line with performance data; nhc, silent unless something "
+    "is wrong; prometheus, for node_exporter's textfile collector.");
 static const struct xb_option option_json = {
     .name = "json",
     .short_name = 'j',
@@ -221,8 +215,6 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     session->attempts = (unsigned)xb_config_get(config, "attempts")->count;
     session->no_peers = xb_config_get(config, "no-peers")->flag;
     enum xb_status status = xb_backend_check_name(session->backend_name, error);
-    if (status == XB_OK && xb_config_get(config, "format")->word_count != 1)
-        status = XB_FAIL(error, XB_ERR_USAGE, "--format: one at a time");
     if (status == XB_OK)
         status = xb_node_check(error);
     if (status == XB_OK)

@@ -8,6 +8,7 @@
 #include "base/plain_text.h"
 #include "base/stream.h"
 #include "base/terminal.h"
+#include "cli/backend_choice.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* getline */
 
+#include "process_memory.h"
 #include "cgroups.h"
 
 #include <ctype.h>

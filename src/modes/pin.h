@@ -4,7 +4,7 @@
 
 #include "transfer.h"
 
-#include "machine/cgroups.h"
+#include "machine/process_memory.h"
 #include "xferbench/statistics.h"
 
 /* What the files of mode pin share. */

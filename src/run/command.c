@@ -4,9 +4,10 @@
 
 #include "base/clock.h"
 #include "base/plain_text.h"
+#include "cli/backend_choice.h"
 #include "cli/json_place.h"
-#include "cli/options.h"
 #include "cli/places.h"
+#include "cli/start_at.h"
 #include "deadline.h"
 #include "progress.h"
 

@@ -6,6 +6,7 @@
 #include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/places.h"
+#include "cli/start_at.h"
 #include "record/mode_list.h"
 #include "xferbench/record.h"
 
@@ -233,6 +234,7 @@ const struct xb_option xb_option_columns = {
     .default_text = "short",
     .help = "'all' prints every result with every column in place of bars (help columns).",
     .choices = amounts,
+    .takes_one = true,
     .selects = true,
 };
 const struct xb_option xb_option_reading = {
@@ -242,6 +244,7 @@ const struct xb_option xb_option_reading = {
     .default_text = "short",
     .help = "'all' prints every sentence of the Reading (docs/reading.md) in place of what to do.",
     .choices = amounts,
+    .takes_one = true,
     .selects = true,
 };
 const struct xb_option xb_option_verbose = {

@@ -4,7 +4,7 @@
 #include "base/plain_text.h"
 #include "base/terminal.h"
 #include "cli/command.h"
-#include "trace/chrome.h"
+#include "trace/text.h"
 
 #include <stdlib.h>
 

@@ -38,16 +38,9 @@ static const struct xb_option option_csv = {
 };
 
 static const char *const formats[] = {"table", "markdown", NULL};
-static const struct xb_option option_format = {
-    .name = "format",
-    .short_name = 'f',
-    .type = XB_OPTION_CHOICES,
-    .argument = "FORMAT",
-    .default_text = "table",
-    .help = "table, for a terminal; markdown, for a paper or an issue: every row of a result, or "
-            "of a comparison.",
-    .choices = formats,
-};
+static const struct xb_option option_format = XB_FORMAT_OPTION(
+    formats, "table, for a terminal; markdown, for a paper or an issue: every row of a result, or "
+             "of a comparison.");
 
 /* What one file goes through. */
 struct show {
@@ -380,10 +373,7 @@ static int show_all(struct show *show, const struct xb_config *config)
     struct xb_error error;
     enum xb_status status = read_cases(&show->gates, config, &error);
     show->view = xb_table_view_of(config);
-    const struct xb_value *format = xb_config_get(config, "format");
-    show->is_markdown = strcmp(format->words[0], "markdown") == 0;
-    if (status == XB_OK && format->word_count > 1)
-        status = XB_FAIL(&error, XB_ERR_USAGE, "--format takes one format");
+    show->is_markdown = strcmp(xb_config_get(config, "format")->text, "markdown") == 0;
     if (status == XB_OK)
         status = begin_csv(show, config, &error);
     if (status != XB_OK)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keys: "Trace Event Format" of the Chromium project. */
 #include "chrome.h"
+#include "text.h"
 
 #include "base/stream.h"
 #include "read.h"

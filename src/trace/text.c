@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "chrome.h"
+#include "text.h"
 
 #include "base/note.h"
 #include "measure/case.h"

@@ -124,6 +124,14 @@ class Overview(Case):
                          "out.json", program=FAKE)
         self.assertNotIn("nan", self.run_program("show", "out.json").out)
 
+    def test_what_is_fine_names_its_device(self):
+        text = self.run_program("show", os.path.join(SOURCE, "bench/results/h200-x2/nvb-host.json")).out
+        self.assertRegex(text, r"(?m)^Fine: GPU 0: The link gives ")
+
+    def test_one_amount_is_shown(self):
+        outcome = self.run_program("show", os.path.join(SOURCE, "bench/results/h200/all-256m.json"), "--columns", "short,all")
+        self.assertEqual((outcome.code, outcome.err), (2, "xferbench: --columns: one at a time\n"))
+
     def test_only_what_crosses_the_link_is_held_against_it(self):
         link = harness.read_json(os.path.join(SOURCE, "bench", "results", "h100", "all-256m.json"))["devices"][0]["link"]
 

@@ -10,6 +10,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
 #include "codecs/for.h"
+#include "codecs/lz4.h"
 #include "codecs/lz4_decode.h"
 
 #include <stdbool.h>

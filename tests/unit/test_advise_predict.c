@@ -313,6 +313,30 @@ static void test_copying_is_taken_where_it_is_cheaper(void **state)
     assert_close(one.pinning[XB_MIDDLE], 50e-6);
 }
 
+/* Below the smallest row both copies have ends: overlapped their difference is between both, pinned
+ * the copy from pinned memory is in the time already. */
+static void test_copying_overlapped_has_both_ends(void **state)
+{
+    (void)state;
+    struct xb_job job = usual;
+    begin(&made);
+    job.is_in_pinned = false;
+    for (int i = 0; i < 2; i++) {
+        const char *direction = i == 0 ? "h2d" : "d2h";
+        add_row(&made, "pinned", "registered", direction, 32 * MIB);
+        set_figure(&made, "bandwidth", 50e9, false);
+        add_row(&made, "pin", "copy", direction, 32 * MIB);
+        set_figure(&made, "bandwidth", 10e9, false);
+        set_figure(&made, "setup_time", 100e-6, false);
+    }
+    struct xb_prediction pinned = predict(&job, XB_STRATEGY_PINNED);
+    struct xb_prediction overlapped = predict(&job, XB_STRATEGY_OVERLAPPED);
+    assert_true(pinned.is_copied && overlapped.is_copied);
+    assert_close(overlapped.pinning[XB_MIDDLE], pinned.pinning[XB_MIDDLE]);
+    assert_true(overlapped.pinning[XB_HIGH] > pinned.pinning[XB_HIGH]);
+    assert_true(overlapped.pinning[XB_LOW] < pinned.pinning[XB_LOW]);
+}
+
 /* The intervals of page-locking are in the ends of the whole. */
 static void test_pinning_has_ends(void **state)
 {
@@ -718,6 +742,7 @@ int main(void)
         cmocka_unit_test(test_of_two_alike_the_simpler_is_best),
         cmocka_unit_test(test_what_comes_back_needs_rows),
         cmocka_unit_test(test_pinned_data_takes_no_ordinary_way),
+        cmocka_unit_test(test_copying_overlapped_has_both_ends),
         cmocka_unit_test(test_pinning_has_ends),
         cmocka_unit_test(test_a_lower_bound_is_no_yes),
         cmocka_unit_test(test_no_trip_beats_less_than_the_kernel),

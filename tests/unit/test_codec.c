@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "codecs/codec.h"
 #include "codecs/for.h"
+#include "codecs/lz4.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/parallel.h"
-#include "codecs/for.h"
+#include "codecs/lz4.h"
 #include "fixture_tree.h"
 #include "measure_fixture.h"
 #include "modes/encoded.h"

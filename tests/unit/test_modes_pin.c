@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "machine/cgroups.h"
 #include "machine/host_memory.h"
+#include "machine/process_memory.h"
 #include "measure_fixture.h"
 #include "modes/pin.h"
 #include "modes/ring.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "machine/cgroups.h"
+#include "machine/process_memory.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
