@@ -25,7 +25,7 @@ ROOMS = [
     "backends/gpu",  # what the GPU backends share
     "backends/*",  # every other folder there is a backend; backends do not know each other
     "storage",  # files: made, opened, read
-    "present",  # a table, laid out and printed: knows nothing of what is in it
+    "present",  # tables, findings, metrics, written: knows nothing of what is in them
     "record",  # what came of cases, which modes and figures there are
     "measure",  # runs modes by the contract mode.h, so it stands below them; fills a record
     "modes",

@@ -32,11 +32,15 @@ int xb_decimals_for(double value)
     return decimals;
 }
 
+const char *xb_decimal_text(double value, char *text, size_t size)
+{
+    snprintf(text, size, "%.*f", xb_decimals_for(value), value);
+    return text;
+}
+
 const char *xb_rate_text(double bytes_per_second, char *text, size_t size)
 {
-    double gigabytes = bytes_per_second / 1e9;
-    snprintf(text, size, "%.*f", xb_decimals_for(gigabytes), gigabytes);
-    return text;
+    return xb_decimal_text(bytes_per_second / 1e9, text, size);
 }
 
 locale_t xb_plain_locale_enter(void)

@@ -18,7 +18,8 @@ const char *xb_number_text(double value, char *text, size_t size);
 
 /* How many decimals show four digits of `value`. Numbers beside it in a row use as many. */
 int xb_decimals_for(double value);
-
+/* With these: "55.44". `text` holds 32. */
+const char *xb_decimal_text(double value, char *text, size_t size);
 /* Bytes per second as GB/s with four digits: "55.44". `text` holds 32. */
 const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
 

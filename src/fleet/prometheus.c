@@ -4,9 +4,9 @@
 #include "internal.h"
 
 #include "base/arena.h"
-#include "base/prometheus.h"
 #include "base/stream.h"
 #include "base/text.h"
+#include "present/metrics.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,10 +14,7 @@
 
 /* ---- counts ---- */
 
-static void put_family(FILE *stream, const char *name, const char *help)
-{
-    fprintf(stream, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
-}
+#define PREFIX "xferbench_fleet_" /* of all names */
 
 static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
 {
@@ -29,33 +26,32 @@ static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fle
 
 static void put_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
-    static const char findings[] = "xferbench_fleet_findings";
     const struct {
         const char *name, *help;
         size_t value;
     } counts[] = {
-        {"xferbench_fleet_status",
+        {"status",
          "Verdict: 0 no findings, 1 findings, or a document could not be read, 2 none could be "
          "read, 3 too few siblings to judge.",
          (size_t)xb_fleet_exit_code(judgement)},
-        {"xferbench_fleet_nodes", "Nodes with a document.", judgement->fleet->node_count},
-        {"xferbench_fleet_gpus", "GPUs with a document.", judgement->fleet->gpu_count},
-        {"xferbench_fleet_judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
-        {"xferbench_fleet_missing_nodes", "Expected nodes without a document.",
+        {"nodes", "Nodes with a document.", judgement->fleet->node_count},
+        {"gpus", "GPUs with a document.", judgement->fleet->gpu_count},
+        {"judged_gpus", "GPUs judged by their siblings.", judgement->judged_gpus},
+        {"missing_nodes", "Expected nodes without a document.",
          count_code(judgement, XB_FLEET_MISSING)},
-        {"xferbench_fleet_left_out_documents", "Documents, files and folders that were left out.",
+        {"left_out_documents", "Documents, files and folders that were left out.",
          judgement->fleet->left_out_count},
     };
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        put_family(stream, counts[i].name, counts[i].help);
-        fprintf(stream, "%s %zu\n", counts[i].name, counts[i].value);
+        xb_metric_begin(stream, PREFIX, counts[i].name, counts[i].help);
+        fprintf(stream, PREFIX "%s %zu\n", counts[i].name, counts[i].value);
     }
     /* Codes without a finding too: a rule that watches one needs its sample. */
-    put_family(stream, findings, "Findings of each code.");
+    xb_metric_begin(stream, PREFIX, "findings", "Findings of each code.");
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++) {
-        fputs(findings, stream);
-        xb_prometheus_put_label(stream, '{', "code", xb_fleet_code_name(code));
-        fprintf(stream, "} %zu\n", count_code(judgement, code));
+        fputs(PREFIX "findings", stream);
+        xb_metric_put_labels(stream, XB_METRIC_LABELS({"code", xb_fleet_code_name(code)}));
+        fprintf(stream, " %zu\n", count_code(judgement, code));
     }
 }
 
@@ -66,40 +62,29 @@ struct sample {
     const struct xb_fleet_finding *finding;
 };
 
-static void put_known(FILE *stream, const char *name, const char *value)
+static const char *known(const char *value)
 {
-    if (value != NULL && value[0] != '\0')
-        xb_prometheus_put_label(stream, ',', name, value);
-}
-
-static void put_index(FILE *stream, const char *name, long index)
-{
-    char text[24];
-    snprintf(text, sizeof text, "%ld", index);
-    xb_prometheus_put_label(stream, ',', name, text);
+    return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
 static void put_labels(FILE *stream, const struct xb_fleet *fleet,
                        const struct xb_fleet_finding *finding)
 {
-    xb_prometheus_put_label(stream, '{', "node", finding->node);
-    xb_prometheus_put_label(stream, ',', "code", xb_fleet_code_name(finding->code));
-    if (finding->gpu != XB_FLEET_NONE) {
-        const struct xb_fleet_gpu *gpu = &fleet->gpus[finding->gpu];
-        put_index(stream, "gpu", (long)gpu->index);
-        put_known(stream, "pci", gpu->pci_bdf);
-        put_known(stream, "uuid", gpu->uuid);
-    }
-    if (finding->peer >= 0)
-        put_index(stream, "peer", finding->peer);
-    if (finding->figure != XB_FLEET_NONE) {
-        const struct xb_fleet_figure *figure = &fleet->figures[finding->figure];
-        put_known(stream, "figure", figure->name);
-        put_known(stream, "options", figure->options);
-    }
-    put_known(stream, "together", finding->together ? "true" : NULL);
-    put_known(stream, "unsure", finding->unsure ? "true" : NULL);
-    fputc('}', stream);
+    static const struct xb_fleet_gpu no_gpu;
+    static const struct xb_fleet_figure no_figure;
+    bool has_gpu = finding->gpu != XB_FLEET_NONE;
+    const struct xb_fleet_gpu *gpu = has_gpu ? &fleet->gpus[finding->gpu] : &no_gpu;
+    const struct xb_fleet_figure *figure =
+        finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &no_figure;
+    xb_metric_put_labels(
+        stream, XB_METRIC_LABELS(
+                    {"node", finding->node}, {"code", xb_fleet_code_name(finding->code)},
+                    {"gpu", has_gpu ? XB_METRIC_NUMBER(gpu->index) : NULL},
+                    {"pci", known(gpu->pci_bdf)}, {"uuid", known(gpu->uuid)},
+                    {"peer", finding->peer >= 0 ? XB_METRIC_NUMBER((size_t)finding->peer) : NULL},
+                    {"figure", known(figure->name)}, {"options", known(figure->options)},
+                    {"together", finding->together ? "true" : NULL},
+                    {"unsure", finding->unsure ? "true" : NULL}));
 }
 
 /* The worst comes first among those with the same labels. */
@@ -112,22 +97,21 @@ static int by_labels(const void *a, const void *b)
 
 static void put_samples(FILE *stream, const struct sample *samples, size_t count)
 {
-    static const char finding[] = "xferbench_fleet_finding";
-    static const char deviation[] = "xferbench_fleet_deviation_ratio";
     char number[32];
     bool begun = false;
     if (count > 0)
-        put_family(stream, finding, "1 for each finding.");
+        xb_metric_begin(stream, PREFIX, "finding", "1 for each finding.");
     for (size_t i = 0; i < count; i++)
-        fprintf(stream, "%s%s 1\n", finding, samples[i].labels);
+        fprintf(stream, PREFIX "finding%s 1\n", samples[i].labels);
     for (size_t i = 0; i < count; i++) {
         double share = samples[i].finding->deviation;
         if (!isfinite(share))
             continue;
         if (!begun)
-            put_family(stream, deviation, "Value of a finding / its siblings' median - 1.");
+            xb_metric_begin(stream, PREFIX, "deviation_ratio",
+                            "Value of a finding / its siblings' median - 1.");
         begun = true;
-        fprintf(stream, "%s%s %s\n", deviation, samples[i].labels,
+        fprintf(stream, PREFIX "deviation_ratio%s %s\n", samples[i].labels,
                 xb_number_text(share, number, sizeof number));
     }
 }

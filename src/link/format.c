@@ -27,22 +27,6 @@ const char *xb_link_range_text(double low, double high, int decimals, char text[
     return text;
 }
 
-enum xb_colour xb_link_colour(enum xb_level level)
-{
-    if (level == XB_LEVEL_OK)
-        return XB_COLOUR_GOOD;
-    return level == XB_LEVEL_CRITICAL ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
-}
-
-void xb_link_print_reasons(FILE *stream, const struct xb_findings *found, const char *of)
-{
-    for (size_t i = 0; i < found->reason_count; i++) {
-        const struct xb_reason *reason = &found->reasons[i];
-        xb_note_print_in(stream, xb_link_colour(reason->level), xb_level_name(reason->level),
-                         XB_LINK_LABEL, "%s%s: %s", of, reason->code, reason->text);
-    }
-}
-
 size_t xb_link_subjects(const struct xb_link_report *report)
 {
     return report->device_count + report->pair_count;

@@ -111,7 +111,7 @@ typedef struct xb_link_device device;
 typedef struct xb_ceiling ceiling;
 typedef struct xb_link_direction direction;
 typedef struct xb_limit limit;
-typedef struct xb_reason reason;
+typedef struct xb_finding reason;
 typedef struct xb_findings findings;
 typedef struct xb_verdict verdict;
 typedef struct xb_peer_info reach;
@@ -332,7 +332,7 @@ static const struct xb_field reason_fields[] = {
 
 const struct xb_field xb_link_finding_fields[] = {
     XB_FIELD("level", WORD, findings, level, LEVEL),
-    XB_ITEMS("reasons", findings, reasons, reason_count, XB_VERDICT_REASONS, reason_fields),
+    XB_ITEMS("reasons", findings, reasons, reason_count, XB_FINDINGS, reason_fields),
     XB_FIELDS_END};
 
 #define PACKETS                                                                                    \

@@ -66,7 +66,7 @@ static void put_codes(FILE *stream, const struct xb_findings *found)
     if (found->reason_count == 0)
         fputs(xb_level_name(found->level), stream);
     for (size_t i = 0; i < found->reason_count; i++)
-        if (xb_reason_is_first(found, i))
+        if (xb_finding_is_first(found, i))
             fprintf(stream, "%s%s", i > 0 ? " " : "", found->reasons[i].code);
 }
 
@@ -161,7 +161,7 @@ static void put_reasons(FILE *stream, const struct xb_findings *found)
 {
     fputs(xb_level_name(found->level), stream);
     for (size_t i = 0; i < found->reason_count; i++) {
-        if (!xb_reason_is_first(found, i))
+        if (!xb_finding_is_first(found, i))
             continue;
         fprintf(stream, "%s %s", i > 0 ? "," : "", found->reasons[i].code);
         if (i > 0)

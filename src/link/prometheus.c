@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "base/prometheus.h"
-#include "base/stream.h"
 #include "report.h"
 
+#include "base/stream.h"
 #include "base/text.h"
+#include "present/metrics.h"
 
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
-/*
- * The text exposition format (Prometheus documentation, "Exposition formats"): a family of samples
- * begins with its HELP and TYPE, once, and all its samples stand together. So every GPU and pair
- * tells all that it has for each family in turn, of which the samples of that family are written.
- */
+/* All samples of a family stand together: so every GPU and pair tells all that it has for each
+ * family in turn, of which the samples of that family are written. */
 
 #define LEVELS "0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN."
 #define REASON "1 for each code that the verdict gives as a reason."
@@ -53,46 +50,27 @@ struct metrics {
     bool has_begun;                   /* the family */
 };
 
-static void begin(const struct metrics *metrics)
-{
-    fprintf(metrics->stream, "# HELP %s%s %s\n# TYPE %s%s gauge\n", metrics->prefix, metrics->name,
-            metrics->help, metrics->prefix, metrics->name);
-}
-
-static const char *number_text(size_t number, char text[24])
-{
-    snprintf(text, 24, "%zu", number);
-    return text;
-}
-
-/* In memory of the block that it stands in. */
-#define NUMBER(number) number_text((number), (char[24]){0})
-
-struct label {
-    const char *name, *value; /* without a value it is left out */
-};
-
-/* Writes a sample if it is of the family. `labels` ends with one that has no name, or is NULL. What
- * is not known is NAN, and has no sample. The samples of a pair are its source's. */
-static void put(struct metrics *metrics, const char *family, const struct label *labels,
+/* Writes a sample if it is of the family. `labels`: up to three further ones. What is not known is
+ * NAN, and has no sample. The samples of a pair are its source's. */
+static void put(struct metrics *metrics, const char *family, const struct xb_metric_label *labels,
                 double value)
 {
     const struct xb_link_subject *of = metrics->of;
+    struct xb_metric_label all[8] = {
+        {"gpu", XB_METRIC_NUMBER(of->gpu->index)},
+        {"pci", of->gpu->pci_bdf},
+        {"peer", of->peer != NULL ? XB_METRIC_NUMBER(of->peer->index) : NULL}};
     char text[32];
     if (strcmp(family, metrics->name) != 0 || isnan(value))
         return;
+    for (size_t i = 3; labels != NULL && labels->name != NULL; i++)
+        all[i] = *labels++;
     if (!metrics->has_begun)
-        begin(metrics);
+        xb_metric_begin(metrics->stream, metrics->prefix, metrics->name, metrics->help);
     metrics->has_begun = true;
     fprintf(metrics->stream, "%s%s", metrics->prefix, family);
-    xb_prometheus_put_label(metrics->stream, '{', "gpu", NUMBER(of->gpu->index));
-    xb_prometheus_put_label(metrics->stream, ',', "pci", of->gpu->pci_bdf);
-    if (of->peer != NULL)
-        xb_prometheus_put_label(metrics->stream, ',', "peer", NUMBER(of->peer->index));
-    for (; labels != NULL && labels->name != NULL; labels++)
-        if (labels->value != NULL)
-            xb_prometheus_put_label(metrics->stream, ',', labels->name, labels->value);
-    fprintf(metrics->stream, "} %s\n", xb_number_text(value, text, sizeof text));
+    xb_metric_put_labels(metrics->stream, all);
+    fprintf(metrics->stream, " %s\n", xb_number_text(value, text, sizeof text));
 }
 
 /* 0 stands for what is not known. */
@@ -100,8 +78,6 @@ static double known(double value)
 {
     return value > 0 ? value : (double)NAN;
 }
-
-#define LABELS(...) ((const struct label[]){__VA_ARGS__, {NULL, NULL}})
 
 static void tell_ports(struct metrics *metrics, const struct xb_link_facts *facts)
 {
@@ -112,8 +88,9 @@ static void tell_ports(struct metrics *metrics, const struct xb_link_facts *fact
                                    port->errors.fatal};
         for (size_t j = 0; port->errors.known && j < sizeof counts / sizeof counts[0]; j++)
             put(metrics, "aer_errors",
-                LABELS({"hop", NUMBER(port->hop)}, {"end", port->is_upper ? "upper" : "lower"},
-                       {"port", port->bdf}, {"severity", severities[j]}),
+                XB_METRIC_LABELS({"hop", XB_METRIC_NUMBER(port->hop)},
+                                 {"end", port->is_upper ? "upper" : "lower"}, {"port", port->bdf},
+                                 {"severity", severities[j]}),
                 (double)counts[j]);
     }
 }
@@ -124,7 +101,8 @@ static void tell_nvlinks(struct metrics *metrics, const struct xb_nvlink_facts *
         for (enum xb_nvlink_counter j = 0; j < XB_NVLINK_COUNTERS; j++)
             if (facts->links[i].counted[j])
                 put(metrics, "nvlink_events",
-                    LABELS({"link", NUMBER(i)}, {"kind", xb_nvlink_counter_key(j)}),
+                    XB_METRIC_LABELS({"link", XB_METRIC_NUMBER(i)},
+                                     {"kind", xb_nvlink_counter_key(j)}),
                     (double)facts->links[i].rises[j]);
 }
 
@@ -137,7 +115,7 @@ static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
     tell_ports(metrics, facts);
     put(metrics, "replays", NULL, facts->replays_known ? (double)facts->replays : (double)NAN);
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
-        const struct label *kind = LABELS({"kind", xb_pcie_counter_key(i)});
+        const struct xb_metric_label *kind = XB_METRIC_LABELS({"kind", xb_pcie_counter_key(i)});
         if (!facts->counted[i])
             continue;
         put(metrics, "pcie_events", kind, (double)facts->rises[i]);
@@ -151,30 +129,33 @@ static void tell(struct metrics *metrics, const struct xb_link_subject *of)
 {
     const struct xb_findings *found = of->found;
     metrics->of = of;
-    put(metrics, "status", LABELS({"name", of->peer == NULL ? of->gpu->name : NULL}),
+    put(metrics, "status", XB_METRIC_LABELS({"name", of->peer == NULL ? of->gpu->name : NULL}),
         (double)found->level);
     for (size_t i = 0; i < found->reason_count; i++)
-        if (xb_reason_is_first(found, i))
-            put(metrics, "reason", LABELS({"code", found->reasons[i].code}), 1);
+        if (xb_finding_is_first(found, i))
+            put(metrics, "reason", XB_METRIC_LABELS({"code", found->reasons[i].code}), 1);
     for (size_t i = 0; i < 2 && of->ways[i].copies != NULL; i++) {
         const struct xb_link_direction *copies = of->ways[i].copies;
-        const struct label direction = {"direction", of->ways[i].direction};
-        put(metrics, "bandwidth_bytes_per_second", LABELS(direction), known(copies->measured));
-        put(metrics, "ceiling_bytes_per_second", LABELS(direction), known(of->ways[i].ceiling));
-        put(metrics, "limit_bytes_per_second", LABELS(direction, {"level", "warning"}),
+        const struct xb_metric_label direction = {"direction", of->ways[i].direction};
+        put(metrics, "bandwidth_bytes_per_second", XB_METRIC_LABELS(direction),
+            known(copies->measured));
+        put(metrics, "ceiling_bytes_per_second", XB_METRIC_LABELS(direction),
+            known(of->ways[i].ceiling));
+        put(metrics, "limit_bytes_per_second", XB_METRIC_LABELS(direction, {"level", "warning"}),
             known(copies->warning));
-        put(metrics, "limit_bytes_per_second", LABELS(direction, {"level", "critical"}),
+        put(metrics, "limit_bytes_per_second", XB_METRIC_LABELS(direction, {"level", "critical"}),
             known(copies->critical));
     }
     if (of->pair != NULL)
-        put(metrics, "links", LABELS({"link", of->pair->reach.link}), known(of->pair->reach.links));
+        put(metrics, "links", XB_METRIC_LABELS({"link", of->pair->reach.link}),
+            known(of->pair->reach.links));
     else
         tell_gpu(metrics, of->verdict);
 }
 
 static void put_node(FILE *stream, const char *name, const char *help, long long value)
 {
-    begin(&(struct metrics){.stream = stream, .prefix = PREFIX, .name = name, .help = help});
+    xb_metric_begin(stream, PREFIX, name, help);
     fprintf(stream, PREFIX "%s %lld\n", name, value);
 }
 

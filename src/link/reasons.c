@@ -1,72 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Levels, reasons in their order, and limits and speeds in words. */
+/* Limits and speeds in words. */
 #include "verdict_internal.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-
-const char *xb_level_name(enum xb_level level)
-{
-    static const char *const names[] = {"OK", "WARNING", "CRITICAL", "UNKNOWN"};
-    return names[level <= XB_LEVEL_UNKNOWN ? level : XB_LEVEL_UNKNOWN];
-}
-
-/* The numbers of the levels are those of Nagios plugins and give no such order. */
-static int severity(enum xb_level level)
-{
-    static const int severities[] = {0, 2, 3, 1};
-    return severities[level <= XB_LEVEL_UNKNOWN ? level : XB_LEVEL_UNKNOWN];
-}
-
-enum xb_level xb_level_worse(enum xb_level a, enum xb_level b)
-{
-    return severity(b) > severity(a) ? b : a;
-}
-
-void xb_reason_add(struct xb_findings *found, enum xb_level level, const char *code,
-                   const char *format, ...)
-{
-    size_t at = found->reason_count;
-    found->level = xb_level_worse(found->level, level);
-    while (at > 0 && severity(level) > severity(found->reasons[at - 1].level))
-        at--;
-    if (at == XB_VERDICT_REASONS)
-        return;
-    if (found->reason_count < XB_VERDICT_REASONS)
-        found->reason_count++;
-    for (size_t i = found->reason_count - 1; i > at; i--)
-        found->reasons[i] = found->reasons[i - 1];
-
-    struct xb_reason *reason = &found->reasons[at];
-    va_list arguments;
-    reason->code = code;
-    reason->level = level;
-    va_start(arguments, format);
-    vsnprintf(reason->text, sizeof reason->text, format, arguments);
-    va_end(arguments);
-}
-
-bool xb_reason_is_first(const struct xb_findings *found, size_t index)
-{
-    for (size_t i = 0; i < index; i++)
-        if (strcmp(found->reasons[i].code, found->reasons[index].code) == 0)
-            return false;
-    return true;
-}
-
-bool xb_reason_is_any(const struct xb_findings *found, const char *const *codes)
-{
-    for (size_t i = 0; i < found->reason_count; i++)
-        for (size_t j = 0; codes[j] != NULL; j++)
-            if (strcmp(found->reasons[i].code, codes[j]) == 0)
-                return true;
-    return false;
-}
-
-/* ---- limits and speeds ---- */
 
 const char *xb_limit_source_name(enum xb_limit_source source)
 {

@@ -146,12 +146,6 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 /* A plain cell of the `table` of that function. */
 #define CELL(...) xb_table_cell(table, XB_COLOUR_NONE, __VA_ARGS__)
 
-/* The colour of a verdict on a terminal. */
-enum xb_colour xb_link_colour(enum xb_level level);
-
-/* Why a verdict is not OK, a line a reason; `of` begins each. */
-void xb_link_print_reasons(FILE *stream, const struct xb_findings *found, const char *of);
-
 /* Prints all that is known of a GPU. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                                                   const struct xb_verdict *verdict,

@@ -93,7 +93,7 @@ static void put_pair(struct xb_table *table, const struct xb_link_report *report
         CELL("%s", from == to ? "" : "-");
     else if (xb_rate_known(verdict->bandwidth.measured))
         xb_table_cell(table,
-                      verdict->found.level != XB_LEVEL_OK ? xb_link_colour(verdict->found.level)
+                      verdict->found.level != XB_LEVEL_OK ? xb_level_colour(verdict->found.level)
                                                           : XB_COLOUR_NONE,
                       "%.1f", verdict->bandwidth.measured / 1e9);
     else
@@ -211,7 +211,7 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report)
     add_pairs(&words, all.open, " not judged");
     if (report->elapsed > 0)
         xb_words_add(&words, ", %.1f s", report->elapsed);
-    xb_heading_print(stream, xb_link_colour(report->level), "%s", words.text);
+    xb_heading_print(stream, xb_level_colour(report->level), "%s", words.text);
 }
 
 /* ---- a row a GPU ---- */
@@ -280,7 +280,7 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
     else
         CELL("-");
     put_error_count(table, &verdict->facts);
-    xb_table_cell(table, xb_link_colour(verdict->found.level), "%s",
+    xb_table_cell(table, xb_level_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));
 }
 
@@ -331,7 +331,7 @@ static void print_pairs(FILE *stream, const struct xb_link_report *report)
         const struct xb_link_subject of = xb_link_subject_at(report, i);
         char name[48];
         snprintf(name, sizeof name, "GPU %u to %u: ", of.gpu->index, of.peer->index);
-        xb_link_print_reasons(stream, of.found, name);
+        xb_findings_print(stream, of.found, XB_LINK_LABEL, name);
     }
 }
 

@@ -333,10 +333,10 @@ enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *d
     const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
     const struct xb_device_info *info = &device->info;
     fputc('\n', stream);
-    xb_heading_print(stream, xb_link_colour(verdict->found.level), "GPU %u: %s%s%s: %s",
+    xb_heading_print(stream, xb_level_colour(verdict->found.level), "GPU %u: %s%s%s: %s",
                      info->index, info->name, info->pci_bdf[0] != '\0' ? ", " : "", info->pci_bdf,
                      xb_level_name(verdict->found.level));
-    xb_link_print_reasons(stream, &verdict->found, "");
+    xb_findings_print(stream, &verdict->found, XB_LINK_LABEL, "");
     if (device->cut)
         NOTE("cut", "the deadline came before all attempts were made");
     if (attempt == NULL)

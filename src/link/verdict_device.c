@@ -232,18 +232,18 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
         was_there = was_there || is_there;
     }
     if (was_dead)
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
-                      "does not answer on the bus: see dmesg (Xid 79)");
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+                       "does not answer on the bus: see dmesg (Xid 79)");
     else if (was_lost)
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
-                      "fell off the bus: see dmesg");
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
+                       "fell off the bus: see dmesg");
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         if (!attempt->data_wrong)
             continue;
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
-                      "a copy arrived wrong, take the device out of service%s%s",
-                      attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
+                       "a copy arrived wrong, take the device out of service%s%s",
+                       attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
         return;
     }
 }
@@ -258,15 +258,15 @@ static void judge_port(const struct xb_link_port *port, struct xb_verdict *verdi
 {
     const struct xb_pcie_aer *errors = &port->errors;
     if (errors->nonfatal > 0 || errors->fatal > 0)
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
-                      "%" PRIu64 " uncorrectable errors (%" PRIu64 " of them fatal) at %s while "
-                      "data moved: reseat the card, check riser and cables; dmesg has their kinds",
-                      errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
+                       "%" PRIu64 " uncorrectable errors (%" PRIu64 " of them fatal) at %s while "
+                       "data moved: reseat the card, check riser and cables; dmesg has their kinds",
+                       errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
     if (port->most_correctable > USUAL_ERRORS)
-        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
-                      "%" PRIu64 " correctable errors at %s while data moved: reseat the card, "
-                      "check riser and cables",
-                      errors->correctable, port->bdf);
+        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
+                       "%" PRIu64 " correctable errors at %s while data moved: reseat the card, "
+                       "check riser and cables",
+                       errors->correctable, port->bdf);
 }
 
 /*
@@ -328,18 +328,18 @@ static void judge_device_counters(struct xb_verdict *verdict)
                                        : counters[i].judged == SHOWN || count == 0)
             continue;
         if (i == XB_PCIE_RETRAINS)
-            xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
-                          "the link was trained again while data moved (count %" PRIu64
-                          "): reseat the card, check riser and cables",
-                          count);
+            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
+                           "the link was trained again while data moved (count %" PRIu64
+                           "): reseat the card, check riser and cables",
+                           count);
         else if (length < sizeof text)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %" PRIu64,
                                        length > 0 ? ", " : "", counters[i].words, count);
     }
     if (length > 0)
-        xb_reason_add(&verdict->found, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
-                      "XB-PCIE-ERRORS",
-                      "%s while data moved: reseat the card, check riser and cables", text);
+        xb_finding_add(&verdict->found, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
+                       "XB-PCIE-ERRORS",
+                       "%s while data moved: reseat the card, check riser and cables", text);
 }
 
 /* Errors that were counted: what the facts have. */
@@ -350,10 +350,10 @@ static void judge_counters(const struct xb_link_device *device, struct xb_verdic
         judge_port(&facts->ports[i], verdict);
     if (facts->most_replays > USUAL_ERRORS ||
         (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
-        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
-                      "%" PRIu64 " packets were sent again while data moved: reseat the card, "
-                      "check riser and cables",
-                      facts->replays);
+        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
+                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
+                       "check riser and cables",
+                       facts->replays);
     if (is_hopper(device))
         judge_device_counters(verdict);
 }
@@ -376,9 +376,9 @@ static void judge_health(const struct xb_link_attempt *attempt, struct xb_verdic
     const struct xb_device_health *slowed =
         after->throttle_known && after->slowed_by_hardware ? after : before;
     if (slowed->throttle_known && slowed->slowed_by_hardware)
-        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-THROTTLE",
-                      "the hardware slows the device down (%s): check cooling and power",
-                      slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
+        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-THROTTLE",
+                       "the hardware slows the device down (%s): check cooling and power",
+                       slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
 }
 
 /* ---- why there is nothing to judge ---- */
@@ -405,7 +405,7 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
     const struct xb_link_attempt *attempt = &device->attempts[index];
     const char *none = no_link(&device->info, attempt);
     if (none != NULL)
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
     else
         xb_judge_link(attempt, limits, verdict);
     xb_judge_bandwidth(attempt, limits, verdict);
@@ -413,8 +413,9 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
     if (!attempt->data_wrong && attempt->at_rest.present &&
         (!xb_rate_known(attempt->h2d) || !xb_rate_known(attempt->d2h) ||
          attempt->failure[0] != '\0'))
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
-                      attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
+                       attempt->failure[0] != '\0' ? attempt->failure
+                                                   : "no bandwidth was measured");
     judge_health(attempt, verdict);
 }
 
@@ -464,12 +465,12 @@ static size_t best_attempt(const struct xb_link_device *device, const struct xb_
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
 {
     if (interrupted)
-        xb_reason_add(found, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED", "a signal ended the test");
+        xb_finding_add(found, XB_LEVEL_UNKNOWN, "XB-INTERRUPTED", "a signal ended the test");
     else
-        xb_reason_add(found, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
-                      "the deadline came before %s test ended: give it more time (--deadline), or "
-                      "check whether %s hangs",
-                      whose, who);
+        xb_finding_add(found, XB_LEVEL_UNKNOWN, "XB-DEADLINE",
+                       "the deadline came before %s test ended: give it more time (--deadline), or "
+                       "check whether %s hangs",
+                       whose, who);
 }
 
 void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_link_limits *limits,
@@ -481,8 +482,8 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     verdict->limits = *limits;
     xb_verdict_set_limits(limits, verdict); /* They hold also for a device without an attempt. */
     if (device->missing) {
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
-                      "there are fewer devices than --count asks for: see lspci and dmesg");
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DEVICE-MISSING",
+                       "there are fewer devices than --count asks for: see lspci and dmesg");
         return;
     }
     if (xb_link_attempts(device) > 0) {
@@ -496,10 +497,10 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
         xb_judge_loss(device, limits, verdict);
     } else if (none != NULL) {
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-NONE", "%s", none);
     } else if (!device->cut) {
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
-                      "no transfer test was made");
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
+                       "no transfer test was made");
     }
     if (device->cut && least != XB_LEVEL_OK)
         xb_judge_cut(&verdict->found, device->interrupted, "the device's", "it");

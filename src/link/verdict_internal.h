@@ -10,9 +10,6 @@
  */
 #define XB_BANDWIDTH_ABOVE 1.01
 
-/* Whether a reason has any of the codes, which end with NULL. */
-bool xb_reason_is_any(const struct xb_findings *found, const char *const *codes);
-
 /* Says that the test of a device or a pair ended before it had an attempt that is OK. `whose` and
  * `who` are words: "the device's", "it". */
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who);

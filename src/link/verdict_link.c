@@ -51,13 +51,13 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
     const struct xb_link_hop *hop = &verdict->facts.hops[index];
     const struct sight sight = sight_of(&attempt->at_rest.hops[index], is_slot);
     if (hop->load.width < hop->best.width && !(is_slot && limits->width.is_set))
-        xb_reason_add(&verdict->found, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s",
-                      hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
+        xb_finding_add(&verdict->found, sight.level, "XB-LINK-WIDTH", "x%u of x%u at %s: %s",
+                       hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
     if (hop->load.speed_gts < hop->best.speed_gts && !(is_slot && limits->generation.is_set))
-        xb_reason_add(&verdict->found, sight.level, "XB-LINK-SPEED",
-                      "%s under load at %s, %s can do %s: %s", XB_SPEED_NAME(hop->load.speed_gts),
-                      hop->lower, sight.able, XB_SPEED_NAME(hop->best.speed_gts),
-                      sight.do_for_speed);
+        xb_finding_add(&verdict->found, sight.level, "XB-LINK-SPEED",
+                       "%s under load at %s, %s can do %s: %s", XB_SPEED_NAME(hop->load.speed_gts),
+                       hop->lower, sight.able, XB_SPEED_NAME(hop->best.speed_gts),
+                       sight.do_for_speed);
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
@@ -79,10 +79,10 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
     unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
     if (limits->width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
         return;
-    xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-SLOT",
-                  "the port has x%u and the card could do x%u at %s: check bifurcation, or give "
-                  "--expect if this is intended",
-                  port, card, hop->lower.bdf);
+    xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-SLOT",
+                   "the port has x%u and the card could do x%u at %s: check bifurcation, or give "
+                   "--expect if this is intended",
+                   port, card, hop->lower.bdf);
 }
 
 /* Whether the slot's link could be read. If not, the rest of the path is not judged. */
@@ -92,18 +92,18 @@ static bool judge_readable(const struct xb_link_attempt *attempt,
     const struct xb_link_hop *hop = &verdict->facts.hops[verdict->bottleneck];
     if (hop->load.width == 0 || verdict->facts.slot == verdict->facts.hop_count) {
         if (!xb_attempt_gone(attempt)) /* That says it all. */
-            xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
-                          "the link at %s could not be read while data moved: see "
-                          "current_link_speed and current_link_width in sysfs",
-                          hop->lower);
+            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
+                           "the link at %s could not be read while data moved: see "
+                           "current_link_speed and current_link_width in sysfs",
+                           hop->lower);
         return false;
     }
     if ((hop->best.speed_gts <= 0.0 && !limits->generation.is_set) ||
         (hop->best.width == 0 && !limits->width.is_set))
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
-                      "what the link at %s can do could not be read: see max_link_speed and "
-                      "max_link_width in sysfs",
-                      hop->lower);
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
+                       "what the link at %s can do could not be read: see max_link_speed and "
+                       "max_link_width in sysfs",
+                       hop->lower);
     return true;
 }
 
@@ -123,7 +123,7 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
         snprintf(expected, sizeof expected, " Gen%u", generation);
     if (width > 0)
         snprintf(expected + strlen(expected), sizeof expected - strlen(expected), " x%u", width);
-    xb_reason_add(
+    xb_finding_add(
         &verdict->found, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
         "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
         XB_SPEED_NAME(slot->load.speed_gts), slot->load.width, slot->lower, expected);
@@ -150,12 +150,12 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
         verdict->bottleneck = i;
         /* Each step down is named once, not the links behind it that carry as little. */
         if (at_best)
-            xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
-                          "the link above the device at %s carries less than its own: %s x%u, its "
-                          "own is %s x%u: try a slot with a better path to the CPU",
-                          hop->lower, XB_SPEED_NAME(hop->load.speed_gts), hop->load.width,
-                          XB_SPEED_NAME(facts->hops[slot].load.speed_gts),
-                          facts->hops[slot].load.width);
+            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
+                           "the link above the device at %s carries less than its own: %s x%u, its "
+                           "own is %s x%u: try a slot with a better path to the CPU",
+                           hop->lower, XB_SPEED_NAME(hop->load.speed_gts), hop->load.width,
+                           XB_SPEED_NAME(facts->hops[slot].load.speed_gts),
+                           facts->hops[slot].load.width);
     }
     judge_expectation(&facts->hops[slot], limits, verdict);
 
@@ -173,7 +173,7 @@ static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_li
     struct xb_verdict verdict = {0};
     xb_link_facts_find_hops(attempt, &verdict.facts);
     xb_judge_link(attempt, limits, &verdict);
-    return xb_reason_is_any(&verdict.found, codes);
+    return xb_finding_is_any(&verdict.found, codes);
 }
 
 /* The first hop that is less than in the best attempt; the slot's if there is none. */
@@ -206,11 +206,11 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
             continue;
         size_t hop = find_lesser(attempt, best);
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
-        xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
-                      "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the "
-                      "card, check the riser and power management (ASPM)",
-                      i + 1, count, XB_SPEED_NAME(seen.speed_gts), seen.width,
-                      attempt->at_rest.hops[hop].lower.bdf);
+        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
+                       "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the "
+                       "card, check the riser and power management (ASPM)",
+                       i + 1, count, XB_SPEED_NAME(seen.speed_gts), seen.width,
+                       attempt->at_rest.hops[hop].lower.bdf);
         return;
     }
 }
@@ -225,10 +225,10 @@ static void judge_drops(const struct xb_link_device *device, struct xb_verdict *
             unsigned drops = xb_attempt_seen(attempt, j).drops;
             if (drops == 0 || path->hops[j].on_package)
                 continue;
-            xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
-                          "speed or width at %s fell while data moved (%u times in attempt %zu of "
-                          "%zu): reseat the card, check the riser and power management (ASPM)",
-                          path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));
+            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
+                           "speed or width at %s fell while data moved (%u times in attempt %zu of "
+                           "%zu): reseat the card, check the riser and power management (ASPM)",
+                           path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));
             return;
         }
     }
@@ -332,11 +332,11 @@ static void judge_way(const struct way *way, double measured, struct xb_verdict 
     direction->is_slow = measured < fmax(direction->warning, direction->critical);
     /* What the link cannot carry was measured wrongly, though it looks good. */
     if (ceiling->known && measured > (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most)
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
-                      "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not "
-                      "cross it, or the link was read wrongly",
-                      way->name, measured / 1e9, XB_SPEED_NAME(ceiling->speed_gts), ceiling->width,
-                      ceiling->most / 1e9);
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
+                       "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not "
+                       "cross it, or the link was read wrongly",
+                       way->name, measured / 1e9, XB_SPEED_NAME(ceiling->speed_gts), ceiling->width,
+                       ceiling->most / 1e9);
 }
 
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
@@ -351,10 +351,10 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
     /* A link that could not be read has its reason already. */
     if (ceiling->speed_gts > 0.0 && !ceiling->known &&
         !(limits->min_h2d.is_set && limits->min_d2h.is_set))
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
-                      "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or "
-                      "--limits)",
-                      XB_SPEED_NAME(ceiling->speed_gts), ceiling->width);
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
+                       "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or "
+                       "--limits)",
+                       XB_SPEED_NAME(ceiling->speed_gts), ceiling->width);
 }
 
 /* ---- what follows from one that is too low: the link, something else, or nobody knows what ----
@@ -501,17 +501,17 @@ static void judge_loss_of(const struct xb_link_device *device, const struct xb_l
     enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
     say_loss(way, &verdict->ceiling, is_critical, text);
     if (suspect || is_own)
-        xb_reason_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
-                      text);
+        xb_finding_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
+                       text);
     if (other != NULL)
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, other,
-                      "%s; meanwhile %s: could not be judged, run again on an idle node",
-                      is_own ? way->name : text, cause);
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, other,
+                       "%s; meanwhile %s: could not be judged, run again on an idle node",
+                       is_own ? way->name : text, cause);
     else if (!suspect && !is_own)
-        xb_reason_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
-                      "%s: nothing that was looked at shows why; compare with other nodes, then "
-                      "reseat the card",
-                      text);
+        xb_finding_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
+                       "%s: nothing that was looked at shows why; compare with other nodes, then "
+                       "reseat the card",
+                       text);
 }
 
 void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
@@ -522,7 +522,7 @@ void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_lim
         "XB-LINK-WIDTH",   "XB-LINK-SPEED",      "XB-LINK-EXPECT",       "XB-LINK-UNSTABLE",
         "XB-PCIE-RETRAIN", "XB-PCIE-ERRORS",     "XB-PCIE-REPLAY",       "XB-DATA-WRONG",
         "XB-DEVICE-GONE",  "XB-AER-CORRECTABLE", "XB-AER-UNCORRECTABLE", NULL};
-    bool suspect = xb_reason_is_any(&verdict->found, codes);
+    bool suspect = xb_finding_is_any(&verdict->found, codes);
     struct way ways[2];
     find_ways(limits, verdict, ways);
     for (size_t i = 0; i < 2; i++)

@@ -77,11 +77,11 @@ static void judge_below(struct xb_pair_verdict *verdict)
     if (bandwidth->measured >= limit)
         return;
     if (minimum->is_set)
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-BW-PEER",
-                      "%.2f GB/s is below the limit of %.2f GB/s (%s)", bandwidth->measured / 1e9,
-                      limit / 1e9, xb_limit_source_name(minimum->source));
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-BW-PEER",
+                       "%.2f GB/s is below the limit of %.2f GB/s (%s)", bandwidth->measured / 1e9,
+                       limit / 1e9, xb_limit_source_name(minimum->source));
     else
-        xb_reason_add(
+        xb_finding_add(
             &verdict->found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-BW-PEER",
             "%.2f GB/s is %.3f of what %u links of %.2f GB/s carry (%.2f GB/s), below "
             "%.2f: look for other traffic and slow clocks, see nvidia-smi nvlink -s "
@@ -96,13 +96,14 @@ static void judge_no_bandwidth(const struct xb_pair_attempt *attempt,
     const struct xb_limit *minimum = &verdict->minimum;
     bool no_access = attempt->reach_known && !attempt->there.can_access;
     if (no_access && minimum->is_set)
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-BW-PEER",
-                      "there is no direct access between the devices, and the limit is %.2f GB/s "
-                      "(%s)",
-                      minimum->value / 1e9, xb_limit_source_name(minimum->source));
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-BW-PEER",
+                       "there is no direct access between the devices, and the limit is %.2f GB/s "
+                       "(%s)",
+                       minimum->value / 1e9, xb_limit_source_name(minimum->source));
     else if (!no_access && !attempt->data_wrong)
-        xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
-                      attempt->failure[0] != '\0' ? attempt->failure : "no bandwidth was measured");
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
+                       attempt->failure[0] != '\0' ? attempt->failure
+                                                   : "no bandwidth was measured");
 }
 
 /* ---- a pair ---- */
@@ -113,9 +114,9 @@ static void judge_data(const struct xb_link_pair *pair, struct xb_pair_verdict *
         const struct xb_pair_attempt *attempt = &pair->attempts[i];
         if (!attempt->data_wrong)
             continue;
-        xb_reason_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
-                      "a copy arrived wrong, take both devices out of service%s%s",
-                      attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
+                       "a copy arrived wrong, take both devices out of service%s%s",
+                       attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
         return;
     }
 }
@@ -132,17 +133,17 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
     judge_data(pair, verdict);
     if (attempt == NULL) {
         if (!pair->cut)
-            xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
-                          "no transfer test was made");
+            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
+                           "no transfer test was made");
     } else if (bandwidth->measured > 0) {
         judge_below(verdict);
         /* What the links cannot carry was measured wrongly, though it looks good. */
         if (verdict->ceiling > 0 && bandwidth->share > XB_BANDWIDTH_ABOVE)
-            xb_reason_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
-                          "%.2f GB/s is more than %u links of %.2f GB/s carry (%.2f GB/s): the "
-                          "data did not cross them, or they were read wrongly",
-                          bandwidth->measured / 1e9, verdict->reach.links,
-                          verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9);
+            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
+                           "%.2f GB/s is more than %u links of %.2f GB/s carry (%.2f GB/s): the "
+                           "data did not cross them, or they were read wrongly",
+                           bandwidth->measured / 1e9, verdict->reach.links,
+                           verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9);
     } else {
         judge_no_bandwidth(attempt, verdict);
     }
@@ -178,11 +179,11 @@ static void judge_among_others(const struct xb_link_device *devices,
         verdict->like = xb_median_of(rates, verdict->like_count);
     if (verdict->minimum.is_set || measured <= 0 || measured >= XB_PEERS_LIKE_SHARE * verdict->like)
         return;
-    xb_reason_add(&verdict->found, XB_LEVEL_WARNING, "XB-PEER-SLOW",
-                  "%.2f GB/s is %.3f of the median of %zu pairs like it (%.2f GB/s), below %.2f: "
-                  "see nvidia-smi nvlink -e of both devices",
-                  measured / 1e9, measured / verdict->like, verdict->like_count,
-                  verdict->like / 1e9, XB_PEERS_LIKE_SHARE);
+    xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PEER-SLOW",
+                   "%.2f GB/s is %.3f of the median of %zu pairs like it (%.2f GB/s), below %.2f: "
+                   "see nvidia-smi nvlink -e of both devices",
+                   measured / 1e9, measured / verdict->like, verdict->like_count,
+                   verdict->like / 1e9, XB_PEERS_LIKE_SHARE);
 }
 
 void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
@@ -311,31 +312,32 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
         worst = excess(link) > excess(&facts->links[worst]) ? i : worst;
     }
     if (fallen.count > 0)
-        xb_reason_add(findings, XB_LEVEL_CRITICAL, "XB-NVLINK-DOWN",
-                      "NVLink: link%s %s went down during the test: see dmesg (Xid 74, 144 to 150)",
-                      LINKS(fallen));
+        xb_finding_add(
+            findings, XB_LEVEL_CRITICAL, "XB-NVLINK-DOWN",
+            "NVLink: link%s %s went down during the test: see dmesg (Xid 74, 144 to 150)",
+            LINKS(fallen));
     if (lost.count > 0)
-        xb_reason_add(findings, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE",
-                      "NVLink: link%s %s could no longer be read after the test: see nvidia-smi "
-                      "nvlink -s and dmesg",
-                      LINKS(lost));
+        xb_finding_add(findings, XB_LEVEL_UNKNOWN, "XB-NVLINK-UNREADABLE",
+                       "NVLink: link%s %s could no longer be read after the test: see nvidia-smi "
+                       "nvlink -s and dmesg",
+                       LINKS(lost));
     if (trained.count > 0)
-        xb_reason_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
-                      "NVLink: %" PRIu64 " %s (%" PRIu64
-                      " failed) of link%s %s during the test: see "
-                      "nvidia-smi nvlink -e",
-                      recoveries, xb_nvlink_counter_words(XB_NVLINK_RECOVERIES, recoveries), failed,
-                      LINKS(trained));
+        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
+                       "NVLink: %" PRIu64 " %s (%" PRIu64
+                       " failed) of link%s %s during the test: see "
+                       "nvidia-smi nvlink -e",
+                       recoveries, xb_nvlink_counter_words(XB_NVLINK_RECOVERIES, recoveries),
+                       failed, LINKS(trained));
     /* Of the worst link its own count and bound, and the names of all. */
     if (replayed.count > 0)
-        xb_reason_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
-                      "NVLink: %" PRIu64
-                      " replays on link %zu during the test, a healthy link has %" PRIu64
-                      " at most: see nvidia-smi nvlink -e%s%s",
-                      facts->links[worst].rises[XB_NVLINK_REPLAYS], worst,
-                      xb_nvlink_replays_allowed(facts->links[worst].bits),
-                      replayed.count > 1 ? "; too many on links " : "",
-                      replayed.count > 1 ? replayed.numbers : "");
+        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
+                       "NVLink: %" PRIu64
+                       " replays on link %zu during the test, a healthy link has %" PRIu64
+                       " at most: see nvidia-smi nvlink -e%s%s",
+                       facts->links[worst].rises[XB_NVLINK_REPLAYS], worst,
+                       xb_nvlink_replays_allowed(facts->links[worst].bits),
+                       replayed.count > 1 ? "; too many on links " : "",
+                       replayed.count > 1 ? replayed.numbers : "");
 }
 
 /* ---- links that one device has and another lacks ---- */
@@ -382,10 +384,10 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
             continue;
         unsigned others = latest(&devices[most])->nvlinks_active;
         bool is_critical = own->nvlinks_active < CRITICAL_SHARE * others;
-        xb_reason_add(&verdicts[i].found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
-                      "XB-NVLINK-LINKS",
-                      "%u NVLinks are active, device %u of the same name has %u: see "
-                      "nvidia-smi nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
-                      own->nvlinks_active, devices[most].info.index, others);
+        xb_finding_add(&verdicts[i].found, is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
+                       "XB-NVLINK-LINKS",
+                       "%u NVLinks are active, device %u of the same name has %u: see "
+                       "nvidia-smi nvlink -s and dmesg (Xid 74), reset the GPU or reseat it",
+                       own->nvlinks_active, devices[most].info.index, others);
     }
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ways of a group side by side at its largest size, as strips. */
+#define _GNU_SOURCE /* text.h */
 #include "section.h"
 
+#include "base/text.h"
 #include "ways.h"
 #include "xferbench/units.h"
 
@@ -44,7 +46,7 @@ static void write_group(struct xb_page *page, const struct xb_ways *ways,
         struct xb_statistics value;
         if (test == NULL || !xb_way_value(ways->record, test, &value))
             continue;
-        xb_way_value_text(value.median, text, sizeof text);
+        xb_decimal_text(value.median, text, sizeof text);
         strips[count++] =
             (struct xb_strip){.name = xb_page_print(page, "%.190s", xb_way_name(page, ways, test)),
                               .middle = value.median,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a figure grows with the size of the buffer: a curve a way, a picture a direction. */
+#define _GNU_SOURCE /* text.h */
 #include "section.h"
 
+#include "base/text.h"
 #include "ways.h"
 #include "xferbench/units.h"
 
@@ -87,7 +89,7 @@ static const char *describe(struct xb_page *page, const struct xb_ways *ways,
         xb_size_format(xb_way_group_smallest(group), least, sizeof least),
         xb_size_format(xb_way_group_largest(group), most, sizeof most),
         xb_way_name(page, ways, best->cases[0]),
-        xb_way_value_text(fabs(speeds[fastest]), value, sizeof value), unit,
+        xb_decimal_text(fabs(speeds[fastest]), value, sizeof value), unit,
         xb_size_format(best->cases[best->count - 1]->bytes, size, sizeof size));
     return xb_page_print(page, "%.1000s", text);
 }
@@ -171,8 +173,7 @@ static void write_group(struct xb_page *page, const struct xb_ways *ways,
             const struct xb_record_case *test = xb_way_case(way, sizes[k]);
             struct xb_statistics value;
             bool has = test != NULL && xb_way_value(ways->record, test, &value);
-            xb_page_cell(page, "%s",
-                         has ? xb_way_value_text(value.median, text, sizeof text) : "-");
+            xb_page_cell(page, "%s", has ? xb_decimal_text(value.median, text, sizeof text) : "-");
         }
     }
     xb_page_table_end(page);

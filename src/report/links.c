@@ -21,7 +21,7 @@ static void put_rate(struct xb_page *page, double bytes_per_second)
 static void put_reasons(struct xb_page *page, const struct xb_findings *found, const char *of)
 {
     for (size_t i = 0; i < found->reason_count; i++) {
-        const struct xb_reason *reason = &found->reasons[i];
+        const struct xb_finding *reason = &found->reasons[i];
         XB_PAGE_CELLS(page, of, xb_level_name(reason->level), reason->code, reason->text);
     }
 }

@@ -38,9 +38,7 @@ const char *xb_siblings_unit(const struct xb_fleet_figure *figure)
 const char *xb_siblings_value_text(const struct xb_fleet_figure *figure, double value, char *text,
                                    size_t size)
 {
-    double shown = value / unit_of(figure);
-    snprintf(text, size, "%.*f", xb_decimals_for(shown), shown);
-    return text;
+    return xb_decimal_text(value / unit_of(figure), text, size);
 }
 
 const char *xb_siblings_kind_text(const struct xb_fleet_figure *figure, char *text, size_t size)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of several dates: how each case went, and where it changed. */
+#define _GNU_SOURCE /* text.h */
 #include "section.h"
 
+#include "base/text.h"
 #include "fleet/internal.h"
 #include "record/shown_parameters.h"
 #include "ways.h"
@@ -260,8 +262,8 @@ static void tell_change(struct xb_page *page, const struct trend *trend)
         "chance alone a row of such values looks like this with a probability of %.2g.",
         xb_report_date(trend->points[change->at - 1].date, last, sizeof last),
         xb_report_date(trend->points[change->at].date, first, sizeof first),
-        xb_way_value_text(change->before, before, sizeof before),
-        xb_way_value_text(change->after, after, sizeof after), trend->unit,
+        xb_decimal_text(change->before, before, sizeof before),
+        xb_decimal_text(change->after, after, sizeof after), trend->unit,
         100 * (change->after / change->before - 1), change->at, trend->count - change->at,
         change->probability);
     tell_condition(page, trend, true);
@@ -313,7 +315,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
         const struct point *point = &trend->points[i];
         xb_page_cell(page, "%s", xb_report_date(point->date, text, sizeof text));
         xb_page_cell(page, "%zu", point->file);
-        xb_page_cell(page, "%s", xb_way_value_text(point->value, text, sizeof text));
+        xb_page_cell(page, "%s", xb_decimal_text(point->value, text, sizeof text));
         xb_way_put_interval(page, point->low, point->high);
         xb_page_cell(page, "%s", point->driver);
     }
@@ -338,9 +340,9 @@ static void write_overview(struct xb_page *page, struct trend *const *list, size
         else
             xb_page_cell(page, "%s", change->is_tested ? "no" : "too few files to tell");
         xb_page_cell_if(page, change->is_there, "%s",
-                        xb_way_value_text(change->before, before, sizeof before));
+                        xb_decimal_text(change->before, before, sizeof before));
         xb_page_cell_if(page, change->is_there, "%s",
-                        xb_way_value_text(change->after, after, sizeof after));
+                        xb_decimal_text(change->after, after, sizeof after));
         xb_page_cell(page, "%s", trend->unit);
     }
     xb_page_table_end(page);

@@ -38,19 +38,13 @@ const char *xb_way_unit(const struct xb_record_case *test)
     return xb_way_is_rate(test) ? "GB/s" : "us";
 }
 
-const char *xb_way_value_text(double value, char *text, size_t size)
-{
-    snprintf(text, size, "%.*f", xb_decimals_for(value), value);
-    return text;
-}
-
 void xb_way_put_interval(struct xb_page *page, double low, double high)
 {
     char low_text[32];
     char high_text[32];
     xb_page_cell_if(page, isfinite(low), "%s to %s",
-                    xb_way_value_text(low, low_text, sizeof low_text),
-                    xb_way_value_text(high, high_text, sizeof high_text));
+                    xb_decimal_text(low, low_text, sizeof low_text),
+                    xb_decimal_text(high, high_text, sizeof high_text));
 }
 
 const char *xb_way_name(struct xb_page *page, const struct xb_ways *ways,

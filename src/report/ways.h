@@ -46,9 +46,8 @@ bool xb_way_value(const struct xb_record *record, const struct xb_record_case *t
                   struct xb_statistics *value);
 /* Whether that is a rate, of which more is better; false: a time. */
 bool xb_way_is_rate(const struct xb_record_case *test);
-/* "GB/s" or "us", and how a value of it is written. */
+/* "GB/s" or "us". */
 const char *xb_way_unit(const struct xb_record_case *test);
-const char *xb_way_value_text(double value, char *text, size_t size);
 /* A cell: "55.31 to 55.38", or "-" for NAN. */
 void xb_way_put_interval(struct xb_page *page, double low, double high);
 

@@ -114,7 +114,7 @@ static void fill_figure(const struct xb_record *record, const struct xb_record_c
     double median = xb_record_median(record, test, figure->name);
     enum xb_result_status status = xb_record_summarize(record, test).status;
     if (test->latency && isfinite(median))
-        snprintf(cell, CELL, "%.*f", xb_decimals_for(1e6 * median), 1e6 * median);
+        xb_decimal_text(1e6 * median, cell, CELL);
     else if (isfinite(median))
         xb_rate_text(median, cell, CELL);
     else if (status != XB_RESULT_OK)
@@ -450,8 +450,8 @@ static struct range range_of(const struct matrix *matrix)
 static void print_line(FILE *stream, const char *title, const struct range *range)
 {
     char low[32], high[32];
-    snprintf(low, sizeof low, "%.*f", xb_decimals_for(range->least), range->least);
-    snprintf(high, sizeof high, "%.*f", xb_decimals_for(range->most), range->most);
+    xb_decimal_text(range->least, low, sizeof low);
+    xb_decimal_text(range->most, high, sizeof high);
     bool is_one = strcmp(low, high) == 0;
     xb_lines_print(stream, xb_terminal_prose_columns(stream), "%.*s%s: %s%s%s, %zu %s%s",
                    (int)strcspn(title, "(") - 1, title, range->is_of_groups ? " together" : "", low,

@@ -147,7 +147,7 @@ static void judge(struct xb_verdict *verdict, enum xb_level level, double speed,
 
 void add_reason(struct xb_verdict *verdict, enum xb_level level, const char *code, const char *text)
 {
-    xb_reason_add(&verdict->found, level, code, "%s", text);
+    xb_finding_add(&verdict->found, level, code, "%s", text);
 }
 
 static void make_device(struct node *n, size_t index, const char *bdf, const char *port)
@@ -282,7 +282,7 @@ void make_cut(struct node *n)
     add_reason(&n->verdicts[1], XB_LEVEL_UNKNOWN, "XB-DEADLINE", "the deadline came");
     n->report.pair_count = 1;
     n->pairs[0] = (struct xb_link_pair){.from = 1, .to = 0, .cut = true};
-    xb_reason_add(&n->pair_verdicts[0].found, XB_LEVEL_UNKNOWN, "XB-DEADLINE", "too late");
+    xb_finding_add(&n->pair_verdicts[0].found, XB_LEVEL_UNKNOWN, "XB-DEADLINE", "too late");
 }
 
 static void make_pair(struct node *n, size_t from, double bandwidth)
@@ -318,8 +318,8 @@ void make_peers(struct node *n)
     snprintf(n->pairs[1].attempts[0].failure, sizeof n->pairs[1].attempts[0].failure,
              "out of memory: free some");
     n->pair_verdicts[1].best = 1;
-    xb_reason_add(&n->pair_verdicts[1].found, XB_LEVEL_WARNING, "XB-BW-PEER", "%s",
-                  "331.50 GB/s is 0.693 of what 18 links of 26.56 GB/s carry");
+    xb_finding_add(&n->pair_verdicts[1].found, XB_LEVEL_WARNING, "XB-BW-PEER", "%s",
+                   "331.50 GB/s is 0.693 of what 18 links of 26.56 GB/s carry");
 }
 
 /* The pairs of a node of texts that could break a format. */
@@ -335,7 +335,7 @@ static void make_nasty_pairs(struct node *n)
         attempt->there.link_rate = attempt->back.link_rate = i == 0 ? INFINITY : 1e300;
         attempt->data_wrong = true;
         snprintf(attempt->failure, sizeof attempt->failure, NASTY);
-        xb_reason_add(&n->pair_verdicts[i].found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "%s", NASTY);
+        xb_finding_add(&n->pair_verdicts[i].found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "%s", NASTY);
     }
 }
 
@@ -359,7 +359,7 @@ void make_nasty(struct node *n)
         attempt->h2d = NAN;
         attempt->d2h = INFINITY;
         attempt->after.hops[0].lower.aer.fatal = UINT64_MAX;
-        while (n->verdicts[i].found.reason_count < XB_VERDICT_REASONS)
+        while (n->verdicts[i].found.reason_count < XB_FINDINGS)
             add_reason(&n->verdicts[i], XB_LEVEL_CRITICAL, "XB-DATA-WRONG", NASTY);
         n->verdicts[i].found.level = XB_LEVEL_CRITICAL;
         n->verdicts[i].ceiling.known = i == 1;

@@ -12,7 +12,7 @@
 
 /* ---- what follows ---- */
 
-static const struct xb_reason *find(const struct xb_verdict *verdict, const char *code)
+static const struct xb_finding *find(const struct xb_verdict *verdict, const char *code)
 {
     for (size_t i = 0; i < verdict->found.reason_count; i++)
         if (strcmp(verdict->found.reasons[i].code, code) == 0)

@@ -272,8 +272,8 @@ static void keeps_the_worst_of_too_many_reasons(void **state)
         attempt.after.hops[i].lower.aer.correctable = attempt.after.hops[i].upper.aer.correctable =
             attempt.after.hops[i].lower.aer.fatal = attempt.after.hops[i].upper.aer.fatal = 1;
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
-    assert_int_equal(verdict.found.reason_count, XB_VERDICT_REASONS);
-    for (size_t i = 0; i < XB_VERDICT_REASONS; i++)
+    assert_int_equal(verdict.found.reason_count, XB_FINDINGS);
+    for (size_t i = 0; i < XB_FINDINGS; i++)
         assert_string_equal(verdict.found.reasons[i].code, "XB-AER-UNCORRECTABLE");
     assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
 }
