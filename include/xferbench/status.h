@@ -22,4 +22,13 @@ enum xb_status {
 /* The status as a lower-case word, such as "memory". Never NULL; the text is static. */
 const char *xb_status_name(enum xb_status status);
 
+/* Ends a function that returns a status where a call failed, with what it returned: where nothing
+ * is held. */
+#define XB_TRY(call)                                                                               \
+    do {                                                                                           \
+        enum xb_status xb_tried = (call);                                                          \
+        if (xb_tried != XB_OK)                                                                     \
+            return xb_tried;                                                                       \
+    } while (0)
+
 #endif

@@ -166,13 +166,12 @@ static enum xb_status check(struct command *command, struct xb_error *error)
         return XB_FAIL(error, XB_ERR_USAGE, "--check: no backend can run the job here");
     const struct xb_prediction *overlapped = &command->predictions.each[XB_STRATEGY_OVERLAPPED];
     uint64_t chunk = overlapped->chunk > 0 ? overlapped->chunk : UINT64_C(8) << 20;
-    enum xb_status status = xb_advise_check(&command->session, &command->job,
-                                            xb_config_get(command->config, "gpu-time")->text, chunk,
-                                            command->path != NULL ? &command->records[0] : NULL,
-                                            command->costs.device, &command->check, error);
-    if (status == XB_OK)
-        xb_failures_say(&command->check);
-    return status;
+    XB_TRY(xb_advise_check(&command->session, &command->job,
+                           xb_config_get(command->config, "gpu-time")->text, chunk,
+                           command->path != NULL ? &command->records[0] : NULL,
+                           command->costs.device, &command->check, error));
+    xb_failures_say(&command->check);
+    return XB_OK;
 }
 
 /* ---- the answer ---- */
@@ -202,12 +201,8 @@ static enum xb_status write_report(struct command *command, struct xb_error *err
 
 static enum xb_status advise(struct command *command, struct xb_error *error)
 {
-    enum xb_status status =
-        command->path != NULL ? read_file(command, error) : measure(command, error);
-    if (status == XB_OK)
-        status = xb_costs_read(&command->costs, command->records, command->record_count, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(command->path != NULL ? read_file(command, error) : measure(command, error));
+    XB_TRY(xb_costs_read(&command->costs, command->records, command->record_count, error));
     xb_predict_all(&command->costs, &command->job, &command->predictions);
     if (xb_config_get(command->config, "check")->flag)
         command->check_status = check(command, &command->check_error);

@@ -49,10 +49,8 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
     for (; *words != NULL && count < WORDS - 1; words++)
         argv[count++] = *words;
     argv[count] = NULL;
-    enum xb_status status = xb_config_parse(xb_run_rows(), count, (char **)argv, &config, error);
-    if (status != XB_OK)
-        return status;
-    status = execute(&run, plan_only, record, error);
+    XB_TRY(xb_config_parse(xb_run_rows(), count, (char **)argv, &config, error));
+    enum xb_status status = execute(&run, plan_only, record, error);
     session->is_cut = session->is_cut || (status == XB_OK && !plan_only && !run.deadline_met);
     run.driver = NULL; /* the session's, for the next run */
     xb_run_free(&run);

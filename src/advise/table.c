@@ -194,9 +194,7 @@ static enum xb_status print_check(FILE *stream, const struct xb_advice_report *r
                          report->check_failure);
     if (report->check == NULL)
         return XB_OK;
-    enum xb_status status = print_checks(stream, report, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(print_checks(stream, report, error));
     for (size_t i = 0; i < report->check->case_count; i++) {
         const struct xb_record_case *test = &report->check->cases[i];
         struct xb_words words = {.length = 0};
@@ -265,9 +263,8 @@ static enum xb_status print_all(FILE *stream, const struct xb_advice_report *rep
 {
     const struct xb_predictions *all = report->predictions;
     print_answer(stream, report);
-    enum xb_status status = all->best != NULL ? print_predictions(stream, all, error) : XB_OK;
-    if (status != XB_OK)
-        return status;
+    if (all->best != NULL)
+        XB_TRY(print_predictions(stream, all, error));
     fputc('\n', stream);
     print_unknown(stream, all);
     print_job(stream, report);

@@ -250,9 +250,7 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--%s needs an argument (%s); '%.80s' looks like an option",
                            option->name, option->argument, optarg);
-        enum xb_status status = set_value(value, optarg, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(set_value(value, optarg, error));
     }
     config->operands = argv + optind;
     config->operand_count = (size_t)(argc - optind);

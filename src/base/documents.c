@@ -70,10 +70,9 @@ static enum xb_status fill(struct xb_documents *d, struct xb_error *error)
 /* Reads on until `count` bytes are ahead, or all that there are. */
 static enum xb_status look_ahead(struct xb_documents *d, size_t count, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    while (status == XB_OK && d->end - d->at < count && !d->is_over)
-        status = fill(d, error);
-    return status;
+    while (d->end - d->at < count && !d->is_over)
+        XB_TRY(fill(d, error));
+    return XB_OK;
 }
 
 /* ---- brackets and texts ---- */
@@ -147,9 +146,9 @@ static enum xb_status seek_document(struct xb_documents *d, struct xb_error *err
 {
     for (;;) {
         d->begin = d->at;
-        enum xb_status status = look_ahead(d, 1, error);
-        if (status != XB_OK || d->at == d->end || (!d->line_is_open && begins_document(d)))
-            return status;
+        XB_TRY(look_ahead(d, 1, error));
+        if (d->at == d->end || (!d->line_is_open && begins_document(d)))
+            return XB_OK;
         const char *end = memchr(d->window + d->at, '\n', d->end - d->at);
         d->line_is_open = end == NULL;
         d->line += end != NULL;
@@ -163,9 +162,9 @@ static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, stru
     d->at++;
     d->line++;
     d->line_is_open = false;
-    enum xb_status status = look_ahead(d, 1, error);
-    if (status != XB_OK || d->at == d->end)
-        return status;
+    XB_TRY(look_ahead(d, 1, error));
+    if (d->at == d->end)
+        return XB_OK;
     if (begins_document(d) &&
         (scan->is_dropped || !may_open(scan, d->window + d->begin, d->at - d->begin))) {
         scan->why = scan->is_dropped ? too_large : next_begins;
@@ -231,9 +230,7 @@ static enum xb_status read_document(struct xb_documents *d, struct xb_document_p
 {
     struct scan scan = {.why = NULL};
     d->line_is_open = true;
-    enum xb_status status = scan_document(d, &scan, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(scan_document(d, &scan, error));
     piece->why = scan.why;
     if (scan.why == NULL) {
         piece->length = d->at - d->begin;
@@ -258,9 +255,9 @@ static enum xb_status skip_blanks(struct xb_documents *d, struct xb_error *error
     static const char mark[] = "\xEF\xBB\xBF";
     for (;;) {
         d->begin = d->at;
-        enum xb_status status = look_ahead(d, 3, error);
-        if (status != XB_OK || d->at == d->end)
-            return status;
+        XB_TRY(look_ahead(d, 3, error));
+        if (d->at == d->end)
+            return XB_OK;
         char c = d->window[d->at];
         if (!d->line_is_open && d->end - d->at >= 3 && memcmp(d->window + d->at, mark, 3) == 0)
             d->at += 3;
@@ -280,9 +277,7 @@ enum xb_status xb_documents_next(struct xb_documents *documents, struct xb_docum
     if (d->is_held)
         d->window[d->held] = d->holds;
     d->is_held = false;
-    enum xb_status status = skip_blanks(d, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(skip_blanks(d, error));
     *piece = (struct xb_document_piece){.line = d->line};
     *any = d->at < d->end || (d->failure != 0 && !d->is_told);
     if (d->at == d->end) {

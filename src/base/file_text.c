@@ -103,18 +103,14 @@ static enum xb_status read_open(int descriptor, const char *path, size_t largest
     if (fstat(descriptor, &file) != 0)
         return fail_to("read", "fstat", path, error);
     /* Check the kind again: another file may have this path since the caller's stat(). */
-    enum xb_status status = check_kind(path, file.st_mode, pipes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_kind(path, file.st_mode, pipes, error));
     if (S_ISREG(file.st_mode) && file.st_size > (off_t)largest)
         return refuse_size(path, largest, error);
     size_t room = (S_ISREG(file.st_mode) ? (size_t)file.st_size : largest) + 1;
     *text = malloc(room + 1);
     if (*text == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read %.300s", path);
-    status = read_up_to(descriptor, path, *text, room, length, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(read_up_to(descriptor, path, *text, room, length, error));
     if (*length > largest)
         return refuse_size(path, largest, error);
     (*text)[*length] = '\0';
@@ -128,14 +124,12 @@ enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, c
     /* Look before opening: open() alone can act on a device, and it waits for a pipe's writer. */
     if (stat(path, &file) != 0)
         return fail_to("read", "stat", path, error);
-    enum xb_status status = check_kind(path, file.st_mode, pipes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_kind(path, file.st_mode, pipes, error));
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (pipes ? 0 : O_NONBLOCK));
     if (descriptor < 0)
         return fail_to("opened", "open", path, error);
     char *read = NULL;
-    status = read_open(descriptor, path, largest, pipes, &read, length, error);
+    enum xb_status status = read_open(descriptor, path, largest, pipes, &read, length, error);
     close(descriptor);
     if (status != XB_OK) {
         free(read);

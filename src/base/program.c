@@ -99,9 +99,7 @@ static enum xb_status start(struct watch *watch, struct xb_error *error)
         return XB_FAIL_ERRNO(error, "pipe2", errno, "%s cannot be started: %s", what,
                              strerror(errno));
     (void)fflush(NULL); /* what was printed before it stands before what it says itself */
-    enum xb_status status = xb_child_start(&watch->child, &task, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_child_start(&watch->child, &task, error));
     close_end(watch, 1);
     if (!xb_channel_read(watch->child.channel, &code, sizeof code))
         return XB_OK;
@@ -217,10 +215,8 @@ enum xb_status xb_program_run(const struct xb_program *program, struct xb_progra
                                                   .signals = XB_CHILD_IGNORES_SIGNALS,
                                                   .files = XB_CHILD_IS_ALONE,
                                                   .leads_group = true};
-    enum xb_status status = xb_child_start(&watch.guardian, &guardian, error);
-    if (status != XB_OK)
-        return status;
-    status = start(&watch, error);
+    XB_TRY(xb_child_start(&watch.guardian, &guardian, error));
+    enum xb_status status = start(&watch, error);
     if (status == XB_OK) {
         watch_to_end(&watch);
         outcome->wall_s =

@@ -77,9 +77,7 @@ enum xb_status xb_memory_text_keep(struct xb_memory_text *text, const char *what
                                    struct xb_arena **arena, const char **kept,
                                    struct xb_error *error)
 {
-    enum xb_status status = xb_memory_text_end(text, what, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_memory_text_end(text, what, error));
     *kept = xb_arena_print(arena, "%s", text->text);
     free(text->text);
     return *kept != NULL ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "no memory for %s", what);

@@ -285,12 +285,8 @@ static enum xb_status append_range(struct list *list, struct span item, size_t d
     if (dots == 0 || end.length == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "range \"%.*s\" lacks a %s; name both, as in %s",
                        quoted(item), item.text, kind->noun, kind->range);
-    enum xb_status status =
-        kind->parse((struct span){item.text, dots}, list->bounds, &first, error);
-    if (status == XB_OK)
-        status = kind->parse(end, list->bounds, &last, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(kind->parse((struct span){item.text, dots}, list->bounds, &first, error));
+    XB_TRY(kind->parse(end, list->bounds, &last, error));
     if (first == 0)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "range \"%.*s\" cannot double from 0; name 0 apart, as in %s", quoted(item),
@@ -300,9 +296,9 @@ static enum xb_status append_range(struct list *list, struct span item, size_t d
                        "range \"%.*s\" runs backwards; put the smaller %s first, as in %s",
                        quoted(item), item.text, kind->noun, kind->range);
     for (uint64_t number = first;; number *= 2) {
-        status = append(list, number, item, error);
-        if (status != XB_OK || number > last / 2)
-            return status;
+        XB_TRY(append(list, number, item, error));
+        if (number > last / 2)
+            return XB_OK;
     }
 }
 
@@ -347,10 +343,9 @@ enum xb_status xb_sizes_parse_within(const char *text, uint64_t minimum, uint64_
                                      struct xb_sizes *sizes, struct xb_error *error)
 {
     struct list list = {.kind = &of_sizes, .bounds = {minimum, maximum}};
-    enum xb_status status = parse_list(text, &list, error);
-    if (status == XB_OK)
-        *sizes = (struct xb_sizes){list.numbers, list.count};
-    return status;
+    XB_TRY(parse_list(text, &list, error));
+    *sizes = (struct xb_sizes){list.numbers, list.count};
+    return XB_OK;
 }
 
 void xb_sizes_free(struct xb_sizes *sizes)
@@ -363,10 +358,9 @@ enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maxi
                                struct xb_counts *counts, struct xb_error *error)
 {
     struct list list = {.kind = &of_counts, .bounds = {minimum, maximum}};
-    enum xb_status status = parse_list(text, &list, error);
-    if (status == XB_OK)
-        *counts = (struct xb_counts){list.numbers, list.count};
-    return status;
+    XB_TRY(parse_list(text, &list, error));
+    *counts = (struct xb_counts){list.numbers, list.count};
+    return XB_OK;
 }
 
 void xb_counts_free(struct xb_counts *counts)

@@ -46,9 +46,7 @@ static enum xb_status add_letter(struct name *name, char letter, struct xb_error
         gmtime_r(&began, &utc);
         return add(name, text, strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc), error);
     case 'r':
-        status = xb_launcher_find(&launcher, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_launcher_find(&launcher, error));
         if (launcher.rank < 0)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "%s: %%r is the rank, but no launcher told one: start xferbench with "
@@ -81,9 +79,7 @@ enum xb_status xb_file_name_make(const char *option, const char *pattern, char *
         pattern += length;
         if (status != XB_OK || *pattern == '\0')
             return status;
-        status = add_letter(&made, pattern[1], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(add_letter(&made, pattern[1], error));
         pattern += strlen("%h");
     }
 }

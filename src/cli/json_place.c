@@ -30,13 +30,12 @@ enum xb_status xb_cli_find_outputs(const struct xb_config *config, struct xb_out
                                    struct xb_output *json, struct xb_error *error)
 {
     const struct xb_value *beside = xb_config_get(config, "json");
-    enum xb_status status =
-        xb_cli_find_output("--output", xb_config_get(config, "output")->text, output, error);
-    if (status == XB_OK && beside->is_set)
-        status = xb_cli_find_output("--json", beside->text, json, error);
-    if (status == XB_OK && json->is_stdout && output->is_stdout)
+    XB_TRY(xb_cli_find_output("--output", xb_config_get(config, "output")->text, output, error));
+    if (beside->is_set)
+        XB_TRY(xb_cli_find_output("--json", beside->text, json, error));
+    if (json->is_stdout && output->is_stdout)
         xb_output_discard(output);
-    return status;
+    return XB_OK;
 }
 
 static enum xb_status write_output(struct xb_output *output, const char *format,

@@ -39,21 +39,20 @@ static enum xb_status check_place(const struct xb_cli_place *places, size_t coun
 enum xb_status xb_cli_check_places(const struct xb_cli_place *places, size_t count,
                                    struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (is_wanted(&places[i]))
-            status = check_place(places, count, i, error);
-    return status;
+            XB_TRY(check_place(places, count, i, error));
+    return XB_OK;
 }
 
 enum xb_status xb_cli_open_places(const struct xb_cli_place *places, size_t count, double deadline,
                                   struct xb_error *error)
 {
-    enum xb_status status = xb_cli_check_places(places, count, error);
-    for (size_t i = 0; status == XB_OK && i < count; i++)
+    XB_TRY(xb_cli_check_places(places, count, error));
+    for (size_t i = 0; i < count; i++)
         if (is_wanted(&places[i]))
-            status = xb_output_open(places[i].output, deadline, error);
-    return status;
+            XB_TRY(xb_output_open(places[i].output, deadline, error));
+    return XB_OK;
 }
 
 enum xb_status xb_cli_open_beside(const char *option, struct xb_output *output, char *const *inputs,

@@ -112,9 +112,9 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
     if (xb_thresholds_parse(xb_config_get(config, "threshold")->text, &request->threshold,
                             &request->thresholds, &cause) != XB_OK)
         return XB_FAIL(error, cause.status, "--threshold: %s", cause.message);
-    enum xb_status status = xb_option_alpha_read(config, &request->alpha, error);
-    if (status != XB_OK || !gate->is_set)
-        return status;
+    XB_TRY(xb_option_alpha_read(config, &request->alpha, error));
+    if (!gate->is_set)
+        return XB_OK;
     if (xb_gates_parse(gate->text, &request->gates, &cause) != XB_OK)
         return XB_FAIL(error, cause.status, "--gate: %s", cause.message);
     return XB_OK;

@@ -71,9 +71,7 @@ static enum xb_status add_figure(struct xb_comparison *comparison, const struct 
         .differs = pair->is_other || pair->settings != NULL,
     };
     compared->threshold = xb_threshold_of(&comparison->request, compared);
-    enum xb_status status = xb_judge_measure(comparison, pair, compared, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_judge_measure(comparison, pair, compared, error));
     compared->gates =
         compared->basis != XB_BASIS_NONE && xb_gates_take(&comparison->request.gates, compared);
     if (pair->is_other)
@@ -116,18 +114,13 @@ enum xb_status xb_comparison_find_parameters(struct xb_comparison *comparison,
 static enum xb_status compare_pairs(struct xb_comparison *comparison, struct xb_pairs *pairs,
                                     struct xb_error *error)
 {
-    enum xb_status status = xb_differences_find(comparison, pairs, error);
-    if (status == XB_OK)
-        status = add_pairs(comparison, pairs, error);
-    if (status == XB_OK)
-        status = xb_comparison_find_parameters(comparison, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_differences_find(comparison, pairs, error));
+    XB_TRY(add_pairs(comparison, pairs, error));
+    XB_TRY(xb_comparison_find_parameters(comparison, error));
     comparison->idle_gate = xb_gates_find_idle(comparison);
-    status = xb_judge_all(comparison, error);
-    if (status == XB_OK)
-        xb_judge_overall(comparison);
-    return status;
+    XB_TRY(xb_judge_all(comparison, error));
+    xb_judge_overall(comparison);
+    return XB_OK;
 }
 
 enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_record *candidate,
@@ -137,14 +130,10 @@ enum xb_status xb_compare(const struct xb_record *baseline, const struct xb_reco
     struct xb_pairs pairs = {0};
     *comparison = (struct xb_comparison){
         .version = XB_VERSION, .baseline = baseline, .candidate = candidate, .request = *request};
-    enum xb_status status = xb_gates_check(comparison, error);
-    if (status == XB_OK)
-        status = xb_thresholds_check(comparison, error);
-    if (status == XB_OK)
-        status = xb_pairs_make(comparison, &pairs, error);
-    if (status != XB_OK)
-        return status;
-    status = compare_pairs(comparison, &pairs, error);
+    XB_TRY(xb_gates_check(comparison, error));
+    XB_TRY(xb_thresholds_check(comparison, error));
+    XB_TRY(xb_pairs_make(comparison, &pairs, error));
+    enum xb_status status = compare_pairs(comparison, &pairs, error);
     xb_pairs_free(&pairs);
     if (status != XB_OK)
         xb_comparison_free(comparison);

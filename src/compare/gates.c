@@ -205,8 +205,7 @@ double xb_threshold_of(const struct xb_comparison_request *request,
 enum xb_status xb_thresholds_check(const struct xb_comparison *comparison, struct xb_error *error)
 {
     const struct xb_thresholds *asked = &comparison->request.thresholds;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < asked->count; i++)
-        status = xb_gate_check_words(comparison, &asked->items[i].cases, "--threshold", error);
-    return status;
+    for (size_t i = 0; i < asked->count; i++)
+        XB_TRY(xb_gate_check_words(comparison, &asked->items[i].cases, "--threshold", error));
+    return XB_OK;
 }

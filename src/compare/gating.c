@@ -159,9 +159,7 @@ enum xb_status xb_gate_check_words(const struct xb_comparison *comparison,
                                    const struct xb_gate *gate, const char *what,
                                    struct xb_error *error)
 {
-    enum xb_status status = check_mode(comparison, gate, what, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_mode(comparison, gate, what, error));
     if (gate->direction != NULL && !is_direction(gate->direction))
         return XB_FAIL(error, XB_ERR_USAGE, "%s: no direction is called \"%.60s\"", what,
                        gate->direction);
@@ -183,9 +181,7 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
     char have[512] = "";
     struct names names = {0};
     const struct xb_gate *gate = &comparison->request.gates.items[index];
-    enum xb_status status = check_mode(comparison, gate, "--gate", error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_mode(comparison, gate, "--gate", error));
     if (gate->least > 0 || gate->most < UINT64_MAX)
         snprintf(sizes, sizeof sizes, "%" PRIu64 " to %" PRIu64 " bytes", gate->least, gate->most);
     snprintf(text, sizeof text, "gate %zu (mode %.40s, direction %.20s, %s)", index + 1,
@@ -218,9 +214,7 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
 enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_error *error)
 {
     for (size_t i = 0; i < comparison->request.gates.count; i++) {
-        enum xb_status status = check_gate(comparison, i, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(check_gate(comparison, i, error));
     }
     return XB_OK;
 }

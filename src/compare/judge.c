@@ -145,10 +145,8 @@ static enum xb_status estimate_ratio(const struct xb_comparison *comparison,
                                      struct xb_compared *compared, struct xb_error *error)
 {
     struct xb_shift shift;
-    enum xb_status status = xb_shift_estimate(sides->first, sides->n, sides->second, sides->m,
-                                              comparison->request.alpha, &shift, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_shift_estimate(sides->first, sides->n, sides->second, sides->m,
+                             comparison->request.alpha, &shift, error));
     compared->has_ratio = true;
     compared->ratio = exp(shift.estimate);
     if (sides->n == 1 && sides->m == 1) {
@@ -185,12 +183,9 @@ static enum xb_status test_ratio(const struct sides *sides, struct xb_compared *
     bool more = compared->figure.more_is_better;
     double sign = more ? 1.0 : -1.0;
     double worse = 1.0 - sign * compared->threshold, better = 1.0 + sign * compared->threshold;
-    enum xb_status status = probability(sides, worse, more, &compared->p_regression, error);
-    if (status == XB_OK)
-        status = probability(sides, worse, !more, &compared->p_pass, error);
-    if (status == XB_OK)
-        status = probability(sides, better, !more, &compared->p_improved, error);
-    return status;
+    XB_TRY(probability(sides, worse, more, &compared->p_regression, error));
+    XB_TRY(probability(sides, worse, !more, &compared->p_pass, error));
+    return probability(sides, better, !more, &compared->p_improved, error);
 }
 
 /*
@@ -240,8 +235,6 @@ enum xb_status xb_judge_measure(const struct xb_comparison *comparison, const st
     take_logarithms(sides.first, sides.n);
     take_logarithms(sides.second, sides.m);
     note_stragglers(&sides, compared);
-    enum xb_status status = estimate_ratio(comparison, pair, &sides, compared, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(estimate_ratio(comparison, pair, &sides, compared, error));
     return test_ratio(&sides, compared, error);
 }

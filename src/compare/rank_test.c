@@ -162,9 +162,7 @@ enum xb_status xb_shift_estimate(const double *first, size_t n, const double *se
                                  double alpha, struct xb_shift *shift, struct xb_error *error)
 {
     size_t critical = 0;
-    enum xb_status status = xb_rank_critical(n, m, alpha, &critical, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_rank_critical(n, m, alpha, &critical, error));
     size_t pairs = n * m;
     assert(pairs > 0);
     double *differences = malloc(pairs * sizeof *differences);

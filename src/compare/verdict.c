@@ -106,11 +106,8 @@ enum xb_status xb_judge_all(struct xb_comparison *comparison, struct xb_error *e
     comparison->gating_count = tests;
     comparison->processes_needed =
         xb_rank_values_needed(tests > 0 ? tests : 1, comparison->request.alpha);
-    enum xb_status status = adjust(comparison, offsetof(struct xb_compared, p_regression), error);
-    if (status == XB_OK)
-        status = adjust(comparison, offsetof(struct xb_compared, p_improved), error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(adjust(comparison, offsetof(struct xb_compared, p_regression), error));
+    XB_TRY(adjust(comparison, offsetof(struct xb_compared, p_improved), error));
     for (size_t i = 0; i < comparison->case_count; i++) {
         struct xb_compared *compared = &comparison->cases[i];
         if (compared->basis == XB_BASIS_TEST)

@@ -187,9 +187,7 @@ static enum xb_status make_wheels(struct parser *parser, const char *word, struc
             continue;
         if (*count == BRACKETS)
             return fail_at(parser, at, "a name of more than 8 brackets");
-        enum xb_status status = make_wheel(parser, at, &wheels[*count]);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(make_wheel(parser, at, &wheels[*count]));
         at = wheels[(*count)++].close;
     }
     return XB_OK;
@@ -236,9 +234,7 @@ static enum xb_status expand_words(struct parser *parser)
 {
     const char *at = parser->whole + strspn(parser->whole, SEPARATORS);
     while (*at != '\0') {
-        enum xb_status status = expand_word(parser, at);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(expand_word(parser, at));
         /* A comma in brackets does not end the word. */
         for (bool inside = false; *at != '\0' && (inside || strchr(SEPARATORS, *at) == NULL); at++)
             inside = *at == '[' || (inside && *at != ']');
@@ -287,9 +283,7 @@ static enum xb_status expand_lines(char *text, size_t length, const char *path,
         char *next = line + strcspn(line, "\n");
         if (*next == '\n')
             *next++ = '\0';
-        enum xb_status status = expand_line(&parser, line, path, number);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(expand_line(&parser, line, path, number));
         line = next;
     }
     if (list->count == 0)

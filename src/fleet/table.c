@@ -144,10 +144,7 @@ static enum xb_status put_code(const struct xb_fleet_view *view, const struct to
     const char *list = "";
     size_t left_out = 0;
     char few[XB_FLEET_NAMES_SIZE];
-    enum xb_status status =
-        xb_hostlist_compress(told->names, told->count, arena, &list, &left_out, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_hostlist_compress(told->names, told->count, arena, &list, &left_out, error));
     xb_words_add(&words, "%s of %s node%s %s", COUNT(told->count), COUNT(all), plural(all),
                  told->count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
     if (together)

@@ -214,15 +214,11 @@ static enum xb_status prepare(struct command *command, struct xb_error *error)
     session->spacing = 1;
     session->attempts = (unsigned)xb_config_get(config, "attempts")->count;
     session->no_peers = xb_config_get(config, "no-peers")->flag;
-    enum xb_status status = xb_backend_check_name(session->backend_name, error);
-    if (status == XB_OK)
-        status = xb_node_check(error);
-    if (status == XB_OK)
-        status = xb_node_find(&command->node, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_backend_check_name(session->backend_name, error));
+    XB_TRY(xb_node_check(error));
+    XB_TRY(xb_node_find(&command->node, error));
     xb_host_facts_read(&command->host);
-    status = xb_start_at_read(config, session->deadline, &session->start_at, error);
+    enum xb_status status = xb_start_at_read(config, session->deadline, &session->start_at, error);
     return status != XB_OK ? status : read_limits(command, error);
 }
 
@@ -234,24 +230,21 @@ static enum xb_status open_outputs(struct command *command, struct xb_error *err
     const struct xb_json_place *json = &command->json_place;
     double deadline = command->session->deadline;
     xb_interrupt_catch(); /* A signal must leave no temporary file behind. */
-    enum xb_status status = xb_json_place_choose(config, &command->json_place, error);
-    if (status == XB_OK && json->path != NULL)
-        status = xb_cli_find_output(json->option, json->path, &command->json, error);
-    if (status == XB_OK)
-        status = xb_cli_find_output("--output", xb_config_get(config, "output")->text,
-                                    &command->output, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_json_place_choose(config, &command->json_place, error));
+    if (json->path != NULL)
+        XB_TRY(xb_cli_find_output(json->option, json->path, &command->json, error));
+    XB_TRY(xb_cli_find_output("--output", xb_config_get(config, "output")->text, &command->output,
+                              error));
     /* With JSON on standard output nothing else goes there. */
     command->only_json = command->json.is_stdout && command->output.is_stdout;
     const struct xb_cli_place places[] = {
         {.option = json->option, .output = &command->json},
         {.option = "--output", .output = command->only_json ? NULL : &command->output},
         {.option = "--limits", .input = xb_config_get(config, "limits")->text}};
-    status = xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error);
-    if (status == XB_OK && json->is_line)
+    XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error));
+    if (json->is_line)
         xb_output_unbuffer(&command->json);
-    return status;
+    return XB_OK;
 }
 
 /* ---- what came of it ---- */

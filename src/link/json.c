@@ -27,9 +27,7 @@ static enum xb_status write_as(FILE *stream, const struct xb_link_report *report
                                              .start = report->start};
     struct xb_record node;
     struct xb_json json;
-    enum xb_status status = xb_record_of_conditions(&conditions, &node, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_record_of_conditions(&conditions, &node, error));
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_document_put_schema(&json, "xferbench.link", 1);

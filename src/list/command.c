@@ -50,14 +50,12 @@ static enum xb_status look_at(struct xb_found_backend *found, struct xb_error *e
 static enum xb_status take_inventory(struct xb_inventory *inventory, struct xb_error *error)
 {
     memset(inventory, 0, sizeof *inventory);
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS;
-         i++) {
+    for (size_t i = 0; xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS; i++) {
         struct xb_found_backend *found = &inventory->backends[inventory->count++];
         found->entry = &xb_backends[i];
-        status = look_at(found, error);
+        XB_TRY(look_at(found, error));
     }
-    return status;
+    return XB_OK;
 }
 
 static void free_inventory(struct xb_inventory *inventory)
@@ -192,9 +190,7 @@ static enum xb_status print_list(const struct xb_inventory *inventory, struct xb
     struct xb_node node;
     struct xb_host_facts host;
     char text[XB_NODE_TEXT];
-    enum xb_status status = xb_node_find(&node, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_node_find(&node, error));
     xb_host_facts_read(&host);
     xb_lines_print(stdout, xb_terminal_columns(stdout), "Node %s",
                    xb_node_text(node.name, host.hostname, text));

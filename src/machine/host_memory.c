@@ -181,18 +181,15 @@ const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
 enum xb_status xb_host_memory_available(uint64_t *bytes, struct xb_error *error)
 {
     struct xb_memory_limit limit = {0};
-    enum xb_status status = xb_memory_limit_find("", &limit, error);
-    if (status == XB_OK)
-        *bytes = xb_memory_without_reserve(limit.bytes);
-    return status;
+    XB_TRY(xb_memory_limit_find("", &limit, error));
+    *bytes = xb_memory_without_reserve(limit.bytes);
+    return XB_OK;
 }
 
 enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct xb_error *error)
 {
     struct xb_memory_limit limit = {0};
-    enum xb_status status = xb_memory_limit_find(root, &limit, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_memory_limit_find(root, &limit, error));
     uint64_t available = xb_memory_without_reserve(limit.bytes);
     if (bytes <= available)
         return XB_OK;
@@ -267,11 +264,8 @@ static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struc
 enum xb_status xb_pages_map(uint64_t bytes, void **address, struct xb_error *error)
 {
     void *memory = NULL;
-    enum xb_status status = xb_host_memory_check(bytes, error);
-    if (status == XB_OK)
-        status = map(bytes, bytes, &memory, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_host_memory_check(bytes, error));
+    XB_TRY(map(bytes, bytes, &memory, error));
     xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);
     *address = memory;
     return XB_OK;
@@ -289,9 +283,7 @@ static enum xb_status map_aligned(uint64_t bytes, char **address, struct xb_erro
     /* Without slack, 0 bytes stay 0 bytes, which mmap refuses: the caller gets that error. */
     uint64_t slack = bytes > 0 ? HUGE_PAGE - page : 0;
     void *memory = NULL;
-    enum xb_status status = map(whole + slack, bytes, &memory, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(map(whole + slack, bytes, &memory, error));
     uint64_t head = (HUGE_PAGE - (uintptr_t)memory % HUGE_PAGE) % HUGE_PAGE;
     char *aligned = (char *)memory + head;
     if (head > 0)
@@ -306,11 +298,8 @@ static enum xb_status map_advised(uint64_t bytes, int advice, void **address,
                                   struct xb_error *error)
 {
     char *memory = NULL;
-    enum xb_status status = xb_host_memory_check(bytes, error);
-    if (status == XB_OK)
-        status = map_aligned(bytes, &memory, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_host_memory_check(bytes, error));
+    XB_TRY(map_aligned(bytes, &memory, error));
     /* A kernel without transparent huge pages returns EINVAL. Small pages will do then. */
     (void)madvise(memory, bytes, advice);
     xb_parallel_for(bytes, TOUCH_GRAIN, touch, memory);

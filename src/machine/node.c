@@ -129,9 +129,7 @@ static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind 
                                 const char *value, struct xb_error *error)
 {
     uint64_t rank = 0;
-    enum xb_status status = take_number(kind->rank, value, 0, XB_RANKS - 1, &rank, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(take_number(kind->rank, value, 0, XB_RANKS - 1, &rank, error));
     /* PMIx has no variable for the number of ranks. If srun uses PMIx, Slurm's own variables have
      * the same rank, and the number too. */
     const char *of_slurm = find_value(slurm.rank);
@@ -142,9 +140,7 @@ static enum xb_status take_rank(struct xb_launcher *launcher, const struct kind 
         const char *text = ranks[i] != NULL ? find_value(ranks[i]) : NULL;
         if (text == NULL)
             continue;
-        status = take_number(ranks[i], text, 1, XB_RANKS, &launcher->ranks, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(take_number(ranks[i], text, 1, XB_RANKS, &launcher->ranks, error));
         break; /* the first that is set counts */
     }
     if (launcher->ranks > 0 && rank >= launcher->ranks)

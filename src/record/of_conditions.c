@@ -79,12 +79,8 @@ static enum xb_status keep_place(struct xb_making *making, struct xb_error *erro
     struct xb_record *record = making->record;
     struct xb_node node;
     struct xb_launcher launcher;
-    enum xb_status status = xb_node_find(&node, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_launcher_find(&launcher, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_node_find(&node, error));
+    XB_TRY(xb_launcher_find(&launcher, error));
     record->host.node = xb_making_keep(making, node.name);
     record->host.node_named_by = node.named_by;
     record->launcher = (struct xb_record_launcher){.known = launcher.rank >= 0,

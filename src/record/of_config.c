@@ -88,10 +88,8 @@ enum xb_status xb_record_of_defaults(const struct xb_option *const *rows, struct
     char name[] = "run";
     char *argv[] = {name, NULL};
     struct xb_config config;
-    enum xb_status status = xb_config_parse(rows, 1, argv, &config, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_record_of_config(&config, record, error);
+    XB_TRY(xb_config_parse(rows, 1, argv, &config, error));
+    enum xb_status status = xb_record_of_config(&config, record, error);
     xb_config_free(&config);
     return status;
 }

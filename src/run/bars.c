@@ -494,10 +494,10 @@ static enum xb_status print_bars(struct overview *view, struct bar *bars, size_t
     add_columns(view, &group, title, table);
     for (size_t i = 0; i < shown; i++)
         add_row(view, &group, &bars[i], table);
-    enum xb_status status = print_table(view, table);
-    if (status == XB_OK && shown < count)
+    XB_TRY(print_table(view, table));
+    if (shown < count)
         fprintf(view->stream, "  and %zu slower: --columns all\n", count - shown);
-    return status;
+    return XB_OK;
 }
 
 /* ---- several sizes or devices beside each other ---- */
@@ -684,10 +684,10 @@ static enum xb_status print_sweep(struct overview *view, const struct grid *grid
             xb_table_bar(table, share_of(bar, whole[kind]));
         }
     }
-    enum xb_status status = print_table(view, table);
-    if (status == XB_OK && (lines < grid->axis.count || grid->axis.has_more))
+    XB_TRY(print_table(view, table));
+    if (lines < grid->axis.count || grid->axis.has_more)
         fputs("  other values: --columns all\n", view->stream);
-    return status;
+    return XB_OK;
 }
 
 /* All values of a method, against the largest of any method. */
@@ -818,12 +818,12 @@ static enum xb_status print_matrix(struct overview *view, const struct grid *gri
             lines += is_shown;
             more += !is_shown;
         }
-    enum xb_status status = print_table(view, table);
-    if (status == XB_OK && more > 0)
+    XB_TRY(print_table(view, table));
+    if (more > 0)
         fprintf(view->stream, "  and %zu more: --columns all\n", more);
-    if (status == XB_OK && axis->has_more)
+    if (axis->has_more)
         fputs("  other values: --columns all\n", view->stream);
-    return status;
+    return XB_OK;
 }
 
 /* One method, whatever its directions are. */
@@ -877,20 +877,19 @@ static int by_kind(const void *a, const void *b)
 /* Bars of what a parameter is swept in, or of the rest. */
 static enum xb_status print_view(struct overview *view)
 {
-    enum xb_status status = XB_OK;
     view->count = view->name_width = 0;
     take_bars(view);
     size_t devices = axis_of(view, view->bars, view->count, true).count;
     bool beside = number_methods(view) && axis_of(view, view->bars, view->count, false).count == 1;
     qsort(view->bars, view->count, sizeof(struct bar), beside ? by_kind : by_rate);
-    for (size_t i = 0, equal = 0; status == XB_OK && i < view->count; i += equal) {
+    for (size_t i = 0, equal = 0; i < view->count; i += equal) {
         equal = 1;
         while (i + equal < view->count &&
                (beside || by_device(&view->bars[i], &view->bars[i + equal]) == 0))
             equal++;
-        status = print_device(view, view->bars + i, equal, devices > 1, beside);
+        XB_TRY(print_device(view, view->bars + i, equal, devices > 1, beside));
     }
-    return status;
+    return XB_OK;
 }
 
 /* ---- sweeps over a parameter ---- */

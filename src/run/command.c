@@ -35,13 +35,9 @@ static enum xb_status check_request(const struct xb_config *config, struct xb_er
     static const char *const options[] = {"json", "json-lines", "csv", "trace"};
     struct xb_json_place json;
     const char *first = NULL; /* that has standard output, which is for one thing */
-    enum xb_status status = xb_plan_check(config, error);
-    if (status == XB_OK)
-        status = xb_node_check(error);
-    if (status == XB_OK)
-        status = xb_json_place_choose(config, &json, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_plan_check(config, error));
+    XB_TRY(xb_node_check(error));
+    XB_TRY(xb_json_place_choose(config, &json, error));
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         const struct xb_value *value = xb_config_get(config, options[i]);
         if (!value->is_set || strcmp(value->text, "-") != 0)
@@ -68,23 +64,19 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
     const struct xb_value *csv = xb_config_get(run->config, "csv");
     const struct xb_value *trace = xb_config_get(run->config, "trace");
     struct xb_json_place *json = &outputs->json_place;
-    enum xb_status status = xb_json_place_choose(run->config, json, error);
-    if (status == XB_OK && json->path != NULL)
-        status = xb_cli_find_output(json->option, json->path, &outputs->json, error);
-    if (status == XB_OK && csv->is_set)
-        status = xb_cli_find_output("--csv", csv->text, &outputs->csv, error);
-    if (status == XB_OK && trace->is_set)
-        status = xb_cli_find_output("--trace", trace->text, &outputs->trace, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_json_place_choose(run->config, json, error));
+    if (json->path != NULL)
+        XB_TRY(xb_cli_find_output(json->option, json->path, &outputs->json, error));
+    if (csv->is_set)
+        XB_TRY(xb_cli_find_output("--csv", csv->text, &outputs->csv, error));
+    if (trace->is_set)
+        XB_TRY(xb_cli_find_output("--trace", trace->text, &outputs->trace, error));
     const struct xb_cli_place places[] = {{.option = json->option, .output = &outputs->json},
                                           {.option = "--csv", .output = &outputs->csv},
                                           {.option = "--trace", .output = &outputs->trace}};
     outputs->on_stdout =
         outputs->json.is_stdout || outputs->csv.is_stdout || outputs->trace.is_stdout;
-    status = xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error));
     if (json->is_line)
         xb_output_unbuffer(&outputs->json);
     return xb_timelines_begin(&outputs->timelines, run, &outputs->trace, error);
@@ -172,15 +164,14 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
 /* Replaces the usual defaults by those of --quick and --latency. */
 static enum xb_status adapt_defaults(struct xb_config *config, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
     bool is_quick = xb_config_get(config, "quick")->flag;
     if (is_quick)
-        status = xb_config_default(config, "time-limit", "100ms", error);
-    if (status == XB_OK && is_quick)
-        status = xb_config_default(config, "size", "64M", error);
-    if (status == XB_OK && xb_config_get(config, "latency")->flag)
-        status = xb_config_default(config, "size", "4", error);
-    return status;
+        XB_TRY(xb_config_default(config, "time-limit", "100ms", error));
+    if (is_quick)
+        XB_TRY(xb_config_default(config, "size", "64M", error));
+    if (xb_config_get(config, "latency")->flag)
+        XB_TRY(xb_config_default(config, "size", "4", error));
+    return XB_OK;
 }
 
 /* Not before: waiting for other nodes tells nothing of how long a case takes. */

@@ -236,26 +236,20 @@ static enum xb_status find_files(const struct xb_run *run, struct files *files,
                                  struct xb_error *error)
 {
     struct xb_json_place json;
-    enum xb_status status = xb_json_place_choose(run->config, &json, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_json_place_choose(run->config, &json, error));
     const struct xb_cli_place places[] = {{.option = json.option, .output = &files->json},
                                           {.option = "--csv", .output = &files->csv},
                                           {.option = "--trace", .output = &files->trace},
                                           {.option = "--baseline-json", .output = &files->baseline},
                                           {.option = "--interleave"}};
     memcpy(files->places, places, sizeof places);
-    status = xb_processes_find_baseline(run->config, &files->program, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_processes_find_baseline(run->config, &files->program, error));
     files->places[OUTPUTS].input = files->program;
     for (size_t i = 0; i < OUTPUTS; i++) {
         const struct xb_value *value = xb_config_get(run->config, places[i].option + strlen("--"));
         if (!value->is_set)
             continue;
-        status = xb_cli_find_output(places[i].option, value->text, places[i].output, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_cli_find_output(places[i].option, value->text, places[i].output, error));
     }
     return xb_cli_check_places(files->places, OUTPUTS + 1, error);
 }

@@ -574,9 +574,7 @@ enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *recor
     const char *marks = "None is marked: the system does not say which node a device is close to.";
     if (!has_nodes(record))
         return XB_OK;
-    enum xb_status status = visit_all(record, &of_nodes, print_one, &printing, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(visit_all(record, &of_nodes, print_one, &printing, error));
     if (record->host.numa_nodes == 1)
         marks = "One cell a device: this machine has one NUMA node.";
     else if (any_device(record, true))
@@ -627,8 +625,8 @@ enum xb_status xb_matrix_each(const struct xb_record *record, xb_matrix_use *use
                               struct xb_error *error)
 {
     struct use own = {use, argument};
-    enum xb_status status = visit_all(record, &of_pairs, use_one, &own, error);
-    if (status == XB_OK && has_nodes(record))
-        status = visit_all(record, &of_nodes, use_one, &own, error);
-    return status;
+    XB_TRY(visit_all(record, &of_pairs, use_one, &own, error));
+    if (has_nodes(record))
+        XB_TRY(visit_all(record, &of_nodes, use_one, &own, error));
+    return XB_OK;
 }

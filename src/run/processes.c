@@ -290,21 +290,17 @@ static enum xb_status open_outputs(struct session *session, struct xb_error *err
         struct side *side = &session->sides[i];
         if (side->to.path == NULL)
             continue;
-        enum xb_status status =
-            xb_cli_find_output(side->to.option, side->to.path, &side->output, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_cli_find_output(side->to.option, side->to.path, &side->output, error));
     }
     const struct xb_cli_place places[] = {
         {.option = session->sides[CANDIDATE].to.option,
          .output = &session->sides[CANDIDATE].output},
         {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
         {.option = "--interleave", .input = session->sides[BASELINE].path}};
-    enum xb_status status =
-        xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error);
-    if (status == XB_OK && session->sides[CANDIDATE].to.is_line)
+    XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error));
+    if (session->sides[CANDIDATE].to.is_line)
         xb_output_unbuffer(&session->sides[CANDIDATE].output);
-    return status;
+    return XB_OK;
 }
 
 static enum xb_status prepare(struct session *session, struct xb_error *error)

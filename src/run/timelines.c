@@ -59,9 +59,7 @@ static enum xb_status end(struct xb_timelines *timelines, const struct xb_run *r
         status = xb_output_commit(timelines->output, error);
     if (status != XB_OK || timelines->drawn.stream == NULL)
         return status;
-    status = xb_memory_text_end(&timelines->drawn, "the timelines", error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_memory_text_end(&timelines->drawn, "the timelines", error));
     fwrite(timelines->drawn.text, 1, timelines->drawn.length, stdout);
     return xb_stream_finish(stdout, "the timelines", error);
 }

@@ -207,11 +207,9 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
                                       size_t length, struct xb_error *error)
 {
     struct xb_comparison_file file;
-    enum xb_status status = xb_comparison_parse(path, text, length, &file, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_comparison_parse(path, text, length, &file, error));
     size_t all = file.comparison.case_count;
-    status = keep_of_comparison(path, &file.comparison, &show->gates, error);
+    enum xb_status status = keep_of_comparison(path, &file.comparison, &show->gates, error);
     if (status == XB_OK && prints(show)) {
         say_kept(file.comparison.case_count, all);
         status = show->is_markdown
@@ -262,11 +260,8 @@ static enum xb_status show_file(struct show *show, const char *path, struct xb_e
 {
     char *text = NULL;
     size_t length = 0;
-    enum xb_status status =
-        xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, true, &text, &length, error);
-    if (status != XB_OK)
-        return status;
-    status = show_text(show, path, text, length, error);
+    XB_TRY(xb_file_text_read(path, XB_RECORD_LARGEST_BYTES, true, &text, &length, error));
+    enum xb_status status = show_text(show, path, text, length, error);
     free(text);
     return status;
 }

@@ -336,9 +336,7 @@ enum xb_status xb_chrome_end(struct xb_chrome *chrome, const struct xb_run *run,
     xb_json_put_number(&json, "clock_error_us", clock_error_us);
     xb_fields_put(&json, cases_fields, chrome);
     xb_json_close(&json);
-    enum xb_status status = xb_json_finish_part(&json, chrome->stream, WHAT, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_json_finish_part(&json, chrome->stream, WHAT, error));
     fputs("}\n", chrome->stream);
     return xb_stream_finish(chrome->stream, WHAT, error);
 }

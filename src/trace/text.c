@@ -132,9 +132,9 @@ static enum xb_status add_track(struct picture *picture, size_t track, struct xb
     struct row *row;
     uint64_t item = 0;
     double covered = -INFINITY;
-    enum xb_status status = add_row(picture, &row, error);
-    if (status != XB_OK || row == NULL)
-        return status;
+    XB_TRY(add_row(picture, &row, error));
+    if (row == NULL)
+        return XB_OK;
     xb_track_name(timeline, track, row->label, sizeof row->label);
     row->is_thread = timeline->tracks[track].kind == XB_TRACK_THREAD;
     row->busy = track_busy(timeline, track) / timeline->seconds;
@@ -184,9 +184,9 @@ static enum xb_status add_stage(struct picture *picture, const struct xb_stage *
     const struct xb_timeline *timeline = picture->timeline;
     struct xb_shares shares;
     struct row *row;
-    enum xb_status status = add_row(picture, &row, error);
-    if (status != XB_OK || row == NULL)
-        return status;
+    XB_TRY(add_row(picture, &row, error));
+    if (row == NULL)
+        return XB_OK;
     snprintf(row->label, sizeof row->label, "%s (%s)", stage->name, engines[stage->engine]);
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct xb_timeline_span *span = &timeline->spans[i];
@@ -196,10 +196,9 @@ static enum xb_status add_stage(struct picture *picture, const struct xb_stage *
     }
     join_items(row);
     qsort(row->cells, row->count, sizeof *row->cells, order_cells);
-    status = xb_stage_shares(stage, timeline, &shares, error);
-    if (status == XB_OK)
-        row->busy = shares.busy;
-    return status;
+    XB_TRY(xb_stage_shares(stage, timeline, &shares, error));
+    row->busy = shares.busy;
+    return XB_OK;
 }
 
 static enum xb_status make_rows(struct picture *picture, struct xb_error *error)
