@@ -84,9 +84,7 @@ static enum xb_status check_backend(const struct xb_backend_entry *entry, struct
 enum xb_status xb_registry_check(const struct xb_backend_entry *backends, struct xb_error *error)
 {
     for (size_t i = 0; backends[i].name != NULL; i++) {
-        enum xb_status status = check_backend(&backends[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(check_backend(&backends[i], error));
         for (size_t before = 0; before < i; before++)
             if (strcmp(backends[before].name, backends[i].name) == 0)
                 return XB_FAIL(error, XB_ERR_INTERNAL, "two backends are called %s",

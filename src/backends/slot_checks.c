@@ -30,9 +30,7 @@ static enum xb_status check_both_ranges(const struct xb_buffer *target, uint64_t
                                         const struct xb_buffer *source, uint64_t source_offset,
                                         uint64_t bytes, struct xb_error *error)
 {
-    enum xb_status status = check_range(target, target_offset, bytes, "target", error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_range(target, target_offset, bytes, "target", error));
     return check_range(source, source_offset, bytes, "source", error);
 }
 
@@ -122,12 +120,9 @@ enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct x
                                     uint64_t target_offset, const struct xb_buffer *source,
                                     uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
-    enum xb_status status = check_in_any_reach(queue, target, error);
-    if (status == XB_OK)
-        status = check_in_any_reach(queue, source, error);
-    if (status != XB_OK)
-        return status;
-    status = check_offset(target_offset, error);
+    XB_TRY(check_in_any_reach(queue, target, error));
+    XB_TRY(check_in_any_reach(queue, source, error));
+    enum xb_status status = check_offset(target_offset, error);
     if (status == XB_OK)
         status = check_offset(source_offset, error);
     return status != XB_OK
@@ -141,9 +136,7 @@ enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset,
     if (buffer->memory != XB_MEMORY_DEVICE)
         return XB_FAIL(error, XB_ERR_USAGE, "computing goes on in device memory, not in %s memory",
                        xb_memory_name(buffer->memory));
-    enum xb_status status = check_offset(offset, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_offset(offset, error));
     return check_range(buffer, offset, bytes, "buffer", error);
 }
 
@@ -158,11 +151,8 @@ enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buf
             return XB_FAIL(error, XB_ERR_USAGE,
                            "a digest is made of device memory and written to it, not %s memory",
                            xb_memory_name(ends[i]->memory));
-        enum xb_status status = check_in_reach(queue, ends[i], error);
-        if (status == XB_OK)
-            status = check_offset(offsets[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(check_in_reach(queue, ends[i], error));
+        XB_TRY(check_offset(offsets[i], error));
     }
     enum xb_status status = check_range(buffer, offset, bytes, "buffer", error);
     if (status == XB_OK)
@@ -189,9 +179,7 @@ enum xb_status xb_chain_check(const struct xb_queue *queue, const struct xb_buff
     if (buffer->memory != XB_MEMORY_DEVICE && buffer->memory != XB_MEMORY_MAPPED)
         return XB_FAIL(error, XB_ERR_USAGE, "a chain lies in device or mapped memory, not in %s",
                        xb_memory_name(buffer->memory));
-    enum xb_status status = check_in_reach(queue, buffer, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_in_reach(queue, buffer, error));
     if (bytes < XB_CHAIN_LINE)
         return XB_FAIL(error, XB_ERR_USAGE, "a chain needs a line of %llu bytes, not %llu",
                        XB_CHAIN_LINE, (unsigned long long)bytes);
@@ -204,11 +192,8 @@ enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buff
     if (cursor->memory != XB_MEMORY_DEVICE)
         return XB_FAIL(error, XB_ERR_USAGE, "a cursor lies in device memory, not in %s memory",
                        xb_memory_name(cursor->memory));
-    enum xb_status status = check_in_reach(queue, cursor, error);
-    if (status == XB_OK)
-        status = check_range(cursor, 0, 8, "cursor", error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_in_reach(queue, cursor, error));
+    XB_TRY(check_range(cursor, 0, 8, "cursor", error));
     /* Another device's memory: whether access to it is open, only the runtime knows. */
     if (chain->memory == XB_MEMORY_DEVICE && chain->device != queue->device)
         return check_range(chain, 0, XB_CHAIN_LINE, "chain", error);
@@ -268,13 +253,9 @@ enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_b
     if (count == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "a list of pieces has none");
     for (size_t i = 0; i < count; i++) {
-        enum xb_status status = check_piece(target, source, &pieces[i], error);
-        if (status == XB_OK)
-            status = check_room(target, bytes, pieces[i].bytes, "target", error);
-        if (status == XB_OK)
-            status = check_room(source, bytes, pieces[i].bytes, "source", error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(check_piece(target, source, &pieces[i], error));
+        XB_TRY(check_room(target, bytes, pieces[i].bytes, "target", error));
+        XB_TRY(check_room(source, bytes, pieces[i].bytes, "source", error));
         bytes += pieces[i].bytes;
     }
     return XB_OK;
@@ -321,9 +302,7 @@ static enum xb_status find_span(const struct xb_rows *rows, uint64_t bytes, uint
         return XB_FAIL(error, XB_ERR_USAGE,
                        "the %s's rows of %llu bytes begin every %llu bytes: they overlap", what,
                        (unsigned long long)bytes, (unsigned long long)rows->pitch);
-    enum xb_status status = check_range(rows->buffer, rows->offset, bytes, what, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_range(rows->buffer, rows->offset, bytes, what, error));
     *span = 0;
     if (bytes == 0 || count == 0)
         return XB_OK;
@@ -399,9 +378,9 @@ enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_dec
 {
     if ((unsigned)decoding->format >= XB_FORMATS)
         return XB_FAIL(error, XB_ERR_USAGE, "there is no format %u", (unsigned)decoding->format);
-    enum xb_status status = check_decoding_ranges(queue, decoding, error);
-    if (status != XB_OK || !xb_format_is_lossy(decoding->format))
-        return status;
+    XB_TRY(check_decoding_ranges(queue, decoding, error));
+    if (!xb_format_is_lossy(decoding->format))
+        return XB_OK;
     if (decoding->bytes % 4 != 0)
         return XB_FAIL(error, XB_ERR_USAGE, "%llu bytes are no whole float32 values",
                        (unsigned long long)decoding->bytes);

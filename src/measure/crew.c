@@ -193,9 +193,7 @@ void xb_crew_end(struct xb_crew *crew)
 enum xb_status xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
                            struct xb_error *error)
 {
-    enum xb_status status = xb_crew_begin(crew, job, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_crew_begin(crew, job, error));
     xb_crew_allow(crew, job->count);
     for (uint64_t item = 0; item < job->count; item++)
         xb_crew_wait(crew, item);

@@ -81,11 +81,8 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
     for (size_t i = 0; i < run->device_count; i++)
         if (run->devices[i].info.index == index)
             return XB_OK;
-    enum xb_status status = describe_device(run, index, &device->info, error);
-    if (status == XB_OK)
-        status = xb_registry_check_device(run->backend, &device->info, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(describe_device(run, index, &device->info, error));
+    XB_TRY(xb_registry_check_device(run->backend, &device->info, error));
     /* This holds until a case needs the device. */
     device->binding = (struct xb_binding){.node = -1, .note_is_normal = true};
     snprintf(device->binding.note, sizeof device->binding.note, "no case has used the device");
@@ -98,9 +95,7 @@ static enum xb_status choose_named(const struct xb_run *run, const struct xb_val
 {
     for (size_t i = 0; i < value->word_count; i++) {
         unsigned index = 0;
-        enum xb_status status = find_device(run, "device", value->words[i], &index, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(find_device(run, "device", value->words[i], &index, error));
         for (size_t k = 0; k < choice->device_count; k++)
             if (choice->devices[k] == index)
                 return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
@@ -136,11 +131,8 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
                        "--pairs: \"%.40s\" is not a pair; write source:destination, such as 0:1",
                        word);
     snprintf(first, sizeof first, "%.*s", (int)(colon - word), word);
-    enum xb_status status = find_device(run, "pairs", first, &from, error);
-    if (status == XB_OK)
-        status = find_device(run, "pairs", colon + 1, &to, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(find_device(run, "pairs", first, &from, error));
+    XB_TRY(find_device(run, "pairs", colon + 1, &to, error));
     if (from == to)
         return XB_FAIL(error, XB_ERR_USAGE, "--pairs: %u:%u is one device, not two", from, to);
     for (size_t i = 0; i < choice->pair_count; i++)
@@ -156,25 +148,22 @@ static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_ch
     const struct xb_value *named = xb_config_get(run->config, "pairs");
     if (!named->is_set)
         pair_all(run, xb_config_get(run->config, "device")->given, choice);
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < named->word_count; i++)
-        status = read_pair(run, named->words[i], choice, error);
-    return status;
+    for (size_t i = 0; i < named->word_count; i++)
+        XB_TRY(read_pair(run, named->words[i], choice, error));
+    return XB_OK;
 }
 
 /* Makes every device that takes part one of the run's. */
 static enum xb_status add_devices(struct xb_run *run, const struct xb_device_choice *choice,
                                   bool one_by_one, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && one_by_one && i < choice->device_count; i++)
-        status = add_device(run, choice->devices[i], error);
-    for (size_t i = 0; status == XB_OK && i < choice->pair_count; i++) {
-        status = add_device(run, choice->pairs[i].from, error);
-        if (status == XB_OK)
-            status = add_device(run, choice->pairs[i].to, error);
+    for (size_t i = 0; one_by_one && i < choice->device_count; i++)
+        XB_TRY(add_device(run, choice->devices[i], error));
+    for (size_t i = 0; i < choice->pair_count; i++) {
+        XB_TRY(add_device(run, choice->pairs[i].from, error));
+        XB_TRY(add_device(run, choice->pairs[i].to, error));
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, bool pairs,

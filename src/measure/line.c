@@ -14,16 +14,13 @@ static enum xb_status open_host(struct xb_mode_context *context, struct xb_line 
                                 struct xb_error *error)
 {
     const struct xb_backend *backend = context->device->backend;
-    enum xb_status status =
-        xb_workspace_crew(context->workspace, line->plan.threads, &line->crew, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_workspace_crew(context->workspace, line->plan.threads, &line->crew, error));
     line->freed = calloc(line->plan.slots, sizeof(struct xb_event *));
     if (line->freed == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", line->plan.slots);
-    for (unsigned i = 0; status == XB_OK && i < line->plan.slots; i++)
-        status = backend->event_open(context->device, &line->freed[i], error);
-    return status;
+    for (unsigned i = 0; i < line->plan.slots; i++)
+        XB_TRY(backend->event_open(context->device, &line->freed[i], error));
+    return XB_OK;
 }
 
 enum xb_status xb_line_open(struct xb_mode_context *context, const struct xb_line_plan *plan,

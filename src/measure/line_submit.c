@@ -165,10 +165,9 @@ static void wait_for_queues(const struct xb_mode_context *context)
 
 static enum xb_status run_device(struct course *course, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < course->items; i++)
-        status = enqueue(course, i, error);
-    return status;
+    for (uint64_t i = 0; i < course->items; i++)
+        XB_TRY(enqueue(course, i, error));
+    return XB_OK;
 }
 
 /* ---- the host ---- */
@@ -263,9 +262,7 @@ static enum xb_status wait_for_slot(const struct course *course, struct xb_error
 static enum xb_status allow(struct course *course, uint64_t until, struct xb_error *error)
 {
     while (course->allowed < until && course->allowed < course->items) {
-        enum xb_status status = wait_for_slot(course, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(wait_for_slot(course, error));
         course->allowed++;
         xb_crew_allow(course->line->crew, course->allowed * course->line->plan.pieces);
     }
@@ -312,10 +309,8 @@ static enum xb_status run_host(struct course *course, struct xb_error *error)
         .work = take_turn, .argument = course, .count = course->items * line->plan.pieces};
     if (course->context->recorder != NULL)
         record_begin(course);
-    enum xb_status status = xb_crew_begin(line->crew, &job, error);
-    if (status != XB_OK)
-        return status;
-    status = feed(course, error);
+    XB_TRY(xb_crew_begin(line->crew, &job, error));
+    enum xb_status status = feed(course, error);
     if (status != XB_OK)
         keep(course, error);
     xb_crew_end(line->crew);

@@ -115,10 +115,7 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
     struct xb_result *whole = measurement->result;
     for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_lane *lane = &measurement->lanes[i];
-        enum xb_status status =
-            lane->context.test->mode->verify(&lane->context, lane->result, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(lane->context.test->mode->verify(&lane->context, lane->result, error));
         if (lane->result == whole)
             continue;
         if (lane->result->row.verified != XB_VERIFIED_TRUE)
@@ -135,16 +132,12 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
 static enum xb_status describe_all(const struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_result *whole = measurement->result;
-    enum xb_status status = describe_bandwidth(whole, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(describe_bandwidth(whole, error));
     for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_result *result = measurement->lanes[i].result;
         if (result == whole)
             continue;
-        status = describe_bandwidth(result, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(describe_bandwidth(result, error));
         compare_with_alone(measurement->run, result);
     }
     return XB_OK;
@@ -216,18 +209,12 @@ static enum xb_status check_lane(const struct xb_lane *lane, struct xb_error *er
     const struct xb_case *test = context->test;
     if (test->latency && test->direction == XB_BIDIR)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, XB_MEASURE_NO_LATENCY);
-    enum xb_status status = xb_measure_check_capabilities(test, &context->device->info, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_measure_check_capabilities(test, &context->device->info, error));
     if (context->peer_device != NULL) {
-        status = xb_measure_check_capabilities(test, &context->peer_device->info, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_measure_check_capabilities(test, &context->peer_device->info, error));
     }
     if (test->mode->check_variant != NULL) {
-        status = test->mode->check_variant(test, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(test->mode->check_variant(test, error));
     }
     return test->mode->check != NULL ? test->mode->check(context, error) : XB_OK;
 }
@@ -244,15 +231,13 @@ static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane 
     else
         *context = lane->made;
     xb_workspace_place(context->workspace, measurement->placement);
-    enum xb_status status = xb_residence_bind(measurement, lane, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_residence_bind(measurement, lane, error));
     context->state = calloc(1, mode->state_bytes + 1);
     if (context->state == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the state of a mode");
     context->bytes_moved = context->test->bytes;
     double begin = xb_clock_now();
-    status = mode->setup(context, error);
+    enum xb_status status = mode->setup(context, error);
     lane->setup_seconds += xb_clock_now() - begin;
     if (!xb_mode_declares(mode, &xb_figure_setup_time)) /* else it takes samples of its own */
         xb_result_compute(lane->result, &xb_figure_setup_time, lane->setup_seconds);
@@ -308,9 +293,7 @@ static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *beg
     struct xb_result *whole = measurement->result;
     while (*begun < measurement->lane_count) {
         struct xb_lane *lane = &measurement->lanes[(*begun)++];
-        enum xb_status status = set_up(measurement, lane, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(set_up(measurement, lane, error));
         if (lane->result != whole && measurement->placement == 0)
             whole->bytes_moved += lane->result->bytes_moved;
     }
@@ -330,19 +313,15 @@ static enum xb_status set_up_and_measure(struct xb_measurement *measurement, siz
 {
     const struct xb_result *whole = measurement->result;
     for (size_t i = 0; i < measurement->lane_count; i++) {
-        enum xb_status status = check_lane(&measurement->lanes[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(check_lane(&measurement->lanes[i], error));
     }
     for (;; measurement->placement++) {
-        enum xb_status status = set_up_all(measurement, begun, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(set_up_all(measurement, begun, error));
         if (measurement->placement == 0)
             xb_placements_open(measurement);
-        status = measure_placement(measurement, error);
-        if (status != XB_OK || whole->times.count == 0)
-            return status;
+        XB_TRY(measure_placement(measurement, error));
+        if (whole->times.count == 0)
+            return XB_OK;
         if (whole->stop_reason != XB_STOP_NOT_YET || whole->row.verified != XB_VERIFIED_TRUE)
             return conclude(measurement, error);
         take_down_all(measurement, begun);

@@ -132,27 +132,23 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
                       "variant option",
                       mode->name);
     unsigned stages = 0;
-    enum xb_status status = check_figures(mode, error);
-    if (status == XB_OK)
-        status = check_stages(mode, &stages, error);
-    if (status == XB_OK)
-        status = check_references(mode, stages, error);
-    if (status == XB_OK)
-        status = check_reading(mode, error);
-    if (status == XB_OK && (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
-                            mode->submit == NULL || mode->verify == NULL))
+    XB_TRY(check_figures(mode, error));
+    XB_TRY(check_stages(mode, &stages, error));
+    XB_TRY(check_references(mode, stages, error));
+    XB_TRY(check_reading(mode, error));
+    if (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
+        mode->submit == NULL || mode->verify == NULL)
         return REFUSE("mode %s lacks one of its mandatory hooks", mode->name);
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_modes_check(const struct xb_mode *const *modes, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && modes[i] != NULL; i++) {
-        status = check_mode(modes[i], error);
-        for (size_t before = 0; status == XB_OK && before < i; before++)
+    for (size_t i = 0; modes[i] != NULL; i++) {
+        XB_TRY(check_mode(modes[i], error));
+        for (size_t before = 0; before < i; before++)
             if (strcmp(modes[before]->name, modes[i]->name) == 0)
-                status = REFUSE("two modes are called %s", modes[i]->name);
+                XB_TRY(REFUSE("two modes are called %s", modes[i]->name));
     }
-    return status;
+    return XB_OK;
 }

@@ -38,9 +38,7 @@ enum xb_status xb_mode_choose(const struct xb_config *config, struct xb_mode_cho
 {
     const struct xb_value *value = xb_config_get(config, "mode");
     const size_t capacity = sizeof choice->modes / sizeof choice->modes[0];
-    enum xb_status status = xb_choice_refuse_all_beside_others(value, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_choice_refuse_all_beside_others(value, error));
     choice->count = 0;
     if (value->word_count == 1 && strcmp(value->words[0], "all") == 0) {
         bool latency = xb_config_get(config, "latency")->flag;
@@ -173,13 +171,12 @@ static enum xb_status refuse_idle_options(const struct xb_config *config,
                                           const struct xb_mode_choice *choice,
                                           struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < config->count; i++) {
+    for (size_t i = 0; i < config->count; i++) {
         const struct xb_value *value = &config->values[i];
         if (value->given && is_of_a_mode(value->option))
-            status = refuse_if_idle(config, choice, value->option, error);
+            XB_TRY(refuse_if_idle(config, choice, value->option, error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* Refuses a direction that a mode named by the user has not, because that mode would be left out in

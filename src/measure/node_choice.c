@@ -81,18 +81,15 @@ enum xb_status xb_node_choose(const struct xb_config *config, const struct xb_mo
     if (xb_is_left_out("hwloc"))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa needs hwloc, which is not in this build; leave it out");
-    enum xb_status status = check_words(config, value, modes, error);
-    if (status == XB_OK)
-        status = xb_topology_open(&topology, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_words(config, value, modes, error));
+    XB_TRY(xb_topology_open(&topology, error));
     const struct xb_node_choice all = all_nodes(topology);
     xb_topology_close(topology);
     if (strcmp(value->words[0], "all") == 0) {
         *choice = all;
         return XB_OK;
     }
-    for (size_t i = 0; status == XB_OK && i < value->word_count; i++)
-        status = add_node(&all, value->words[i], choice, error);
-    return status;
+    for (size_t i = 0; i < value->word_count; i++)
+        XB_TRY(add_node(&all, value->words[i], choice, error));
+    return XB_OK;
 }

@@ -85,10 +85,7 @@ enum xb_status xb_placements_compare(struct xb_result *result, struct xb_error *
     const double *times = result->times.values;
     for (size_t i = 0; i < result->placement_count; times += result->placement_samples[i], i++) {
         struct xb_statistics of_placement;
-        enum xb_status status =
-            xb_statistics_compute(times, result->placement_samples[i], &of_placement, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_statistics_compute(times, result->placement_samples[i], &of_placement, error));
         double rate = (double)result->bytes_moved / of_placement.median;
         most = i == 0 || rate > most ? rate : most;
         least = i == 0 || rate < least ? rate : least;

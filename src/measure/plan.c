@@ -83,11 +83,10 @@ static enum xb_status check_options(const struct xb_config *config, const struct
                         .directions = xb_mode_directions(config, mode)};
     if (mode->check_options == NULL)
         return XB_OK;
-    enum xb_status status = XB_OK;
-    while (status == XB_OK && next_case(&walk))
+    while (next_case(&walk))
         if (mode->needs(&walk.test, config).host_bytes <= available)
-            status = mode->check_options(&walk.test, config, error);
-    return status;
+            XB_TRY(mode->check_options(&walk.test, config, error));
+    return XB_OK;
 }
 
 /* Does so for all modes but those of pairs: whether there are pairs is not known yet, and without
@@ -97,11 +96,11 @@ static enum xb_status check_single_modes(const struct xb_config *config,
                                          struct xb_error *error)
 {
     uint64_t available = 0;
-    enum xb_status status = xb_host_memory_available(&available, error);
-    for (size_t m = 0; status == XB_OK && m < choice->count; m++)
+    XB_TRY(xb_host_memory_available(&available, error));
+    for (size_t m = 0; m < choice->count; m++)
         if (!choice->modes[m]->pairs)
-            status = check_options(config, choice->modes[m], available, error);
-    return status;
+            XB_TRY(check_options(config, choice->modes[m], available, error));
+    return XB_OK;
 }
 
 enum xb_status xb_planning_add_case(struct xb_planning *plan, struct xb_case test,
@@ -149,10 +148,9 @@ enum xb_status xb_planning_add_mode(struct xb_planning *plan, struct xb_case tes
                                     struct xb_error *error)
 {
     struct walk walk = {.config = plan->run->config, .test = test, .directions = directions};
-    enum xb_status status = XB_OK;
-    while (status == XB_OK && next_case(&walk))
-        status = add(plan, walk.test, error);
-    return status;
+    while (next_case(&walk))
+        XB_TRY(add(plan, walk.test, error));
+    return XB_OK;
 }
 
 /* The same for each NUMA node that is named. Cases that use no host memory come once, and first. */
@@ -177,14 +175,13 @@ static enum xb_status add_modes(struct xb_planning *plan, unsigned device,
                                                        const struct xb_mode *mode),
                                 xb_planning_add *add, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (size_t m = 0; status == XB_OK && m < plan->modes.count; m++) {
+    for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
         const struct xb_case test = {.mode = mode, .device = device, .peer = XB_NO_PEER};
         if (!mode->pairs)
-            status = add_on_nodes(plan, test, directions(plan->run->config, mode), add, error);
+            XB_TRY(add_on_nodes(plan, test, directions(plan->run->config, mode), add, error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* ---- memory ---- */
@@ -299,18 +296,15 @@ static enum xb_status add_cases(struct xb_planning *plan, struct xb_error *error
 static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
-    enum xb_status status = choose(run->config, &plan->modes, &plan->nodes, error);
-    if (status == XB_OK)
-        status = xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),
-                                  &plan->choice, error);
-    if (status == XB_OK)
-        status = add_cases(plan, error);
-    if (status == XB_OK)
-        status = check_memory(run, error);
-    for (size_t m = 0; status == XB_OK && plan->choice.pair_count > 0 && m < plan->modes.count; m++)
+    XB_TRY(choose(run->config, &plan->modes, &plan->nodes, error));
+    XB_TRY(xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),
+                            &plan->choice, error));
+    XB_TRY(add_cases(plan, error));
+    XB_TRY(check_memory(run, error));
+    for (size_t m = 0; plan->choice.pair_count > 0 && m < plan->modes.count; m++)
         if (plan->modes.modes[m]->pairs)
-            status = check_options(run->config, plan->modes.modes[m], UINT64_MAX, error);
-    return status;
+            XB_TRY(check_options(run->config, plan->modes.modes[m], UINT64_MAX, error));
+    return XB_OK;
 }
 
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)

@@ -35,13 +35,12 @@ static enum xb_status add_pairs_of(struct xb_planning *plan, const struct xb_mod
     struct xb_case test = {.mode = mode, .device = plan->choice.devices[0], .peer = XB_NO_PEER};
     if (plan->choice.pair_count == 0)
         return xb_planning_add_mode(plan, test, directions, add_no_pair, error);
-    enum xb_status status = XB_OK;
-    for (size_t p = 0; status == XB_OK && p < plan->choice.pair_count; p++) {
+    for (size_t p = 0; p < plan->choice.pair_count; p++) {
         test.device = plan->choice.pairs[p].from;
         test.peer = (int)plan->choice.pairs[p].to;
-        status = xb_planning_add_mode(plan, test, directions, add_one, error);
+        XB_TRY(xb_planning_add_mode(plan, test, directions, add_one, error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* ---- pairs at the same time ---- */
@@ -133,13 +132,12 @@ static enum xb_status add_groups_of(struct xb_planning *plan, const struct xb_mo
 
 enum xb_status xb_planning_add_pairs(struct xb_planning *plan, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (size_t m = 0; status == XB_OK && m < plan->modes.count; m++) {
+    for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
         if (mode->pairs)
-            status = add_pairs_of(plan, mode, error);
-        if (status == XB_OK && mode->pairs && plan->choice.pair_count > 0)
-            status = add_groups_of(plan, mode, error);
+            XB_TRY(add_pairs_of(plan, mode, error));
+        if (mode->pairs && plan->choice.pair_count > 0)
+            XB_TRY(add_groups_of(plan, mode, error));
     }
-    return status;
+    return XB_OK;
 }

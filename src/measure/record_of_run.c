@@ -275,9 +275,7 @@ enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *reco
                                              .topology = run->topology,
                                              .start = &run->start};
     struct xb_making making = {.record = record};
-    enum xb_status status = xb_record_of_conditions(&conditions, record, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_record_of_conditions(&conditions, record, error));
     keep_process(&making, run);
     keep_cases(&making, run);
     if (!making.failed && xb_record_make_index(record) && xb_record_make_facts(record))

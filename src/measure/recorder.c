@@ -168,10 +168,7 @@ static enum xb_status align_all(struct xb_recorder *recorder, bool is_after, str
 {
     for (size_t i = 0; i < recorder->device_count; i++) {
         struct xb_recorded_device *device = &recorder->devices[i];
-        enum xb_status status =
-            xb_recorder_align(device, is_after ? &device->after : &device->before, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_recorder_align(device, is_after ? &device->after : &device->before, error));
     }
     return XB_OK;
 }
@@ -327,9 +324,7 @@ static enum xb_status make_timeline(struct xb_recorder *recorder, struct xb_time
                                     struct xb_error *error)
 {
     size_t spans = recorder->call_count + recorder->operation_count;
-    enum xb_status status = xb_recorder_resolve(recorder, &timeline->clock_error, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_recorder_resolve(recorder, &timeline->clock_error, error));
     timeline->seconds = recorder->end - recorder->begin;
     timeline->workers = recorder->workers;
     timeline->left_out = recorder->left_out;

@@ -24,12 +24,9 @@
 static enum xb_status open_base(struct xb_recorded_device *device, struct xb_error *error)
 {
     const struct xb_backend *real = device->real;
-    enum xb_status status = real->event_open(device->device, &device->probe, error);
-    if (status == XB_OK)
-        status = real->event_open(device->device, &device->base, error);
-    if (status == XB_OK)
-        status = real->event_record(device->base, device->queue, error);
-    return status;
+    XB_TRY(real->event_open(device->device, &device->probe, error));
+    XB_TRY(real->event_open(device->device, &device->base, error));
+    return real->event_record(device->base, device->queue, error);
 }
 
 static enum xb_status look(const struct xb_recorded_device *device, struct xb_alignment *seen,
@@ -51,16 +48,16 @@ static enum xb_status look(const struct xb_recorded_device *device, struct xb_al
 enum xb_status xb_recorder_align(struct xb_recorded_device *device, struct xb_alignment *alignment,
                                  struct xb_error *error)
 {
-    enum xb_status status = device->base == NULL ? open_base(device, error) : XB_OK;
-    if (status == XB_OK)
-        status = device->real->queue_wait(device->queue, error);
-    for (size_t i = 0; status == XB_OK && i < LOOKS; i++) {
+    if (device->base == NULL)
+        XB_TRY(open_base(device, error));
+    XB_TRY(device->real->queue_wait(device->queue, error));
+    for (size_t i = 0; i < LOOKS; i++) {
         struct xb_alignment seen;
-        status = look(device, &seen, error);
-        if (status == XB_OK && (i == 0 || seen.half < alignment->half))
+        XB_TRY(look(device, &seen, error));
+        if (i == 0 || seen.half < alignment->half)
             *alignment = seen;
     }
-    return status;
+    return XB_OK;
 }
 
 /* Both looks bound what the clocks may have drifted apart between them. Returns the error. */
@@ -88,11 +85,8 @@ static enum xb_status read_times(const struct xb_backend *real, struct course *c
     struct xb_timeline_span *span = &operation->span;
     double since = 0;
     double took = 0;
-    enum xb_status status = real->event_elapsed(course->base, operation->start, &since, error);
-    if (status == XB_OK)
-        status = real->event_elapsed(operation->start, operation->stop, &took, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(real->event_elapsed(course->base, operation->start, &since, error));
+    XB_TRY(real->event_elapsed(operation->start, operation->stop, &took, error));
     double begin = course->base_time + since;
     if ((course->has_end && begin < course->end - NOISE_S) || took < -NOISE_S)
         return XB_FAIL(error, XB_ERR_RUNTIME,
@@ -117,9 +111,7 @@ static enum xb_status read_queue(struct xb_recorder *recorder, size_t queue, str
         struct xb_recorded_operation *operation = &recorder->operations[i];
         if (operation->queue != queue)
             continue;
-        enum xb_status status = read_times(device->real, &course, operation, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(read_times(device->real, &course, operation, error));
     }
     return XB_OK;
 }
@@ -145,9 +137,7 @@ enum xb_status xb_recorder_resolve(struct xb_recorder *recorder, double *clock_e
 {
     *clock_error = 0;
     for (size_t i = 0; i < recorder->queue_count; i++) {
-        enum xb_status status = read_queue(recorder, i, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(read_queue(recorder, i, error));
     }
     for (size_t i = 0; i < recorder->device_count; i++) {
         double off = join_looks(&recorder->devices[i]);

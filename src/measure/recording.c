@@ -23,9 +23,7 @@ static enum xb_status compute_shares(struct xb_result *result, const struct xb_t
 {
     for (const struct xb_stage *stage = result->test.mode->stages; stage->name != NULL; stage++) {
         struct xb_shares shares;
-        enum xb_status status = xb_stage_shares(stage, timeline, &shares, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_stage_shares(stage, timeline, &shares, error));
         if (stage->busy != NULL)
             xb_result_compute(result, stage->busy, shares.busy);
         if (stage->wait != NULL)

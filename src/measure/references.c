@@ -45,9 +45,7 @@ static enum xb_status repeat(struct xb_measurement *measurement,
     if (reference->before != NULL) {
         /* Nobody waits for it: the queue's order has it done before the clock starts, and a runtime
          * may forget what a queue did once the host has waited for it. */
-        enum xb_status status = reference->before(&measurement->lanes[0].context, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(reference->before(&measurement->lanes[0].context, error));
     }
     /* By the host's clock the time counts from the first call, which a hold would make part of it,
      * and an iteration would hide another's calls. */
@@ -82,11 +80,10 @@ static enum xb_status time_plain(struct xb_measurement *measurement,
 {
     double seconds[MOST_SAMPLES] = {0};
     for (unsigned i = 0; i < MOST_SAMPLES && !xb_measure_out_of_time(measurement); i++) {
-        enum xb_status status = repeat(measurement, reference, &seconds[i], error);
-        if (status == XB_OK)
-            status = add(measurement, reference, seconds[i], error);
-        if (status != XB_OK || (i > 0 && xb_times_agree(seconds[i - 1], seconds[i])))
-            return status;
+        XB_TRY(repeat(measurement, reference, &seconds[i], error));
+        XB_TRY(add(measurement, reference, seconds[i], error));
+        if (i > 0 && xb_times_agree(seconds[i - 1], seconds[i]))
+            return XB_OK;
     }
     return XB_OK;
 }
@@ -97,14 +94,12 @@ static enum xb_status take_samples(struct xb_measurement *measurement,
                                    const struct xb_reference *reference, struct xb_error *error)
 {
     double seconds = 0;
-    enum xb_status status = repeat(measurement, reference, &seconds, error);
-    for (unsigned i = 0;
-         status == XB_OK && i < SAMPLES_OF_INTERVAL && !xb_measure_out_of_time(measurement); i++) {
-        status = repeat(measurement, reference, &seconds, error);
-        if (status == XB_OK)
-            status = add(measurement, reference, seconds, error);
+    XB_TRY(repeat(measurement, reference, &seconds, error));
+    for (unsigned i = 0; i < SAMPLES_OF_INTERVAL && !xb_measure_out_of_time(measurement); i++) {
+        XB_TRY(repeat(measurement, reference, &seconds, error));
+        XB_TRY(add(measurement, reference, seconds, error));
     }
-    return status;
+    return XB_OK;
 }
 
 static enum xb_status time_to_interval(struct xb_measurement *measurement,
@@ -122,9 +117,7 @@ static enum xb_status prove(struct xb_measurement *measurement,
 {
     struct xb_result *result = measurement->result;
     struct xb_mode_context *context = &measurement->lanes[0].context;
-    enum xb_status status = context->test->mode->verify(context, result, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(context->test->mode->verify(context, result, error));
     if (result->row.verified != XB_VERIFIED_TRUE)
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "%s: the data did not arrive as it was sent, so there is no bandwidth to "
@@ -144,13 +137,10 @@ static enum xb_status time_after(struct xb_measurement *measurement,
     struct xb_queue *own = NULL;
     if (xb_measure_out_of_time(measurement))
         return XB_OK;
-    enum xb_status status = context->test->mode->prepare(context, error);
-    if (status == XB_OK)
-        status = backend->queue_open(context->device, &own, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(context->test->mode->prepare(context, error));
+    XB_TRY(backend->queue_open(context->device, &own, error));
     context->queues = &own;
-    status = take_samples(measurement, reference, error);
+    enum xb_status status = take_samples(measurement, reference, error);
     context->queues = queues;
     backend->queue_close(own);
     return status != XB_OK ? status : prove(measurement, reference, error);
@@ -163,12 +153,9 @@ enum xb_status xb_measure_references(struct xb_measurement *measurement, struct 
     for (; reference != NULL && reference->figure != NULL; reference++) {
         if (reference->is_wanted != NULL && !reference->is_wanted(context))
             continue;
-        enum xb_status status =
-            reference->before != NULL ? time_after(measurement, reference, error)
-            : reference->has_interval ? time_to_interval(measurement, reference, error)
-                                      : time_plain(measurement, reference, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(reference->before != NULL ? time_after(measurement, reference, error)
+               : reference->has_interval ? time_to_interval(measurement, reference, error)
+                                         : time_plain(measurement, reference, error));
     }
     return XB_OK;
 }

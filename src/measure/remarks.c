@@ -24,9 +24,7 @@ static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
 static enum xb_status add_overlap(struct xb_result *result, struct xb_error *error)
 {
     double overlap = 0;
-    enum xb_status status = xb_result_median(result, &xb_figure_overlap, &overlap, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_result_median(result, &xb_figure_overlap, &overlap, error));
     if (xb_result_has(result, &xb_figure_overlap) && overlap < LEAST_OVERLAP)
         xb_result_warn(result,
                        "the copies overlapped for only %.0f %% of the time: this sum is too low",
@@ -82,9 +80,7 @@ enum xb_status xb_measure_add_remarks(const struct xb_measurement *measurement,
         if (measurement->lanes[i].result != result)
             add_runtime(&measurement->run->probe, measurement->lanes[i].result);
     }
-    enum xb_status status = add_overlap(result, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(add_overlap(result, error));
     add_precision(result);
     if (result->stop_reason == XB_STOP_INTERRUPTED)
         xb_result_warn(result, "interrupted after %zu samples", result->times.count);

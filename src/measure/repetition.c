@@ -35,9 +35,7 @@ enum xb_status xb_measure_restore(const struct xb_measurement *measurement, stru
         struct xb_mode_context *context = &measurement->lanes[i].context;
         if (context->test->mode->restore == NULL)
             continue;
-        enum xb_status status = context->test->mode->restore(context, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(context->test->mode->restore(context, error));
     }
     return XB_OK;
 }
@@ -91,9 +89,7 @@ static enum xb_status count_from_earliest(struct xb_measurement *measurement, st
         double since = 0;
         if (other == lane || other->context.queues[0]->device != clock)
             continue;
-        enum xb_status status = xb_sampler_elapsed(&other->sampler, &lane->sampler, &since, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_sampler_elapsed(&other->sampler, &lane->sampler, &since, error));
         lane->timing.device = fmax(lane->timing.device, since);
     }
     return XB_OK;

@@ -123,10 +123,7 @@ enum xb_status xb_result_median(const struct xb_result *result, const struct xb_
         *median = own->computed;
         if (own->samples.count == 0)
             return XB_OK;
-        enum xb_status status =
-            xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_statistics_compute(own->samples.values, own->samples.count, &statistics, error));
         *median = statistics.median;
     }
     return XB_OK;

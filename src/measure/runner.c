@@ -53,9 +53,7 @@ static enum xb_status check_device_memory(const struct opened *opened, uint64_t 
 {
     struct xb_device *device = opened->device;
     uint64_t free_bytes = 0;
-    enum xb_status status = device->backend->device_memory(device, &free_bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(device->backend->device_memory(device, &free_bytes, error));
     free_bytes += kept_by(opened, false);
     if (needed <= free_bytes)
         return XB_OK;
@@ -89,9 +87,7 @@ static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
             host += needed;
             continue;
         }
-        enum xb_status status = check_device_memory(opened, needed, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(check_device_memory(opened, needed, error));
     }
     return host > kept ? xb_host_memory_check(host - kept, error) : XB_OK;
 }
@@ -157,9 +153,7 @@ static enum xb_status open_device(struct runner *runner, size_t position,
     if (!where->path.present)
         xb_link_load_open(run, where);
     uint64_t largest;
-    enum xb_status status = find_largest(run, opened, &largest, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(find_largest(run, opened, &largest, error));
     return xb_workspace_open(opened->device, largest, &opened->workspace, error);
 }
 
@@ -237,10 +231,8 @@ static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
     lane->context.peer_device = peer->device;
     lane->context.peer_workspace = peer->workspace;
     xb_workspace_begin(peer->workspace, test->bytes);
-    enum xb_status status = run->backend->peer_info(run->driver, test->device, (unsigned)test->peer,
-                                                    &lane->context.source_reach, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(run->backend->peer_info(run->driver, test->device, (unsigned)test->peer,
+                                   &lane->context.source_reach, error));
     return run->backend->peer_info(run->driver, (unsigned)test->peer, test->device,
                                    &lane->context.destination_reach, error);
 }
@@ -298,18 +290,12 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     struct xb_lane lanes[XB_RUN_DEVICES];
     struct xb_result *first_lane = results[0].test.sum ? results + 1 : results;
     size_t lane_count = results[0].test.sum ? count - 1 : 1;
-    enum xb_status status = open_needed(runner, results, count, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(open_needed(runner, results, count, error));
     for (size_t i = 0; i < lane_count; i++) {
-        status = make_lane(runner, &first_lane[i], &lanes[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(make_lane(runner, &first_lane[i], &lanes[i], error));
     }
     share_devices(lanes, lane_count);
-    status = check_case_memory(runner, &first_lane->test, lanes, lane_count, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_case_memory(runner, &first_lane->test, lanes, lane_count, error));
     struct xb_measurement measurement = {
         .run = runner->run,
         .observer = runner->observer,
@@ -461,9 +447,7 @@ static void run_all_rows(struct runner *runner)
 static enum xb_status begin(struct runner *runner, struct xb_error *error)
 {
     struct xb_run *run = runner->run;
-    enum xb_status status = open_several(runner, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(open_several(runner, error));
     xb_start_wait(run->start_at, run->deadline, &run->start);
     if (runner->observer != NULL && runner->observer->begun != NULL)
         runner->observer->begun(runner->observer->argument, run);
@@ -474,10 +458,8 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
                               struct xb_error *error)
 {
     struct runner runner = {.run = run, .observer = observer, .store = {.end_at = run->deadline}};
-    enum xb_status status = xb_topology_open(&run->topology, error);
-    if (status != XB_OK)
-        return status;
-    status = list_devices(&runner, error);
+    XB_TRY(xb_topology_open(&run->topology, error));
+    enum xb_status status = list_devices(&runner, error);
     if (status == XB_OK) {
         status = begin(&runner, error);
         if (status == XB_OK)

@@ -33,15 +33,10 @@ static enum xb_status open_span_events(struct xb_sampler *sampler, struct xb_err
     if (context->span_count == 0)
         return XB_OK;
     for (size_t i = 0; i < context->queue_count; i++) {
-        enum xb_status status = open_event(context, i, start_of(sampler, i), error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(open_event(context, i, start_of(sampler, i), error));
     }
     for (size_t i = 0; i < context->span_count; i++) {
-        enum xb_status status =
-            open_event(context, context->spans[i].first_queue, &sampler->span_stops[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(open_event(context, context->spans[i].first_queue, &sampler->span_stops[i], error));
     }
     return XB_OK;
 }
@@ -53,16 +48,10 @@ static enum xb_status open_events(struct xb_sampler *sampler, struct xb_error *e
     sampler->events = calloc(count, sizeof(struct xb_event *));
     if (sampler->events == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu events", count);
-    enum xb_status status = open_event(context, 0, &sampler->start, error);
-    if (status != XB_OK)
-        return status;
-    status = open_event(context, 0, &sampler->stop, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(open_event(context, 0, &sampler->start, error));
+    XB_TRY(open_event(context, 0, &sampler->stop, error));
     for (size_t i = 0; i < context->queue_count; i++) {
-        status = open_event(context, i, join_of(sampler, i), error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(open_event(context, i, join_of(sampler, i), error));
     }
     return open_span_events(sampler, error);
 }
@@ -98,18 +87,12 @@ static enum xb_status fork_queues(struct xb_sampler *sampler, struct xb_error *e
 {
     const struct xb_mode_context *context = sampler->context;
     const struct xb_backend *backend = context->device->backend;
-    enum xb_status status = backend->event_record(sampler->start, context->queues[0], error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(backend->event_record(sampler->start, context->queues[0], error));
     for (size_t i = 1; i < context->queue_count; i++) {
-        status = backend->queue_wait_event(context->queues[i], sampler->start, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(backend->queue_wait_event(context->queues[i], sampler->start, error));
     }
     for (size_t i = 0; context->span_count > 0 && i < context->queue_count; i++) {
-        status = backend->event_record(*start_of(sampler, i), context->queues[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(backend->event_record(*start_of(sampler, i), context->queues[i], error));
     }
     return XB_OK;
 }
@@ -121,13 +104,8 @@ static enum xb_status join(struct xb_sampler *sampler, size_t first, size_t coun
     const struct xb_mode_context *context = sampler->context;
     const struct xb_backend *backend = context->device->backend;
     for (size_t i = first + 1; i < first + count; i++) {
-        enum xb_status status =
-            backend->event_record(*join_of(sampler, i), context->queues[i], error);
-        if (status != XB_OK)
-            return status;
-        status = backend->queue_wait_event(context->queues[first], *join_of(sampler, i), error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(backend->event_record(*join_of(sampler, i), context->queues[i], error));
+        XB_TRY(backend->queue_wait_event(context->queues[first], *join_of(sampler, i), error));
     }
     return XB_OK;
 }
@@ -139,22 +117,15 @@ static enum xb_status join_spans(struct xb_sampler *sampler, struct xb_error *er
     const struct xb_backend *backend = context->device->backend;
     for (size_t i = 0; i < context->span_count; i++) {
         const struct xb_span *span = &context->spans[i];
-        enum xb_status status = join(sampler, span->first_queue, span->queue_count, error);
-        if (status != XB_OK)
-            return status;
-        status = backend->event_record(sampler->span_stops[i], context->queues[span->first_queue],
-                                       error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(join(sampler, span->first_queue, span->queue_count, error));
+        XB_TRY(backend->event_record(sampler->span_stops[i], context->queues[span->first_queue],
+                                     error));
     }
     /* Only once all clocks stand: else the first span's time would hold a wait for the second. */
     for (size_t i = 0; i < context->span_count; i++) {
         if (context->spans[i].first_queue == 0)
             continue;
-        enum xb_status status =
-            backend->queue_wait_event(context->queues[0], sampler->span_stops[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(backend->queue_wait_event(context->queues[0], sampler->span_stops[i], error));
     }
     return XB_OK;
 }
@@ -164,20 +135,14 @@ static enum xb_status enqueue(struct xb_sampler *sampler, xb_submit *submit, uin
                               struct xb_timing *timing, struct xb_error *error)
 {
     struct xb_mode_context *context = sampler->context;
-    enum xb_status status = fork_queues(sampler, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(fork_queues(sampler, error));
     sampler->begin = xb_clock_now();
     for (uint64_t i = 0; i < iterations; i++) {
-        status = submit(context, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(submit(context, error));
     }
     timing->submit = xb_clock_now() - sampler->begin;
-    status = context->span_count > 0 ? join_spans(sampler, error)
-                                     : join(sampler, 0, context->queue_count, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(context->span_count > 0 ? join_spans(sampler, error)
+                                   : join(sampler, 0, context->queue_count, error));
     return context->device->backend->event_record(sampler->stop, context->queues[0], error);
 }
 
@@ -188,9 +153,7 @@ enum xb_status xb_sampler_begin(struct xb_sampler *sampler, xb_submit *submit, u
     memset(timing, 0, sizeof *timing);
     sampler->held = false;
     if (held) {
-        enum xb_status status = context->device->backend->queue_hold(context->queues[0], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(context->device->backend->queue_hold(context->queues[0], error));
         sampler->held = true;
     }
     return enqueue(sampler, submit, iterations, timing, error);
@@ -238,10 +201,8 @@ static enum xb_status read_span(const struct xb_sampler *sampler, size_t index, 
         double since = 0;
         if (context->queues[i]->device != context->queues[span->first_queue]->device)
             continue;
-        enum xb_status status = context->device->backend->event_elapsed(
-            *start_of(sampler, i), sampler->span_stops[index], &since, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(context->device->backend->event_elapsed(*start_of(sampler, i),
+                                                       sampler->span_stops[index], &since, error));
         *seconds = since > *seconds ? since : *seconds;
     }
     return XB_OK;
@@ -252,16 +213,10 @@ enum xb_status xb_sampler_finish(struct xb_sampler *sampler, enum xb_status stat
 {
     const struct xb_mode_context *context = sampler->context;
     const struct xb_backend *backend = context->device->backend;
-    status = wait_for_queues(sampler, status, timing, error);
-    if (status != XB_OK)
-        return status;
-    status = backend->event_elapsed(sampler->start, sampler->stop, &timing->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(wait_for_queues(sampler, status, timing, error));
+    XB_TRY(backend->event_elapsed(sampler->start, sampler->stop, &timing->device, error));
     for (size_t i = 0; i < context->span_count; i++) {
-        status = read_span(sampler, i, &timing->spans[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(read_span(sampler, i, &timing->spans[i], error));
     }
     return XB_OK;
 }
@@ -307,9 +262,7 @@ static enum xb_status find_least(struct xb_sampler *sampler, xb_submit *submit, 
         struct xb_timing timing;
         if (xb_run_should_stop(sampler->context->run))
             return XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
-        enum xb_status status = xb_sampler_repeat(sampler, submit, 1, false, &timing, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_sampler_repeat(sampler, submit, 1, false, &timing, error));
         *seconds = fmin(*seconds, timing.device);
         if (i > 0 && xb_times_agree(last, timing.device))
             break;
@@ -322,10 +275,8 @@ enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit, 
                             struct xb_error *error)
 {
     struct xb_sampler sampler;
-    enum xb_status status = xb_sampler_open(&sampler, context, error);
-    if (status != XB_OK)
-        return status;
-    status = find_least(&sampler, submit, seconds, error);
+    XB_TRY(xb_sampler_open(&sampler, context, error));
+    enum xb_status status = find_least(&sampler, submit, seconds, error);
     xb_sampler_close(&sampler);
     return status;
 }

@@ -67,11 +67,9 @@ static enum xb_status add_host_times(struct xb_result *result, const struct xb_t
 static enum xb_status time_alone(struct xb_measurement *measurement, struct xb_lane *lane,
                                  struct xb_error *error)
 {
-    enum xb_status status = xb_measure_restore(measurement, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
-                               &lane->timing, error);
+    XB_TRY(xb_measure_restore(measurement, error));
+    enum xb_status status = xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1,
+                                              false, &lane->timing, error);
     return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
 }
 
@@ -99,9 +97,7 @@ static enum xb_status add_warm_up(struct xb_measurement *measurement, size_t *co
         return XB_OK;
     for (; *count < XB_ALONE_REPETITIONS; ++*count) {
         const struct xb_timing *timing = &measurement->alone[*count];
-        enum xb_status status = add_host_times(measurement->lanes[0].result, timing, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(add_host_times(measurement->lanes[0].result, timing, error));
         *seconds += timing->device;
     }
     return XB_OK;
@@ -112,9 +108,7 @@ static enum xb_status time_lane_alone(struct xb_measurement *measurement, struct
                                       size_t count, double seconds, struct xb_error *error)
 {
     while (!are_enough(count, seconds) && !xb_measure_out_of_time(measurement)) {
-        enum xb_status status = time_alone(measurement, lane, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(time_alone(measurement, lane, error));
         count++;
         seconds += xb_lane_seconds(lane);
     }
@@ -129,10 +123,10 @@ static enum xb_status time_all_alone(struct xb_measurement *measurement, struct 
     double seconds = 0;
     if (!measurement->held && measurement->iterations == 1 && measurement->lane_count == 1)
         return XB_OK; /* each sample is one operation alone */
-    enum xb_status status = add_warm_up(measurement, &count, &seconds, error);
-    for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++)
-        status = time_lane_alone(measurement, &measurement->lanes[i], count, seconds, error);
-    return status;
+    XB_TRY(add_warm_up(measurement, &count, &seconds, error));
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        XB_TRY(time_lane_alone(measurement, &measurement->lanes[i], count, seconds, error));
+    return XB_OK;
 }
 
 /* The time in which all of a lane was at work. Its spans may begin apart: the times of both add up
@@ -167,9 +161,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
                        "the events around a copy of %llu bytes are %g s apart: the device's clock "
                        "is wrong",
                        (unsigned long long)result->test.bytes, seconds);
-    enum xb_status status = xb_samples_add(&result->times, seconds, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_samples_add(&result->times, seconds, error));
     for (size_t i = 0; i < lane->context.span_count; i++) {
         const struct xb_span *span = &lane->context.spans[i];
         if (!(lane->timing.spans[i] > 0))
@@ -179,9 +171,7 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
                            span->figure->name, (unsigned long long)span->bytes,
                            lane->timing.spans[i] / iterations);
         double rate = (double)span->bytes * iterations / lane->timing.spans[i];
-        status = xb_result_sample(result, span->figure, rate, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_result_sample(result, span->figure, rate, error));
     }
     return XB_OK;
 }
@@ -199,10 +189,8 @@ static enum xb_status add_each_way(struct xb_measurement *measurement, struct xb
             bytes += (double)lane->context.spans[s].bytes * (double)measurement->iterations;
             slowest = fmax(slowest, lane->timing.spans[s]);
         }
-        enum xb_status status =
-            xb_result_sample(measurement->result, first->spans[s].figure, bytes / slowest, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(
+            xb_result_sample(measurement->result, first->spans[s].figure, bytes / slowest, error));
     }
     return XB_OK;
 }
@@ -232,19 +220,12 @@ static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_
 {
     struct xb_result *result = measurement->result;
     double seconds = 0;
-    enum xb_status status =
-        xb_measure_repeat(measurement, result->test.mode->submit, measurement->iterations,
-                          measurement->held, &seconds, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_measure_repeat(measurement, result->test.mode->submit, measurement->iterations,
+                             measurement->held, &seconds, error));
     for (size_t i = 0; i < measurement->lane_count; i++) {
-        status = add_lane(measurement, &measurement->lanes[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(add_lane(measurement, &measurement->lanes[i], error));
     }
-    status = add_whole(measurement, seconds, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(add_whole(measurement, seconds, error));
     xb_measure_tell(measurement, result->times.count, seconds / (double)measurement->iterations);
     return XB_OK;
 }
@@ -254,11 +235,9 @@ static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_
 static enum xb_status time_bare(struct xb_measurement *measurement, struct xb_error *error)
 {
     struct xb_lane *lane = &measurement->lanes[0];
-    enum xb_status status = xb_measure_restore(measurement, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_sampler_repeat_bare(&lane->sampler, lane->context.test->mode->submit, &lane->timing,
-                                    error);
+    XB_TRY(xb_measure_restore(measurement, error));
+    enum xb_status status = xb_sampler_repeat_bare(&lane->sampler, lane->context.test->mode->submit,
+                                                   &lane->timing, error);
     return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
 }
 
@@ -321,9 +300,7 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
         }
         if (status != XB_OK)
             return status;
-        status = decide(measurement, &stopping, before, xb_clock_now() - begin, &done, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(decide(measurement, &stopping, before, xb_clock_now() - begin, &done, error));
     }
     xb_placement_close(measurement, before);
     return XB_OK;
@@ -333,9 +310,7 @@ static enum xb_status prepare(struct xb_measurement *measurement, struct xb_erro
 {
     for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_mode_context *context = &measurement->lanes[i].context;
-        enum xb_status status = context->test->mode->prepare(context, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(context->test->mode->prepare(context, error));
     }
     return XB_OK;
 }
@@ -346,9 +321,9 @@ static enum xb_status time_beside(struct xb_measurement *measurement, struct xb_
 {
     if (measurement->result->test.latency)
         return XB_OK;
-    enum xb_status status = time_all_alone(measurement, error);
-    if (status != XB_OK || measurement->lane_count > 1)
-        return status;
+    XB_TRY(time_all_alone(measurement, error));
+    if (measurement->lane_count > 1)
+        return XB_OK;
     return xb_measure_references(measurement, error);
 }
 
@@ -360,10 +335,8 @@ static enum xb_status begin_placement(struct xb_measurement *measurement, struct
     if (measurement->placement > 0)
         return xb_measure_repeat(measurement, measurement->result->test.mode->submit,
                                  measurement->iterations, measurement->held, &ignored, error);
-    enum xb_status status = decide_hold(measurement, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_measure_warm_up(measurement, error);
+    XB_TRY(decide_hold(measurement, error));
+    enum xb_status status = xb_measure_warm_up(measurement, error);
     return status != XB_OK ? status : time_beside(measurement, error);
 }
 
@@ -378,9 +351,7 @@ enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_e
             xb_measure_note_cut(measurement); /* else there is nothing that it cuts short */
         return XB_OK;
     }
-    status = prepare(measurement, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(prepare(measurement, error));
     status = take_samples(measurement, error);
     if (measurement->result->stop_reason == XB_STOP_NOT_YET && xb_measure_out_of_time(measurement))
         xb_measure_note_cut(measurement); /* before the next placement */

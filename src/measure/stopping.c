@@ -32,10 +32,7 @@ static enum xb_status look(struct xb_stopping *stopping, const struct xb_samples
     *converged = false;
     if (samples->count < stopping->next_look || narrow == 0)
         return XB_OK;
-    enum xb_status status =
-        xb_statistics_compute(samples->values, samples->count, &statistics, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_statistics_compute(samples->values, samples->count, &statistics, error));
     stopping->next_look = next_look_after(stopping, samples->count);
     *converged = (statistics.ci95_high - statistics.ci95_low) / 2.0 <= narrow * statistics.median;
     return XB_OK;
@@ -50,9 +47,7 @@ enum xb_status xb_stopping_decide(struct xb_stopping *stopping, const struct xb_
         return XB_OK;
     }
     bool converged;
-    enum xb_status status = look(stopping, samples, &converged, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(look(stopping, samples, &converged, error));
     if (converged)
         *reason = XB_STOP_CONVERGED;
     else if (elapsed >= stopping->time_limit && samples->count >= XB_STOP_LEAST_SAMPLES)

@@ -105,10 +105,8 @@ static bool loads_the_link(const struct xb_measurement *measurement)
 static enum xb_status take_one(struct xb_measurement *measurement, bool held, double *seconds,
                                struct xb_error *error)
 {
-    enum xb_status status = xb_measure_repeat(measurement, measurement->result->test.mode->submit,
-                                              measurement->iterations, held, seconds, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_measure_repeat(measurement, measurement->result->test.mode->submit,
+                             measurement->iterations, held, seconds, error));
     measurement->looks_at_links = *seconds >= LOOKED_AT_S && loads_the_link(measurement);
     *seconds /= (double)measurement->iterations;
     if (!held && measurement->iterations == 1)
@@ -163,9 +161,7 @@ enum xb_status xb_measure_warm_up(struct xb_measurement *measurement, struct xb_
     bool held = is_held(measurement, first_s);
     while (!settled && !xb_measure_out_of_time(measurement) && elapsed < most) {
         double seconds = 0;
-        enum xb_status status = take_one(measurement, held, &seconds, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(take_one(measurement, held, &seconds, error));
         if (taken++ == 0)
             first_s = seconds;
         elapsed = xb_clock_now() - begin;

@@ -141,9 +141,7 @@ static enum xb_status borrow(struct xb_workspace *workspace, unsigned number, en
                             ? &workspace->buffers[SIDE_DEVICE][number]
                             : &workspace->buffers[SIDE_HOST][workspace->placement + number];
     if (kept->buffer == NULL || kept->buffer->memory != memory || kept->buffer->bytes < least) {
-        enum xb_status status = replace(workspace, kept, memory, wanted, least, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(replace(workspace, kept, memory, wanted, least, error));
     }
     kept->borrowed = true;
     *buffer = kept->buffer;
@@ -232,10 +230,8 @@ enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
             return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu queues", count);
         workspace->queues = grown;
         while (workspace->queue_count < count) {
-            enum xb_status status = workspace->device->backend->queue_open(
-                workspace->device, &grown[workspace->queue_count], error);
-            if (status != XB_OK)
-                return status;
+            XB_TRY(workspace->device->backend->queue_open(workspace->device,
+                                                          &grown[workspace->queue_count], error));
             workspace->queue_count++;
         }
     }
@@ -249,9 +245,7 @@ enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned thread
     if (workspace->crew == NULL || xb_crew_threads(workspace->crew) != threads) {
         xb_crew_close(workspace->crew);
         workspace->crew = NULL;
-        enum xb_status status = xb_crew_open(threads, &workspace->crew, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_crew_open(threads, &workspace->crew, error));
     }
     *crew = workspace->crew;
     return XB_OK;

@@ -57,12 +57,10 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
         size_t stream = i % transfer->queues_per_way;
         for (size_t way = 0; way < transfer->way_count; way++) {
             const struct xb_way *by = &transfer->ways[way];
-            enum xb_status status = context->device->backend->queue_copy(
+            XB_TRY(context->device->backend->queue_copy(
                 context->queues[way * transfer->queues_per_way + stream], by->target,
                 by->target_offset + chunk.offset, by->source, by->source_offset + chunk.offset,
-                chunk.bytes, error);
-            if (status != XB_OK)
-                return status;
+                chunk.bytes, error));
         }
     }
     return XB_OK;

@@ -146,9 +146,7 @@ static enum xb_status refuse_idle_pitch(const struct xb_config *config, struct x
 static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
                                     struct xb_error *error)
 {
-    enum xb_status status = refuse_idle_pitch(config, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(refuse_idle_pitch(config, error));
     uint64_t piece = xb_case_setting(test, &xb_option_piece)->count;
     uint64_t pitch = pitch_of(test);
     if (pitch == 0 || pitch >= piece)
@@ -265,10 +263,8 @@ static enum xb_status open_lists(struct xb_mode_context *context, struct xb_erro
         return open_packed(context, error);
     for (size_t first = 0; first < layout->count; first += most) {
         size_t left = layout->count - first;
-        enum xb_status status = open_list(context, xb_batch_target(state), xb_batch_source(state),
-                                          &layout->pieces[first], left < most ? left : most, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(open_list(context, xb_batch_target(state), xb_batch_source(state),
+                         &layout->pieces[first], left < most ? left : most, error));
     }
     if (state->how != XB_BATCH_GRAPH)
         return XB_OK;
@@ -289,9 +285,7 @@ static enum xb_status choose_blocks(struct xb_mode_context *context, struct xb_e
     double best = 0;
     for (size_t i = 0; i < count; i++) {
         state->blocks = tries[i];
-        enum xb_status status = xb_mode_time(context, xb_batch_submit, &seconds[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_mode_time(context, xb_batch_submit, &seconds[i], error));
         best = best == 0 || seconds[i] < best ? seconds[i] : best;
     }
     for (size_t i = 0; i < count; i++) {
@@ -389,9 +383,7 @@ static enum xb_status prove(struct xb_mode_context *context, struct xb_result *r
     };
     struct xb_mismatch all = {0};
     struct xb_mismatch compared = {0};
-    enum xb_status status = xb_piece_proof_check(&proof, &all, &compared, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_piece_proof_check(&proof, &all, &compared, error));
     xb_result_detail_text(result, "verified_by", "%s",
                           state->to_device ? "host, by copies back" : "host");
     xb_proof_conclude(result, &all, &compared);

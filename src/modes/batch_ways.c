@@ -14,11 +14,8 @@ static enum xb_status copy_each(struct xb_mode_context *context, struct xb_error
     struct xb_buffer *target = xb_batch_target(state);
     for (size_t i = 0; i < state->layout.count; i++) {
         const struct xb_piece *piece = &state->layout.pieces[i];
-        enum xb_status status =
-            backend->queue_copy(context->queues[0], target, piece->target_offset, source,
-                                piece->source_offset, piece->bytes, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(backend->queue_copy(context->queues[0], target, piece->target_offset, source,
+                                   piece->source_offset, piece->bytes, error));
     }
     return XB_OK;
 }
@@ -26,11 +23,10 @@ static enum xb_status copy_each(struct xb_mode_context *context, struct xb_error
 static enum xb_status call_for_lists(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_batch *state = context->state;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < state->list_count; i++)
-        status =
-            context->device->backend->queue_copy_pieces(context->queues[0], state->lists[i], error);
-    return status;
+    for (size_t i = 0; i < state->list_count; i++)
+        XB_TRY(context->device->backend->queue_copy_pieces(context->queues[0], state->lists[i],
+                                                           error));
+    return XB_OK;
 }
 
 /* Host threads move pieces between their places and the room. */
@@ -59,10 +55,9 @@ static enum xb_status submit_host_part(struct xb_mode_context *context, struct x
     struct xb_batch *state = context->state;
     uint64_t piece = state->layout.piece;
     uint64_t grain = piece >= LEAST_BYTES_A_THREAD ? 1 : LEAST_BYTES_A_THREAD / piece;
-    enum xb_status status = context->device->backend->queue_wait(context->queues[0], error);
-    if (status == XB_OK)
-        xb_parallel_for(state->layout.count, grain, move_on_host, state);
-    return status;
+    XB_TRY(context->device->backend->queue_wait(context->queues[0], error));
+    xb_parallel_for(state->layout.count, grain, move_on_host, state);
+    return XB_OK;
 }
 
 static enum xb_status submit_kernel_part(struct xb_mode_context *context, struct xb_error *error)

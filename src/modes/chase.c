@@ -35,11 +35,10 @@ static enum xb_status place_cursor(const struct xb_chase *chase, uint64_t offset
 static enum xb_status read_cursor(const struct xb_chase *chase, uint64_t *offset,
                                   struct xb_error *error)
 {
-    enum xb_status status =
-        xb_copy_and_wait(chase->reader, chase->word, 0, chase->cursor, 0, sizeof *offset, error);
-    if (status == XB_OK)
-        *offset = *(const uint64_t *)chase->word->host_address;
-    return status;
+    XB_TRY(
+        xb_copy_and_wait(chase->reader, chase->word, 0, chase->cursor, 0, sizeof *offset, error));
+    *offset = *(const uint64_t *)chase->word->host_address;
+    return XB_OK;
 }
 
 /* ---- setup ---- */
@@ -62,11 +61,10 @@ static enum xb_status write_chain(const struct xb_chase *chase, uint64_t bytes,
                                   struct xb_workspace *owner, struct xb_error *error)
 {
     struct xb_queue **queues = NULL;
-    enum xb_status status = xb_workspace_queues(owner, 1, &queues, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_workspace_queues(owner, 1, &queues, error));
     const struct xb_backend *backend = queues[0]->device->backend;
-    status = backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error);
+    enum xb_status status =
+        backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error);
     return status != XB_OK ? status : backend->queue_wait(queues[0], error);
 }
 
@@ -77,15 +75,13 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
     struct xb_chase *chase = context->state;
     uint64_t bytes = context->test->bytes;
     chase->access = (enum xb_access)xb_variant_number(context->test);
-    enum xb_status status = xb_workspace_queues(reader, 1, &context->queues, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_workspace_queues(reader, 1, &context->queues, error));
     chase->reader = context->queues[0];
     context->queue_count = 1;
     context->operations_per_iteration = 1;
     context->bytes_moved = XB_CHASE_LOADS * sizeof(uint64_t);
     context->hold = true;
-    status = borrow(chase, bytes, owner, memory, reader, error);
+    enum xb_status status = borrow(chase, bytes, owner, memory, reader, error);
     if (status == XB_OK)
         status = write_chain(chase, bytes, owner, error);
     return status == XB_OK ? place_cursor(chase, xb_chain_offset(chase->access, bytes, 0), error)
@@ -104,12 +100,11 @@ enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error
 enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_chase *chase = context->state;
-    enum xb_status status = chase->reader->device->backend->queue_chase(
+    XB_TRY(chase->reader->device->backend->queue_chase(
         chase->reader, chase->chain, chase->cursor, XB_CHASE_LOADS,
-        (unsigned)(chase->loads / XB_CHASE_LOADS), error);
-    if (status == XB_OK)
-        chase->loads += XB_CHASE_LOADS;
-    return status;
+        (unsigned)(chase->loads / XB_CHASE_LOADS), error));
+    chase->loads += XB_CHASE_LOADS;
+    return XB_OK;
 }
 
 static void conclude(const struct xb_chase *chase, uint64_t bytes, uint64_t end,
@@ -132,14 +127,11 @@ enum xb_status xb_chase_verify(struct xb_mode_context *context, struct xb_result
     uint64_t end = 0;
     for (size_t i = 0; i < result->times.count; i++) {
         double latency = result->times.values[i] / (double)XB_CHASE_LOADS;
-        enum xb_status status = xb_result_sample(result, &xb_figure_load_latency, latency, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_result_sample(result, &xb_figure_load_latency, latency, error));
     }
     xb_result_detail_number(result, "loads_per_sample", (double)XB_CHASE_LOADS);
     xb_result_detail_text(result, "verified_by", "the end of the chain");
-    enum xb_status status = read_cursor(chase, &end, error);
-    if (status == XB_OK)
-        conclude(chase, context->test->bytes, end, result);
-    return status;
+    XB_TRY(read_cursor(chase, &end, error));
+    conclude(chase, context->test->bytes, end, result);
+    return XB_OK;
 }

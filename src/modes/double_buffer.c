@@ -169,11 +169,8 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    enum xb_status status = borrow_buffers(context, error);
-    if (status == XB_OK)
-        status = xb_line_open(context, &plan, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(borrow_buffers(context, error));
+    XB_TRY(xb_line_open(context, &plan, error));
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     return choose_steps(context, plan.items, error);
 }
@@ -199,9 +196,7 @@ static enum xb_status compare_with_stages(struct xb_result *result, bool compute
     double seconds[TIMES] = {0};
     double whole = (double)result->bytes_moved / result->bandwidth.median;
     for (size_t i = 0; i < TIMES; i++) {
-        enum xb_status status = xb_result_median(result, references[i].figure, &seconds[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
         if (!(seconds[i] > 0) && (i != KERNELS || computes))
             return XB_OK; /* cut short: not all stages were timed */
     }
@@ -224,9 +219,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     expected.steps = state->steps;
     xb_result_detail_number(result, "compute_steps", (double)state->steps);
     xb_result_detail_text(result, "verified_by", "host");
-    enum xb_status status = compare_with_stages(result, state->steps > 0, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(compare_with_stages(result, state->steps > 0, error));
     struct xb_mismatch all =
         xb_host_check(state->out->host_address, 0, context->test->bytes, expected);
     xb_proof_check_steps(state->in->host_address, state->out->host_address, context->test->bytes,

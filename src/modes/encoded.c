@@ -159,13 +159,12 @@ static enum xb_status restore_group(struct xb_mode_context *context, uint64_t la
     const struct xb_encoded *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     struct xb_event *crossed = state->crossed[last % state->slots];
-    enum xb_status status = backend->event_record(crossed, context->queues[0], error);
-    for (uint64_t i = last / state->group * state->group; status == XB_OK && i <= last; i++) {
-        status = backend->queue_wait_event(queue_for(context, i), crossed, error);
-        if (status == XB_OK)
-            status = xb_encoded_restore(context, i, error);
+    XB_TRY(backend->event_record(crossed, context->queues[0], error));
+    for (uint64_t i = last / state->group * state->group; i <= last; i++) {
+        XB_TRY(backend->queue_wait_event(queue_for(context, i), crossed, error));
+        XB_TRY(xb_encoded_restore(context, i, error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* Has an encoded chunk cross, and with the last of a group all of it be restored. All cross on one
@@ -173,11 +172,11 @@ static enum xb_status restore_group(struct xb_mode_context *context, uint64_t la
 static enum xb_status send(struct xb_mode_context *context, uint64_t index, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    enum xb_status status = context->device->backend->queue_copy(
+    XB_TRY(context->device->backend->queue_copy(
         context->queues[0], state->arrived, index * state->slot_bytes, state->made,
-        index % state->slots * state->slot_bytes, state->lengths[index], error);
-    if (status != XB_OK || index != group_end(state, index))
-        return status;
+        index % state->slots * state->slot_bytes, state->lengths[index], error));
+    if (index != group_end(state, index))
+        return XB_OK;
     return restore_group(context, index, error);
 }
 
@@ -214,10 +213,8 @@ static enum xb_status submit_made(struct xb_mode_context *context, struct xb_err
     const struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
         .work = make_in_ring, .argument = context, .count = state->count};
-    enum xb_status status = xb_crew_begin(state->crew, &job, error);
-    if (status != XB_OK)
-        return status;
-    status = send_as_made(context, error);
+    XB_TRY(xb_crew_begin(state->crew, &job, error));
+    enum xb_status status = send_as_made(context, error);
     xb_crew_end(state->crew);
     return status;
 }
@@ -225,12 +222,11 @@ static enum xb_status submit_made(struct xb_mode_context *context, struct xb_err
 enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    enum xb_status status = XB_OK;
     if (state->is_made)
         return submit_made(context, error);
-    for (uint64_t i = 0; status == XB_OK && i < state->count; i++)
-        status = send(context, i, error);
-    return status;
+    for (uint64_t i = 0; i < state->count; i++)
+        XB_TRY(send(context, i, error));
+    return XB_OK;
 }
 
 /* ---- before and after ---- */
@@ -258,15 +254,14 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
 static enum xb_status open_events(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_encoded *state = context->state;
-    enum xb_status status = XB_OK;
     state->lengths = calloc(state->count, sizeof *state->lengths);
     state->crossed = calloc(state->slots, sizeof(struct xb_event *));
     if (state->lengths == NULL || state->crossed == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %llu chunks",
                        (unsigned long long)state->count);
-    for (uint64_t i = 0; status == XB_OK && i < state->slots; i++)
-        status = context->device->backend->event_open(context->device, &state->crossed[i], error);
-    return status;
+    for (uint64_t i = 0; i < state->slots; i++)
+        XB_TRY(context->device->backend->event_open(context->device, &state->crossed[i], error));
+    return XB_OK;
 }
 
 enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb_encoded_plan *plan,
@@ -312,18 +307,17 @@ static enum xb_status reset_report(struct xb_mode_context *context, struct xb_er
 static enum xb_status spoil_target(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
+    for (uint64_t i = 0; i < state->count; i++) {
         struct xb_chunk chunk = xb_encoded_chunk(context, i);
         const unsigned char *original =
             (const unsigned char *)state->original->host_address + chunk.offset;
         unsigned char *wrong = state->back->host_address;
         for (uint64_t byte = 0; byte < chunk.bytes; byte++)
             wrong[byte] = (unsigned char)~original[byte];
-        status = xb_copy_and_wait(context->queues[0], state->target, chunk.offset, state->back, 0,
-                                  chunk.bytes, error);
+        XB_TRY(xb_copy_and_wait(context->queues[0], state->target, chunk.offset, state->back, 0,
+                                chunk.bytes, error));
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_error *error)

@@ -125,30 +125,26 @@ static enum xb_status look_at_all(struct xb_mode_context *context, struct part *
                                   struct sum *sum, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < state->count; i++) {
+    for (uint64_t i = 0; i < state->count; i++) {
         struct look look = {.state = state, .chunk = xb_encoded_chunk(context, i), .parts = parts};
         uint64_t count = xb_chunk_count(look.chunk.bytes, PART_BYTES);
         const struct xb_crew_job job = {.work = look_at, .argument = &look, .count = count};
-        status = xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
-                                  look.chunk.offset, look.chunk.bytes, error);
-        if (status == XB_OK)
-            status = xb_crew_run(state->crew, &job, error);
-        if (status == XB_OK)
-            add_parts(parts, count, sum);
+        XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->target,
+                                look.chunk.offset, look.chunk.bytes, error));
+        XB_TRY(xb_crew_run(state->crew, &job, error));
+        add_parts(parts, count, sum);
     }
-    return status;
+    return XB_OK;
 }
 
 static enum xb_status read_report(struct xb_mode_context *context, struct xb_decode_report *report,
                                   struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    enum xb_status status = xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0,
-                                             sizeof *report, error);
-    if (status == XB_OK)
-        memcpy(report, state->back->host_address, sizeof *report);
-    return status;
+    XB_TRY(xb_copy_and_wait(context->queues[0], state->back, 0, state->report, 0, sizeof *report,
+                            error));
+    memcpy(report, state->back->host_address, sizeof *report);
+    return XB_OK;
 }
 
 static void conclude(struct xb_result *result, const struct sum *sum,
@@ -196,13 +192,9 @@ static enum xb_status compare_with_stages(struct xb_result *result, const struct
 {
     double plain = 0, encode = 0, decode = 0; /* 0 where the case was cut short before */
     double ratio = (double)result->test.bytes / (double)bytes_sent(state);
-    enum xb_status status = xb_result_median(result, &xb_figure_plain_bandwidth, &plain, error);
-    if (status == XB_OK)
-        status = xb_result_median(result, &xb_figure_encode_rate, &encode, error);
-    if (status == XB_OK)
-        status = xb_result_median(result, &xb_figure_decode_rate, &decode, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_result_median(result, &xb_figure_plain_bandwidth, &plain, error));
+    XB_TRY(xb_result_median(result, &xb_figure_encode_rate, &encode, error));
+    XB_TRY(xb_result_median(result, &xb_figure_decode_rate, &decode, error));
     xb_result_compute(result, &xb_figure_ratio, ratio);
     xb_result_compute(result, &xb_figure_threads, state->threads);
     if (!(plain > 0) || !(encode > 0) || !(decode > 0))

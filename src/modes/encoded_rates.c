@@ -75,10 +75,9 @@ static enum xb_status submit_plain(struct xb_mode_context *context, struct xb_er
 static enum xb_status submit_restoring(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < state->count; i++)
-        status = xb_encoded_restore(context, i, error);
-    return status;
+    for (uint64_t i = 0; i < state->count; i++)
+        XB_TRY(xb_encoded_restore(context, i, error));
+    return XB_OK;
 }
 
 const struct xb_reference xb_encoded_references[] = {
@@ -144,13 +143,11 @@ static enum xb_status time_whole(struct xb_mode_context *context, unsigned threa
     struct xb_encoded *state = context->state;
     const struct xb_encoded own = *state;
     double seconds = 0;
-    enum xb_status status = xb_crew_open(threads, &state->crew, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_crew_open(threads, &state->crew, error));
     xb_encoded_size_ring(state, threads);
     state->count = xb_lesser(own.count, CHUNKS_A_THREAD * own.threads);
     uint64_t bytes = xb_lesser(state->count * state->chunk, context->test->bytes);
-    status = time_by_host(context, xb_encoded_submit, &seconds, error);
+    enum xb_status status = time_by_host(context, xb_encoded_submit, &seconds, error);
     *rate = seconds > 0 ? (double)bytes / seconds : 0;
     xb_crew_close(state->crew);
     state->crew = own.crew;

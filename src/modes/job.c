@@ -124,11 +124,11 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
 {
     double seconds;
     (void)config;
-    enum xb_status status = xb_gpu_time_parse(
-        "--gpu-time", xb_case_setting(test, &option_gpu_time)->word, &seconds, error);
-    if (status != XB_OK || !is_overlapped(test))
-        return status;
-    status = xb_chunk_check_words(test, error);
+    XB_TRY(xb_gpu_time_parse("--gpu-time", xb_case_setting(test, &option_gpu_time)->word, &seconds,
+                             error));
+    if (!is_overlapped(test))
+        return XB_OK;
+    enum xb_status status = xb_chunk_check_words(test, error);
     return status != XB_OK ? status : xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 
@@ -192,9 +192,7 @@ static enum xb_status run_stages(struct xb_mode_context *context, stage *const s
         struct xb_job_part part = xb_job_part_at(&state->layout, i);
         struct xb_queue *queue = context->queues[i % context->queue_count];
         for (size_t s = 0; s < stage_count; s++) {
-            enum xb_status status = stages[s](context, queue, &part, error);
-            if (status != XB_OK)
-                return status;
+            XB_TRY(stages[s](context, queue, &part, error));
         }
     }
     return XB_OK;
@@ -363,10 +361,9 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     xb_result_detail_number(result, "compute_steps", (double)state->steps);
     xb_result_detail_text(result, "verified_by", "host");
     xb_result_compute(result, &job_time, (double)result->bytes_moved / result->bandwidth.median);
-    enum xb_status status = xb_job_check(context->queues[0], &proof, &all, &spots, error);
-    if (status == XB_OK)
-        xb_proof_conclude(result, &all, &spots);
-    return status;
+    XB_TRY(xb_job_check(context->queues[0], &proof, &all, &spots, error));
+    xb_proof_conclude(result, &all, &spots);
+    return XB_OK;
 }
 
 /* ---- the Reading ---- */

@@ -116,10 +116,7 @@ static enum xb_status check_arrived(struct xb_queue *queue, const struct xb_job_
     for (uint64_t at = 0; at < proof->layout->in; at += PIECE_BYTES) {
         uint64_t bytes = xb_lesser(PIECE_BYTES, proof->layout->in - at);
         xb_host_fill(piece, at, bytes, xb_proof_before(proof->seed));
-        enum xb_status status =
-            xb_copy_and_wait(queue, proof->piece, 0, proof->data, at, bytes, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_copy_and_wait(queue, proof->piece, 0, proof->data, at, bytes, error));
         check_bytes(piece, at, bytes, expected, found);
         if (at == 0)
             xb_proof_check_steps(proof->in->host_address, piece, bytes, proof->steps, spots);

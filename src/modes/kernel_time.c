@@ -72,17 +72,13 @@ enum xb_status xb_kernel_time_tune(struct xb_mode_context *context, xb_submit *s
     *steps = 1;
     do {
         *steps = possible_steps((double)*steps * more);
-        enum xb_status status = xb_mode_time(context, submit, &seconds, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_mode_time(context, submit, &seconds, error));
         more = fmin(fmax(target / seconds, 2), MOST_AT_ONCE);
     } while (seconds < target / 4 && *steps < XB_KERNEL_STEPS_MOST);
     /* Scaled twice: the time found above may still hold some of the flat part, the time after the
      * first scaling holds little of it. */
     *steps = possible_steps((double)*steps * target / seconds);
-    enum xb_status status = xb_mode_time(context, submit, &seconds, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_mode_time(context, submit, &seconds, error));
     *steps = possible_steps((double)*steps * target / seconds);
     return XB_OK;
 }

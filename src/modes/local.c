@@ -77,12 +77,9 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     uint64_t bytes = context->test->bytes;
     struct xb_mismatch all = {0};
     struct xb_mismatch windows = {0};
-    enum xb_status status = xb_proof_check(queue, state->target, bytes,
-                                           xb_proof_before(context->test->seed), &all, error);
-    if (status == XB_OK)
-        status = xb_proof_compare(&here, &there, bytes, &windows, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_proof_check(queue, state->target, bytes, xb_proof_before(context->test->seed), &all,
+                          error));
+    XB_TRY(xb_proof_compare(&here, &there, bytes, &windows, error));
     xb_result_detail_text(result, "verified_by", "%s", xb_proof_reader(context->device));
     xb_proof_conclude(result, &all, &windows);
     return XB_OK;

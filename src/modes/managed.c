@@ -62,9 +62,7 @@ static enum xb_status restore(struct xb_mode_context *context, struct xb_error *
     const struct state *state = context->state;
     if (state->how == HOW_ADVISE)
         return XB_OK;
-    enum xb_status status = prefetch(context, !state->to_device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(prefetch(context, !state->to_device, error));
     return context->device->backend->queue_wait(context->queues[0], error);
 }
 
@@ -79,11 +77,9 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
         xb_host_fill(state->managed->host_address, 0, context->test->bytes, pattern);
         return XB_OK;
     }
-    enum xb_status status = restore(context, error);
-    if (status != XB_OK)
-        return status;
-    status = backend->queue_fill(context->queues[0], state->managed, context->test->bytes, pattern,
-                                 error);
+    XB_TRY(restore(context, error));
+    enum xb_status status = backend->queue_fill(context->queues[0], state->managed,
+                                                context->test->bytes, pattern, error);
     return status != XB_OK ? status : backend->queue_wait(context->queues[0], error);
 }
 
@@ -187,15 +183,11 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     const struct state *state = context->state;
     struct xb_mismatch all = {0};
     struct xb_mismatch windows = {0};
-    enum xb_status status = check_target(context, &all, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_target(context, &all, error));
     if (has_device_end(state)) {
         const struct xb_proof_side here = {context->queues[0], state->managed, 0};
         const struct xb_proof_side there = {context->queues[0], state->device, 0};
-        status = xb_proof_compare(&here, &there, context->test->bytes, &windows, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_proof_compare(&here, &there, context->test->bytes, &windows, error));
     }
     xb_result_detail_text(result, "verified_by", state->to_device ? "device" : "host");
     if (context->host_timed)

@@ -54,9 +54,9 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     struct state *state = context->state;
     bool by_ring = has_ring(context->test);
-    enum xb_status status = xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error);
-    if (status != XB_OK || !by_ring)
-        return status;
+    XB_TRY(xb_transfer_setup(context, XB_MEMORY_PAGEABLE, 1, error));
+    if (!by_ring)
+        return XB_OK;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
     context->host_timed = context->host_waits = true;
     context->operations_per_iteration = xb_ring_operations(&plan, context->test->bytes);
@@ -115,20 +115,19 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
 {
     double of_host = 0;
     double of_link = 0;
-    enum xb_status status = xb_transfer_verify(context, result, error);
-    if (status != XB_OK || !is_wanted(context))
-        return status;
+    XB_TRY(xb_transfer_verify(context, result, error));
+    if (!is_wanted(context))
+        return XB_OK;
     const struct xb_ring_plan plan = xb_ring_plan_of(context->test);
     xb_result_detail_number(result, "threads", plan.threads);
     xb_result_detail_number(result, "ring_chunk_bytes", (double)plan.chunk);
     xb_result_detail_number(result, "ring_bytes", (double)xb_ring_bytes(&plan));
-    status = xb_result_median(result, &host_copy_rate, &of_host, error);
-    if (status == XB_OK)
-        status = xb_result_median(result, &ring_link_rate, &of_link, error);
-    if (status == XB_OK && of_host > 0 && of_link > 0)
+    XB_TRY(xb_result_median(result, &host_copy_rate, &of_host, error));
+    XB_TRY(xb_result_median(result, &ring_link_rate, &of_link, error));
+    if (of_host > 0 && of_link > 0)
         xb_result_compute(result, &xb_figure_share_of_bound,
                           result->bandwidth.median / fmin(of_host, of_link));
-    return status;
+    return XB_OK;
 }
 
 static void teardown(struct xb_mode_context *context)

@@ -83,9 +83,7 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     if (xb_variant_number(test) != PATH_STAGED)
         return XB_OK;
     if (is_by_kernel(test)) {
-        enum xb_status status = xb_chunk_check_words(test, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_chunk_check_words(test, error));
     }
     return xb_chunk_check(test, &xb_option_chunk, test->direction == XB_BIDIR ? 12 : 6, error);
 }
@@ -132,14 +130,13 @@ static enum xb_status open_ring(struct xb_mode_context *context, struct way *way
     const struct xb_backend *backend = context->device->backend;
     uint64_t chunk = xb_lesser(state->chunk, state->bytes);
     enum xb_memory memory = state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    enum xb_status status = xb_workspace_fixed_buffer(context->workspace, number, memory,
-                                                      RING * chunk, &way->ring, error);
-    for (int i = 0; status == XB_OK && i < RING; i++) {
-        status = backend->event_open(way->from, &way->filled[i], error);
-        if (status == XB_OK)
-            status = backend->event_open(way->to, &way->emptied[i], error);
+    XB_TRY(xb_workspace_fixed_buffer(context->workspace, number, memory, RING * chunk, &way->ring,
+                                     error));
+    for (int i = 0; i < RING; i++) {
+        XB_TRY(backend->event_open(way->from, &way->filled[i], error));
+        XB_TRY(backend->event_open(way->to, &way->emptied[i], error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
@@ -173,10 +170,9 @@ static enum xb_status borrow_queues(struct xb_workspace *workspace, struct xb_sh
                                     struct xb_queue ***queues, struct xb_error *error)
 {
     size_t first = 2 * (size_t)share.number;
-    enum xb_status status = xb_workspace_queues(workspace, first + 2, queues, error);
-    if (status == XB_OK)
-        *queues += first;
-    return status;
+    XB_TRY(xb_workspace_queues(workspace, first + 2, queues, error));
+    *queues += first;
+    return XB_OK;
 }
 
 /* One queue for each way, of the device that copies; a staged way has one queue of each device. */
@@ -184,11 +180,8 @@ static enum xb_status choose_queues(struct xb_mode_context *context, struct xb_e
 {
     struct state *state = context->state;
     struct xb_queue **ends[2]; /* two queues of the source device, and of the destination */
-    enum xb_status status = borrow_queues(context->workspace, context->share, &ends[0], error);
-    if (status == XB_OK)
-        status = borrow_queues(context->peer_workspace, context->peer_share, &ends[1], error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(borrow_queues(context->workspace, context->share, &ends[0], error));
+    XB_TRY(borrow_queues(context->peer_workspace, context->peer_share, &ends[1], error));
     size_t per_way = state->path == PATH_STAGED ? 2 : 1;
     for (size_t way = 0; way < state->way_count; way++) {
         size_t source_end = way;
@@ -227,15 +220,14 @@ static struct xb_queue *queue_on(const struct xb_mode_context *context,
 static enum xb_status fill(struct xb_mode_context *context, bool targets, struct xb_error *error)
 {
     const struct state *state = context->state;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < state->way_count; i++) {
+    for (size_t i = 0; i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
-        status = targets ? xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
-                                         xb_proof_after(way->seed), error)
-                         : xb_proof_fill(queue_on(context, way->from), way->source, state->bytes,
-                                         xb_proof_before(way->seed), error);
+        XB_TRY(targets ? xb_proof_fill(queue_on(context, way->to), way->target, state->bytes,
+                                       xb_proof_after(way->seed), error)
+                       : xb_proof_fill(queue_on(context, way->from), way->source, state->bytes,
+                                       xb_proof_before(way->seed), error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* How many copies run on a device at the same time. Of a pair that stages both ways each device has
@@ -314,21 +306,11 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
     uint64_t at = slot * (state->chunk < state->bytes ? state->chunk : state->bytes);
     const struct move in = {way->ring, way->source, at, chunk.offset, chunk.bytes};
     const struct move out = {way->target, way->ring, chunk.offset, at, chunk.bytes};
-    enum xb_status status = backend->queue_wait_event(queues[0], way->emptied[slot], error);
-    if (status != XB_OK)
-        return status;
-    status = enqueue(state, queues[0], &in, error);
-    if (status != XB_OK)
-        return status;
-    status = backend->event_record(way->filled[slot], queues[0], error);
-    if (status != XB_OK)
-        return status;
-    status = backend->queue_wait_event(queues[1], way->filled[slot], error);
-    if (status != XB_OK)
-        return status;
-    status = enqueue(state, queues[1], &out, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(backend->queue_wait_event(queues[0], way->emptied[slot], error));
+    XB_TRY(enqueue(state, queues[0], &in, error));
+    XB_TRY(backend->event_record(way->filled[slot], queues[0], error));
+    XB_TRY(backend->queue_wait_event(queues[1], way->filled[slot], error));
+    XB_TRY(enqueue(state, queues[1], &out, error));
     return backend->event_record(way->emptied[slot], queues[1], error);
 }
 
@@ -338,9 +320,7 @@ static enum xb_status submit_direct(struct xb_mode_context *context, struct xb_e
     for (size_t i = 0; i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
         const struct move whole = {way->target, way->source, 0, 0, state->bytes};
-        enum xb_status status = enqueue(state, state->queues[i], &whole, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(enqueue(state, state->queues[i], &whole, error));
     }
     return XB_OK;
 }
@@ -352,10 +332,7 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
         return submit_direct(context, error);
     for (uint64_t c = 0; c < xb_chunk_count(state->bytes, state->chunk); c++)
         for (size_t i = 0; i < state->way_count; i++) {
-            enum xb_status status =
-                stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error);
-            if (status != XB_OK)
-                return status;
+            XB_TRY(stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error));
         }
     return XB_OK;
 }
@@ -372,12 +349,9 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
         const struct way *way = &state->ways[i];
         const struct xb_proof_side here = {queue_on(context, way->from), way->source, 0};
         const struct xb_proof_side there = {queue_on(context, way->to), way->target, 0};
-        enum xb_status status = xb_proof_check(there.queue, way->target, state->bytes,
-                                               xb_proof_before(way->seed), &all, error);
-        if (status == XB_OK)
-            status = xb_proof_compare(&here, &there, state->bytes, &windows, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_proof_check(there.queue, way->target, state->bytes, xb_proof_before(way->seed),
+                              &all, error));
+        XB_TRY(xb_proof_compare(&here, &there, state->bytes, &windows, error));
     }
     xb_result_detail_text(result, "verified_by", "%s", xb_proof_reader(context->peer_device));
     if (state->path != PATH_STAGED) /* which goes through the host, not over the link */

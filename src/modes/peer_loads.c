@@ -32,10 +32,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    enum xb_status status =
-        context->device->backend->peer_open(context->peer_device, context->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(context->device->backend->peer_open(context->peer_device, context->device, error));
     state->opened = true;
     return xb_chase_setup(context, context->workspace, XB_MEMORY_DEVICE, context->peer_workspace,
                           error);

@@ -159,12 +159,8 @@ enum xb_status xb_piece_proof_check(const struct xb_piece_proof *proof, struct x
 {
     const struct xb_layout *layout = proof->layout;
     struct job job = {.proof = proof, .lock = PTHREAD_MUTEX_INITIALIZER};
-    enum xb_status status = look(proof, proof->source, layout->source_span, &job.source, error);
-    if (status == XB_OK)
-        status =
-            look(proof, proof->target, layout->target_span + proof->behind, &job.target, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(look(proof, proof->source, layout->source_span, &job.source, error));
+    XB_TRY(look(proof, proof->target, layout->target_span + proof->behind, &job.target, error));
     struct xb_piece *sorted = malloc(layout->count * sizeof *sorted);
     if (sorted == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to check %zu pieces", layout->count);

@@ -257,11 +257,8 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     struct xb_statistics other;
     if (samples == NULL)
         return XB_OK;
-    enum xb_status status = xb_statistics_compute(samples->values, samples->count, &other, error);
-    if (status == XB_OK)
-        status = xb_result_median(result, &xb_figure_setup_time, &setup, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_statistics_compute(samples->values, samples->count, &other, error));
+    XB_TRY(xb_result_median(result, &xb_figure_setup_time, &setup, error));
     enum xb_pin_outcome outcome = xb_pin_judge(bytes, &result->bandwidth, &other);
     double count = copies_until_paid(setup, other.median - bytes / result->bandwidth.median);
     double most = copies_until_paid(setup, low_end(&other) - bytes / low_end(&result->bandwidth));
@@ -276,18 +273,13 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    enum xb_status status = xb_transfer_verify(context, result, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_transfer_verify(context, result, error));
     xb_pin_undo(context); /* so that it is timed as often as the other */
-    status = xb_pin_tell(context, result, error);
-    if (status == XB_OK)
-        status = add_break_even(result, &xb_figure_pageable_time, &xb_figure_break_even_copies,
-                                "pays_against_pageable", error);
-    if (status == XB_OK)
-        status = add_break_even(result, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,
-                                "pays_against_ring", error);
-    return status;
+    XB_TRY(xb_pin_tell(context, result, error));
+    XB_TRY(add_break_even(result, &xb_figure_pageable_time, &xb_figure_break_even_copies,
+                          "pays_against_pageable", error));
+    return add_break_even(result, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,
+                          "pays_against_ring", error);
 }
 
 const struct xb_mode xb_mode_pin = {

@@ -101,13 +101,11 @@ static enum xb_status lock_timed(struct xb_mode_context *context, double *second
                                  struct xb_error *error)
 {
     const struct xb_pin *state = context->state;
-    enum xb_status status =
-        state->used == NULL ? xb_host_memory_check(context->test->bytes, error) : XB_OK;
-    if (status != XB_OK)
-        return status;
+    if (state->used == NULL)
+        XB_TRY(xb_host_memory_check(context->test->bytes, error));
     xb_host_memory_trust(true);
     double begin = xb_clock_now();
-    status = lock(context, error);
+    enum xb_status status = lock(context, error);
     *seconds = xb_clock_now() - begin;
     xb_host_memory_trust(false);
     return status;
@@ -118,9 +116,7 @@ static enum xb_status take_sample(struct xb_mode_context *context, struct xb_err
     struct xb_pin *state = context->state;
     if (xb_run_should_stop(context->run))
         return XB_FAIL(error, XB_ERR_STOPPED, "page-locking was not finished");
-    enum xb_status status = lock_timed(context, &state->setup_times[state->setup_count], error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(lock_timed(context, &state->setup_times[state->setup_count], error));
     state->setup_count++;
     return state->setup_count == 1 ? count_after(context, error) : XB_OK;
 }
@@ -227,13 +223,10 @@ enum xb_status xb_pin_tell(const struct xb_mode_context *context, struct xb_resu
                            struct xb_error *error)
 {
     const struct xb_pin *state = context->state;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < state->setup_count; i++)
-        status = xb_result_sample(result, &xb_figure_setup_time, state->setup_times[i], error);
-    for (size_t i = 0; status == XB_OK && i < state->unpin_count; i++)
-        status = xb_result_sample(result, &xb_figure_unpin_time, state->unpin_times[i], error);
-    if (status != XB_OK)
-        return status;
+    for (size_t i = 0; i < state->setup_count; i++)
+        XB_TRY(xb_result_sample(result, &xb_figure_setup_time, state->setup_times[i], error));
+    for (size_t i = 0; i < state->unpin_count; i++)
+        XB_TRY(xb_result_sample(result, &xb_figure_unpin_time, state->unpin_times[i], error));
     tell_host_memory(state, result);
     tell_huge_pages(state, result);
     if (state->counts.on_device)

@@ -41,10 +41,9 @@ static const struct xb_figure bandwidth_after_h2d = {XB_FIGURE_RATE(
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    enum xb_status status =
-        xb_transfer_setup(context, xb_host_memory_of(context->test->variant), 1, error);
-    if (status != XB_OK || !is_wanted_after_h2d(context))
-        return status;
+    XB_TRY(xb_transfer_setup(context, xb_host_memory_of(context->test->variant), 1, error));
+    if (!is_wanted_after_h2d(context))
+        return XB_OK;
     return xb_workspace_buffer(context->workspace, 1, XB_MEMORY_DEVICE, FORE_BYTES, &state->fore,
                                error);
 }

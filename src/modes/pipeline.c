@@ -79,11 +79,10 @@ static enum xb_status read_piece(struct xb_mode_context *context, const struct x
         return context->device->backend->file_read(state->file, piece.offset, state->slots, at,
                                                    piece.bytes, error);
     char *target = (char *)state->host->host_address + at;
-    enum xb_status status = xb_reader_read(state->reader, turn->thread, piece.file, piece.offset,
-                                           target, piece.bytes, error);
-    if (status == XB_OK)
-        memset(target + piece.bytes, 0, piece.padding);
-    return status;
+    XB_TRY(xb_reader_read(state->reader, turn->thread, piece.file, piece.offset, target,
+                          piece.bytes, error));
+    memset(target + piece.bytes, 0, piece.padding);
+    return XB_OK;
 }
 
 static uint64_t bytes_of_piece(const struct xb_mode_context *context, const struct xb_turn *turn)
@@ -168,9 +167,7 @@ static enum xb_status tell_way(struct xb_mode_context *context, struct xb_result
         return XB_OK;
     }
     struct xb_file_way way;
-    enum xb_status status = context->device->backend->file_way(state->file, &way, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(context->device->backend->file_way(state->file, &way, error));
     xb_result_detail_text(result, "read_by", "%.120s", way.how);
     if (!way.is_direct)
         xb_result_warn(result, "gds did not take the direct way: %.180s", way.how);
@@ -242,9 +239,7 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
     void *scratch = state->scratch->host_address;
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = 0; i < source->items; i++) {
-        enum xb_status status = xb_source_expect(source, i, scratch, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_source_expect(source, i, scratch, error));
         uint64_t bytes = xb_source_item_bytes(source, i);
         if (xb_digest_stepped(scratch, bytes, state->steps) != digests[i] && wrong++ == 0)
             first = i;

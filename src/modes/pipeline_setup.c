@@ -197,24 +197,18 @@ enum xb_status xb_pipeline_look_at_cache(const struct xb_pipeline *state, double
 enum xb_status xb_pipeline_setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_pipeline *state = context->state;
-    enum xb_status status = xb_source_open(context, &state->source, error);
-    if (status == XB_OK)
-        status = xb_pipeline_look_at_cache(state, &state->cached_at_first, error);
-    if (status == XB_OK)
-        status = borrow_buffers(context, error);
-    if (status == XB_OK)
-        status = open_file(context, error);
-    if (status == XB_OK)
-        status = open_line(context, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_source_open(context, &state->source, error));
+    XB_TRY(xb_pipeline_look_at_cache(state, &state->cached_at_first, error));
+    XB_TRY(borrow_buffers(context, error));
+    XB_TRY(open_file(context, error));
+    XB_TRY(open_line(context, error));
     context->operations_per_iteration = XB_PIPELINE_OPERATIONS * state->source.items;
     context->bytes_moved = state->source.bytes;
     context->host_timed = context->host_waits = true;
-    status = choose_steps(context, error);
-    if (status == XB_OK && state->pageable != NULL)
-        status = read_to(context, state->pageable, error);
-    return status;
+    XB_TRY(choose_steps(context, error));
+    if (state->pageable != NULL)
+        XB_TRY(read_to(context, state->pageable, error));
+    return XB_OK;
 }
 
 void xb_pipeline_teardown(struct xb_mode_context *context)

@@ -248,9 +248,7 @@ enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_s
     uint64_t boundary = xb_io_is_direct(test) ? XB_STORAGE_BLOCK : WORD;
     *source =
         (struct xb_source){.batch = (size_t)batch_of(test), .piece = xb_reader_piece_of(test)};
-    enum xb_status status = find_files(context, source, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(find_files(context, source, error));
     return source->batch > 0 ? lay_out_batches(test, boundary, source, error)
                              : lay_out_chunks(test, source, error);
 }

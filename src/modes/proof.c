@@ -60,14 +60,12 @@ enum xb_status xb_proof_check(struct xb_queue *queue, struct xb_buffer *buffer, 
                               struct xb_error *error)
 {
     struct xb_mismatch here = {0};
-    enum xb_status status = XB_OK;
     if (buffer->memory != XB_MEMORY_DEVICE)
         here = xb_host_check(buffer->host_address, 0, bytes, pattern);
     else
-        status = queue->device->backend->queue_check(queue, buffer, bytes, pattern, &here, error);
-    if (status == XB_OK)
-        xb_proof_add(found, &here);
-    return status;
+        XB_TRY(queue->device->backend->queue_check(queue, buffer, bytes, pattern, &here, error));
+    xb_proof_add(found, &here);
+    return XB_OK;
 }
 
 /* Points *window at bytes of one side, counted from its offset, that the CPU can read: in place, or
@@ -97,11 +95,8 @@ static enum xb_status compare_windows(const struct xb_proof_side *a, const struc
         const unsigned char *there = NULL;
         if (i + 1 == WINDOWS)
             start = bytes - window;
-        enum xb_status status = look(a, start, window, room[0], &here, error);
-        if (status == XB_OK)
-            status = look(b, start, window, room[1], &there, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(look(a, start, window, room[0], &here, error));
+        XB_TRY(look(b, start, window, room[1], &there, error));
         for (uint64_t byte = 0; byte < window; byte++)
             if (there[byte] != here[byte] && found->wrong_bytes++ == 0)
                 found->first_offset = start + byte;

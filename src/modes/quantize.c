@@ -42,9 +42,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 {
     const struct xb_encoded *state = context->state;
     const struct xb_encoded_plan plan = plan_of(context->test);
-    enum xb_status status = xb_encoded_setup(context, &plan, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_encoded_setup(context, &plan, error));
     xb_weights_fill(context->test->seed, state->original->host_address, context->test->bytes);
     return xb_encoded_begin(context, error);
 }

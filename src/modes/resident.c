@@ -68,10 +68,9 @@ static enum xb_status compute(struct xb_mode_context *context, struct xb_error *
 static enum xb_status submit_kernels(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < state->kernels; i++)
-        status = compute(context, error);
-    return status;
+    for (uint64_t i = 0; i < state->kernels; i++)
+        XB_TRY(compute(context, error));
+    return XB_OK;
 }
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
@@ -86,15 +85,12 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
 static enum xb_status submit_round_trips(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < state->kernels; i++) {
-        status = copy(context, state->data, i == 0 ? state->in : state->out, error);
-        if (status == XB_OK)
-            status = compute(context, error);
-        if (status == XB_OK)
-            status = submit_out(context, error);
+    for (uint64_t i = 0; i < state->kernels; i++) {
+        XB_TRY(copy(context, state->data, i == 0 ? state->in : state->out, error));
+        XB_TRY(compute(context, error));
+        XB_TRY(submit_out(context, error));
     }
-    return status;
+    return XB_OK;
 }
 
 static const struct xb_figure resident_time = {XB_FIGURE_TIME(
@@ -129,12 +125,10 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_borrowing wanted[] = {{&state->in, 0, memory, test->bytes, false},
                                           {&state->out, 1, memory, test->bytes, false},
                                           {&state->data, 0, XB_MEMORY_DEVICE, test->bytes, false}};
-    enum xb_status status = xb_borrow(context, wanted, 3, error);
-    if (status == XB_OK)
-        status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
-    if (status == XB_OK)
-        xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
-    return status;
+    XB_TRY(xb_borrow(context, wanted, 3, error));
+    XB_TRY(xb_workspace_queues(context->workspace, 1, &context->queues, error));
+    xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
+    return XB_OK;
 }
 
 /* Changes the source: what warm-up and references left at the target is wrong from now on. */
@@ -158,9 +152,7 @@ static enum xb_status compare_with_trips(const struct state *state, struct xb_re
     double resident = (double)result->bytes_moved / result->bandwidth.median;
     xb_result_compute(result, &resident_time, resident);
     for (size_t i = 0; i < TIMES; i++) {
-        enum xb_status status = xb_result_median(result, references[i].figure, &seconds[i], error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_result_median(result, references[i].figure, &seconds[i], error));
         if (!(seconds[i] > 0))
             return XB_OK; /* cut short: not all were timed */
     }
@@ -183,9 +175,7 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     expected.steps = state->kernels * KERNEL_STEPS;
     xb_result_detail_number(result, "compute_steps", (double)expected.steps);
     xb_result_detail_text(result, "verified_by", "host");
-    enum xb_status status = compare_with_trips(state, result, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(compare_with_trips(state, result, error));
     struct xb_mismatch all = xb_host_check(state->out->host_address, 0, test->bytes, expected);
     xb_proof_check_steps(state->in->host_address, state->out->host_address, test->bytes,
                          expected.steps, &spots);

@@ -130,13 +130,12 @@ enum xb_status xb_ring_check_options(const struct xb_case *test, struct xb_error
 
 static enum xb_status open_events(struct xb_ring *ring, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
     ring->moved = calloc(ring->plan.slots, sizeof(struct xb_event *));
     if (ring->moved == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", ring->plan.slots);
-    for (unsigned i = 0; status == XB_OK && i < ring->plan.slots; i++)
-        status = ring->device->backend->event_open(ring->device, &ring->moved[i], error);
-    return status;
+    for (unsigned i = 0; i < ring->plan.slots; i++)
+        XB_TRY(ring->device->backend->event_open(ring->device, &ring->moved[i], error));
+    return XB_OK;
 }
 
 static enum xb_status fill_in(struct xb_mode_context *context, unsigned number,
@@ -333,12 +332,9 @@ static enum xb_status run(struct course *course, worker *work, mover *move, stru
     struct xb_error ignored;
     count(course);
     const struct xb_crew_job job = {.work = work, .argument = course, .count = course->pieces};
-    enum xb_status status = wait_for_slots(ring, error);
-    if (status == XB_OK)
-        status = xb_crew_begin(ring->crew, &job, error);
-    if (status != XB_OK)
-        return status;
-    status = move(course, error);
+    XB_TRY(wait_for_slots(ring, error));
+    XB_TRY(xb_crew_begin(ring->crew, &job, error));
+    enum xb_status status = move(course, error);
     xb_crew_end(ring->crew);
     if (status != XB_OK) /* what is enqueued uses the slots */
         (void)ring->device->backend->queue_wait(course->queue, &ignored);

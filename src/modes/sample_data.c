@@ -214,10 +214,9 @@ static enum xb_status fill_from_file(const char *path, void *memory, uint64_t by
 {
     int descriptor;
     uint64_t length = 0;
-    enum xb_status status = open_file(path, &descriptor, &length, error);
-    if (status != XB_OK)
-        return status;
-    status = read_all(descriptor, path, memory, length < bytes ? length : bytes, error);
+    XB_TRY(open_file(path, &descriptor, &length, error));
+    enum xb_status status =
+        read_all(descriptor, path, memory, length < bytes ? length : bytes, error);
     close(descriptor);
     if (status != XB_OK || length >= bytes)
         return status;

@@ -156,13 +156,12 @@ uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *c
 enum xb_status xb_borrow(struct xb_mode_context *context, const struct xb_borrowing *wanted,
                          size_t count, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < count; i++)
+    for (size_t i = 0; i < count; i++)
         if (wanted[i].bytes > 0)
-            status = (wanted[i].is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
+            XB_TRY((wanted[i].is_fixed ? xb_workspace_fixed_buffer : xb_workspace_buffer)(
                 context->workspace, wanted[i].number, wanted[i].memory, wanted[i].bytes,
-                wanted[i].buffer, error);
-    return status;
+                wanted[i].buffer, error));
+    return XB_OK;
 }
 
 /* Rounded up without adding first: the sum could overflow. */

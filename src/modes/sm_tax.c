@@ -94,23 +94,17 @@ static enum xb_status tune(struct load *load, double seconds, struct xb_error *e
     load->steps = 1;
     /* Once to warm up; then few steps, and more: from there the time grows along a line. */
     for (int i = 0; i < 2; i++) {
-        enum xb_status status = time_alone(load, &few, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(time_alone(load, &few, error));
     }
     const uint64_t more = 65;
     load->steps = more;
-    enum xb_status status = time_alone(load, &alone, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(time_alone(load, &alone, error));
     double target =
         fmax(fmin(seconds / KERNELS_AN_ITERATION, LONGEST_S), COMPUTES * few / load->kernels);
     double a_step = (alone - few) / load->kernels / (double)(more - 1);
     double left = target - few / load->kernels;
     load->steps = a_step > 0 && left > 0 ? 1 + (uint64_t)fmin(left / a_step, 1e6) : 1;
-    status = time_alone(load, &alone, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(time_alone(load, &alone, error));
     double kernels = ceil(LONGER * seconds / (alone / load->kernels));
     load->kernels = kernels < MOST_KERNELS ? (unsigned)kernels + 1 : MOST_KERNELS;
     return XB_OK;
@@ -119,22 +113,20 @@ static enum xb_status tune(struct load *load, double seconds, struct xb_error *e
 static enum xb_status measure(struct load *load, xb_submit *submit, double seconds,
                               struct xb_result *result, struct xb_error *error)
 {
-    enum xb_status status = tune(load, seconds, error);
-    for (int i = 0; status == XB_OK && i < REPETITIONS; i++) {
+    XB_TRY(tune(load, seconds, error));
+    for (int i = 0; i < REPETITIONS; i++) {
         double alone = 0;
         double beside = 0;
         double iteration = 0;
         if (xb_run_should_stop(load->context->run))
             return XB_OK;
-        status = time_alone(load, &alone, error);
-        if (status == XB_OK)
-            status = time_beside(load, submit, &beside, &iteration, error);
-        if (status == XB_OK)
-            /* Less than nothing is noise. */
-            status = xb_result_sample(result, &xb_figure_sm_tax,
-                                      fmax((beside - alone) / fmin(iteration, beside), 0), error);
+        XB_TRY(time_alone(load, &alone, error));
+        XB_TRY(time_beside(load, submit, &beside, &iteration, error));
+        /* Less than nothing is noise. */
+        XB_TRY(xb_result_sample(result, &xb_figure_sm_tax,
+                                fmax((beside - alone) / fmin(iteration, beside), 0), error));
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, xb_submit *submit, double seconds,

@@ -101,9 +101,7 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     const struct xb_borrowing wanted[] = {
         {&way->host, number, memory, way->host == NULL ? bytes : 0, false},
         {&way->device, number, XB_MEMORY_DEVICE, bytes, false}};
-    enum xb_status status = xb_borrow(context, wanted, 2, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_borrow(context, wanted, 2, error));
     bool to_device = way->direction == XB_H2D;
     way->source = to_device ? way->host : way->device;
     way->target = to_device ? way->device : way->host;
@@ -141,10 +139,9 @@ static enum xb_status borrow_queues(struct xb_mode_context *context, struct xb_e
     struct xb_transfer *transfer = context->state;
     size_t filler = fills_elsewhere(&context->device->info) ? context->queue_count : 0;
     size_t count = filler > 0 ? filler + 1 : context->queue_count;
-    enum xb_status status = xb_workspace_queues(context->workspace, count, &context->queues, error);
-    if (status == XB_OK)
-        transfer->filler = context->queues[filler];
-    return status;
+    XB_TRY(xb_workspace_queues(context->workspace, count, &context->queues, error));
+    transfer->filler = context->queues[filler];
+    return XB_OK;
 }
 
 enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory memory,
@@ -161,16 +158,12 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     uint64_t beyond = room_beyond(test, context->config);
     transfer->margin = beyond > 0 ? XB_WATCHED_BYTES : 0;
     xb_workspace_extend(context->workspace, beyond);
-    enum xb_status status = borrow_queues(context, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(borrow_queues(context, error));
     for (unsigned i = 0; i < transfer->way_count; i++) {
         transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
                                       : i == 0                    ? XB_H2D
                                                                   : XB_D2H;
-        status = set_up_way(context, i, memory, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(set_up_way(context, i, memory, error));
     }
     set_spans(context, transfer);
     return XB_OK;
@@ -190,9 +183,7 @@ enum xb_status xb_transfer_prepare(struct xb_mode_context *context, struct xb_er
     transfer->prepared++;
     for (size_t i = 0; i < transfer->way_count; i++) {
         const struct xb_way *way = &transfer->ways[i];
-        enum xb_status status = fill_device(context, way, prepared(way, transfer->prepared), error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(fill_device(context, way, prepared(way, transfer->prepared), error));
     }
     return XB_OK;
 }
@@ -201,12 +192,10 @@ enum xb_status xb_transfer_submit(struct xb_mode_context *context, struct xb_err
 {
     const struct xb_transfer *transfer = context->state;
     for (size_t i = 0; i < transfer->way_count; i++) {
-        enum xb_status status = context->device->backend->queue_copy(
+        XB_TRY(context->device->backend->queue_copy(
             context->queues[i * transfer->queues_per_way], transfer->ways[i].target,
             transfer->ways[i].target_offset, transfer->ways[i].source,
-            transfer->ways[i].source_offset, context->test->bytes, error);
-        if (status != XB_OK)
-            return status;
+            transfer->ways[i].source_offset, context->test->bytes, error));
     }
     return XB_OK;
 }
@@ -232,10 +221,7 @@ static enum xb_status check_round(const struct xb_mode_context *context, const s
     struct xb_pattern pattern =
         way->direction == XB_H2D ? prepared(way, transfer->prepared) : around(way);
     struct xb_proof_side side = {context->queues[0], way->target, 0};
-    enum xb_status status =
-        xb_proof_check_round(&side, way->target_offset, pattern, 0, &found->before, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_proof_check_round(&side, way->target_offset, pattern, 0, &found->before, error));
     side.offset = way->target_offset + bytes;
     return xb_proof_check_round(&side, transfer->margin, pattern, way->device_offset + bytes,
                                 &found->behind, error);
@@ -257,14 +243,11 @@ static enum xb_status check_data(const struct xb_mode_context *context, const st
         const unsigned char *memory = way->target->host_address;
         here = xb_host_check(memory + way->target_offset, first, bytes, expected(transfer, way));
     } else {
-        enum xb_status status = first > 0 ? xb_proof_fill(transfer->filler, way->target, first,
-                                                          expected(transfer, way), error)
-                                          : XB_OK;
-        if (status == XB_OK)
-            status = xb_proof_check(queue, way->target, first + bytes, expected(transfer, way),
-                                    &here, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(first > 0 ? xb_proof_fill(transfer->filler, way->target, first,
+                                         expected(transfer, way), error)
+                         : XB_OK);
+        XB_TRY(xb_proof_check(queue, way->target, first + bytes, expected(transfer, way), &here,
+                              error));
     }
     here.first_offset -= here.wrong_bytes > 0 ? first : 0;
     xb_proof_add(found, &here);
@@ -276,11 +259,8 @@ static enum xb_status check_way(const struct xb_mode_context *context, const str
 {
     const struct xb_proof_side here = {context->queues[0], way->host, way->host_offset};
     const struct xb_proof_side there = {context->queues[0], way->device, way->device_offset};
-    enum xb_status status = check_round(context, way, found, error);
-    if (status == XB_OK)
-        status = check_data(context, way, &found->data, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_round(context, way, found, error));
+    XB_TRY(check_data(context, way, &found->data, error));
     return xb_proof_compare(&here, &there, context->test->bytes, &found->windows, error);
 }
 
@@ -303,9 +283,7 @@ enum xb_status xb_transfer_verify(struct xb_mode_context *context, struct xb_res
     const struct xb_transfer *transfer = context->state;
     struct findings found = {{0}, {0}, {0}, {0}};
     for (size_t i = 0; i < transfer->way_count; i++) {
-        enum xb_status status = check_way(context, &transfer->ways[i], &found, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(check_way(context, &transfer->ways[i], &found, error));
     }
     const char *reader = xb_proof_reader(context->device);
     if (transfer->way_count > 1)

@@ -36,19 +36,17 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_transfer *transfer = &state->transfer;
     state->access = (enum xb_access)xb_variant_number(context->test);
     state->passes = xb_case_setting(context->test, &option_passes)->count;
-    enum xb_status status = xb_transfer_setup(context, XB_MEMORY_MAPPED, 1, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_transfer_setup(context, XB_MEMORY_MAPPED, 1, error));
     context->bytes_moved *= state->passes;
     for (size_t i = 0; i < context->span_count; i++)
         context->spans[i].bytes *= state->passes;
     /* The explicit way has a copy more. */
     context->operations_per_iteration = transfer->way_count * (state->passes + 1);
-    for (unsigned i = 0; status == XB_OK && i < transfer->way_count; i++)
-        status =
-            xb_workspace_buffer(context->workspace, (unsigned)transfer->way_count + i,
-                                XB_MEMORY_DEVICE, context->test->bytes, &state->staged[i], error);
-    return status;
+    for (unsigned i = 0; i < transfer->way_count; i++)
+        XB_TRY(xb_workspace_buffer(context->workspace, (unsigned)transfer->way_count + i,
+                                   XB_MEMORY_DEVICE, context->test->bytes, &state->staged[i],
+                                   error));
+    return XB_OK;
 }
 
 /* Part of an iteration, for one way. */
@@ -59,9 +57,7 @@ static enum xb_status each_way(struct xb_mode_context *context, part *submit_par
 {
     const struct state *state = context->state;
     for (size_t way = 0; way < state->transfer.way_count; way++) {
-        enum xb_status status = submit_part(context, way, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(submit_part(context, way, error));
     }
     return XB_OK;
 }
@@ -73,11 +69,9 @@ static enum xb_status run_passes(struct xb_mode_context *context, size_t way,
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->passes; i++) {
-        enum xb_status status = context->device->backend->queue_kernel_copy(
+        XB_TRY(context->device->backend->queue_kernel_copy(
             context->queues[way], target, 0, source, 0, context->test->bytes, state->access,
-            (unsigned)state->transfer.way_count, error);
-        if (status != XB_OK)
-            return status;
+            (unsigned)state->transfer.way_count, error));
     }
     return XB_OK;
 }
@@ -114,9 +108,7 @@ static enum xb_status explicit_way(struct xb_mode_context *context, size_t way,
 {
     const struct state *state = context->state;
     bool to_device = state->transfer.ways[way].direction == XB_H2D;
-    enum xb_status status = to_device ? copy(context, way, error) : kernel(context, way, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(to_device ? copy(context, way, error) : kernel(context, way, error));
     return to_device ? kernel(context, way, error) : copy(context, way, error);
 }
 

@@ -325,13 +325,13 @@ static enum xb_status make_in_folder(const struct making *making, size_t index,
 static enum xb_status make_many(const struct making *making, struct xb_files *files,
                                 struct xb_error *error)
 {
-    enum xb_status status = make_folder(making, files, error);
-    for (size_t i = 0; status == XB_OK && i < making->count; i++)
-        status = make_in_folder(making, i, files, error);
+    XB_TRY(make_folder(making, files, error));
+    for (size_t i = 0; i < making->count; i++)
+        XB_TRY(make_in_folder(making, i, files, error));
     /* One call for all: an fsync(2) for each of thousands of files takes minutes on some disks. */
-    if (status == XB_OK && syncfs(files->folder) != 0)
-        status = failed(making, "syncfs", errno, error);
-    return status;
+    if (syncfs(files->folder) != 0)
+        XB_TRY(failed(making, "syncfs", errno, error));
+    return XB_OK;
 }
 
 static enum xb_status make(struct making *making, struct xb_files *files, struct xb_error *error)

@@ -49,20 +49,17 @@ static enum xb_status open_all(struct xb_reader *reader, struct xb_error *error)
         return no_memory(error);
     for (size_t i = 0; i < count; i++)
         reader->descriptors[i] = -1;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < count; i++)
-        status = open_one(reader, i, &reader->descriptors[i], error);
-    return status;
+    for (size_t i = 0; i < count; i++)
+        XB_TRY(open_one(reader, i, &reader->descriptors[i], error));
+    return XB_OK;
 }
 
 /* Whether the first file can be read directly, and by which blocks. */
 static enum xb_status check_direct(const struct xb_reader *reader, struct xb_error *error)
 {
     int fd;
-    enum xb_status status = open_one(reader, 0, &fd, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_direct_check_needs(reader->files, 0, fd, error);
+    XB_TRY(open_one(reader, 0, &fd, error));
+    enum xb_status status = xb_direct_check_needs(reader->files, 0, fd, error);
     close(fd);
     return status;
 }
@@ -140,9 +137,7 @@ static enum xb_status open_direct(struct xb_reader *reader, struct xb_error *err
 static enum xb_status open_mmap(struct xb_reader *reader, struct xb_error *error)
 {
     snprintf(reader->way, sizeof reader->way, "mmap, each part mapped and unmapped");
-    enum xb_status status = xb_mapping_begin(error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_mapping_begin(error));
     reader->has_mapping = true;
     return reader->plan.opens_each ? XB_OK : open_all(reader, error);
 }
@@ -229,10 +224,8 @@ enum xb_status xb_reader_read(struct xb_reader *reader, unsigned thread, size_t 
         read.descriptor = reader->descriptors[file];
         return read_open(reader, thread, &read, error);
     }
-    enum xb_status status = open_one(reader, file, &read.descriptor, error);
-    if (status != XB_OK)
-        return status;
-    status = read_open(reader, thread, &read, error);
+    XB_TRY(open_one(reader, file, &read.descriptor, error));
+    enum xb_status status = read_open(reader, thread, &read, error);
     close(read.descriptor);
     return status;
 }

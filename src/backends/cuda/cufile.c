@@ -174,9 +174,7 @@ static enum xb_status open_library(struct xb_error *error)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "libcufile is there and does not load: %s",
                        said != NULL ? said : "no reason given");
     }
-    enum xb_status status = find_functions(handle, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(find_functions(handle, error));
     struct xb_cufile_outcome opened = functions.open_driver();
     /* After that call: exit() begins with what it was given last, and the call may give it some. */
     if (on_exit(end_process, NULL) != 0)

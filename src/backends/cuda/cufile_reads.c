@@ -119,11 +119,8 @@ static enum xb_status tell_setup(const struct xb_cufile_reads *reads, struct xb_
     struct xb_cufile_properties found;
     char version[32];
     memset(&found, 0, sizeof found);
-    enum xb_status status =
-        xb_cufile_status(reads->library->properties(&found), "cuFileDriverGetProperties",
-                         "libcufile does not say how it is set up", error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_cufile_status(reads->library->properties(&found), "cuFileDriverGetProperties",
+                            "libcufile does not say how it is set up", error));
     int number = version_of(reads->library);
     bool compatible = (found.nvfs.control & XB_CUFILE_ALLOW_COMPATIBILITY) != 0;
     print_version(number, version, sizeof version);
@@ -173,9 +170,7 @@ enum xb_status xb_cufile_reads_way(struct xb_cufile_reads *reads, struct xb_file
 enum xb_status xb_cufile_reads_open(struct xb_cufile_reads *reads, int descriptor,
                                     struct xb_error *error)
 {
-    enum xb_status status = xb_cufile_open(&reads->library, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_cufile_open(&reads->library, error));
     struct xb_cufile_descriptor file = {.type = XB_CUFILE_DESCRIPTOR,
                                         .file = {.descriptor = descriptor}};
     reads->before = count_ways(reads->library);

@@ -224,15 +224,11 @@ enum xb_status xb_cuda_device_info(struct xb_driver *driver, unsigned index,
     struct cudaDeviceProp properties;
     bool can_register = false;
     char bdf[32] = "";
-    enum xb_status status = XB_GPU(error, &xb_cuda_runtime,
-                                   XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
-                                   "cannot read the properties of CUDA device %u", index);
-    if (status == XB_OK)
-        status = read_can_register(index, &can_register, error);
-    if (status == XB_OK)
-        status = read_bus_id(index, bdf, (int)sizeof bdf, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(XB_GPU(error, &xb_cuda_runtime,
+                  XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
+                  "cannot read the properties of CUDA device %u", index));
+    XB_TRY(read_can_register(index, &can_register, error));
+    XB_TRY(read_bus_id(index, bdf, (int)sizeof bdf, error));
     info->index = index;
     snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);
     format_uuid(properties.uuid.bytes, info->uuid, sizeof info->uuid);
@@ -272,14 +268,9 @@ enum xb_status xb_cuda_peer_info(struct xb_driver *driver, unsigned index, unsig
     struct xb_peer_info found = {.can_access = false};
     char bus_id[32] = "";
     char other_bus_id[32] = "";
-    enum xb_status status =
-        xb_gpu_peer_access(&xb_cuda_runtime, index, other, &found.can_access, error);
-    if (status == XB_OK)
-        status = read_bus_id(index, bus_id, (int)sizeof bus_id, error);
-    if (status == XB_OK)
-        status = read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_peer_access(&xb_cuda_runtime, index, other, &found.can_access, error));
+    XB_TRY(read_bus_id(index, bus_id, (int)sizeof bus_id, error));
+    XB_TRY(read_bus_id(other, other_bus_id, (int)sizeof other_bus_id, error));
     bool known = xb_nvml_describe_pair(bus_id, other_bus_id, &found);
     /* A device that reaches its peer without NVLink uses the bus. */
     if (known && found.can_access && found.link[0] == '\0')

@@ -26,16 +26,13 @@ void xb_cuda_set_files(struct xb_device_info *info)
 enum xb_status xb_cuda_file_open(struct xb_device *device, int descriptor, struct xb_file **file,
                                  struct xb_error *error)
 {
-    enum xb_status status = xb_gpu_require(device, XB_CAP_FILE, "no libcufile", error);
-    if (status == XB_OK)
-        status = xb_gpu_select(device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_require(device, XB_CAP_FILE, "no libcufile", error));
+    XB_TRY(xb_gpu_select(device, error));
     struct cuda_file *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a file");
     opened->base.device = device;
-    status = xb_cufile_reads_open(&opened->reads, descriptor, error);
+    enum xb_status status = xb_cufile_reads_open(&opened->reads, descriptor, error);
     if (status != XB_OK) {
         free(opened);
         return status;
@@ -58,11 +55,8 @@ enum xb_status xb_cuda_file_read(struct xb_file *file, uint64_t file_offset,
                                  struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
                                  struct xb_error *error)
 {
-    enum xb_status status = xb_file_read_check(file, buffer, offset, bytes, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(file->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_file_read_check(file, buffer, offset, bytes, error));
+    XB_TRY(xb_gpu_select(file->device, error));
     return xb_cufile_reads_read(&((struct cuda_file *)file)->reads, file_offset,
                                 xb_gpu_buffer_address(buffer), buffer->bytes, offset, bytes, error);
 }

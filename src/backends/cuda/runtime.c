@@ -203,13 +203,11 @@ static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error
         struct cudaFuncAttributes attributes;
         const void *kernel = xb_cuda_kernel((enum xb_gpu_kernel)i);
         device->kernels[i] = (void *)kernel;
-        enum xb_status status = XB_GPU(
-            error, &xb_cuda_runtime, XB_CUDA_CALL(cudaFuncGetAttributes, &attributes, kernel),
-            "cannot load xferbench's kernels (%s) onto CUDA device %u; this build has "
-            "code for sm_75 and newer",
-            device->base.info.architecture, device->base.info.index);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(XB_GPU(error, &xb_cuda_runtime,
+                      XB_CUDA_CALL(cudaFuncGetAttributes, &attributes, kernel),
+                      "cannot load xferbench's kernels (%s) onto CUDA device %u; this build has "
+                      "code for sm_75 and newer",
+                      device->base.info.architecture, device->base.info.index));
     }
     return XB_OK;
 }

@@ -18,13 +18,9 @@ static enum xb_status open_trial(struct xb_device *device, struct trial *trial,
                                  struct xb_error *error)
 {
     const uint64_t bytes = UINT64_C(2) * TRIAL_COPIES * TRIAL_BYTES;
-    enum xb_status status =
-        xb_gpu_buffer_allocate(device, XB_MEMORY_PINNED, bytes, &trial->pinned, error);
-    if (status == XB_OK)
-        status = xb_gpu_buffer_allocate(device, XB_MEMORY_DEVICE, bytes, &trial->memory, error);
-    if (status == XB_OK)
-        status = xb_gpu_queue_open(device, &trial->queue, error);
-    return status;
+    XB_TRY(xb_gpu_buffer_allocate(device, XB_MEMORY_PINNED, bytes, &trial->pinned, error));
+    XB_TRY(xb_gpu_buffer_allocate(device, XB_MEMORY_DEVICE, bytes, &trial->memory, error));
+    return xb_gpu_queue_open(device, &trial->queue, error);
 }
 
 static void close_trial(struct trial *trial)
@@ -85,19 +81,14 @@ static enum xb_status run_trials(struct xb_gpu_device *device, struct trial *tri
     size_t most = device->runtime->batch_at_once;
     char told[96];
     bool taken = false;
-    enum xb_status status = open_trial(&device->base, trial, error);
-    if (status == XB_OK)
-        status = try_both_ways(trial, false, &taken, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(open_trial(&device->base, trial, error));
+    XB_TRY(try_both_ways(trial, false, &taken, error));
     snprintf(told, sizeof told, "with attributes");
     if (!taken) {
         snprintf(told, sizeof told, "without attributes: refused (%.60s)", trial->refusal);
         device->batch_order_unsaid = true;
-        status = try_both_ways(trial, true, &taken, error);
+        XB_TRY(try_both_ways(trial, true, &taken, error));
     }
-    if (status != XB_OK)
-        return status;
     if (!taken) {
         char reason[160];
         snprintf(reason, sizeof reason, "the runtime refuses a batch of %d copies: %s",

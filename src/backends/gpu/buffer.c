@@ -54,13 +54,12 @@ static const struct xb_gpu_runtime *runtime_of(const struct gpu_buffer *buffer)
 static enum xb_status allocate_device(struct gpu_buffer *buffer, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
-    enum xb_status status = XB_GPU(
-        error, runtime, runtime->allocate(&buffer->address, whole_blocks(buffer->base.bytes)),
-        "cannot allocate %llu bytes of device memory; try a smaller --size",
-        (unsigned long long)buffer->base.bytes);
-    if (status == XB_OK)
-        buffer->kernel_address = buffer->address;
-    return status;
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->allocate(&buffer->address, whole_blocks(buffer->base.bytes)),
+                  "cannot allocate %llu bytes of device memory; try a smaller --size",
+                  (unsigned long long)buffer->base.bytes));
+    buffer->kernel_address = buffer->address;
+    return XB_OK;
 }
 
 /* Check for free host memory before pinning any, here and below: the machine suffers if more is
@@ -70,9 +69,7 @@ static enum xb_status allocate_pinned(struct gpu_buffer *buffer, struct xb_error
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     char limit[128];
-    enum xb_status status = xb_host_memory_check(bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_host_memory_check(bytes, error));
     return XB_GPU(
         error, runtime,
         runtime->allocate_host(&buffer->address, whole_blocks(bytes), buffer->base.memory),
@@ -89,11 +86,9 @@ static enum xb_status find_mapping(const struct gpu_buffer *buffer, const struct
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     unsigned index = device->info.index;
     void *seen = NULL;
-    enum xb_status status =
-        XB_GPU(error, runtime, runtime->device_pointer(&seen, buffer->address),
-               "host memory was mapped, but %s device %u cannot reach it", runtime->name, index);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(XB_GPU(error, runtime, runtime->device_pointer(&seen, buffer->address),
+                  "host memory was mapped, but %s device %u cannot reach it", runtime->name,
+                  index));
     if (seen == NULL)
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "host memory was mapped, but %s device %u has no address for it",
@@ -122,13 +117,13 @@ static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error 
     uint64_t bytes = buffer->base.bytes;
     bool mapped = buffer->base.memory == XB_MEMORY_MAPPED;
     char limit[128];
+    XB_TRY(XB_GPU(error, runtime, runtime->register_host(buffer->address, bytes, mapped),
+                  "cannot page-lock %llu bytes of host memory%s", (unsigned long long)bytes,
+                  xb_host_memory_lock_limit(bytes, limit, sizeof limit)));
+    if (!mapped)
+        return XB_OK;
     enum xb_status status =
-        XB_GPU(error, runtime, runtime->register_host(buffer->address, bytes, mapped),
-               "cannot page-lock %llu bytes of host memory%s", (unsigned long long)bytes,
-               xb_host_memory_lock_limit(bytes, limit, sizeof limit));
-    if (status != XB_OK || !mapped)
-        return status;
-    status = find_mapping(buffer, buffer->base.device, &buffer->kernel_address, error);
+        find_mapping(buffer, buffer->base.device, &buffer->kernel_address, error);
     if (status != XB_OK)
         (void)runtime->unregister_host(buffer->address);
     return status;
@@ -142,10 +137,8 @@ static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error 
  */
 static enum xb_status allocate_registered(struct gpu_buffer *buffer, struct xb_error *error)
 {
-    enum xb_status status = xb_pages_map_huge(buffer->base.bytes, &buffer->address, error);
-    if (status != XB_OK)
-        return status;
-    status = register_pages(buffer, error);
+    XB_TRY(xb_pages_map_huge(buffer->base.bytes, &buffer->address, error));
+    enum xb_status status = register_pages(buffer, error);
     if (status != XB_OK)
         xb_pages_unmap(buffer->address, buffer->base.bytes);
     return status;
@@ -162,25 +155,19 @@ static enum xb_status allocate_managed(struct gpu_buffer *buffer, struct xb_erro
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
     uint64_t bytes = buffer->base.bytes;
     uint64_t free_now = 0;
-    enum xb_status status = xb_gpu_device_memory(buffer->base.device, &free_now, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_device_memory(buffer->base.device, &free_now, error));
     if (whole_blocks(bytes) > free_now / 2)
         return XB_FAIL(error, XB_ERR_MEMORY,
                        "%llu bytes of managed memory are more than half of the %llu bytes that "
                        "are free on %s device %u; try a smaller --size",
                        (unsigned long long)bytes, (unsigned long long)free_now, runtime->name,
                        buffer->base.device->info.index);
-    status = xb_host_memory_check(bytes, error);
-    if (status != XB_OK)
-        return status;
-    status =
-        XB_GPU(error, runtime, runtime->allocate_managed(&buffer->address, whole_blocks(bytes)),
-               "cannot allocate %llu bytes of managed memory; try a smaller --size",
-               (unsigned long long)bytes);
-    if (status == XB_OK)
-        buffer->kernel_address = buffer->address;
-    return status;
+    XB_TRY(xb_host_memory_check(bytes, error));
+    XB_TRY(XB_GPU(error, runtime, runtime->allocate_managed(&buffer->address, whole_blocks(bytes)),
+                  "cannot allocate %llu bytes of managed memory; try a smaller --size",
+                  (unsigned long long)bytes));
+    buffer->kernel_address = buffer->address;
+    return XB_OK;
 }
 
 /* Refuses a kind of memory that the device does not have. */
@@ -201,11 +188,8 @@ static enum xb_status check_kind(const struct xb_device *device, enum xb_memory 
 
 static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error *error)
 {
-    enum xb_status status = check_kind(buffer->base.device, buffer->base.memory, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(buffer->base.device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_kind(buffer->base.device, buffer->base.memory, error));
+    XB_TRY(xb_gpu_select(buffer->base.device, error));
     switch (buffer->base.memory) {
     case XB_MEMORY_DEVICE:
         return allocate_device(buffer, error);
@@ -247,20 +231,16 @@ enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory m
 enum xb_status xb_gpu_buffer_register(struct xb_device *device, void *address, uint64_t bytes,
                                       struct xb_buffer **buffer, struct xb_error *error)
 {
-    enum xb_status status = xb_register_check(address, bytes, error);
-    if (status == XB_OK)
-        status = check_kind(device, XB_MEMORY_REGISTERED, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_register_check(address, bytes, error));
+    XB_TRY(check_kind(device, XB_MEMORY_REGISTERED, error));
+    XB_TRY(xb_gpu_select(device, error));
     struct gpu_buffer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");
     *made = (struct gpu_buffer){.base = {device, XB_MEMORY_REGISTERED, bytes, address},
                                 .address = address,
                                 .callers = true};
-    status = register_pages(made, error);
+    enum xb_status status = register_pages(made, error);
     if (status != XB_OK) {
         free(made);
         return status;

@@ -14,10 +14,8 @@ static enum xb_status open_window(const struct xb_queue *queue, struct xb_buffer
 {
     struct xb_gpu_device *device = (struct xb_gpu_device *)queue->device;
     if (device->window == NULL) {
-        enum xb_status status = xb_gpu_buffer_allocate(queue->device, XB_MEMORY_PINNED,
-                                                       WINDOW_BYTES, &device->window, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_gpu_buffer_allocate(queue->device, XB_MEMORY_PINNED, WINDOW_BYTES,
+                                      &device->window, error));
     }
     *window = device->window;
     return XB_OK;
@@ -32,20 +30,14 @@ enum xb_status xb_gpu_fill_by_host(struct xb_queue *queue, struct xb_buffer *buf
                                    struct xb_pattern pattern, struct xb_error *error)
 {
     struct xb_buffer *window = NULL;
-    enum xb_status status = open_window(queue, &window, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(open_window(queue, &window, error));
     /* Wait for the copy of every part, because the next part overwrites the window. */
     for (uint64_t offset = 0; offset < bytes; offset += WINDOW_BYTES) {
         uint64_t part = part_of(bytes, offset);
         pattern.steps = 0;
         xb_host_fill(window->host_address, offset, part, pattern);
-        status = xb_gpu_queue_copy(queue, buffer, offset, window, 0, part, error);
-        if (status != XB_OK)
-            return status;
-        status = xb_gpu_queue_wait(queue, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_gpu_queue_copy(queue, buffer, offset, window, 0, part, error));
+        XB_TRY(xb_gpu_queue_wait(queue, error));
     }
     return XB_OK;
 }
@@ -56,12 +48,8 @@ enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *bu
 {
     struct xb_buffer *window = NULL;
     struct xb_mismatch found = {.wrong_bytes = 0, .first_offset = UINT64_MAX};
-    enum xb_status status = open_window(queue, &window, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_queue_wait(queue, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(open_window(queue, &window, error));
+    XB_TRY(xb_gpu_queue_wait(queue, error));
     for (uint64_t offset = 0; offset < bytes; offset += WINDOW_BYTES) {
         uint64_t part = part_of(bytes, offset);
         pattern.steps = 0;
@@ -69,12 +57,8 @@ enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *bu
         xb_host_fill(
             window->host_address, offset, part,
             (struct xb_pattern){.seed = pattern.seed, .flip = pattern.flip ^ XB_PATTERN_POISON});
-        status = xb_gpu_queue_copy(queue, window, 0, buffer, offset, part, error);
-        if (status != XB_OK)
-            return status;
-        status = xb_gpu_queue_wait(queue, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_gpu_queue_copy(queue, window, 0, buffer, offset, part, error));
+        XB_TRY(xb_gpu_queue_wait(queue, error));
         struct xb_mismatch in_part = xb_host_check(window->host_address, offset, part, pattern);
         if (in_part.wrong_bytes > 0 && found.wrong_bytes == 0)
             found.first_offset = in_part.first_offset;

@@ -87,18 +87,13 @@ static enum xb_status read_attributes(struct xb_gpu_device *device, struct xb_er
     unsigned index = device->base.info.index;
     int kilohertz = 0;
     int multiprocessors = 0;
-    enum xb_status status =
-        XB_GPU(error, runtime, runtime->clock_rate(device->ordinal, &kilohertz),
-               "cannot read the clock rate of %s device %u", runtime->name, index);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(XB_GPU(error, runtime, runtime->clock_rate(device->ordinal, &kilohertz),
+                  "cannot read the clock rate of %s device %u", runtime->name, index));
     if (kilohertz <= 0)
         kilohertz = USUAL_KILOHERTZ;
     device->hold_limit = (unsigned long long)kilohertz * 1000 * HOLD_LIMIT_S;
-    status = XB_GPU(error, runtime, runtime->multiprocessors(device->ordinal, &multiprocessors),
-                    "cannot read how many multiprocessors %s device %u has", runtime->name, index);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(XB_GPU(error, runtime, runtime->multiprocessors(device->ordinal, &multiprocessors),
+                  "cannot read how many multiprocessors %s device %u has", runtime->name, index));
     device->multiprocessors = multiprocessors > 0 ? (unsigned)multiprocessors : 1;
     device->base.info.multiprocessors = device->multiprocessors;
     return XB_OK;
@@ -110,20 +105,14 @@ static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct x
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
     unsigned index = device->base.info.index;
-    enum xb_status status = read_attributes(device, error);
-    if (status != XB_OK)
-        return status;
-    status =
-        XB_GPU(error, runtime,
-               runtime->allocate((void **)&device->device_result, sizeof *device->device_result),
-               "no memory on %s device %u for the outcome of a check", runtime->name, index);
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime,
-                        runtime->allocate_host((void **)&device->host_result,
-                                               sizeof *device->host_result, XB_MEMORY_PINNED),
-                        "no pinned memory for the outcome of a check");
-    if (status != XB_OK)
-        return status;
+    XB_TRY(read_attributes(device, error));
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->allocate((void **)&device->device_result, sizeof *device->device_result),
+                  "no memory on %s device %u for the outcome of a check", runtime->name, index));
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->allocate_host((void **)&device->host_result, sizeof *device->host_result,
+                                         XB_MEMORY_PINNED),
+                  "no pinned memory for the outcome of a check"));
     if (runtime->hold_is_proven || (device->base.info.capabilities & XB_CAP_HOLD) == 0)
         return XB_OK;
     return xb_gpu_hold_prove(device, error);
@@ -135,13 +124,11 @@ static enum xb_status read_max_pitch(struct xb_gpu_device *device, struct xb_err
     int bytes = 0;
     if ((device->base.info.capabilities & XB_CAP_ROWS) == 0)
         return XB_OK;
-    enum xb_status status =
-        XB_GPU(error, runtime, runtime->max_pitch(device->ordinal, &bytes),
-               "cannot read how far apart the rows of a copy on %s device %u may be", runtime->name,
-               device->base.info.index);
-    if (status == XB_OK)
-        device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
-    return status;
+    XB_TRY(XB_GPU(error, runtime, runtime->max_pitch(device->ordinal, &bytes),
+                  "cannot read how far apart the rows of a copy on %s device %u may be",
+                  runtime->name, device->base.info.index));
+    device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
+    return XB_OK;
 }
 
 static enum xb_status prepare_kernels(struct xb_gpu_device *device, struct xb_error *error)
@@ -162,17 +149,13 @@ static enum xb_status prepare_kernels(struct xb_gpu_device *device, struct xb_er
 static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
-    enum xb_status status =
-        XB_GPU(error, runtime, runtime->set_device(device->ordinal),
-               "cannot create a context on %s device %u", runtime->name, device->base.info.index);
-    if (status != XB_OK)
-        return status;
-    status = read_max_pitch(device, error);
-    if (status == XB_OK)
-        status = prepare_kernels(device, error);
-    if (status != XB_OK || runtime->batch_is_proven ||
-        (device->base.info.capabilities & XB_CAP_BATCH) == 0)
-        return status;
+    XB_TRY(XB_GPU(error, runtime, runtime->set_device(device->ordinal),
+                  "cannot create a context on %s device %u", runtime->name,
+                  device->base.info.index));
+    XB_TRY(read_max_pitch(device, error));
+    XB_TRY(prepare_kernels(device, error));
+    if (runtime->batch_is_proven || (device->base.info.capabilities & XB_CAP_BATCH) == 0)
+        return XB_OK;
     return xb_gpu_batch_prove(device, error);
 }
 
@@ -204,13 +187,10 @@ enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_byt
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
     size_t free_now = 0;
     size_t total = 0;
-    enum xb_status status = xb_gpu_select(device, error);
-    if (status != XB_OK)
-        return status;
-    status =
-        XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
-               "cannot read the free memory of %s device %u", runtime->name, device->info.index);
-    if (status == XB_OK)
-        *free_bytes = free_now;
-    return status;
+    XB_TRY(xb_gpu_select(device, error));
+    XB_TRY(XB_GPU(error, runtime, runtime->memory_info(&free_now, &total),
+                  "cannot read the free memory of %s device %u", runtime->name,
+                  device->info.index));
+    *free_bytes = free_now;
+    return XB_OK;
 }

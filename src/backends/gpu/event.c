@@ -23,9 +23,7 @@ static enum xb_status create_event(struct gpu_event *event, struct xb_error *err
 {
     const struct xb_gpu_runtime *runtime = runtime_of(&event->base);
     const struct xb_device *device = event->base.device;
-    enum xb_status status = xb_gpu_select(device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(device, error));
     return XB_GPU(error, runtime, runtime->open_event(&event->event),
                   "cannot create an event on %s device %u", runtime->name, device->info.index);
 }
@@ -60,9 +58,7 @@ enum xb_status xb_gpu_event_record(struct xb_event *event, struct xb_queue *queu
                                    struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(event);
-    enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(queue->device, error));
     return XB_GPU(error, runtime, runtime->record_event(xb_gpu_event(event), xb_gpu_stream(queue)),
                   "an event could not be recorded");
 }
@@ -70,9 +66,7 @@ enum xb_status xb_gpu_event_record(struct xb_event *event, struct xb_queue *queu
 enum xb_status xb_gpu_event_wait(struct xb_event *event, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(event);
-    enum xb_status status = xb_gpu_select(event->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(event->device, error));
     return XB_GPU(error, runtime, runtime->wait_for_event(xb_gpu_event(event)),
                   "what stands before an event failed");
 }
@@ -82,14 +76,10 @@ enum xb_status xb_gpu_event_elapsed(struct xb_event *start, struct xb_event *sto
 {
     const struct xb_gpu_runtime *runtime = runtime_of(start);
     float milliseconds = 0;
-    enum xb_status status = xb_gpu_select(start->device, error);
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, runtime,
-                    runtime->elapsed(&milliseconds, xb_gpu_event(start), xb_gpu_event(stop)),
-                    "the time between two events could not be read");
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(start->device, error));
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->elapsed(&milliseconds, xb_gpu_event(start), xb_gpu_event(stop)),
+                  "the time between two events could not be read"));
     *seconds = (double)milliseconds * 1e-3;
     return XB_OK;
 }

@@ -16,11 +16,8 @@ static enum xb_status copy_each(struct xb_queue *queue, const struct xb_pieces *
 {
     const struct xb_piece *pieces = xb_gpu_pieces_of(list);
     for (size_t i = 0; i < list->count; i++) {
-        enum xb_status status =
-            xb_gpu_copy(queue, list->target, pieces[i].target_offset, list->source,
-                        pieces[i].source_offset, pieces[i].bytes, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_gpu_copy(queue, list->target, pieces[i].target_offset, list->source,
+                           pieces[i].source_offset, pieces[i].bytes, error));
     }
     return XB_OK;
 }
@@ -31,11 +28,9 @@ static enum xb_status capture(struct xb_queue *queue, const struct xb_pieces *li
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
     struct xb_error ignored;
-    enum xb_status status = XB_GPU(error, runtime, runtime->begin_capture(xb_gpu_stream(queue)),
-                                   "copies on a stream cannot be captured");
-    if (status != XB_OK)
-        return status;
-    status = copy_each(queue, list, error);
+    XB_TRY(XB_GPU(error, runtime, runtime->begin_capture(xb_gpu_stream(queue)),
+                  "copies on a stream cannot be captured"));
+    enum xb_status status = copy_each(queue, list, error);
     /* End the capture also if a copy failed, because the queue is used on. */
     enum xb_status ended = XB_GPU(status == XB_OK ? error : &ignored, runtime,
                                   runtime->end_capture(xb_gpu_stream(queue), graph),
@@ -47,18 +42,14 @@ enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
                                  struct xb_graph **graph, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
-    enum xb_status status = xb_copy_pieces_check(queue, list, error);
-    if (status == XB_OK)
-        status = xb_gpu_require(queue->device, XB_CAP_GRAPH, "no graphs", error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_copy_pieces_check(queue, list, error));
+    XB_TRY(xb_gpu_require(queue->device, XB_CAP_GRAPH, "no graphs", error));
+    XB_TRY(xb_gpu_select(queue->device, error));
     struct gpu_graph *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
     void *captured = NULL;
-    status = capture(queue, list, &captured, error);
+    enum xb_status status = capture(queue, list, &captured, error);
     if (status == XB_OK)
         status = XB_GPU(error, runtime, runtime->instantiate(&opened->executable, captured),
                         "a graph of %zu copies cannot be made ready", list->count);
@@ -88,11 +79,8 @@ enum xb_status xb_gpu_queue_graph(struct xb_queue *queue, struct xb_graph *graph
                                   struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
-    enum xb_status status = xb_graph_check(queue, graph, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_graph_check(queue, graph, error));
+    XB_TRY(xb_gpu_select(queue->device, error));
     return XB_GPU(
         error, runtime,
         runtime->launch_graph(((struct gpu_graph *)graph)->executable, xb_gpu_stream(queue)),

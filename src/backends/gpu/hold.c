@@ -12,12 +12,10 @@ enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_ho
                                 struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
-    enum xb_status status =
+    XB_TRY(
         XB_GPU(error, runtime,
                runtime->allocate_host((void **)&hold->gate, sizeof *hold->gate, XB_MEMORY_MAPPED),
-               "no mapped host memory to hold a stream with");
-    if (status != XB_OK)
-        return status;
+               "no mapped host memory to hold a stream with"));
     *hold->gate = (struct xb_gpu_gate){0};
     return XB_GPU(error, runtime, runtime->device_pointer((void **)&hold->device_gate, hold->gate),
                   "cannot map the memory to hold a stream with");
@@ -42,9 +40,7 @@ enum xb_status xb_gpu_queue_hold(struct xb_queue *queue, struct xb_error *error)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "queues of device %u cannot be held: %s",
                        queue->device->info.index,
                        xb_device_lacks(&queue->device->info, XB_CAP_HOLD));
-    enum xb_status status = xb_gpu_launch_hold(queue, hold->device_gate, hold->count + 1, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_launch_hold(queue, hold->device_gate, hold->count + 1, error));
     hold->count++;
     return XB_OK;
 }
@@ -68,22 +64,11 @@ struct trial {
 static enum xb_status open_trial(struct xb_device *device, struct trial *trial,
                                  struct xb_error *error)
 {
-    enum xb_status status =
-        xb_gpu_buffer_allocate(device, XB_MEMORY_PINNED, TRIAL_BYTES, &trial->pinned, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_buffer_allocate(device, XB_MEMORY_DEVICE, TRIAL_BYTES, &trial->memory, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_queue_open(device, &trial->first, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_queue_open(device, &trial->second, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_event_open(device, &trial->start, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_buffer_allocate(device, XB_MEMORY_PINNED, TRIAL_BYTES, &trial->pinned, error));
+    XB_TRY(xb_gpu_buffer_allocate(device, XB_MEMORY_DEVICE, TRIAL_BYTES, &trial->memory, error));
+    XB_TRY(xb_gpu_queue_open(device, &trial->first, error));
+    XB_TRY(xb_gpu_queue_open(device, &trial->second, error));
+    XB_TRY(xb_gpu_event_open(device, &trial->start, error));
     return xb_gpu_event_open(device, &trial->end, error);
 }
 
@@ -103,17 +88,10 @@ static enum xb_status enqueue_second(const struct trial *trial, struct xb_error 
     const uint64_t quarter = TRIAL_BYTES / 4;
     struct xb_queue *second = trial->second;
     struct xb_buffer *memory = trial->memory;
-    enum xb_status status =
-        xb_gpu_queue_copy(second, trial->pinned, quarter, memory, quarter, quarter, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_queue_kernel_copy(second, memory, 2 * quarter, memory, 3 * quarter, quarter,
-                                      XB_ACCESS_SEQUENTIAL, 1, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_queue_compute(second, memory, 2 * quarter, quarter, 1, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_queue_copy(second, trial->pinned, quarter, memory, quarter, quarter, error));
+    XB_TRY(xb_gpu_queue_kernel_copy(second, memory, 2 * quarter, memory, 3 * quarter, quarter,
+                                    XB_ACCESS_SEQUENTIAL, 1, error));
+    XB_TRY(xb_gpu_queue_compute(second, memory, 2 * quarter, quarter, 1, error));
     return xb_gpu_queue_copy(second, memory, 3 * quarter, memory, 2 * quarter, quarter, error);
 }
 
@@ -121,30 +99,18 @@ static enum xb_status enqueue_second(const struct trial *trial, struct xb_error 
 static enum xb_status enqueue_both(const struct trial *trial, struct xb_error *error)
 {
     const uint64_t quarter = TRIAL_BYTES / 4;
-    enum xb_status status = xb_gpu_event_record(trial->start, trial->first, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_queue_wait_event(trial->second, trial->start, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_queue_copy(trial->first, trial->memory, 0, trial->pinned, 0, quarter, error);
-    if (status != XB_OK)
-        return status;
-    status = enqueue_second(trial, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_event_record(trial->end, trial->second, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_event_record(trial->start, trial->first, error));
+    XB_TRY(xb_gpu_queue_wait_event(trial->second, trial->start, error));
+    XB_TRY(xb_gpu_queue_copy(trial->first, trial->memory, 0, trial->pinned, 0, quarter, error));
+    XB_TRY(enqueue_second(trial, error));
+    XB_TRY(xb_gpu_event_record(trial->end, trial->second, error));
     return xb_gpu_queue_wait_event(trial->first, trial->end, error);
 }
 
 static enum xb_status hold_and_enqueue(const struct trial *trial, bool held, struct xb_error *error)
 {
     if (held) {
-        enum xb_status status = xb_gpu_queue_hold(trial->first, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(xb_gpu_queue_hold(trial->first, error));
     }
     return enqueue_both(trial, error);
 }
@@ -159,10 +125,8 @@ static enum xb_status try_hold(struct xb_gpu_device *device, const struct trial 
         return status;
     /* Call the runtime directly: for xb_gpu_queue_wait a hold that gave up is a failure, but here
      * it is an answer. */
-    status = XB_GPU(error, runtime, runtime->wait_for_stream(xb_gpu_stream(trial->first)),
-                    "work on %s device %u failed", runtime->name, device->base.info.index);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(XB_GPU(error, runtime, runtime->wait_for_stream(xb_gpu_stream(trial->first)),
+                  "work on %s device %u failed", runtime->name, device->base.info.index));
     *works = !xb_gpu_hold_expired(xb_gpu_hold_of(trial->first));
     return XB_OK;
 }
@@ -170,19 +134,13 @@ static enum xb_status try_hold(struct xb_gpu_device *device, const struct trial 
 static enum xb_status run_trials(struct xb_gpu_device *device, struct trial *trial, bool *works,
                                  struct xb_error *error)
 {
-    enum xb_status status = open_trial(&device->base, trial, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(open_trial(&device->base, trial, error));
     /* Enqueue everything once without a hold: a runtime prepares some things on their first use,
      * and that delay must not look like waiting for the hold. */
-    status = try_hold(device, trial, false, works, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(try_hold(device, trial, false, works, error));
     *works = false;
     for (int i = 0; !*works && i < TRIALS; i++) {
-        status = try_hold(device, trial, true, works, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(try_hold(device, trial, true, works, error));
     }
     return XB_OK;
 }

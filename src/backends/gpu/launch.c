@@ -37,9 +37,7 @@ static enum xb_status launch(struct xb_queue *queue, enum xb_gpu_kernel kernel, 
                              struct xb_error *error)
 {
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
-    enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(queue->device, error));
     return XB_GPU(error, device->runtime,
                   device->runtime->launch(device->kernels[kernel], blocks, threads, arguments,
                                           xb_gpu_stream(queue)),
@@ -60,9 +58,7 @@ static enum xb_status check_kernels(const struct xb_device *device, struct xb_er
 enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                  struct xb_pattern pattern, struct xb_error *error)
 {
-    enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_device_range_check(buffer, bytes, error));
     if (!has_kernels(queue->device))
         return xb_gpu_fill_by_host(queue, buffer, bytes, pattern, error);
     void *memory = xb_gpu_kernel_address(buffer);
@@ -84,20 +80,14 @@ static enum xb_status enqueue_check(struct xb_queue *queue, struct xb_buffer *bu
     struct xb_gpu_check *host_result = device->host_result;
     unsigned long long count = bytes;
     void *arguments[] = {&memory, &count, &pattern, &result};
-    enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(queue->device, error));
     *host_result = (struct xb_gpu_check){.wrong_bytes = 0, .first_offset = ~0ULL};
-    status = XB_GPU(error, runtime,
-                    runtime->copy(result, host_result, sizeof *host_result, XB_GPU_TO_DEVICE,
-                                  xb_gpu_stream(queue)),
-                    "the outcome of a check could not be reset");
-    if (status != XB_OK)
-        return status;
-    status = launch(queue, XB_GPU_CHECK, blocks_for(bytes / 8, XB_GPU_THREADS, BLOCKS),
-                    XB_GPU_THREADS, arguments, "checks the pattern", error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->copy(result, host_result, sizeof *host_result, XB_GPU_TO_DEVICE,
+                                xb_gpu_stream(queue)),
+                  "the outcome of a check could not be reset"));
+    XB_TRY(launch(queue, XB_GPU_CHECK, blocks_for(bytes / 8, XB_GPU_THREADS, BLOCKS),
+                  XB_GPU_THREADS, arguments, "checks the pattern", error));
     return XB_GPU(error, runtime,
                   runtime->copy(host_result, result, sizeof *host_result, XB_GPU_TO_HOST,
                                 xb_gpu_stream(queue)),
@@ -108,12 +98,10 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
                                   struct xb_pattern pattern, struct xb_mismatch *mismatch,
                                   struct xb_error *error)
 {
-    enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_device_range_check(buffer, bytes, error));
     if (!has_kernels(queue->device))
         return xb_gpu_check_by_host(queue, buffer, bytes, pattern, mismatch, error);
-    status = enqueue_check(queue, buffer, bytes, pattern, error);
+    enum xb_status status = enqueue_check(queue, buffer, bytes, pattern, error);
     /* Wait even after a failure, because the next check uses the same memory for its result. */
     struct xb_error wait_error;
     enum xb_status wait_status = xb_gpu_queue_wait(queue, &wait_error);
@@ -145,19 +133,12 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
                                         enum xb_access access, unsigned together,
                                         struct xb_error *error)
 {
-    enum xb_status status =
-        xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status == XB_OK)
-        status = check_kernels(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
+    XB_TRY(check_kernels(queue->device, error));
     void *to = NULL;
     void *from = NULL;
-    status = xb_gpu_find_kernel_address(queue->device, target, &to, error);
-    if (status == XB_OK)
-        status = xb_gpu_find_kernel_address(queue->device, source, &from, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_find_kernel_address(queue->device, target, &to, error));
+    XB_TRY(xb_gpu_find_kernel_address(queue->device, source, &from, error));
     to = (char *)to + target_offset;
     from = (char *)from + source_offset;
     bool wide = (uintptr_t)to % WIDE == 0 && (uintptr_t)from % WIDE == 0;
@@ -177,11 +158,8 @@ enum xb_status xb_gpu_queue_compute(struct xb_queue *queue, struct xb_buffer *bu
                                     uint64_t offset, uint64_t bytes, uint64_t steps,
                                     struct xb_error *error)
 {
-    enum xb_status status = xb_compute_check(buffer, offset, bytes, error);
-    if (status == XB_OK)
-        status = check_kernels(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_compute_check(buffer, offset, bytes, error));
+    XB_TRY(check_kernels(queue->device, error));
     char *memory = (char *)xb_gpu_kernel_address(buffer) + offset;
     unsigned long long words = bytes / 8;
     unsigned long long count = steps;
@@ -196,20 +174,14 @@ enum xb_status xb_gpu_queue_digest(struct xb_queue *queue, struct xb_buffer *buf
                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
                                    uint64_t target_offset, struct xb_error *error)
 {
-    enum xb_status status =
-        xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error);
-    if (status == XB_OK)
-        status = check_kernels(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error));
+    XB_TRY(check_kernels(queue->device, error));
     char *memory = (char *)xb_gpu_kernel_address(buffer) + offset;
     char *digest = (char *)xb_gpu_kernel_address(target) + target_offset;
     unsigned long long count = bytes;
     void *cleared[] = {&digest};
     void *arguments[] = {&memory, &count, &digest};
-    status = launch(queue, XB_GPU_CLEAR, 1, 1, cleared, "clears a digest", error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(launch(queue, XB_GPU_CLEAR, 1, 1, cleared, "clears a digest", error));
     unsigned most = ROOM_FOR_BLOCKS * xb_gpu_device_of(queue->device)->multiprocessors;
     return launch(queue, XB_GPU_DIGEST, blocks_for(bytes / WIDE, TILE, most), XB_GPU_THREADS,
                   arguments, "makes a digest", error);
@@ -218,11 +190,8 @@ enum xb_status xb_gpu_queue_digest(struct xb_queue *queue, struct xb_buffer *buf
 enum xb_status xb_gpu_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                   enum xb_access access, struct xb_error *error)
 {
-    enum xb_status status = xb_chain_check(queue, buffer, bytes, error);
-    if (status == XB_OK)
-        status = check_kernels(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_chain_check(queue, buffer, bytes, error));
+    XB_TRY(check_kernels(queue->device, error));
     void *memory = xb_gpu_kernel_address(buffer);
     if (buffer->host_address != NULL) {
         xb_chain_write(buffer->host_address, memory, bytes, access);
@@ -238,11 +207,8 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                   struct xb_error *error)
 {
-    enum xb_status status = xb_chase_check(queue, chain, cursor, error);
-    if (status == XB_OK)
-        status = check_kernels(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_chase_check(queue, chain, cursor, error));
+    XB_TRY(check_kernels(queue->device, error));
     void *first = xb_gpu_kernel_address(chain);
     void *position = xb_gpu_kernel_address(cursor);
     unsigned long long count = loads;
@@ -286,11 +252,8 @@ static enum xb_status launch_decompression(struct xb_queue *queue, enum xb_gpu_k
 enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                    struct xb_error *error)
 {
-    enum xb_status status = xb_decode_check(queue, decoding, error);
-    if (status == XB_OK)
-        status = check_kernels(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_decode_check(queue, decoding, error));
+    XB_TRY(check_kernels(queue->device, error));
     struct decoder_arguments with = {
         .source = (char *)xb_gpu_kernel_address(decoding->source) + decoding->source_offset,
         .target = (char *)xb_gpu_kernel_address(decoding->target) + decoding->target_offset,
@@ -308,9 +271,7 @@ enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const 
                                     const struct xb_piece *list, uint64_t count, unsigned blocks,
                                     struct xb_error *error)
 {
-    enum xb_status status = check_kernels(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_kernels(queue->device, error));
     unsigned long long pieces = count;
     void *arguments[] = {&target, &source, &list, &pieces};
     return launch(queue, XB_GPU_PIECES,

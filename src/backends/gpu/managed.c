@@ -18,15 +18,11 @@ enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice adv
     if (!stay && !xb_gpu_buffer_is_advised(buffer))
         return XB_OK;
     xb_gpu_buffer_set_advised(buffer, stay);
-    enum xb_status status = xb_gpu_select(buffer->device, error);
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, runtime,
-                    runtime->advise(address, buffer->bytes, stay ? XB_GPU_PREFER : XB_GPU_UNPREFER,
-                                    XB_GPU_HOST),
-                    "the runtime does not take advice on where managed memory belongs");
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(buffer->device, error));
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->advise(address, buffer->bytes, stay ? XB_GPU_PREFER : XB_GPU_UNPREFER,
+                                  XB_GPU_HOST),
+                  "the runtime does not take advice on where managed memory belongs"));
     return XB_GPU(
         error, runtime,
         runtime->advise(address, buffer->bytes, stay ? XB_GPU_MAP : XB_GPU_UNMAP, device->ordinal),
@@ -37,11 +33,8 @@ enum xb_status xb_gpu_queue_prefetch(struct xb_queue *queue, struct xb_buffer *b
                                      uint64_t bytes, bool to_device, struct xb_error *error)
 {
     const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
-    enum xb_status status = xb_prefetch_check(buffer, bytes, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_prefetch_check(buffer, bytes, error));
+    XB_TRY(xb_gpu_select(queue->device, error));
     if (bytes == 0) /* the runtime refuses to move 0 bytes */
         return XB_OK;
     return XB_GPU(error, device->runtime,

@@ -8,22 +8,18 @@ enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned
                                   unsigned other, bool *can_access, struct xb_error *error)
 {
     int answer = 0;
-    enum xb_status status =
-        XB_GPU(error, runtime, runtime->can_access_peer(&answer, (int)index, (int)other),
-               "cannot read what %s device %u can do with the memory of device %u", runtime->name,
-               index, other);
-    if (status == XB_OK)
-        *can_access = answer != 0;
-    return status;
+    XB_TRY(XB_GPU(error, runtime, runtime->can_access_peer(&answer, (int)index, (int)other),
+                  "cannot read what %s device %u can do with the memory of device %u",
+                  runtime->name, index, other));
+    *can_access = answer != 0;
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,
                                 struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
-    enum xb_status status = xb_gpu_select(device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(device, error));
     struct xb_gpu_outcome outcome = runtime->open_peer(xb_gpu_device_of(other)->ordinal);
     if (outcome.code == runtime->peer_already_open)
         return XB_OK;
@@ -47,12 +43,8 @@ enum xb_status xb_gpu_queue_copy_peer(struct xb_queue *queue, struct xb_buffer *
                                       struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
-    enum xb_status status =
-        xb_peer_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_peer_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
+    XB_TRY(xb_gpu_select(queue->device, error));
     return XB_GPU(
         error, runtime,
         runtime->copy_peer((char *)xb_gpu_buffer_address(target) + target_offset,

@@ -97,17 +97,13 @@ static enum xb_status send_list(struct gpu_pieces *opening, const struct xb_piec
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(opening->base.device)->runtime;
     void *stream = NULL;
-    enum xb_status status =
-        XB_GPU(error, runtime, runtime->allocate((void **)&opening->device_list, bytes),
-               "no device memory for a list of %zu pieces", opening->base.count);
-    if (status == XB_OK)
-        status = XB_GPU(error, runtime, runtime->open_stream(&stream),
-                        "cannot create a stream to send a list of pieces on");
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, runtime,
-                    runtime->copy(opening->device_list, list, bytes, XB_GPU_TO_DEVICE, stream),
-                    "a list of %zu pieces could not be sent to the device", opening->base.count);
+    XB_TRY(XB_GPU(error, runtime, runtime->allocate((void **)&opening->device_list, bytes),
+                  "no device memory for a list of %zu pieces", opening->base.count));
+    XB_TRY(XB_GPU(error, runtime, runtime->open_stream(&stream),
+                  "cannot create a stream to send a list of pieces on"));
+    enum xb_status status = XB_GPU(
+        error, runtime, runtime->copy(opening->device_list, list, bytes, XB_GPU_TO_DEVICE, stream),
+        "a list of %zu pieces could not be sent to the device", opening->base.count);
     /* Wait in any case: `list` is freed afterwards. */
     enum xb_status waited = XB_GPU(error, runtime, runtime->wait_for_stream(stream),
                                    "a list of pieces did not reach the device");
@@ -122,21 +118,15 @@ static enum xb_status list_for_kernel(struct gpu_pieces *opening, const struct x
     if ((base->device->info.capabilities & XB_CAP_KERNELS) == 0 ||
         !xb_memory_in_reach(base->target->memory) || !xb_memory_in_reach(base->source->memory))
         return XB_OK;
-    enum xb_status status =
-        xb_gpu_find_kernel_address(base->device, base->target, &opening->kernel_target, error);
-    if (status == XB_OK)
-        status =
-            xb_gpu_find_kernel_address(base->device, base->source, &opening->kernel_source, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(base->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_find_kernel_address(base->device, base->target, &opening->kernel_target, error));
+    XB_TRY(xb_gpu_find_kernel_address(base->device, base->source, &opening->kernel_source, error));
+    XB_TRY(xb_gpu_select(base->device, error));
     opening->device_count = count_cut(pieces, base->count);
     struct xb_piece *list = calloc(opening->device_count, sizeof *list);
     if (list == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu pieces", base->count);
     cut(list, pieces, base->count);
-    status = send_list(opening, list, opening->device_count * sizeof *list, error);
+    enum xb_status status = send_list(opening, list, opening->device_count * sizeof *list, error);
     free(list);
     return status;
 }
@@ -145,15 +135,13 @@ enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *ta
                                   struct xb_buffer *source, const struct xb_piece *pieces,
                                   size_t count, struct xb_pieces **list, struct xb_error *error)
 {
-    enum xb_status status = xb_pieces_check(target, source, pieces, count, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_pieces_check(target, source, pieces, count, error));
     struct gpu_pieces *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a list of pieces");
     opened->base =
         (struct xb_pieces){.device = device, .target = target, .source = source, .count = count};
-    status = list_addresses(opened, pieces, error);
+    enum xb_status status = list_addresses(opened, pieces, error);
     if (status == XB_OK)
         status = list_for_kernel(opened, pieces, error);
     if (status != XB_OK) {
@@ -185,14 +173,12 @@ static enum xb_status copy_batches(struct xb_queue *queue, const struct gpu_piec
     for (size_t first = 0; first < list->count; first += most) {
         size_t left = list->count - first;
         size_t count = left < most ? left : most;
-        enum xb_status status = XB_GPU(
-            error, runtime,
-            runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
-                                &pieces->sizes[first], count, order_of(list), xb_gpu_stream(queue)),
-            "a batch of %zu copies from %s to %s memory failed", count,
-            xb_memory_name(list->source->memory), xb_memory_name(list->target->memory));
-        if (status != XB_OK)
-            return status;
+        XB_TRY(XB_GPU(error, runtime,
+                      runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
+                                          &pieces->sizes[first], count, order_of(list),
+                                          xb_gpu_stream(queue)),
+                      "a batch of %zu copies from %s to %s memory failed", count,
+                      xb_memory_name(list->source->memory), xb_memory_name(list->target->memory)));
     }
     return XB_OK;
 }
@@ -213,9 +199,7 @@ enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_piec
                                           unsigned blocks, struct xb_error *error)
 {
     const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
-    enum xb_status status = xb_kernel_pieces_check(queue, list, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_kernel_pieces_check(queue, list, error));
     return xb_gpu_launch_pieces(queue, pieces->kernel_target, pieces->kernel_source,
                                 pieces->device_list, pieces->device_count, blocks, error);
 }
@@ -236,17 +220,11 @@ enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows tar
                                       struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
-    enum xb_status status = xb_rows_check(queue, &target, &source, bytes, count, error);
-    if (status == XB_OK)
-        status = xb_gpu_require(queue->device, XB_CAP_ROWS, "no copies of rows", error);
-    if (status == XB_OK)
-        status = check_pitch(queue->device, target.pitch, error);
-    if (status == XB_OK)
-        status = check_pitch(queue->device, source.pitch, error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
+    XB_TRY(xb_gpu_require(queue->device, XB_CAP_ROWS, "no copies of rows", error));
+    XB_TRY(check_pitch(queue->device, target.pitch, error));
+    XB_TRY(check_pitch(queue->device, source.pitch, error));
+    XB_TRY(xb_gpu_select(queue->device, error));
     if (bytes == 0 || count == 0) /* nothing to ask the runtime for */
         return XB_OK;
     return XB_GPU(error, runtime,

@@ -48,13 +48,11 @@ static enum xb_status create_stream(struct gpu_queue *queue, struct xb_error *er
 {
     const struct xb_gpu_runtime *runtime = runtime_of(&queue->base);
     const struct xb_device *device = queue->base.device;
-    enum xb_status status = xb_gpu_select(device, error);
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, runtime, runtime->open_stream(&queue->stream),
-                    "cannot create a stream on %s device %u", runtime->name, device->info.index);
-    if (status != XB_OK || (device->info.capabilities & XB_CAP_HOLD) == 0)
-        return status;
+    XB_TRY(xb_gpu_select(device, error));
+    XB_TRY(XB_GPU(error, runtime, runtime->open_stream(&queue->stream),
+                  "cannot create a stream on %s device %u", runtime->name, device->info.index));
+    if ((device->info.capabilities & XB_CAP_HOLD) == 0)
+        return XB_OK;
     return xb_gpu_hold_open(device, &queue->hold, error);
 }
 
@@ -98,13 +96,8 @@ enum xb_status xb_gpu_queue_copy(struct xb_queue *queue, struct xb_buffer *targe
                                  uint64_t target_offset, struct xb_buffer *source,
                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
-    enum xb_status status =
-        xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
-    status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
+    XB_TRY(xb_gpu_select(queue->device, error));
     return xb_gpu_copy(queue, target, target_offset, source, source_offset, bytes, error);
 }
 
@@ -112,9 +105,7 @@ enum xb_status xb_gpu_queue_wait_event(struct xb_queue *queue, struct xb_event *
                                        struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(queue);
-    enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(queue->device, error));
     return XB_GPU(error, runtime,
                   runtime->stream_wait_event(xb_gpu_stream(queue), xb_gpu_event(event)),
                   "a stream could not be made to wait for an event");
@@ -124,13 +115,9 @@ enum xb_status xb_gpu_queue_wait(struct xb_queue *queue, struct xb_error *error)
 {
     const struct gpu_queue *awaited = (struct gpu_queue *)queue;
     const struct xb_gpu_runtime *runtime = runtime_of(queue);
-    enum xb_status status = xb_gpu_select(queue->device, error);
-    if (status != XB_OK)
-        return status;
-    status = XB_GPU(error, runtime, runtime->wait_for_stream(awaited->stream),
-                    "work on %s device %u failed", runtime->name, queue->device->info.index);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_select(queue->device, error));
+    XB_TRY(XB_GPU(error, runtime, runtime->wait_for_stream(awaited->stream),
+                  "work on %s device %u failed", runtime->name, queue->device->info.index));
     if (xb_gpu_hold_expired(&awaited->hold))
         return XB_FAIL(error, XB_ERR_RUNTIME,
                        "a held stream went on without its release: times measured behind it are "

@@ -289,9 +289,7 @@ static enum xb_status fork_compiler(struct xb_error *error)
                                               .work = wait_for_requests,
                                               .signals = XB_CHILD_IGNORES_SIGNALS,
                                               .files = XB_CHILD_IS_ALONE};
-    enum xb_status status = xb_child_start(&compiler, &task, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_child_start(&compiler, &task, error));
     started = true;
     (void)atexit(stop);
     return XB_OK;

@@ -31,13 +31,11 @@ static enum xb_status read_attribute(unsigned index, hipDeviceAttribute_t attrib
                                      const char *what, bool *value, struct xb_error *error)
 {
     int answer = 0;
-    enum xb_status status =
-        XB_GPU(error, &xb_hip_runtime,
-               XB_HIP_CALL(attribute, "hipDeviceGetAttribute", &answer, attribute, (int)index),
-               "cannot read whether HIP device %u has %s", index, what);
-    if (status == XB_OK)
-        *value = answer != 0;
-    return status;
+    XB_TRY(XB_GPU(error, &xb_hip_runtime,
+                  XB_HIP_CALL(attribute, "hipDeviceGetAttribute", &answer, attribute, (int)index),
+                  "cannot read whether HIP device %u has %s", index, what));
+    *value = answer != 0;
+    return XB_OK;
 }
 
 struct attributes {
@@ -66,10 +64,7 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
          &found->host_page_tables},
     };
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        enum xb_status status =
-            read_attribute(index, wanted[i].attribute, wanted[i].what, wanted[i].value, error);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(read_attribute(index, wanted[i].attribute, wanted[i].what, wanted[i].value, error));
     }
     return XB_OK;
 }
@@ -263,21 +258,16 @@ static enum xb_status read_identity(unsigned index, struct xb_device_info *info,
 {
     char bdf[32] = "";
     size_t bytes = 0;
-    enum xb_status status = XB_GPU(error, &xb_hip_runtime,
-                                   XB_HIP_CALL(device_name, "hipDeviceGetName", info->name,
-                                               (int)sizeof info->name, (hipDevice_t)index),
-                                   "cannot read the name of HIP device %u", index);
-    if (status == XB_OK)
-        status =
-            XB_GPU(error, &xb_hip_runtime,
-                   XB_HIP_CALL(bus_id, "hipDeviceGetPCIBusId", bdf, (int)sizeof bdf, (int)index),
-                   "cannot read the PCI address of HIP device %u", index);
-    if (status == XB_OK)
-        status = XB_GPU(error, &xb_hip_runtime,
-                        XB_HIP_CALL(total_memory, "hipDeviceTotalMem", &bytes, (hipDevice_t)index),
-                        "cannot read the memory size of HIP device %u", index);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(XB_GPU(error, &xb_hip_runtime,
+                  XB_HIP_CALL(device_name, "hipDeviceGetName", info->name, (int)sizeof info->name,
+                              (hipDevice_t)index),
+                  "cannot read the name of HIP device %u", index));
+    XB_TRY(XB_GPU(error, &xb_hip_runtime,
+                  XB_HIP_CALL(bus_id, "hipDeviceGetPCIBusId", bdf, (int)sizeof bdf, (int)index),
+                  "cannot read the PCI address of HIP device %u", index));
+    XB_TRY(XB_GPU(error, &xb_hip_runtime,
+                  XB_HIP_CALL(total_memory, "hipDeviceTotalMem", &bytes, (hipDevice_t)index),
+                  "cannot read the memory size of HIP device %u", index));
     for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
         info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
     info->memory_bytes = bytes;
@@ -292,11 +282,8 @@ enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
     char architecture[128] = "";
     memset(info, 0, sizeof *info);
     info->index = index;
-    enum xb_status status = read_identity(index, info, error);
-    if (status == XB_OK)
-        status = read_attributes(index, &found, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(read_identity(index, info, error));
+    XB_TRY(read_attributes(index, &found, error));
     read_uuid(index, info->uuid, sizeof info->uuid);
     read_architecture(index, architecture, sizeof architecture);
     strip_features(architecture, info->architecture, sizeof info->architecture);
@@ -329,10 +316,7 @@ enum xb_status xb_hip_peer_info(struct xb_driver *driver, unsigned index, unsign
     char reason[256] = "";
     if (!library_has("peers", reason, sizeof reason))
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "no copies between devices: %s", reason);
-    enum xb_status status =
-        xb_gpu_peer_access(&xb_hip_runtime, index, other, &found.can_access, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_gpu_peer_access(&xb_hip_runtime, index, other, &found.can_access, error));
     read_link(index, other, &found);
     *info = found;
     return XB_OK;

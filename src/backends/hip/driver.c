@@ -54,9 +54,7 @@ static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_erro
 
 static enum xb_status open_library(struct xb_error *error)
 {
-    enum xb_status status = xb_hip_library_open(error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_hip_library_open(error));
     /* The compiling process must be forked before any function of the library is called. */
     return xb_hip_compiler_start(error);
 }
@@ -125,16 +123,10 @@ enum xb_status xb_hip_driver_open(struct xb_driver **driver, struct xb_probe *pr
                                   struct xb_error *error)
 {
     memset(probe, 0, sizeof *probe);
-    enum xb_status status = check_kernel_driver(probe, error);
-    if (status == XB_OK)
-        status = check_library(probe, error);
-    if (status != XB_OK)
-        return status;
-    status = check_version(probe, error);
-    if (status == XB_OK)
-        status = check_devices(probe, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(check_kernel_driver(probe, error));
+    XB_TRY(check_library(probe, error));
+    XB_TRY(check_version(probe, error));
+    XB_TRY(check_devices(probe, error));
     struct xb_driver *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the HIP backend");

@@ -6,9 +6,7 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
                                   struct xb_device **device, struct xb_error *error)
 {
     struct xb_device_info info;
-    enum xb_status status = xb_hip_device_info(driver, index, &info, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_hip_device_info(driver, index, &info, error));
     return xb_gpu_device_open(driver->backend, &xb_hip_runtime, &info, device, error);
 }
 

@@ -86,11 +86,9 @@ static enum xb_status load_or_compile(struct xb_gpu_device *device, struct xb_er
         return XB_OK;
     }
     int version = xb_hip_version();
-    enum xb_status status = xb_hip_compile(info->architecture, XB_HIP_MAJOR(version), &code, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_hip_compile(info->architecture, XB_HIP_MAJOR(version), &code, error));
     bool kept = xb_hip_cache_store(info->architecture, version, &code);
-    status = load(device, &code, error);
+    enum xb_status status = load(device, &code, error);
     if (status == XB_ERR_RUNTIME && is_unsuitable(error))
         error->status = status = XB_ERR_UNSUPPORTED;
     if (status != XB_OK)

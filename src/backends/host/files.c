@@ -53,9 +53,7 @@ enum xb_status xb_host_file_read(struct xb_file *file, uint64_t file_offset,
                                  struct xb_error *error)
 {
     const struct host_file *from = (const struct host_file *)file;
-    enum xb_status status = xb_file_read_check(file, buffer, offset, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_file_read_check(file, buffer, offset, bytes, error));
     char *target = (char *)xb_host_buffer_address(buffer) + offset;
     for (uint64_t left = bytes; left > 0;) {
         bool in_blocks =

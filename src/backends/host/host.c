@@ -69,9 +69,7 @@ static enum xb_status device_open(struct xb_driver *driver, unsigned index,
                                   struct xb_device **device, struct xb_error *error)
 {
     struct xb_device_info info;
-    enum xb_status status = device_info(driver, index, &info, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(device_info(driver, index, &info, error));
     struct xb_device *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open the host's device");
@@ -134,9 +132,7 @@ static enum xb_status buffer_allocate(struct xb_device *device, enum xb_memory m
 static enum xb_status buffer_register(struct xb_device *device, void *address, uint64_t bytes,
                                       struct xb_buffer **buffer, struct xb_error *error)
 {
-    enum xb_status status = xb_register_check(address, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_register_check(address, bytes, error));
     struct host_buffer *made = calloc(1, sizeof *made);
     if (made == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a buffer");

@@ -45,13 +45,11 @@ enum xb_status xb_host_pieces_open(struct xb_device *device, struct xb_buffer *t
                                    struct xb_buffer *source, const struct xb_piece *pieces,
                                    size_t count, struct xb_pieces **list, struct xb_error *error)
 {
-    enum xb_status status = xb_pieces_check(target, source, pieces, count, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_pieces_check(target, source, pieces, count, error));
     struct host_pieces *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a list of pieces");
-    status = keep(&opened->copies, target, source, pieces, count, error);
+    enum xb_status status = keep(&opened->copies, target, source, pieces, count, error);
     if (status != XB_OK) {
         free(opened);
         return status;
@@ -119,14 +117,12 @@ enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list
                                   struct xb_graph **graph, struct xb_error *error)
 {
     const struct copies *captured = &((struct host_pieces *)list)->copies;
-    enum xb_status status = xb_copy_pieces_check(queue, list, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_copy_pieces_check(queue, list, error));
     struct host_graph *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
-    status = keep(&opened->copies, captured->target, captured->source, captured->pieces,
-                  captured->count, error);
+    enum xb_status status = keep(&opened->copies, captured->target, captured->source,
+                                 captured->pieces, captured->count, error);
     if (status != XB_OK) {
         free(opened);
         return status;
@@ -155,9 +151,7 @@ enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows ta
                                        struct xb_rows source, uint64_t bytes, uint64_t count,
                                        struct xb_error *error)
 {
-    enum xb_status status = xb_rows_check(queue, &target, &source, bytes, count, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_rows_check(queue, &target, &source, bytes, count, error));
     const struct xb_host_work work = {
         .run = run_rows,
         .target = (char *)xb_host_buffer_address(target.buffer) + target.offset,

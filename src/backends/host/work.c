@@ -117,9 +117,7 @@ enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
 enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                   struct xb_pattern pattern, struct xb_error *error)
 {
-    enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_device_range_check(buffer, bytes, error));
     pattern.steps = 0;
     const struct xb_host_work work = {
         .run = run_fill, .target = address_at(buffer, 0), .bytes = bytes, .pattern = pattern};
@@ -130,11 +128,8 @@ enum xb_status xb_host_queue_check(struct xb_queue *queue, struct xb_buffer *buf
                                    struct xb_pattern pattern, struct xb_mismatch *mismatch,
                                    struct xb_error *error)
 {
-    enum xb_status status = xb_device_range_check(buffer, bytes, error);
-    if (status == XB_OK)
-        status = xb_host_queue_wait(queue, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_device_range_check(buffer, bytes, error));
+    XB_TRY(xb_host_queue_wait(queue, error));
     pattern.steps = 0;
     *mismatch = xb_host_check(address_at(buffer, 0), 0, bytes, pattern);
     return XB_OK;
@@ -147,10 +142,7 @@ enum xb_status xb_host_queue_kernel_copy(struct xb_queue *queue, struct xb_buffe
                                          struct xb_error *error)
 {
     (void)together; /* each queue has a thread of its own */
-    enum xb_status status =
-        xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_kernel_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
     const struct xb_host_work work = {.run = run_kernel_copy,
                                       .target = address_at(target, target_offset),
                                       .source = address_at(source, source_offset),
@@ -163,9 +155,7 @@ enum xb_status xb_host_queue_compute(struct xb_queue *queue, struct xb_buffer *b
                                      uint64_t offset, uint64_t bytes, uint64_t steps,
                                      struct xb_error *error)
 {
-    enum xb_status status = xb_compute_check(buffer, offset, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_compute_check(buffer, offset, bytes, error));
     const struct xb_host_work work = {.run = run_compute,
                                       .target = address_at(buffer, offset),
                                       .bytes = bytes,
@@ -177,10 +167,7 @@ enum xb_status xb_host_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
                                     uint64_t offset, uint64_t bytes, struct xb_buffer *target,
                                     uint64_t target_offset, struct xb_error *error)
 {
-    enum xb_status status =
-        xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_digest_check(queue, buffer, offset, bytes, target, target_offset, error));
     const struct xb_host_work work = {.run = run_digest,
                                       .target = address_at(target, target_offset),
                                       .source = address_at(buffer, offset),
@@ -191,9 +178,7 @@ enum xb_status xb_host_queue_digest(struct xb_queue *queue, struct xb_buffer *bu
 enum xb_status xb_host_queue_chain(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                    enum xb_access access, struct xb_error *error)
 {
-    enum xb_status status = xb_chain_check(queue, buffer, bytes, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_chain_check(queue, buffer, bytes, error));
     const struct xb_host_work work = {
         .run = run_chain, .target = address_at(buffer, 0), .bytes = bytes, .access = access};
     if (buffer->host_address == NULL)
@@ -207,9 +192,7 @@ enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
                                    struct xb_buffer *cursor, uint64_t loads, unsigned turn,
                                    struct xb_error *error)
 {
-    enum xb_status status = xb_chase_check(queue, chain, cursor, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_chase_check(queue, chain, cursor, error));
     const struct xb_host_work work = {.run = run_chase,
                                       .target = address_at(cursor, 0),
                                       .source = address_at(chain, 0),
@@ -221,9 +204,7 @@ enum xb_status xb_host_queue_chase(struct xb_queue *queue, struct xb_buffer *cha
 enum xb_status xb_host_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                     struct xb_error *error)
 {
-    enum xb_status status = xb_decode_check(queue, decoding, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_decode_check(queue, decoding, error));
     const struct xb_host_work work = {
         .run = run_decode,
         .format = decoding->format,
