@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BENCH_MADE_DATA_H
-#define XFERBENCH_BENCH_MADE_DATA_H
+#pragma once
 
 /* What the benchmarks of the formats without loss make smaller: always the same data. */
 
@@ -45,5 +44,3 @@ static inline void made_text(char *text, size_t bytes)
             text[at++] = word[k];
     }
 }
-
-#endif

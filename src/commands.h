@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_COMMANDS_H
-#define XFERBENCH_COMMANDS_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -12,5 +11,3 @@ const struct xb_command *xb_command_find(const char *name);
 
 /* Does what the command line asks for and returns the exit code. argv is permuted. */
 int xb_commands_dispatch(int argc, char **argv);
-
-#endif

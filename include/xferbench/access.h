@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_ACCESS_H
-#define XFERBENCH_ACCESS_H
+#pragma once
 
 /*
  * The order in which a kernel goes through the 8-byte words of a buffer. Every order visits every
@@ -81,5 +80,3 @@ xb_chain_offset(enum xb_access access, unsigned long long bytes, unsigned long l
     unsigned long long lines = bytes / XB_CHAIN_LINE;
     return xb_access_word(access, lines, turn % lines) * XB_CHAIN_LINE;
 }
-
-#endif

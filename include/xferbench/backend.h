@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKEND_H
-#define XFERBENCH_BACKEND_H
+#pragma once
 
 #include "xferbench/access.h"
 #include "xferbench/error.h"
@@ -608,5 +607,3 @@ bool xb_memory_in_reach(enum xb_memory memory);
 /* For backends: writes a chain through `memory` from the CPU, with the addresses of `seen`, which
  * is where those that follow it see the same memory. */
 void xb_chain_write(void *memory, void *seen, uint64_t bytes, enum xb_access access);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CREW_H
-#define XFERBENCH_CREW_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -46,5 +45,3 @@ void xb_crew_end(struct xb_crew *crew);
 /* A whole job: begin, allow all, wait for all, end. */
 XB_MUST_CHECK enum xb_status xb_crew_run(struct xb_crew *crew, const struct xb_crew_job *job,
                                          struct xb_error *error);
-
-#endif

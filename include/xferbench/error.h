@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_ERROR_H
-#define XFERBENCH_ERROR_H
+#pragma once
 
 #include "xferbench/status.h"
 
@@ -46,5 +45,3 @@ const char *xb_errno_name(int code);
  * Writes at most `size` bytes with the closing zero; returns `text`.
  */
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size);
-
-#endif

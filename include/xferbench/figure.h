@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FIGURE_H
-#define XFERBENCH_FIGURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -56,5 +55,3 @@ extern const struct xb_figure xb_figure_setup_time;
 
 /* All of them; ends with NULL. */
 extern const struct xb_figure *const xb_runner_figures[];
-
-#endif

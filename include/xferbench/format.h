@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FORMAT_H
-#define XFERBENCH_FORMAT_H
+#pragma once
 
 /*
  * How data is made smaller before it crosses a link. docs/formats.md describes every format byte by
@@ -42,5 +41,3 @@ struct xb_decode_report {
     unsigned long long first_refused; /* the least offset in the target's buffer, in bytes */
 };
 #define XB_NONE_REFUSED 0xFFFFFFFFFFFFFFFFULL
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_KERNEL_TEXT_H
-#define XFERBENCH_KERNEL_TEXT_H
+#pragma once
 
 /* A function in a header that C and the kernels' compilers read alike: nvcc and NVRTC define the
  * one, hipcc and hipRTC the other. */
@@ -8,6 +7,4 @@
 #define XB_KERNEL_FUNCTION static __host__ __device__ inline
 #else
 #define XB_KERNEL_FUNCTION static inline
-#endif
-
 #endif

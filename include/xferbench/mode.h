@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODE_H
-#define XFERBENCH_MODE_H
+#pragma once
 
 #include "xferbench/backend.h"
 #include "xferbench/figure.h"
@@ -369,5 +368,3 @@ struct xb_mode {
      * by itself. */
     void (*teardown)(struct xb_mode_context *context);
 };
-
-#endif

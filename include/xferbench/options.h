@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_OPTIONS_H
-#define XFERBENCH_OPTIONS_H
+#pragma once
 
 #include "xferbench/error.h"
 #include "xferbench/units.h"
@@ -116,5 +115,3 @@ const char *xb_nearest(const char *word, const char *const *candidates);
 /* The name of an option of ours, one of `candidates`, that does what `word` does in other programs
  * ("gpus": device); else the nearest. Another one that may be meant goes into *other, else NULL. */
 const char *xb_nearest_option(const char *word, const char *const *candidates, const char **other);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PATTERN_H
-#define XFERBENCH_PATTERN_H
+#pragma once
 
 /*
  * The data that is moved. Every 8-byte word depends on its position in the buffer and on a seed, so
@@ -83,5 +82,3 @@ XB_KERNEL_FUNCTION struct xb_compute_leap xb_compute_leap_of(unsigned long long 
     }
     return leap;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PIECE_H
-#define XFERBENCH_PIECE_H
+#pragma once
 
 /*
  * A part of a transfer that is made of many: bytes that lie together on both sides. Any offsets and
@@ -12,5 +11,3 @@ struct xb_piece {
     unsigned long long source_offset, target_offset; /* in bytes, from the buffers' beginnings */
     unsigned long long bytes;
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_READING_H
-#define XFERBENCH_READING_H
+#pragma once
 
 #include "xferbench/mode.h"
 #include "xferbench/record.h"
@@ -236,5 +235,3 @@ bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t
  * and direction. Its number is first_thing_ratio. `gain` is that of both directions. */
 bool xb_reading_try(struct xb_reading *reading, const struct xb_record_case *slow,
                     struct xb_reading_way way, struct xb_reading_gain *gain);
-
-#endif

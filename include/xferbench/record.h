@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RECORD_H
-#define XFERBENCH_RECORD_H
+#pragma once
 
 #include "xferbench/figure.h"
 #include "xferbench/options.h"
@@ -398,5 +397,3 @@ double xb_record_median(const struct xb_record *record, const struct xb_record_c
 const struct xb_record_device *xb_record_devices(const struct xb_record *record, size_t *count);
 /* That of an index; NULL for none. */
 const struct xb_record_device *xb_record_device(const struct xb_record *record, int index);
-
-#endif

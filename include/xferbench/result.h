@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RESULT_H
-#define XFERBENCH_RESULT_H
+#pragma once
 
 #include "xferbench/figure.h"
 #include "xferbench/mode.h"
@@ -98,5 +97,3 @@ XB_MUST_CHECK enum xb_status xb_result_finish(struct xb_result *result,
 void xb_result_drop_timeline(struct xb_result *result);
 
 void xb_result_free(struct xb_result *result);
-
-#endif

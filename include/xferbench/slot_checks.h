@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_SLOT_CHECKS_H
-#define XFERBENCH_SLOT_CHECKS_H
+#pragma once
 
 #include "xferbench/backend.h"
 
@@ -62,5 +61,3 @@ enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_grap
 enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows *target,
                              const struct xb_rows *source, uint64_t bytes, uint64_t count,
                              struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_STAGE_H
-#define XFERBENCH_STAGE_H
+#pragma once
 
 #include "xferbench/error.h"
 #include "xferbench/figure.h"
@@ -98,5 +97,3 @@ bool xb_line_is_whole(const struct xb_mode_context *context);
  * was stopped in the middle, by the deadline or a signal. It is no sample, and left less than all.
  */
 bool xb_line_was_stopped(const struct xb_mode_context *context);
-
-#endif

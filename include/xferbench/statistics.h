@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_STATISTICS_H
-#define XFERBENCH_STATISTICS_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -57,5 +56,3 @@ bool xb_interval_ranks(size_t n, size_t *low, size_t *high);
 
 /* The median alone; 0 for no values. Sorts `values`. */
 double xb_median_of(double *values, size_t count);
-
-#endif

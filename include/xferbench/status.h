@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_STATUS_H
-#define XFERBENCH_STATUS_H
+#pragma once
 
 /* A result that carries a status must be looked at. */
 #define XB_MUST_CHECK __attribute__((warn_unused_result))
@@ -30,5 +29,3 @@ const char *xb_status_name(enum xb_status status);
         if (xb_tried != XB_OK)                                                                     \
             return xb_tried;                                                                       \
     } while (0)
-
-#endif

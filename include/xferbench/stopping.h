@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_STOPPING_H
-#define XFERBENCH_STOPPING_H
+#pragma once
 
 #include "xferbench/record.h"
 
@@ -50,5 +49,3 @@ bool xb_samples_agree(const struct xb_samples *samples);
 
 /* Whether two times lie within XB_WARM_SPREAD of the lesser: then a third would tell no more. */
 bool xb_times_agree(double a, double b);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TIMELINE_H
-#define XFERBENCH_TIMELINE_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -60,5 +59,3 @@ struct xb_timeline {
 };
 
 void xb_timeline_free(struct xb_timeline *timeline);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_UNITS_H
-#define XFERBENCH_UNITS_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -71,5 +70,3 @@ const char *xb_size_key(uint64_t bytes, char *text, size_t size);
 
 /* Three significant digits with a fitting unit: "3.31 us", "19.4 ms", "1.20 s". */
 const char *xb_duration_format(double seconds, char *text, size_t size);
-
-#endif

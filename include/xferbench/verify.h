@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_VERIFY_H
-#define XFERBENCH_VERIFY_H
+#pragma once
 
 #include "xferbench/pattern.h"
 
@@ -39,5 +38,3 @@ uint64_t xb_digest_stepped(const void *memory, uint64_t bytes, uint64_t steps);
 /* The same of bytes [offset, offset + bytes) of a pattern, with its steps on every whole word of
  * them. Words count from the range's beginning, which is a multiple of 8. */
 uint64_t xb_digest_pattern(struct xb_pattern pattern, uint64_t offset, uint64_t bytes);
-
-#endif

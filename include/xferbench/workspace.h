@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_WORKSPACE_H
-#define XFERBENCH_WORKSPACE_H
+#pragma once
 
 #include "xferbench/backend.h"
 #include "xferbench/crew.h"
@@ -100,5 +99,3 @@ XB_MUST_CHECK enum xb_status xb_workspace_crew(struct xb_workspace *workspace, u
 void xb_workspace_remember(struct xb_workspace *workspace, const char *name, uint64_t number);
 /* False where there is none of that name. */
 bool xb_workspace_recall(const struct xb_workspace *workspace, const char *name, uint64_t *number);
-
-#endif

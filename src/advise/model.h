@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_ADVISE_MODEL_H
-#define XFERBENCH_ADVISE_MODEL_H
+#pragma once
 
 #include "base/note.h"
 #include "ways.h"
@@ -68,5 +67,3 @@ double xb_cost_call(const struct xb_cost *cost, uint64_t bytes);
 
 /* On which rows it rests: "pinned registered h2d: between rows of 256 MiB and 512 MiB". */
 void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words);
-
-#endif

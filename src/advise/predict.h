@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_ADVISE_PREDICT_H
-#define XFERBENCH_ADVISE_PREDICT_H
+#pragma once
 
 #include "model.h"
 
@@ -116,5 +115,3 @@ struct xb_break_even {
     uint64_t smallest_row; /* its bytes */
 };
 struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const struct xb_job *job);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_ADVISE_REPORT_H
-#define XFERBENCH_ADVISE_REPORT_H
+#pragma once
 
 #include "base/json_fields.h"
 #include "base/note.h"
@@ -87,5 +86,3 @@ XB_MUST_CHECK enum xb_status xb_advise_check(struct xb_advise_session *session,
                                              uint64_t chunk, const struct xb_record *file,
                                              int device, struct xb_record *record,
                                              struct xb_error *error);
-
-#endif

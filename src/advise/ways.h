@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_ADVISE_WAYS_H
-#define XFERBENCH_ADVISE_WAYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ extern const char *const xb_memory_words[];
 extern const char *const xb_copies_words[];
 extern const char *const xb_both_ways_words[];
 extern const char *const xb_pinning_words[];
-
-#endif

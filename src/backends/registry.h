@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_REGISTRY_H
-#define XFERBENCH_BACKENDS_REGISTRY_H
+#pragma once
 
 #include "xferbench/backend.h"
 
@@ -69,5 +68,3 @@ typedef void xb_backend_refused(void *argument, const struct xb_backend_entry *e
  */
 struct xb_driver *xb_backend_open_first(const char *name, struct xb_probe *probe,
                                         xb_backend_refused *refused, void *argument);
-
-#endif

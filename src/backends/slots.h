@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_SLOTS_H
-#define XFERBENCH_BACKENDS_SLOTS_H
+#pragma once
 
 #include "xferbench/backend.h"
 
@@ -50,5 +49,3 @@
     X(prefix, file_close)                                                                          \
     X(prefix, file_read)                                                                           \
     X(prefix, file_way)
-
-#endif

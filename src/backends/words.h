@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_WORDS_H
-#define XFERBENCH_BACKENDS_WORDS_H
+#pragma once
 
 #include "xferbench/pattern.h"
 
@@ -28,5 +27,3 @@ const struct xb_words *xb_words_fastest(void);
 /* For tests: the `number`-th way that this CPU can take, the fastest first; NULL behind the last.
  */
 const struct xb_words *xb_words_usable(unsigned number);
-
-#endif

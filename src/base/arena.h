@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_ARENA_H
-#define XFERBENCH_BASE_ARENA_H
+#pragma once
 
 #include "xferbench/status.h"
 
@@ -23,5 +22,3 @@ void xb_arena_free(struct xb_arena *arena); /* NULL is accepted */
 /* Makes room for one more item of that size behind the `count` that `items` has, by realloc(): it
  * doubles whenever the count is a power of two. NULL: no memory, and `items` is as it was. */
 void *xb_array_grow(void *items, size_t count, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_BEGAN_H
-#define XFERBENCH_BASE_BEGAN_H
+#pragma once
 
 #include <time.h>
 
@@ -10,5 +9,3 @@
  */
 void xb_began_note(void);
 struct timespec xb_began(void);
-
-#endif

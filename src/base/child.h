@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_CHILD_H
-#define XFERBENCH_BASE_CHILD_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -101,5 +100,3 @@ bool xb_channel_write(int channel, const void *bytes, size_t count);
 
 /* "SIGSEGV"; "signal 34" for one without a name. */
 const char *xb_child_signal_name(int number, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_CLOCK_H
-#define XFERBENCH_BASE_CLOCK_H
+#pragma once
 
 #include <time.h>
 
@@ -11,5 +10,3 @@ static inline double xb_clock_now(void)
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
-
-#endif

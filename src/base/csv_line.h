@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_CSV_LINE_H
-#define XFERBENCH_BASE_CSV_LINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ bool xb_csv_needs_quotes(const char *text);
  * as \n, and so on: a result must be one line for every reader. A cell that begins with = + - or @
  * gets a ' before it, because spreadsheets would compute it, and a text may come from anybody. */
 void xb_csv_put_part(struct xb_csv_line *line, const char *text);
-
-#endif

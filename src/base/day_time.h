@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_DAY_TIME_H
-#define XFERBENCH_BASE_DAY_TIME_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -19,5 +18,3 @@ const char *xb_day_time_text(double when, char *text);
  */
 XB_MUST_CHECK enum xb_status xb_day_time_parse(const char *text, double *when,
                                                struct xb_error *error);
-
-#endif

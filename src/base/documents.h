@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_DOCUMENTS_H
-#define XFERBENCH_BASE_DOCUMENTS_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -49,5 +48,3 @@ XB_MUST_CHECK enum xb_status xb_documents_next(struct xb_documents *documents,
                                                struct xb_document_piece *piece, bool *any,
                                                struct xb_error *error);
 void xb_documents_close(struct xb_documents *documents);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_FILE_TEXT_H
-#define XFERBENCH_BASE_FILE_TEXT_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -14,5 +13,3 @@
  */
 XB_MUST_CHECK enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes,
                                                char **text, size_t *length, struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_INTERRUPT_H
-#define XFERBENCH_BASE_INTERRUPT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ void xb_interrupt_set_deadline(double when);
 
 /* Whether to stop waiting, because a signal was caught or the deadline has come. */
 bool xb_interrupt_is_due(void);
-
-#endif

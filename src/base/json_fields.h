@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_JSON_FIELDS_H
-#define XFERBENCH_BASE_JSON_FIELDS_H
+#pragma once
 
 #include "json_read.h"
 #include "json_write.h"
@@ -147,5 +146,3 @@ typedef void xb_field_item(struct xb_json_reader *reader, const cJSON *item, siz
                            void *to);
 size_t xb_fields_read_each(struct xb_json_reader *reader, const cJSON *object, const char *key,
                            size_t most, xb_field_item *read, void *to);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_JSON_READ_H
-#define XFERBENCH_BASE_JSON_READ_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -99,5 +98,3 @@ uint64_t xb_json_get_optional_whole(struct xb_json_reader *reader, const cJSON *
                                     const char *key, uint64_t most);
 /* From 0 to 1023; -1 for null. */
 int xb_json_get_index(struct xb_json_reader *reader, const cJSON *object, const char *key);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_JSON_WRITE_H
-#define XFERBENCH_BASE_JSON_WRITE_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -92,5 +91,3 @@ void xb_json_put_raw(struct xb_json *json, const char *key, const char *document
 /* For callers that fail on the way: keeps this error, or that memory is short. */
 void xb_json_fail(struct xb_json *json, const struct xb_error *error);
 void xb_json_fail_memory(struct xb_json *json);
-
-#endif

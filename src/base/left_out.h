@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_LEFT_OUT_H
-#define XFERBENCH_BASE_LEFT_OUT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -15,5 +14,3 @@ struct xb_left_out {
 extern const struct xb_left_out xb_left_out[];
 
 bool xb_is_left_out(const char *library);
-
-#endif

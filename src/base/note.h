@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_NOTE_H
-#define XFERBENCH_BASE_NOTE_H
+#pragma once
 
 #include "terminal.h"
 
@@ -49,5 +48,3 @@ struct xb_words {
 
 void xb_words_add(struct xb_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_OUTPUT_H
-#define XFERBENCH_BASE_OUTPUT_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -71,5 +70,3 @@ bool xb_is_same_file(const struct stat *one, const struct stat *other);
 const char *xb_output_advice(int code);
 /* Drops what was written and leaves the old file. Safe after commit and on a zeroed object. */
 void xb_output_discard(struct xb_output *output);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_OUTPUT_INTERNAL_H
-#define XFERBENCH_BASE_OUTPUT_INTERNAL_H
+#pragma once
 
 #include "output.h"
 
@@ -41,5 +40,3 @@ XB_MUST_CHECK enum xb_status xb_fifo_open(const char *path, double deadline, int
  * there is no memory; `fd` then stays open.
  */
 FILE *xb_pipe_stream(int fd, double deadline);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_PARALLEL_H
-#define XFERBENCH_BASE_PARALLEL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -21,5 +20,3 @@ void xb_parallel_for(uint64_t total, uint64_t grain,
 
 /* How many CPUs the calling thread may run on; 1 where the kernel does not say. */
 unsigned xb_cpus_allowed(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_PLAIN_TEXT_H
-#define XFERBENCH_BASE_PLAIN_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ const char *xb_plain_text(const char *text, char *plain, size_t size);
 /* Prints "xferbench: " and the message as plain text to stderr: in one line, on a terminal in lines
  * that fit (src/base/note.c, which knows of lines). */
 void xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_PROGRAM_H
-#define XFERBENCH_BASE_PROGRAM_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -54,5 +53,3 @@ void xb_program_free(struct xb_program_outcome *outcome);
  */
 XB_MUST_CHECK enum xb_status xb_program_find(const char *program, char **path,
                                              struct xb_error *error);
-
-#endif

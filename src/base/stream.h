@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_STREAM_H
-#define XFERBENCH_BASE_STREAM_H
+#pragma once
 
 #include "arena.h"
 #include "xferbench/error.h"
@@ -36,5 +35,3 @@ XB_MUST_CHECK enum xb_status xb_memory_text_end(struct xb_memory_text *text, con
 XB_MUST_CHECK enum xb_status xb_memory_text_keep(struct xb_memory_text *text, const char *what,
                                                  struct xb_arena **arena, const char **kept,
                                                  struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_TERMINAL_H
-#define XFERBENCH_BASE_TERMINAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ enum xb_colour {
  * column. Static memory. */
 const char *xb_colour_begin(FILE *stream, enum xb_colour colour);
 const char *xb_colour_end(FILE *stream, enum xb_colour colour);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BASE_TEXT_H
-#define XFERBENCH_BASE_TEXT_H
+#pragma once
 
 #include "plain_text.h"
 
@@ -29,5 +28,3 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
  */
 locale_t xb_plain_locale_enter(void);
 void xb_plain_locale_leave(locale_t previous);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CLI_BACKEND_CHOICE_H
-#define XFERBENCH_CLI_BACKEND_CHOICE_H
+#pragma once
 
 #include "command.h"
 #include "measure/run.h"
@@ -14,5 +13,3 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run);
 
 /* Prints the lines of a probe, indented. */
 void xb_probe_print(FILE *stream, const struct xb_probe *probe);
-
-#endif

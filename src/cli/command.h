@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CLI_COMMAND_H
-#define XFERBENCH_CLI_COMMAND_H
+#pragma once
 
 #include "xferbench/options.h"
 
@@ -45,5 +44,3 @@ extern const struct xb_command xb_command_advise, xb_command_compare, xb_command
 
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);
-
-#endif

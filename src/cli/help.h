@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CLI_HELP_H
-#define XFERBENCH_CLI_HELP_H
+#pragma once
 
 #include "base/note.h"
 #include "command.h"
@@ -33,5 +32,3 @@ void xb_help_add_directions(struct xb_words *words, const struct xb_mode *mode);
 
 /* "xferbench 0.1.0" with what is built in. */
 void xb_version_print(FILE *stream);
-
-#endif

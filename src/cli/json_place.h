@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CLI_JSON_PLACE_H
-#define XFERBENCH_CLI_JSON_PLACE_H
+#pragma once
 
 #include "base/output.h"
 #include "xferbench/options.h"
@@ -35,5 +34,3 @@ XB_MUST_CHECK enum xb_status xb_cli_write_outputs(const struct xb_config *config
                                                   struct xb_output *output, struct xb_output *json,
                                                   xb_cli_write *write, const void *found,
                                                   struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CLI_OPTIONS_H
-#define XFERBENCH_CLI_OPTIONS_H
+#pragma once
 
 #include "xferbench/options.h"
 
@@ -29,5 +28,3 @@ XB_MUST_CHECK enum xb_status xb_option_alpha_read(const struct xb_config *config
  * xb_option_backend_describe, which writes that. */
 extern const struct xb_option xb_option_backend;
 void xb_option_backend_describe(void);
-
-#endif

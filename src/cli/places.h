@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CLI_PLACES_H
-#define XFERBENCH_CLI_PLACES_H
+#pragma once
 
 #include "base/output.h"
 
@@ -59,5 +58,3 @@ XB_MUST_CHECK enum xb_status xb_file_name_make(const char *option, const char *p
  * nodes and ranks that have one name by mistake must not replace each other's results. */
 XB_MUST_CHECK enum xb_status xb_cli_find_output(const char *option, const char *pattern,
                                                 struct xb_output *output, struct xb_error *error);
-
-#endif

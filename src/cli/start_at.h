@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CLI_START_AT_H
-#define XFERBENCH_CLI_START_AT_H
+#pragma once
 
 #include "xferbench/options.h"
 
@@ -16,5 +15,3 @@ XB_MUST_CHECK enum xb_status xb_start_at_read(const struct xb_config *config, do
 
 /* Says on stderr what the program waits for, if stderr is a terminal. */
 void xb_start_at_say(double at);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CODECS_CODEC_H
-#define XFERBENCH_CODECS_CODEC_H
+#pragma once
 
 #include "xferbench/error.h"
 #include "xferbench/format.h"
@@ -43,5 +42,3 @@ const char *xb_encoder_name(enum xb_format format);
  */
 void xb_decode(enum xb_format format, const void *encoded, uint64_t encoded_bytes, void *target,
                uint64_t bytes, uint64_t offset, struct xb_decode_report *report);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CODECS_FOR_H
-#define XFERBENCH_CODECS_FOR_H
+#pragma once
 
 #include "xferbench/format.h"
 
@@ -23,5 +22,3 @@ struct xb_for_way {
 
 /* The `number`-th way that this CPU can take, the fastest first; NULL behind the last. */
 const struct xb_for_way *xb_for_usable(unsigned number);
-
-#endif

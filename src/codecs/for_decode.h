@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CODECS_FOR_DECODE_H
-#define XFERBENCH_CODECS_FOR_DECODE_H
+#pragma once
 
 /*
  * Restores the format `for`, which docs/formats.md describes. The CPU and the kernels' compilers
@@ -109,5 +108,3 @@ XB_KERNEL_FUNCTION int xb_for_decode_lane(const unsigned char *chunk,
     }
     return 1;
 }
-
-#endif

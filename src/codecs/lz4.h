@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CODECS_LZ4_H
-#define XFERBENCH_CODECS_LZ4_H
+#pragma once
 
 #include "xferbench/format.h"
 
@@ -17,5 +16,3 @@ uint64_t xb_lz4_bound(uint64_t bytes);
 uint64_t xb_lz4_encode(const void *source, uint64_t bytes, void *target);
 void xb_lz4_decode(const void *encoded, uint64_t encoded_bytes, void *target, uint64_t bytes,
                    uint64_t offset, struct xb_decode_report *report);
-
-#endif

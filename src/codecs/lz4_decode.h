@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CODECS_LZ4_DECODE_H
-#define XFERBENCH_CODECS_LZ4_DECODE_H
+#pragma once
 
 /*
  * Restores the format `lz4`, which docs/formats.md describes. The CPU and the kernels' compilers
@@ -329,5 +328,3 @@ XB_KERNEL_FUNCTION int xb_lz4_decode_block(const unsigned char *chunk,
     xb_lz4_copy_stored(target, found.in, found.size, lane, lanes);
     return 1;
 }
-
-#endif

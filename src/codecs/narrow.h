@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CODECS_NARROW_H
-#define XFERBENCH_CODECS_NARROW_H
+#pragma once
 
 #include "xferbench/format.h"
 
@@ -31,5 +30,3 @@ extern const struct xb_narrow_way xb_narrow_avx512; /* needs AVX-512 F and BW */
 
 /* The ways that this CPU has, from 0, the fastest first and plain C last. NULL: no more. */
 const struct xb_narrow_way *xb_narrow_usable(unsigned number);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CODECS_NARROW_PARTS_H
-#define XFERBENCH_CODECS_NARROW_PARTS_H
+#pragma once
 
 #include "codecs/narrow.h"
 
@@ -68,5 +67,3 @@ void xb_narrow_int8(const float *source, uint64_t values, void *target,
 
 /* One block in plain C, whatever is in it; `count` is XB_INT8_BLOCK, or less for the last block. */
 void xb_narrow_int8_block(const float *source, unsigned count, float *scale, signed char *target);
-
-#endif

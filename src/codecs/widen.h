@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_CODECS_WIDEN_H
-#define XFERBENCH_CODECS_WIDEN_H
+#pragma once
 
 /*
  * Turns the small number formats back into float32, and says where their parts lie in a chunk.
@@ -95,5 +94,3 @@ XB_KERNEL_FUNCTION unsigned long long xb_narrow_bytes(enum xb_format format,
         return 0;
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_COMMANDS_HELP_H
-#define XFERBENCH_COMMANDS_HELP_H
+#pragma once
 
 #include "cli/command.h"
 
@@ -26,5 +25,3 @@ int xb_help_answer(const char *asked, const struct xb_config *config,
  * there is none. */
 bool xb_help_print_option_named(FILE *stream, const struct xb_command *const *commands,
                                 const char *word);
-
-#endif

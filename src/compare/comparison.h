@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_COMPARE_COMPARISON_H
-#define XFERBENCH_COMPARE_COMPARISON_H
+#pragma once
 
 #include "record/shown_parameters.h"
 #include "xferbench/record.h"
@@ -236,5 +235,3 @@ XB_MUST_CHECK enum xb_status xb_comparison_parse(const char *path, const char *t
                                                  struct xb_comparison_file *file,
                                                  struct xb_error *error);
 void xb_comparison_file_free(struct xb_comparison_file *file);
-
-#endif

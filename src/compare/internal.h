@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_COMPARE_INTERNAL_H
-#define XFERBENCH_COMPARE_INTERNAL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/json_fields.h"
@@ -151,5 +150,3 @@ double xb_compared_loss(const struct xb_compared *compared);
 
 /* The verdict over all gating cases, its sentences, and what to do next. */
 void xb_judge_overall(struct xb_comparison *comparison);
-
-#endif

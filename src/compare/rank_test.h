@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_COMPARE_RANK_TEST_H
-#define XFERBENCH_COMPARE_RANK_TEST_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -75,5 +74,3 @@ XB_MUST_CHECK enum xb_status xb_shift_probability(const double *first, size_t n,
  */
 XB_MUST_CHECK enum xb_status xb_holm_adjust(double *probabilities, size_t count,
                                             struct xb_error *error);
-
-#endif

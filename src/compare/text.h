@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_COMPARE_TEXT_H
-#define XFERBENCH_COMPARE_TEXT_H
+#pragma once
 
 #include "base/note.h"
 #include "base/terminal.h"
@@ -168,5 +167,3 @@ struct xb_table *xb_compare_differences_table(const struct xb_comparison *compar
 const char *xb_compare_row_note(const struct xb_comparison *comparison,
                                 const struct xb_compared *const *rows, size_t index,
                                 struct xb_words *words);
-
-#endif

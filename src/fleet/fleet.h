@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FLEET_FLEET_H
-#define XFERBENCH_FLEET_FLEET_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -210,5 +209,3 @@ XB_MUST_CHECK enum xb_status xb_fleet_read_stream(struct xb_fleet *fleet, const 
 XB_MUST_CHECK enum xb_status xb_fleet_read_text(struct xb_fleet *fleet, const char *path,
                                                 size_t number, const char *text, size_t length,
                                                 struct xb_error *error);
-
-#endif

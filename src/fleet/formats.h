@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FLEET_FORMATS_H
-#define XFERBENCH_FLEET_FORMATS_H
+#pragma once
 
 #include "judgement.h"
 
@@ -75,5 +74,3 @@ const char *xb_fleet_gpu_text(const struct xb_fleet *fleet, const struct xb_flee
 
 /* The columns of its table; the last one's name is NULL. */
 extern const struct xb_column_help xb_fleet_column_helps[];
-
-#endif

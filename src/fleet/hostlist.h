@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FLEET_HOSTLIST_H
-#define XFERBENCH_FLEET_HOSTLIST_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -40,5 +39,3 @@ bool xb_hostlist_is_name(const char *name);
 XB_MUST_CHECK enum xb_status xb_hostlist_compress(const char *const *names, size_t count,
                                                   struct xb_arena **arena, const char **text,
                                                   size_t *left_out, struct xb_error *error);
-
-#endif

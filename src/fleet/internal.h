@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FLEET_INTERNAL_H
-#define XFERBENCH_FLEET_INTERNAL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -217,5 +216,3 @@ double xb_tail_limit(double p, double others);
 /* The length of both at a right angle. Not hypot(): as of glibc 2.35 that is another symbol, and a
  * program that asks for it does not start on RHEL 9, which has 2.34. */
 double xb_fleet_add_squares(double one, double other);
-
-#endif

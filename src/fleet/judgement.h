@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FLEET_JUDGEMENT_H
-#define XFERBENCH_FLEET_JUDGEMENT_H
+#pragma once
 
 #include "fleet.h"
 
@@ -87,5 +86,3 @@ void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement); /* accepts a
 /* 0 nothing was named; 1 something was, or a document could not be read; 2 none could be read; 3
  * too few siblings to judge anything, and nothing was named without them. */
 int xb_fleet_exit_code(const struct xb_fleet_judgement *judgement);
-
-#endif

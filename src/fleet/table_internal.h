@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FLEET_TABLE_INTERNAL_H
-#define XFERBENCH_FLEET_TABLE_INTERNAL_H
+#pragma once
 
 #include "base/note.h"
 #include "base/terminal.h"
@@ -50,5 +49,3 @@ XB_MUST_CHECK enum xb_status xb_fleet_table_findings(const struct xb_fleet_view 
                                                      struct xb_error *error);
 /* table_figures.c */
 void xb_fleet_table_figures(const struct xb_fleet_view *view);
-
-#endif

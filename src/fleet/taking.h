@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_FLEET_TAKING_H
-#define XFERBENCH_FLEET_TAKING_H
+#pragma once
 
 #include "base/json_read.h"
 #include "fleet.h"
@@ -92,5 +91,3 @@ struct xb_parameters;
 const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct xb_record *record,
                               const struct xb_record_case *test, const struct xb_parameters *named,
                               struct xb_arena **texts);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_LINK_CONDITIONS_H
-#define XFERBENCH_LINK_CONDITIONS_H
+#pragma once
 
 #include "measure/run.h"
 
@@ -46,5 +45,3 @@ void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *r
 /* When nobody looks any more. Tells the conditions of both directions, h2d and d2h, and releases.
  * Accepts NULL. */
 void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2]);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_LINK_PEERS_H
-#define XFERBENCH_LINK_PEERS_H
+#pragma once
 
 #include "verdict.h"
 
@@ -86,5 +85,3 @@ const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdi
 void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t device_count,
                                 const struct xb_link_pair *pairs, size_t pair_count,
                                 struct xb_verdict *verdicts);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_LINK_REPORT_H
-#define XFERBENCH_LINK_REPORT_H
+#pragma once
 
 #include "base/json_fields.h"
 #include "base/note.h"
@@ -190,5 +189,3 @@ XB_MUST_CHECK enum xb_status xb_link_report_of_tree(const char *path, const stru
                                                     struct xb_link_file *file,
                                                     struct xb_error *error);
 void xb_link_file_free(struct xb_link_file *file);
-
-#endif

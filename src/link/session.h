@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_LINK_SESSION_H
-#define XFERBENCH_LINK_SESSION_H
+#pragma once
 
 #include "base/child.h"
 #include "measure/run.h"
@@ -64,5 +63,3 @@ struct xb_link_limits xb_link_session_limits(const struct xb_link_session *sessi
 /* Judges every pair by the limits that hold for it. */
 void xb_link_session_judge_pairs(const struct xb_link_session *session,
                                  struct xb_pair_verdict *verdicts);
-
-#endif

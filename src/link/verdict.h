@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_LINK_VERDICT_H
-#define XFERBENCH_LINK_VERDICT_H
+#pragma once
 
 #include "conditions.h"
 #include "machine/ceiling.h"
@@ -270,5 +269,3 @@ const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdic
                                                  const struct xb_link_device *device);
 /* What the hop that limits the path did under load; 0 and 0 where it is not known. */
 struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict);
-
-#endif

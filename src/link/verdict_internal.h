@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_LINK_VERDICT_INTERNAL_H
-#define XFERBENCH_LINK_VERDICT_INTERNAL_H
+#pragma once
 
 #include "verdict.h"
 
@@ -41,5 +40,3 @@ void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_lim
 /* A link that was less in another attempt than in the best, or fell while data moved. */
 void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
                         struct xb_verdict *verdict);
-
-#endif

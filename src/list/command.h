@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_LIST_COMMAND_H
-#define XFERBENCH_LIST_COMMAND_H
+#pragma once
 
 #include "backends/registry.h"
 #include "base/json_fields.h"
@@ -27,5 +26,3 @@ XB_MUST_CHECK enum xb_status xb_list_json_write(FILE *stream, const struct xb_in
                                                 struct xb_error *error);
 /* What it says of a device and of a backend, but for what these structs do not have. */
 extern const struct xb_field xb_list_device_fields[], xb_list_probe_fields[];
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_CEILING_H
-#define XFERBENCH_MACHINE_CEILING_H
+#pragma once
 
 #include "pcie_path.h"
 
@@ -39,5 +38,3 @@ struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
  */
 struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
                                      const struct xb_pcie_load *load, size_t *hop);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_CGROUPS_H
-#define XFERBENCH_MACHINE_CGROUPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ unsigned xb_cpus_usable(void);
 /* How many CPUs' time the cgroups allow, rounded up; UINT_MAX where they do not bound it. Reads
  * files under `root`, "" for the machine's own. */
 unsigned xb_cpu_quota_read(const char *root);
-
-#endif

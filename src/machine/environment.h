@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_ENVIRONMENT_H
-#define XFERBENCH_MACHINE_ENVIRONMENT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void xb_host_facts_read(struct xb_host_facts *facts);
  * recorded, whatever its name, because records are published.
  */
 bool xb_environment_is_recorded(const char *variable);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_HOST_ACTIVITY_H
-#define XFERBENCH_MACHINE_HOST_ACTIVITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ struct xb_memory_probe *xb_memory_probe_open(void);
 void xb_memory_probe_close(struct xb_memory_probe *probe);
 /* Mean seconds of a load, of 400 one after the other: some 50 us. */
 double xb_memory_probe_time(struct xb_memory_probe *probe);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_HOST_MEMORY_H
-#define XFERBENCH_MACHINE_HOST_MEMORY_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -85,5 +84,3 @@ XB_MUST_CHECK enum xb_status xb_host_memory_check_at(const char *root, uint64_t 
 
 /* The text of xb_host_memory_limit_text for a given limit. */
 const char *xb_memory_limit_text(const struct xb_memory_limit *limit, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_NODE_H
-#define XFERBENCH_MACHINE_NODE_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -54,5 +53,3 @@ XB_MUST_CHECK enum xb_status xb_launcher_find(struct xb_launcher *launcher, stru
 
 /* Whether both can be found: a command asks before it measures. */
 XB_MUST_CHECK enum xb_status xb_node_check(struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_PCIE_H
-#define XFERBENCH_MACHINE_PCIE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link);
 /* The NUMA node that sysfs names for the device at `bdf`, or -1 if it names none. */
 int xb_pcie_numa_node(const char *bdf);
 int xb_pcie_numa_node_at(const char *root, const char *bdf); /* for tests, as above */
-
-#endif

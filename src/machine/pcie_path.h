@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_PCIE_PATH_H
-#define XFERBENCH_MACHINE_PCIE_PATH_H
+#pragma once
 
 #include "pcie.h"
 #include "xferbench/error.h"
@@ -147,5 +146,3 @@ void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed);
 /* Stops and releases the watch, and copies what it saw to `load`. Waits until the current reading
  * is done. */
 void xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load);
-
-#endif

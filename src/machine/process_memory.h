@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_PROCESS_MEMORY_H
-#define XFERBENCH_MACHINE_PROCESS_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ bool xb_process_memory_restart(void);
 /* How much of the process's memory lies in huge pages now (AnonHugePages in
  * /proc/self/smaps_rollup). Walks all of its page tables: milliseconds a GiB. */
 bool xb_process_memory_huge(uint64_t *bytes);
-
-#endif

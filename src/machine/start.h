@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_START_H
-#define XFERBENCH_MACHINE_START_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ void xb_start_wait(double at, double deadline, struct xb_start *start);
  */
 #define XB_START_WARNING 256
 const char *xb_start_warning(double late_s, const struct xb_clock_state *clock, char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_SYSFS_H
-#define XFERBENCH_MACHINE_SYSFS_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ unsigned xb_sysfs_vendor(const char *folder);
 #define XB_VENDOR_AMD_GPU 0x1002u
 /* Red Hat's number, which QEMU gives to the ports that it emulates. */
 #define XB_VENDOR_QEMU 0x1b36u
-
-#endif

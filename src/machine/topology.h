@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MACHINE_TOPOLOGY_H
-#define XFERBENCH_MACHINE_TOPOLOGY_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -62,5 +61,3 @@ struct xb_places {
  * spread over it without a regular step, because memory may be interleaved. */
 void xb_topology_locate(struct xb_topology *topology, const void *address, size_t bytes, int node,
                         struct xb_places *places);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MANUAL_MANUAL_H
-#define XFERBENCH_MANUAL_MANUAL_H
+#pragma once
 
 #include "xferbench/options.h"
 
@@ -17,5 +16,3 @@ void xb_manual_write_page(FILE *stream, const char *date);
 void xb_manual_write_bash(FILE *stream);
 void xb_manual_write_zsh(FILE *stream);
 void xb_manual_write_fish(FILE *stream);
-
-#endif

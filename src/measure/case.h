@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_CASE_H
-#define XFERBENCH_MEASURE_CASE_H
+#pragma once
 
 #include "xferbench/mode.h"
 
@@ -41,5 +40,3 @@ const char *xb_case_place_text(const struct xb_case *test, char *text);
 /* "pinned registered h2d 1 GiB device 0", and before the direction what xb_case_settings_text says.
  */
 const char *xb_case_text(const struct xb_case *test, char *text, size_t size);
-
-#endif

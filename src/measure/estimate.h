@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_ESTIMATE_H
-#define XFERBENCH_MEASURE_ESTIMATE_H
+#pragma once
 
 #include "run.h"
 
@@ -33,5 +32,3 @@ struct xb_estimate {
 };
 
 struct xb_estimate xb_estimate_run(const struct xb_run *run);
-
-#endif

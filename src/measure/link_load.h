@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_LINK_LOAD_H
-#define XFERBENCH_MEASURE_LINK_LOAD_H
+#pragma once
 
 #include "run.h"
 
@@ -31,5 +30,3 @@ void xb_link_look_make(const struct xb_run *run, const struct xb_run_device *dev
  * first operation could start, on the same clock, and `seconds` what all took. */
 void xb_link_look_count(const struct xb_link_look *look, double begin, double seconds,
                         struct xb_run_device *device);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_MEASURE_H
-#define XFERBENCH_MEASURE_MEASURE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -234,5 +233,3 @@ void xb_measure_note_cut(struct xb_measurement *measurement);
 
 /* Tells the observer that there are so many samples, the last of which took `seconds`. */
 void xb_measure_tell(const struct xb_measurement *measurement, size_t samples, double seconds);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_PLANNING_H
-#define XFERBENCH_MEASURE_PLANNING_H
+#pragma once
 
 #include "machine/topology.h"
 #include "run.h"
@@ -112,5 +111,3 @@ XB_MUST_CHECK enum xb_status xb_planning_add_mode(struct xb_planning *plan, stru
  * that have a device in common at the same time. */
 XB_MUST_CHECK enum xb_status xb_planning_add_pairs(struct xb_planning *plan,
                                                    struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_RECORDER_H
-#define XFERBENCH_MEASURE_RECORDER_H
+#pragma once
 
 #include "measure.h"
 #include "xferbench/stage.h"
@@ -32,5 +31,3 @@ void xb_recorder_workers(struct xb_recorder *recorder, unsigned workers);
  * several threads, each with its own number. Accepts a recorder of NULL. */
 void xb_recorder_thread(struct xb_recorder *recorder, unsigned thread,
                         const struct xb_timeline_span *span);
-
-#endif

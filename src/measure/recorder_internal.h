@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_RECORDER_INTERNAL_H
-#define XFERBENCH_MEASURE_RECORDER_INTERNAL_H
+#pragma once
 
 /* Shared between the files of the recorder. */
 
@@ -86,5 +85,3 @@ XB_MUST_CHECK enum xb_status xb_recorder_align(struct xb_recorded_device *device
 /* Gives every operation its times on the host's clock, and tells by how much they may be off. */
 XB_MUST_CHECK enum xb_status xb_recorder_resolve(struct xb_recorder *recorder, double *clock_error,
                                                  struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_RUN_H
-#define XFERBENCH_MEASURE_RUN_H
+#pragma once
 
 #include "backends/registry.h"
 #include "machine/pcie_path.h"
@@ -143,5 +142,3 @@ XB_MUST_CHECK enum xb_status xb_record_of_run(const struct xb_run *run, struct x
 /* The same, and the results belong to the record then: the run has none any more. */
 XB_MUST_CHECK enum xb_status xb_record_take_run(struct xb_run *run, struct xb_record *record,
                                                 struct xb_error *error);
-
-#endif

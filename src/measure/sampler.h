@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_SAMPLER_H
-#define XFERBENCH_MEASURE_SAMPLER_H
+#pragma once
 
 #include "xferbench/mode.h"
 #include "xferbench/stage.h"
@@ -80,5 +79,3 @@ struct xb_line {
 /* Closes context->line, of which nothing is under way, and sets it to NULL. Does nothing where
  * there is none. */
 void xb_line_close(struct xb_mode_context *context);
-
-#endif

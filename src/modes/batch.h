@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_BATCH_H
-#define XFERBENCH_MODES_BATCH_H
+#pragma once
 
 #include "piece_layout.h"
 
@@ -87,5 +86,3 @@ XB_MUST_CHECK enum xb_status xb_sm_tax_measure(struct xb_mode_context *context, 
 /* batch_reading.c; ends with a label of NULL */
 extern const struct xb_reading_line xb_batch_reading[];
 bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_CHASE_H
-#define XFERBENCH_MODES_CHASE_H
+#pragma once
 
 #include "xferbench/mode.h"
 
@@ -61,5 +60,3 @@ XB_MUST_CHECK enum xb_status xb_chase_submit(struct xb_mode_context *context,
 /* `verify`: whether the chase ended where it must, and the samples of the latency. */
 XB_MUST_CHECK enum xb_status xb_chase_verify(struct xb_mode_context *context,
                                              struct xb_result *result, struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_ENCODED_H
-#define XFERBENCH_MODES_ENCODED_H
+#pragma once
 
 #include "codecs/codec.h"
 #include "shared_options.h"
@@ -112,5 +111,3 @@ extern const struct xb_figure xb_figure_encode_rate, xb_figure_encode_rate_one;
 extern const struct xb_figure xb_figure_decode_rate;
 extern const struct xb_figure xb_figure_break_even_threads, xb_figure_break_even_sends;
 extern const struct xb_figure xb_figure_error_max, xb_figure_error_rms;
-
-#endif

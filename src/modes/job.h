@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_JOB_H
-#define XFERBENCH_MODES_JOB_H
+#pragma once
 
 #include "shared_options.h"
 
@@ -48,5 +47,3 @@ struct xb_pattern xb_job_beside(unsigned long long seed, bool is_after);
 XB_MUST_CHECK enum xb_status xb_job_check(struct xb_queue *queue, const struct xb_job_proof *proof,
                                           struct xb_mismatch *all, struct xb_mismatch *spots,
                                           struct xb_error *error);
-
-#endif

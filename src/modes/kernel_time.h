@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_KERNEL_TIME_H
-#define XFERBENCH_MODES_KERNEL_TIME_H
+#pragma once
 
 #include "xferbench/mode.h"
 
@@ -52,5 +51,3 @@ XB_MUST_CHECK enum xb_status xb_kernel_time_tune_stage(struct xb_mode_context *c
                                                        unsigned stage, uint64_t bytes,
                                                        uint64_t chunk, double target,
                                                        uint64_t *steps, struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_PIECE_LAYOUT_H
-#define XFERBENCH_MODES_PIECE_LAYOUT_H
+#pragma once
 
 #include "proof.h"
 #include "shared_options.h"
@@ -53,5 +52,3 @@ XB_MUST_CHECK enum xb_status xb_piece_proof_check(const struct xb_piece_proof *p
                                                   struct xb_mismatch *all,
                                                   struct xb_mismatch *compared,
                                                   struct xb_error *error);
-
-#endif

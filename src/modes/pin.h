@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_PIN_H
-#define XFERBENCH_MODES_PIN_H
+#pragma once
 
 #include "transfer.h"
 
@@ -76,5 +75,3 @@ enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandw
 
 extern const struct xb_reading_line xb_pin_reading[];
 bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_PIPELINE_H
-#define XFERBENCH_MODES_PIPELINE_H
+#pragma once
 
 #include "storage/reader.h"
 #include "storage/store.h"
@@ -160,5 +159,3 @@ enum xb_status xb_pipeline_setup(struct xb_mode_context *context, struct xb_erro
 enum xb_status xb_pipeline_restore(struct xb_mode_context *context, struct xb_error *error);
 enum xb_status xb_pipeline_prepare(struct xb_mode_context *context, struct xb_error *error);
 void xb_pipeline_teardown(struct xb_mode_context *context);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_PROOF_H
-#define XFERBENCH_MODES_PROOF_H
+#pragma once
 
 #include "xferbench/mode.h"
 
@@ -77,5 +76,3 @@ const char *xb_proof_reader(const struct xb_device *device);
  * xb_proof_compare found. */
 void xb_proof_conclude(struct xb_result *result, const struct xb_mismatch *all,
                        const struct xb_mismatch *windows);
-
-#endif

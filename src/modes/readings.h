@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_READINGS_H
-#define XFERBENCH_MODES_READINGS_H
+#pragma once
 
 #include "xferbench/reading.h"
 
@@ -65,5 +64,3 @@ void xb_pageable_say_first_thing(struct xb_reading *reading, const struct xb_rec
 /* "warm", "cold": all of it in the page cache, or out of it, but for a page or two; "partly warm";
  * "unknown" for NAN. */
 const char *xb_page_cache_word(double share);
-
-#endif

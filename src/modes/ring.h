@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_RING_H
-#define XFERBENCH_MODES_RING_H
+#pragma once
 
 #include "xferbench/crew.h"
 #include "xferbench/mode.h"
@@ -76,5 +75,3 @@ XB_MUST_CHECK enum xb_status xb_ring_by_device_alone(struct xb_ring *ring, struc
                                                      bool to_device, struct xb_buffer *device,
                                                      uint64_t device_offset, uint64_t bytes,
                                                      struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_SAMPLE_DATA_H
-#define XFERBENCH_MODES_SAMPLE_DATA_H
+#pragma once
 
 #include "xferbench/options.h"
 
@@ -53,5 +52,3 @@ size_t xb_text_word(unsigned rank, char word[XB_TEXT_WORD_SIZE]);
 
 /* Fills memory with text: each byte depends on the seed and its position alone. Several threads. */
 void xb_text_fill(unsigned long long seed, void *memory, uint64_t bytes);
-
-#endif

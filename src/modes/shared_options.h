@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_SHARED_OPTIONS_H
-#define XFERBENCH_MODES_SHARED_OPTIONS_H
+#pragma once
 
 #include "xferbench/crew.h"
 #include "xferbench/mode.h"
@@ -143,5 +142,3 @@ extern const struct xb_figure xb_figure_in_time, xb_figure_kernel_time, xb_figur
 extern const struct xb_figure xb_figure_serial_time, xb_figure_gpu_busy;
 /* How many times as fast as the plain way, and how near to what the slowest stage allows. */
 extern const struct xb_figure xb_figure_speed_up, xb_figure_share_of_bound;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MODES_TRANSFER_H
-#define XFERBENCH_MODES_TRANSFER_H
+#pragma once
 
 #include "xferbench/mode.h"
 
@@ -63,5 +62,3 @@ XB_MUST_CHECK enum xb_status xb_transfer_submit(struct xb_mode_context *context,
  * source. Where there are offsets it checks too that nothing round the target was touched. */
 XB_MUST_CHECK enum xb_status xb_transfer_verify(struct xb_mode_context *context,
                                                 struct xb_result *result, struct xb_error *error);
-
-#endif

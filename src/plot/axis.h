@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PLOT_AXIS_H
-#define XFERBENCH_PLOT_AXIS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size
 
 /* A value with four digits; `text` holds 40 bytes. */
 const char *xb_value_text(double value, char *text, size_t size);
-
-#endif

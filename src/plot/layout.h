@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PLOT_LAYOUT_H
-#define XFERBENCH_PLOT_LAYOUT_H
+#pragma once
 
 #include "axis.h"
 
@@ -113,5 +112,3 @@ size_t xb_captions_place(struct xb_caption *captions, size_t count, double left,
 
 /* Draws the placed names, with a line to the point from each that stands apart from it. */
 void xb_captions_draw(FILE *stream, const struct xb_caption *captions, size_t count);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PLOT_PICTURES_H
-#define XFERBENCH_PLOT_PICTURES_H
+#pragma once
 
 #include "axis.h"
 #include "svg.h"
@@ -212,5 +211,3 @@ struct xb_tree {
 #define XB_TREE_MOST 64
 
 xb_draw xb_tree_draw;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PLOT_SVG_H
-#define XFERBENCH_PLOT_SVG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
 /* Quiet words at the left side, such as what is left out. Nothing where `stream` is NULL. */
 void xb_svg_note(FILE *stream, double y, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

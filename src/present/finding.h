@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PRESENT_FINDING_H
-#define XFERBENCH_PRESENT_FINDING_H
+#pragma once
 
 #include "base/terminal.h"
 
@@ -51,5 +50,3 @@ bool xb_finding_is_any(const struct xb_findings *found, const char *const *codes
 
 /* A line each; `of` begins it, behind the level in `width` columns. */
 void xb_findings_print(FILE *stream, const struct xb_findings *found, int width, const char *of);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PRESENT_METRICS_H
-#define XFERBENCH_PRESENT_METRICS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -25,5 +24,3 @@ void xb_metric_begin(FILE *stream, const char *prefix, const char *name, const c
 /* Writes {name="value",...}: values as UTF-8, with every character escaped that could end them. The
  * list ends with a label that has no name, and its first label has a value. */
 void xb_metric_put_labels(FILE *stream, const struct xb_metric_label *labels);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_PRESENT_TABLE_H
-#define XFERBENCH_PRESENT_TABLE_H
+#pragma once
 
 #include "base/terminal.h"
 #include "xferbench/error.h"
@@ -77,5 +76,3 @@ XB_MUST_CHECK enum xb_status xb_table_each(const struct xb_table *table, xb_tabl
 /* Prints it as Markdown that a person can read as it is: columns are aligned, and all are there. */
 XB_MUST_CHECK enum xb_status xb_table_markdown(FILE *stream, struct xb_table *table,
                                                struct xb_error *error);
-
-#endif

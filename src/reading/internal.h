@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_READING_INTERNAL_H
-#define XFERBENCH_READING_INTERNAL_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/note.h"
@@ -143,5 +142,3 @@ bool xb_reading_say_one_to_all(struct xb_reading *reading, enum xb_direction dir
                                uint64_t bytes);
 bool xb_reading_say_all_to_one(struct xb_reading *reading, enum xb_direction direction,
                                uint64_t bytes);
-
-#endif

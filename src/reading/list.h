@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_READING_LIST_H
-#define XFERBENCH_READING_LIST_H
+#pragma once
 
 #include "base/json_write.h"
 #include "xferbench/reading.h"
@@ -73,5 +72,3 @@ void xb_reading_print(FILE *stream, const struct xb_reading_list *list);
 
 /* The member `reading` of the innermost open object; where memory is short the document fails. */
 void xb_reading_put_of(struct xb_json *json, const struct xb_record *record);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RECORD_DOCUMENT_H
-#define XFERBENCH_RECORD_DOCUMENT_H
+#pragma once
 
 #include "base/json_write.h"
 #include "xferbench/backend.h"
@@ -47,5 +46,3 @@ enum xb_document_kind xb_document_kind_of(const struct cJSON *root);
 
 /* "result", "several processes", "link test", "comparison", ... Static text. */
 const char *xb_document_kind_name(enum xb_document_kind kind);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RECORD_FIELDS_H
-#define XFERBENCH_RECORD_FIELDS_H
+#pragma once
 
 #include "base/json_fields.h"
 #include "xferbench/record.h"
@@ -29,5 +28,3 @@ extern const struct xb_field xb_record_row_fields[];
 
 /* A figure and its statistics, but for its samples. Of struct xb_record_figure. */
 extern const struct xb_field xb_record_figure_fields[];
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RECORD_MAKING_H
-#define XFERBENCH_RECORD_MAKING_H
+#pragma once
 
 #include "base/arena.h"
 #include "machine/start.h"
@@ -82,5 +81,3 @@ void xb_record_check_figure(struct xb_json_reader *reader, const struct xb_recor
                             const struct xb_record_figure *figure);
 /* A description by the median alone; n is 0 where that was computed from other figures. */
 struct xb_statistics xb_record_median_only(double median, size_t n);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_MEASURE_MODE_LIST_H
-#define XFERBENCH_MEASURE_MODE_LIST_H
+#pragma once
 
 #include "xferbench/mode.h"
 
@@ -32,5 +31,3 @@ bool xb_mode_declares(const struct xb_mode *mode, const struct xb_figure *figure
 /* Whether single operations are timed one by one, for percentiles of their time. A mode with a
  * latency of its own takes samples as for a bandwidth. */
 bool xb_case_is_single(const struct xb_case *test);
-
-#endif

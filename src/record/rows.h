@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RECORD_ROWS_H
-#define XFERBENCH_RECORD_ROWS_H
+#pragma once
 
 #include "xferbench/record.h"
 
@@ -49,5 +48,3 @@ const char *xb_method_name(const struct xb_record_case *test, char *text, size_t
 
 /* "to the GPU", "back to the host", "both ways", "within the GPU"; of pairs "one way". */
 const char *xb_direction_words(const struct xb_record_case *test);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RECORD_SHOWN_PARAMETERS_H
-#define XFERBENCH_RECORD_SHOWN_PARAMETERS_H
+#pragma once
 
 #include "xferbench/record.h"
 
@@ -53,5 +52,3 @@ const char *xb_parameter_text(const struct xb_record_case *test, const char *nam
 /* The same for a name that programs keep: a size by xb_size_key(). */
 const char *xb_parameter_key(const struct xb_record_case *test, const char *name, char *text,
                              size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_REPORT_DOCUMENT_H
-#define XFERBENCH_REPORT_DOCUMENT_H
+#pragma once
 
 #include "base/arena.h"
 #include "page.h"
@@ -99,5 +98,3 @@ struct xb_report_request {
  */
 XB_MUST_CHECK enum xb_status
 xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_REPORT_PAGE_H
-#define XFERBENCH_REPORT_PAGE_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/note.h"
@@ -133,5 +132,3 @@ void xb_page_table_end(struct xb_page *page);
  * the section's end says so. The caller writes the picture's numbers below it, in any case.
  */
 void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture);
-
-#endif

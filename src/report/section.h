@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_REPORT_SECTION_H
-#define XFERBENCH_REPORT_SECTION_H
+#pragma once
 
 #include "document.h"
 #include "fleet/judgement.h"
@@ -81,5 +80,3 @@ const char *xb_siblings_counted(const struct xb_fleet_judgement *judgement,
  * the position of its name among all names, from 0. */
 void xb_siblings_draw(struct xb_page *page, const struct xb_fleet_judgement *judgement,
                       const struct xb_fleet_siblings *siblings, const size_t *ranks);
-
-#endif

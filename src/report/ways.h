@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_REPORT_WAYS_H
-#define XFERBENCH_REPORT_WAYS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,5 +109,3 @@ struct xb_change {
  * XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_change_find(const double *values, size_t count, size_t rows,
                                             struct xb_change *change, struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_COMMAND_H
-#define XFERBENCH_RUN_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -60,5 +59,3 @@ XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_config *
  * src/base/day_time.h, 0 for at once. Opens no backend. Blocks. Returns the exit code.
  */
 int xb_processes_run(const struct xb_config *config, double deadline, double start_at);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_DEADLINE_H
-#define XFERBENCH_RUN_DEADLINE_H
+#pragma once
 
 #include "measure/run.h"
 
@@ -39,5 +38,3 @@ XB_MUST_CHECK enum xb_status xb_deadline_measuring(const struct xb_run *run,
 
 /* Tells that more results of the run are final. */
 void xb_deadline_finished(const struct xb_run *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_FORMATS_H
-#define XFERBENCH_RUN_FORMATS_H
+#pragma once
 
 #include "base/output.h"
 #include "base/stream.h"
@@ -102,5 +101,3 @@ void xb_timelines_take(struct xb_timelines *timelines, const struct xb_run *run)
  * it failed; the file is then as it was. */
 bool xb_timelines_end(struct xb_timelines *timelines, const struct xb_run *run);
 void xb_timelines_free(struct xb_timelines *timelines);
-
-#endif

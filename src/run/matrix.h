@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_MATRIX_H
-#define XFERBENCH_RUN_MATRIX_H
+#pragma once
 
 #include "xferbench/record.h"
 
@@ -51,5 +50,3 @@ bool xb_matrix_is_there(const struct xb_record *record);
  * what `use` returned. */
 XB_MUST_CHECK enum xb_status xb_matrix_each(const struct xb_record *record, xb_matrix_use *use,
                                             void *argument, struct xb_error *error);
-
-#endif

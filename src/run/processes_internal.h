@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_PROCESSES_INTERNAL_H
-#define XFERBENCH_RUN_PROCESSES_INTERNAL_H
+#pragma once
 
 #include <stdio.h>
 #include <time.h>
@@ -82,5 +81,3 @@ struct session {
 
 /* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. */
 void xb_processes_run_one(struct session *session, struct side *side);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_PROGRESS_H
-#define XFERBENCH_RUN_PROGRESS_H
+#pragma once
 
 #include "base/terminal.h"
 #include "measure/run.h"
@@ -123,5 +122,3 @@ struct xb_progress_text {
  * `columns` at most: first the samples go, then the last words of the name, then the rate. No word
  * is cut. `line` holds XB_PROGRESS_LINE. */
 const char *xb_progress_text(const struct xb_progress_text *text, size_t columns, char *line);
-
-#endif

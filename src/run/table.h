@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_RUN_TABLE_H
-#define XFERBENCH_RUN_TABLE_H
+#pragma once
 
 #include "base/note.h"
 #include "reading/list.h"
@@ -71,5 +70,3 @@ bool xb_alike_add(struct xb_alike *alike, const char *text);
 
 /* Adds the text that says them all, from that place of the first one on. */
 void xb_alike_say(const struct xb_alike *alike, size_t from, struct xb_words *words);
-
-#endif

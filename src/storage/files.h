@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_STORAGE_FILES_H
-#define XFERBENCH_STORAGE_FILES_H
+#pragma once
 
 #include "xferbench/error.h"
 #include "xferbench/pattern.h"
@@ -88,5 +87,3 @@ XB_MUST_CHECK enum xb_status xb_files_read(const struct xb_files *files, size_t 
  * XB_ERR_UNSUPPORTED where the file system refuses that. */
 XB_MUST_CHECK enum xb_status xb_files_open_direct(const struct xb_files *files, size_t file,
                                                   int *descriptor, struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_STORAGE_INTERNAL_H
-#define XFERBENCH_STORAGE_INTERNAL_H
+#pragma once
 
 #include "files.h"
 
@@ -96,5 +95,3 @@ enum xb_status xb_mapping_begin(struct xb_error *error);
 void xb_mapping_end(void);
 /* Maps what is read, copies, and unmaps it. */
 enum xb_status xb_read_by_mapping(const struct xb_read *read, struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_STORAGE_READER_H
-#define XFERBENCH_STORAGE_READER_H
+#pragma once
 
 #include "files.h"
 
@@ -55,5 +54,3 @@ XB_MUST_CHECK enum xb_status xb_reader_read(struct xb_reader *reader, unsigned t
 const char *xb_reader_way(const struct xb_reader *reader);
 /* Whether that is not all of what XB_IO_... says, and a reader of the results must be told. */
 bool xb_reader_is_second_choice(const struct xb_reader *reader);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_STORAGE_STORE_H
-#define XFERBENCH_STORAGE_STORE_H
+#pragma once
 
 #include "files.h"
 
@@ -20,5 +19,3 @@ XB_MUST_CHECK enum xb_status xb_store_files(struct xb_store *store, const char *
                                             uint64_t bytes_each, bool need_names,
                                             const struct xb_files **files, struct xb_error *error);
 void xb_store_close(struct xb_store *store);
-
-#endif

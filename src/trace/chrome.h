@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TRACE_CHROME_H
-#define XFERBENCH_TRACE_CHROME_H
+#pragma once
 
 #include "measure/run.h"
 
@@ -28,5 +27,3 @@ XB_MUST_CHECK enum xb_status xb_chrome_end(struct xb_chrome *chrome, const struc
                                            struct xb_error *error);
 /* Releases what it holds, but not the stream. */
 void xb_chrome_free(struct xb_chrome *chrome);
-
-#endif

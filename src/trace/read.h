@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TRACE_READ_H
-#define XFERBENCH_TRACE_READ_H
+#pragma once
 
 #include "base/json_fields.h"
 #include "xferbench/timeline.h"
@@ -60,5 +59,3 @@ struct xb_trace {
 XB_MUST_CHECK enum xb_status xb_trace_read(const char *path, const struct cJSON *root,
                                            struct xb_trace *trace, struct xb_error *error);
 void xb_trace_free(struct xb_trace *trace); /* accepts a zeroed one */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TRACE_TEXT_H
-#define XFERBENCH_TRACE_TEXT_H
+#pragma once
 
 #include "xferbench/result.h"
 
@@ -24,5 +23,3 @@ XB_MUST_CHECK enum xb_status xb_timeline_print(FILE *stream, size_t width,
  * several devices. Returns `text`. */
 const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char *text,
                           size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_CONTRACT_H
-#define XFERBENCH_TESTS_CONTRACT_H
+#pragma once
 
 /* Shared between the files of the contract tests. */
 
@@ -60,5 +59,3 @@ int run_digest_tests(const char *name);
 int run_file_tests(const char *name);
 int run_held_decode_tests(const char *name);
 int run_damage_tests(const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_DAMAGE_H
-#define XFERBENCH_TESTS_DAMAGE_H
+#pragma once
 
 #include "xferbench/backend.h"
 
@@ -126,5 +125,3 @@ void xb_damage_forget(const struct xb_buffer *buffer);
 
 /* How many operations have been damaged. */
 extern _Atomic unsigned xb_damage_count;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_DAMAGED_BACKEND_H
-#define XFERBENCH_TESTS_DAMAGED_BACKEND_H
+#pragma once
 
 #include "damage.h"
 
@@ -13,5 +12,3 @@
 const struct xb_backend *xb_damaged_wrap(const struct xb_backend *inner);
 
 extern enum xb_damage xb_damaged_how;
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_FAKE_BACKEND_H
-#define XFERBENCH_TESTS_FAKE_BACKEND_H
+#pragma once
 
 #include "damage.h"
 
@@ -103,5 +102,3 @@ extern struct xb_fake xb_fake;
 
 /* No faults, all capabilities, one device. Call it before the first use. */
 void xb_fake_reset(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_FAKE_CUFILE_H
-#define XFERBENCH_TESTS_FAKE_CUFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ struct fake_cufile {
     bool counting;
     uint64_t counted[3]; /* by way */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_FAKE_INTERNAL_H
-#define XFERBENCH_TESTS_FAKE_INTERNAL_H
+#pragma once
 
 /* Shared between the files of the fake backend. */
 
@@ -95,5 +94,3 @@ enum xb_status xb_fake_event_record(struct xb_event *event, struct xb_queue *que
 enum xb_status xb_fake_event_wait(struct xb_event *event, struct xb_error *error);
 enum xb_status xb_fake_event_elapsed(struct xb_event *start, struct xb_event *stop, double *seconds,
                                      struct xb_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_FAKE_NVML_H
-#define XFERBENCH_TESTS_FAKE_NVML_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -55,5 +54,3 @@ struct fake_nvml {
     bool no_pcie;    /* no counters of PCIe, as before Hopper. Else each has its field's number */
     struct fake_nvml_link links[FAKE_NVML_DEVICES][FAKE_NVML_LINKS];
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_FUZZ_CHECK_MARKUP_H
-#define XFERBENCH_TESTS_FUZZ_CHECK_MARKUP_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ void require(bool holds, const char *rule, const char *where);
  * in the attributes of pictures that are numbers.
  */
 void check_markup(const char *text, const char *const *elements);
-
-#endif

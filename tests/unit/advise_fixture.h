@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_ADVISE_FIXTURE_H
-#define XFERBENCH_TESTS_ADVISE_FIXTURE_H
+#pragma once
 
 /* Records made by hand, and what is predicted from them. Include after cmocka.h. */
 
@@ -101,5 +100,3 @@ static inline void assert_close(double found, double right)
     if (!(fabs(found - right) <= 1e-9 * fabs(right) + 1e-15))
         fail_msg("%.12g in place of %.12g", found, right);
 }
-
-#endif

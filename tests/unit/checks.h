@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_CHECKS_H
-#define XFERBENCH_TESTS_CHECKS_H
+#pragma once
 
 /* What the tests of several formats ask of a text or of a JSON tree. */
 
@@ -28,5 +27,3 @@ typedef enum xb_status (*writer)(FILE *stream, const void *what, struct xb_error
  * others fail, until writing succeeds. Every failure must be reported, leak nothing and write
  * nothing. Returns how many times it wrote. */
 size_t fail_every_allocation(writer write, const void *what);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_CODEC_MEMORY_H
-#define XFERBENCH_TESTS_CODEC_MEMORY_H
+#pragma once
 
 /* Memory for tests of encoders and decoders. Who includes this defines _POSIX_C_SOURCE 200809L and
  * includes cmocka.h before. */
@@ -91,5 +90,3 @@ static inline void made_bytes(unsigned char *bytes, size_t count, bool text)
             bytes[at++] = (unsigned char)(made_number(&random) >> (text ? 29 : 0));
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_COMPARE_FIXTURE_H
-#define XFERBENCH_TESTS_COMPARE_FIXTURE_H
+#pragma once
 
 #include "compare/comparison.h"
 
@@ -90,5 +89,3 @@ char *line_with(const char *text, const char *part);
 void assert_line(const char *text, const char *part, const char *expected);
 /* The same, however wide the columns are. */
 void assert_row(const char *text, const char *part, const char *expected);
-
-#endif

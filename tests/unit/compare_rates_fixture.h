@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_COMPARE_RATES_FIXTURE_H
-#define XFERBENCH_TESTS_COMPARE_RATES_FIXTURE_H
+#pragma once
 
 /*
  * How often the whole comparison is wrong, and how often it finds what is there: two records of
@@ -68,5 +67,3 @@ void assert_at(const struct shares *shares, size_t count, double probability);
 void assert_at_most(const struct shares *shares, size_t count, double probability);
 /* Where the count of all draws is large enough for it, also as it is. */
 void assert_at_most_alpha(const struct shares *shares, size_t count);
-
-#endif

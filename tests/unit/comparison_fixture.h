@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_COMPARISON_FIXTURE_H
-#define XFERBENCH_TESTS_COMPARISON_FIXTURE_H
+#pragma once
 
 /*
  * Two records made by hand, which a test changes and compares. There is one of each: every test
@@ -42,5 +41,3 @@ void assert_overall(enum xb_outcome outcome, int code, const char *words);
 const struct xb_compared *assert_case(size_t i, enum xb_basis basis, enum xb_outcome outcome,
                                       const char *words);
 void assert_near(double value, double expected);
-
-#endif

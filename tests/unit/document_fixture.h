@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_DOCUMENT_FIXTURE_H
-#define XFERBENCH_TESTS_DOCUMENT_FIXTURE_H
+#pragma once
 
 /* Result files made by hand, as trees that a test changes before they are read. */
 
@@ -40,5 +39,3 @@ void assert_fact(const struct xb_record_fact *facts, size_t count, const char *n
                  const char *value);
 void assert_summary(const struct xb_record *record, size_t index, enum xb_result_status status,
                     enum xb_verified verified, size_t ok, const char *reason); /* NULL: none */
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_FIXTURE_TREE_H
-#define XFERBENCH_TESTS_FIXTURE_TREE_H
+#pragma once
 
 /* A temporary directory, in TMPDIR where that is set, in which a test lays out files as /proc and
  * /sys have them. For cmocka: both functions below serve as setup and teardown of a test, whose
@@ -59,5 +58,3 @@ static inline void write_file(const char *root, const char *path, const char *co
     assert_true(fputs(content, file) >= 0);
     assert_int_equal(fclose(file), 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_FLEET_FIXTURE_H
-#define XFERBENCH_TESTS_FLEET_FIXTURE_H
+#pragma once
 
 /* A fleet made by hand, and its judgement. There is only one, so every test starts with begin().
  * Include after cmocka.h. */
@@ -43,5 +42,3 @@ size_t count_of(enum xb_fleet_code code);
 void assert_note(const char *words);
 void assert_no_note(const char *words);
 void assert_close(double value, double expected);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_FLEET_TOLD_FIXTURE_H
-#define XFERBENCH_TESTS_FLEET_TOLD_FIXTURE_H
+#pragma once
 
 /* Judgements made by hand, for the tests of the formats that write them. */
 
@@ -69,5 +68,3 @@ extern const struct format formats[FORMATS];
 
 /* The output of a format; free() it. */
 char *written(write_judgement *write, const struct fleet_made *made);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_LINE_FIXTURE_H
-#define XFERBENCH_TESTS_LINE_FIXTURE_H
+#pragma once
 
 /*
  * The line of a mode with stages, over a device that does everything as late as it may: what is
@@ -321,5 +320,3 @@ static const struct xb_line_plan plans[] = {
 
 static const struct xb_line_plan of_parts = {
     .items = 10, .slots = 3, .threads = 2, .pieces = 2, .frees = SEND};
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_LINK_FIXTURE_H
-#define XFERBENCH_TESTS_LINK_FIXTURE_H
+#pragma once
 
 /* Reports made by hand, for the tests of what is written about them. */
 
@@ -81,5 +80,3 @@ char *written(write_report *write, struct node *n);
 void assert_written(write_report *write, struct node *n, const char *expected);
 
 bool is_utf8(const char *text);
-
-#endif

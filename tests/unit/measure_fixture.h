@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_MEASURE_FIXTURE_H
-#define XFERBENCH_TESTS_MEASURE_FIXTURE_H
+#pragma once
 
 /*
  * For what is timed, and what comes of it: the fake backend, whose virtual time is exact. The right
@@ -98,5 +97,3 @@ static inline void alter(unsigned copies, unsigned mapped_copies)
     altered_backend.queue_prefetch = altered_prefetch;
     fixture_backend = &altered_backend;
 }
-
-#endif

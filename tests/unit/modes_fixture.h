@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_MODES_FIXTURE_H
-#define XFERBENCH_TESTS_MODES_FIXTURE_H
+#pragma once
 
 /* Every mode over the fake backend, from options to results. Include after cmocka.h, from a file
  * that defines _GNU_SOURCE. */
@@ -97,5 +96,3 @@ static inline int modes_setup(void **state)
 }
 
 #define MODES_TEST(name) cmocka_unit_test_setup(name, modes_setup)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_NUMA_FIXTURE_H
-#define XFERBENCH_TESTS_NUMA_FIXTURE_H
+#pragma once
 
 /*
  * A machine with NUMA nodes, on any machine: hwloc's description is one of the tests', and what it
@@ -96,5 +95,3 @@ int hwloc_get_area_memlocation(hwloc_topology_t topology, const void *address, s
         hwloc_bitmap_set(set, (unsigned)node);
     return 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_OUTPUT_FIXTURE_H
-#define XFERBENCH_TESTS_OUTPUT_FIXTURE_H
+#pragma once
 
 /* Outputs in an empty folder, on systems that lack something. Link with --wrap=openat,
  * --wrap=linkat, --wrap=renameat2, --wrap=fchown, --wrap=fallocate, --wrap=close, --wrap=fclose and
@@ -44,5 +43,3 @@ void commit(struct xb_output *output);
 void replace(const char *path, const char *text);
 /* Opening fails, names the path and the errno, and leaves nothing behind. */
 void assert_refused(const char *path, int code, const char *name);
-
-#endif

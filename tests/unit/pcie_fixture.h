@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_PCIE_FIXTURE_H
-#define XFERBENCH_TESTS_PCIE_FIXTURE_H
+#pragma once
 
 /*
  * PCI devices as sysfs shows them, laid out under a folder that takes the place of
@@ -253,5 +252,3 @@ static inline void pcie_fixture_unplug(const char *root, const char *bdf)
     snprintf(path, sizeof path, "%s/%s", root, bdf);
     assert_int_equal(unlink(path), 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_RANDOM_H
-#define XFERBENCH_TESTS_RANDOM_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ static inline double normal(uint64_t *state)
     double radius = sqrt(-2.0 * log(uniform(state)));
     return radius * cos(6.283185307179586 * uniform(state));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_READER_FIXTURE_H
-#define XFERBENCH_TESTS_READER_FIXTURE_H
+#pragma once
 
 /* A reader over made files, and calls of the kernel that fail as a test wants them to. Include
  * after cmocka.h, from a file that defines _GNU_SOURCE. */
@@ -199,5 +198,3 @@ static inline int set_up(void **state)
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, remove_tree)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_READING_FIXTURE_H
-#define XFERBENCH_TESTS_READING_FIXTURE_H
+#pragma once
 
 #include "checks.h"
 #include "sink_fixture.h"
@@ -44,5 +43,3 @@ void set_figure(struct xb_result *row, const char *name, double value);
 /* Both times of a copy: how long the call blocked, and until the data was there. */
 void set_times(struct xb_result *row, double submit, double wall);
 void set_size(struct xb_result *row, uint64_t bytes, double gigabytes);
-
-#endif

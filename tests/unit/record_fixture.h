@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_RECORD_FIXTURE_H
-#define XFERBENCH_TESTS_RECORD_FIXTURE_H
+#pragma once
 
 /*
  * Records made by hand, as if read from a file of some processes on one H200. Include after
@@ -189,5 +188,3 @@ static inline void cut_short(struct xb_record_case *test, size_t process)
     spoil(test, process, XB_RESULT_SKIPPED, XB_VERIFIED_UNKNOWN, "interrupted before it began");
     test->rows[process].is_cut = true;
 }
-
-#endif

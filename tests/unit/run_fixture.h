@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_RUN_FIXTURE_H
-#define XFERBENCH_TESTS_RUN_FIXTURE_H
+#pragma once
 
 /*
  * Runs over the fake backend, from the command line's words to the results. Include after cmocka.h,
@@ -275,5 +274,3 @@ static inline const char *detail(const struct xb_result *result, const char *key
             return result->details[i].text;
     return "";
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_SANITIZED_H
-#define XFERBENCH_TESTS_SANITIZED_H
+#pragma once
 
 /* Which sanitizers the tests are compiled with, if any. They make what a test computes several
  * times slower: where only the amount counts, a test does less of it then. */
@@ -26,6 +25,4 @@
 #endif
 #ifndef HAS_THREAD_SANITIZER
 #define HAS_THREAD_SANITIZER false
-#endif
-
 #endif

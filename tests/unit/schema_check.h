@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_SCHEMA_CHECK_H
-#define XFERBENCH_TESTS_SCHEMA_CHECK_H
+#pragma once
 
 #include "base/json_fields.h"
 
@@ -11,5 +10,3 @@
  * the document itself. */
 void assert_schema_describes(const char *file, const char *definition,
                              const struct xb_field *fields);
-
-#endif

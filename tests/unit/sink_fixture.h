@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_SINK_FIXTURE_H
-#define XFERBENCH_TESTS_SINK_FIXTURE_H
+#pragma once
 
 /* Runs made by hand, for the tests of what is written about them. */
 
@@ -127,5 +126,3 @@ void spoil(struct xb_result *result, enum xb_result_status status, const char *r
 char *body(const struct xb_run *run);
 /* The same of a table's text, which it takes. */
 char *body_of(char *text);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_TIMELINE_FIXTURE_H
-#define XFERBENCH_TESTS_TIMELINE_FIXTURE_H
+#pragma once
 
 /* Runs whose timelines are kept. Include after cmocka.h, from a file that defines _GNU_SOURCE. */
 #include "modes_fixture.h"
@@ -31,5 +30,3 @@ static inline size_t tracks_of(const struct xb_timeline *timeline, enum xb_track
         count += timeline->tracks[i].kind == kind;
     return count;
 }
-
-#endif

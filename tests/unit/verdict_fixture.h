@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_VERDICT_FIXTURE_H
-#define XFERBENCH_TESTS_VERDICT_FIXTURE_H
+#pragma once
 
 /* What is observed of a healthy H200, what a test changes of it, and what follows. */
 
@@ -39,5 +38,3 @@ void assert_near(double value, double expected, double tolerance);
 void assert_attempt(const struct xb_link_attempt *attempt, enum xb_level level, const char *code,
                     const char *pieces);
 void assert_attempt_ok(const struct xb_link_attempt *attempt);
-
-#endif

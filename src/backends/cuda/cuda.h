@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_CUDA_H
-#define XFERBENCH_BACKENDS_CUDA_H
+#pragma once
 
 #include "backends/gpu/gpu.h"
 
@@ -41,5 +40,3 @@ const void *xb_cuda_kernel(enum xb_gpu_kernel kernel);
 /* ranges.c */
 XB_DECLARE_SLOT(xb_cuda_, range_push)
 XB_DECLARE_SLOT(xb_cuda_, range_pop)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_CUDA_CUFILE_H
-#define XFERBENCH_BACKENDS_CUDA_CUFILE_H
+#pragma once
 
 #include "xferbench/backend.h"
 
@@ -125,5 +124,3 @@ enum xb_status xb_cufile_reads_way(struct xb_cufile_reads *reads, struct xb_file
                                    struct xb_error *error);
 /* Before such memory is freed; costs next to nothing where the library does not know of it. */
 void xb_cufile_forget(const void *base);
-
-#endif

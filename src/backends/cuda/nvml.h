@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_CUDA_NVML_H
-#define XFERBENCH_BACKENDS_CUDA_NVML_H
+#pragma once
 
 #include "xferbench/backend.h"
 
@@ -102,5 +101,3 @@ void xb_nvml_read_nvlinks(xb_nvml_device device, struct xb_device_health *health
  * link_rate; otherwise does not change *info.
  */
 bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct xb_peer_info *info);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_GPU_H
-#define XFERBENCH_BACKENDS_GPU_H
+#pragma once
 
 /*
  * The code that all GPU backends share. CUDA and HIP are the same interface under two names, so
@@ -281,5 +280,3 @@ enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned
     X(prefix, peer_close)                                                                          \
     X(prefix, queue_copy_peer)
 XB_GPU_SLOTS(XB_DECLARE_SLOT, xb_gpu_)
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_GPU_KERNELS_H
-#define XFERBENCH_BACKENDS_GPU_KERNELS_H
+#pragma once
 
 /*
  * Types that the host and the kernels of kernels.cuh share. The kernels' compilers read this file
@@ -74,5 +73,3 @@ enum xb_gpu_kernel { XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NUMBER) XB_GPU_KERNELS };
 /* Threads in a block of the kernel for LZ4. Few, because the blocks of a chunk take unlike times,
  * and a block of threads keeps its place until the last of its warps is done. */
 #define XB_GPU_LZ4_THREADS 64u
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_GPU_LANES_H
-#define XFERBENCH_BACKENDS_GPU_LANES_H
+#pragma once
 
 /*
  * What threads that work together need of each other, for codecs/lz4_decode.h and the digest: the
@@ -22,6 +21,4 @@
 #else
 #define XB_GPU_TOGETHER 1u
 #define XB_LANES_SWAP(mine, lane, apart) (mine) /* never asked for: there is no other lane */
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_HIP_COMPILER_H
-#define XFERBENCH_BACKENDS_HIP_COMPILER_H
+#pragma once
 
 #include "xferbench/error.h"
 
@@ -56,5 +55,3 @@ bool xb_hip_cache_load(const char *architecture, int version, struct xb_hip_code
 /* Stores the code for the next run and replaces an older file. Returns false if that fails; then
  * the next run only has to compile again. */
 bool xb_hip_cache_store(const char *architecture, int version, const struct xb_hip_code *code);
-
-#endif

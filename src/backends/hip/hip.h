@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_HIP_H
-#define XFERBENCH_BACKENDS_HIP_H
+#pragma once
 
 #include "library.h"
 
@@ -33,5 +32,3 @@ XB_DECLARE_SLOT(xb_hip_, peer_info)
 /* kernels.c */
 enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error);
 void xb_hip_unload_kernels(struct xb_gpu_device *device);
-
-#endif

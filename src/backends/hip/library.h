@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_HIP_LIBRARY_H
-#define XFERBENCH_BACKENDS_HIP_LIBRARY_H
+#pragma once
 
 /*
  * The HIP runtime, opened at run time so that the program also starts on machines without it. The
@@ -140,5 +139,3 @@ XB_MUST_CHECK enum xb_status xb_hip_library_open(struct xb_error *error);
 /* Whether the library has every function that `lost` needs. If not, *missing becomes the name of
  * the first that it lacks; `missing` may be NULL. */
 bool xb_hip_has(const char *lost, const char **missing);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_BACKENDS_HOST_H
-#define XFERBENCH_BACKENDS_HOST_H
+#pragma once
 
 #include "backends/slots.h"
 
@@ -45,5 +44,3 @@ enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_hos
     XB_QUEUE_SLOTS(X, prefix)                                                                      \
     XB_FILE_SLOTS(X, prefix)
 XB_HOST_SLOTS(XB_DECLARE_SLOT, xb_host_)
-
-#endif

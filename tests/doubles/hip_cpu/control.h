@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_HIP_CPU_CONTROL_H
-#define XFERBENCH_TESTS_HIP_CPU_CONTROL_H
+#pragma once
 
 /* What a test asks of the library that runs the backend time and again in its own process. */
 
@@ -17,5 +16,3 @@ unsigned long standin_struck_in_use(void);
 unsigned standin_left(void);
 
 #pragma GCC visibility pop
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_HIP_CPU_INTERNAL_H
-#define XFERBENCH_TESTS_HIP_CPU_INTERNAL_H
+#pragma once
 
 /*
  * A libamdhip64 without a GPU, for the tests of the HIP backend: the part of HIP that the backend
@@ -175,5 +174,3 @@ struct standin_code {
 uint64_t standin_hash(const void *data, size_t bytes);
 /* The same of a code object, for its member `whole`. */
 uint64_t standin_code_hash(const struct standin_code *code);
-
-#endif

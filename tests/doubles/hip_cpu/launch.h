@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_HIP_CPU_LAUNCH_H
-#define XFERBENCH_TESTS_HIP_CPU_LAUNCH_H
+#pragma once
 
 /* What the runtime, in C, knows of the kernels, which are C++. */
 
@@ -26,6 +25,4 @@ extern const struct standin_kernel standin_kernels[XB_GPU_KERNELS];
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_HIP_CUDA_CUDA_SIDE_H
-#define XFERBENCH_TESTS_HIP_CUDA_CUDA_SIDE_H
+#pragma once
 
 /*
  * A stand-in libamdhip64 on the CUDA runtime, for testing the HIP backend with real data where only
@@ -179,5 +178,3 @@ int standin_library_load(void **library, const void *image);
 int standin_library_unload(void *library);
 int standin_library_kernel(void **kernel, void *library, const char *name);
 int standin_launch(const struct standin_launch *launch);
-
-#endif

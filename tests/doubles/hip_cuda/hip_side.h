@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef XFERBENCH_TESTS_HIP_CUDA_HIP_SIDE_H
-#define XFERBENCH_TESTS_HIP_CUDA_HIP_SIDE_H
+#pragma once
 
 #include "cuda_side.h"
 
@@ -16,5 +15,3 @@ hipError_t standin_hip_error(int result);
         if (!(condition))                                                                          \
             return (error);                                                                        \
     } while (0)
-
-#endif
