@@ -66,18 +66,6 @@ static enum xb_status require(const struct xb_config *config, struct xb_error *e
                    lacks_time ? HOW_TO_TIME : "");
 }
 
-/* A time that is not run has no limit of its own. */
-static enum xb_status read_gpu_time(const struct xb_config *config, double *seconds,
-                                    struct xb_error *error)
-{
-    const char *text = xb_config_get(config, "gpu-time")->text;
-    struct xb_error ignored;
-    if (!xb_config_get(config, "check")->flag &&
-        xb_duration_parse(text, seconds, &ignored) == XB_OK)
-        return XB_OK;
-    return xb_gpu_time_parse("--gpu-time", text, seconds, error);
-}
-
 static enum xb_status read_job(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = command->config;
@@ -91,7 +79,13 @@ static enum xb_status read_job(struct command *command, struct xb_error *error)
     job->times = xb_config_get(config, "times")->count;
     job->is_in_pinned = strcmp(memory->words[0], xb_memory_words[XB_MEMORY_WORD_PINNED]) == 0;
     job->cpu_time = cpu_time->is_set ? cpu_time->seconds : 0;
-    return read_gpu_time(config, &job->gpu_time, error);
+    /* A time that is not run has no limit of its own. */
+    const char *text = xb_config_get(config, "gpu-time")->text;
+    struct xb_error ignored;
+    if (!xb_config_get(config, "check")->flag &&
+        xb_duration_parse(text, &job->gpu_time, &ignored) == XB_OK)
+        return XB_OK;
+    return xb_gpu_time_parse("--gpu-time", text, &job->gpu_time, error);
 }
 
 static enum xb_status read_request(struct command *command, struct xb_error *error)

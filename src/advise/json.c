@@ -67,21 +67,6 @@ static const struct xb_field known_fields[] = {
     XB_FIELD("limit_s", DOUBLE, answer, limit_seconds),
     XB_FIELDS_END};
 
-/* ---- whose rows they are ---- */
-
-static void put_source(struct xb_json *json, const struct xb_advice_report *report)
-{
-    const struct xb_record *record = report->record;
-    const struct xb_record_device *device = xb_record_device(record, report->device);
-    xb_json_open_object(json, "source");
-    xb_json_put_text(json, "file", report->file);
-    xb_json_put_text(json, "hostname", record->host.hostname);
-    xb_json_put_text(json, "backend", record->backend);
-    xb_json_put_index(json, "device", report->device);
-    xb_json_put_text(json, "device_name", device != NULL ? device->name : NULL);
-    xb_json_close(json);
-}
-
 /* ---- a prediction ---- */
 
 static void put_known(struct xb_json *json, const struct xb_advice_report *report,
@@ -155,7 +140,15 @@ enum xb_status xb_advice_json_write(FILE *stream, const struct xb_advice_report 
     xb_json_put_text(&json, "schema", "xferbench.advise");
     xb_json_put_whole(&json, "schema_version", 1);
     xb_json_put_text(&json, "version", XB_VERSION);
-    put_source(&json, report);
+    const struct xb_record *record = report->record;
+    const struct xb_record_device *device = xb_record_device(record, report->device);
+    xb_json_open_object(&json, "source");
+    xb_json_put_text(&json, "file", report->file);
+    xb_json_put_text(&json, "hostname", record->host.hostname);
+    xb_json_put_text(&json, "backend", record->backend);
+    xb_json_put_index(&json, "device", report->device);
+    xb_json_put_text(&json, "device_name", device != NULL ? device->name : NULL);
+    xb_json_close(&json);
     xb_fields_put_object(&json, "job", xb_advice_job_fields, &all->job);
     xb_json_put_text(&json, "gpu_is_worth_it",
                      worth == XB_WORTH_UNKNOWN || !(all->job.cpu_time > 0) ? NULL

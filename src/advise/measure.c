@@ -80,21 +80,6 @@ static void add_size(struct xb_words *sizes, uint64_t bytes)
 static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20,
                                  BOTH_WAYS};
 
-/* The job's own sizes, and those of the usual ones that are smaller; where somebody asks for the
- * break-even, all of them. The run leaves out what the memory does not hold. */
-static void choose_sizes(const struct xb_job *job, struct xb_words *sizes)
-{
-    uint64_t in = lesser(job->in, LARGEST);
-    uint64_t out = lesser(job->out, LARGEST);
-    uint64_t most = job->cpu_time > 0 ? UINT64_MAX : in > out ? in : out;
-    add_size(sizes, in);
-    if (out > 0 && out != in)
-        add_size(sizes, out);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (usual[i] < most && usual[i] != in && usual[i] != out)
-            add_size(sizes, usual[i]);
-}
-
 static enum xb_status measure_part(struct xb_advise_session *session, const char *const *words,
                                    const char *sizes, struct xb_record *records, size_t *count,
                                    struct xb_error *error)
@@ -113,7 +98,17 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
                                  struct xb_error *error)
 {
     struct xb_words sizes = {.length = 0}, both = {.length = 0};
-    choose_sizes(job, &sizes);
+    /* The job's own sizes, and those of the usual ones that are smaller; where somebody asks for
+     * the break-even, all of them. The run leaves out what the memory does not hold. */
+    uint64_t in = lesser(job->in, LARGEST);
+    uint64_t out = lesser(job->out, LARGEST);
+    uint64_t most = job->cpu_time > 0 ? UINT64_MAX : in > out ? in : out;
+    add_size(&sizes, in);
+    if (out > 0 && out != in)
+        add_size(&sizes, out);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (usual[i] < most && usual[i] != in && usual[i] != out)
+            add_size(&sizes, usual[i]);
     add_size(&both, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
     enum xb_status status =
         measure_part(session, xb_copies_words, sizes.text, records, count, error);

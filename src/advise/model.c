@@ -172,19 +172,6 @@ static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
            others->behind[XB_MIDDLE] / (double)others->bytes;
 }
 
-/* Takes the points of `tried`, or frees them. */
-static void choose(struct xb_cost *cost, const struct xb_cost *tried)
-{
-    bool has_others = cost->has_others || (tried->count > 0 && cost->count > 0);
-    if (is_preferred(tried, cost)) {
-        free(cost->points);
-        *cost = *tried;
-    } else {
-        free(tried->points);
-    }
-    cost->has_others = has_others;
-}
-
 /* `cases` has room for all of the records. False where memory is short. */
 static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source, int device,
                       const struct xb_record *records, size_t count,
@@ -201,7 +188,15 @@ static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
         is_read = read_setting(&tried, source, device, records,
                                (struct xb_record_cases){cases + i, equal});
-        choose(cost, &tried);
+        /* Takes the points of `tried`, or frees them. */
+        bool has_others = cost->has_others || (tried.count > 0 && cost->count > 0);
+        if (is_preferred(&tried, cost)) {
+            free(cost->points);
+            *cost = tried;
+        } else {
+            free(tried.points);
+        }
+        cost->has_others = has_others;
     }
     return is_read;
 }

@@ -253,13 +253,6 @@ static bool add_copying(const struct work *work, enum xb_cost_kind through, enum
     return true;
 }
 
-static bool cost_of_copying(const struct work *work, double seconds[XB_ESTIMATES])
-{
-    const struct xb_job *job = work->job;
-    return add_copying(work, XB_COST_COPY_IN, XB_COST_PINNED_IN, job->in, seconds) &&
-           add_copying(work, XB_COST_COPY_OUT, XB_COST_PINNED_OUT, job->out, seconds);
-}
-
 /* The cheaper of both. */
 static bool add_pinning(const struct work *work)
 {
@@ -267,7 +260,9 @@ static bool add_pinning(const struct work *work)
     double registering[XB_ESTIMATES] = {0};
     double copying[XB_ESTIMATES] = {0};
     bool can_register = cost_of_registering(work, registering);
-    bool can_copy = cost_of_copying(work, copying);
+    const struct xb_job *job = work->job;
+    bool can_copy = add_copying(work, XB_COST_COPY_IN, XB_COST_PINNED_IN, job->in, copying) &&
+                    add_copying(work, XB_COST_COPY_OUT, XB_COST_PINNED_OUT, job->out, copying);
     if (!can_register && !can_copy)
         return needs(work, XB_COST_REGISTER, work->job->in) &&
                needs(work, XB_COST_REGISTER, work->job->out);

@@ -70,17 +70,6 @@ static void add_times(struct xb_words *words, const char *before, double factor,
                  after);
 }
 
-/* "5.32 times as fast" */
-static void add_factor(struct xb_words *words, double cpu, double gpu)
-{
-    if (fmax(cpu / gpu, gpu / cpu) < 1.05)
-        xb_words_add(words, ", about as fast");
-    else if (cpu > gpu)
-        add_times(words, ", ", cpu / gpu, "fast");
-    else
-        add_times(words, ", ", gpu / cpu, "long");
-}
-
 /* Those without results that may take less than that: "pinned and overlapped". */
 static void add_unmeasured(struct xb_words *words, const struct xb_predictions *predictions,
                            double seconds)
@@ -140,16 +129,6 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
 /* A ring that is made once, and is used so often, costs next to nothing. */
 #define OFTEN 100
 
-/* Where the fastest may take longer than the CPU: which way surely takes less. */
-static void add_sure_way(struct xb_words *words, const struct xb_predictions *predictions)
-{
-    const struct xb_prediction *one = predictions->each;
-    while (!one->is_known || !(one->total[XB_HIGH] < predictions->job.cpu_time))
-        one++;
-    xb_words_add(words, " Even so the GPU is faster: %s takes %s at most.",
-                 xb_strategy_words[one->strategy].name, XB_TIME(one->total[XB_HIGH]));
-}
-
 /* What a reader has to know of the fastest. */
 static void add_caveats(const struct xb_predictions *predictions, enum xb_worth worth,
                         struct xb_words *words)
@@ -162,8 +141,14 @@ static void add_caveats(const struct xb_predictions *predictions, enum xb_worth 
     else if (best->lacks_both_ways)
         xb_words_add(words, " It takes up to %s if copies both ways slow each other.",
                      XB_TIME(best->total[XB_HIGH]));
-    if (cpu > 0 && worth == XB_WORTH_YES && best->total[XB_HIGH] >= cpu)
-        add_sure_way(words, predictions);
+    if (cpu > 0 && worth == XB_WORTH_YES && best->total[XB_HIGH] >= cpu) {
+        /* Where the fastest may take longer than the CPU: which way surely takes less. */
+        const struct xb_prediction *one = predictions->each;
+        while (!one->is_known || !(one->total[XB_HIGH] < predictions->job.cpu_time))
+            one++;
+        xb_words_add(words, " Even so the GPU is faster: %s takes %s at most.",
+                     xb_strategy_words[one->strategy].name, XB_TIME(one->total[XB_HIGH]));
+    }
     add_unmeasured(words, predictions, best->total[XB_MIDDLE]);
 }
 
@@ -195,7 +180,13 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
         xb_words_add(words, "No: stay on the CPU. %s against %s on the GPU", XB_TIME(cpu),
                      XB_TIME(gpu));
     if (cpu > 0) {
-        add_factor(words, cpu, gpu);
+        /* "5.32 times as fast" */
+        if (fmax(cpu / gpu, gpu / cpu) < 1.05)
+            xb_words_add(words, ", about as fast");
+        else if (cpu > gpu)
+            add_times(words, ", ", cpu / gpu, "fast");
+        else
+            add_times(words, ", ", gpu / cpu, "long");
         xb_words_add(words, ": %s", how);
     }
     xb_words_add(words, "%s", is_ring ? " (making the ring once is not counted)" : "");

@@ -90,22 +90,6 @@ static void begin_line(struct lines *lines)
     lines->is_begun = false;
 }
 
-/* A path may be longer than a line. In a file it stays whole, to be searched for; a window would
- * break it anyway, and without the indent. */
-static void put_word(struct lines *lines, const char *word, int length)
-{
-    int room = lines->width - lines->used;
-    while (length > room && room > 0 && lines->breaks) {
-        fprintf(lines->stream, "%.*s", room, word);
-        word += room;
-        length -= room;
-        begin_line(lines);
-        room = lines->width - lines->used;
-    }
-    lines->used += fprintf(lines->stream, "%.*s", length, word);
-    lines->is_begun = true;
-}
-
 /* Breaks the text into lines. */
 static void put_words(struct lines *lines, const char *text)
 {
@@ -115,7 +99,18 @@ static void put_words(struct lines *lines, const char *text)
             begin_line(lines);
         if (lines->is_begun)
             lines->used += fprintf(lines->stream, " ");
-        put_word(lines, word, length);
+        /* A path may be longer than a line. In a file it stays whole, to be searched for; a window
+         * would break it anyway, and without the indent. */
+        int room = lines->width - lines->used;
+        while (length > room && room > 0 && lines->breaks) {
+            fprintf(lines->stream, "%.*s", room, word);
+            word += room;
+            length -= room;
+            begin_line(lines);
+            room = lines->width - lines->used;
+        }
+        lines->used += fprintf(lines->stream, "%.*s", length, word);
+        lines->is_begun = true;
         word += length;
     }
 }

@@ -38,20 +38,6 @@ static void note_try(void *argument, const struct xb_backend_entry *entry,
     }
 }
 
-/* Why none of them can run. */
-static void explain(const struct tries *tries)
-{
-    for (size_t i = 0; i < tries->count; i++) {
-        const struct xb_backend_entry *entry = tries->of[i].entry;
-        if (entry->backend == NULL) {
-            fprintf(stderr, "  %s: not in this build: %s\n", entry->name, entry->absent_reason);
-            continue;
-        }
-        fprintf(stderr, "  %s: %s\n", entry->name, entry->backend->summary);
-        xb_probe_print(stderr, &tries->of[i].probe);
-    }
-}
-
 /* A backend that needs no GPU is never taken unasked. */
 static void suggest_others(const char *asked)
 {
@@ -79,7 +65,16 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
             xb_say("no GPU can be tested here. What was looked for:");
         else
             xb_say("the %s backend cannot run here:", name);
-        explain(&tries);
+        /* Why none of them can run. */
+        for (size_t i = 0; i < tries.count; i++) {
+            const struct xb_backend_entry *entry = tries.of[i].entry;
+            if (entry->backend == NULL) {
+                fprintf(stderr, "  %s: not in this build: %s\n", entry->name, entry->absent_reason);
+                continue;
+            }
+            fprintf(stderr, "  %s: %s\n", entry->name, entry->backend->summary);
+            xb_probe_print(stderr, &tries.of[i].probe);
+        }
         suggest_others(name);
     }
     return run->driver != NULL ? XB_EXIT_OK : XB_EXIT_NOTHING;

@@ -176,18 +176,6 @@ static enum xb_status probability(const struct sides *sides, double bound, bool 
                                           -log(bound) - ROUNDING, p, error);
 }
 
-/* Each P is small where its claim holds: what it refutes is the contrary. */
-static enum xb_status test_ratio(const struct sides *sides, struct xb_compared *compared,
-                                 struct xb_error *error)
-{
-    bool more = compared->figure.more_is_better;
-    double sign = more ? 1.0 : -1.0;
-    double worse = 1.0 - sign * compared->threshold, better = 1.0 + sign * compared->threshold;
-    XB_TRY(probability(sides, worse, more, &compared->p_regression, error));
-    XB_TRY(probability(sides, worse, !more, &compared->p_pass, error));
-    return probability(sides, better, !more, &compared->p_improved, error);
-}
-
 /*
  * The test is about the typical process: one of eight at a tenth of its rate can pass it. So a
  * minority that is worse, by the threshold, than every process of the baseline is told of.
@@ -236,5 +224,11 @@ enum xb_status xb_judge_measure(const struct xb_comparison *comparison, const st
     take_logarithms(sides.second, sides.m);
     note_stragglers(&sides, compared);
     XB_TRY(estimate_ratio(comparison, pair, &sides, compared, error));
-    return test_ratio(&sides, compared, error);
+    /* Each P is small where its claim holds: what it refutes is the contrary. */
+    bool more = compared->figure.more_is_better;
+    double sign = more ? 1.0 : -1.0;
+    double worse = 1.0 - sign * compared->threshold, better = 1.0 + sign * compared->threshold;
+    XB_TRY(probability(&sides, worse, more, &compared->p_regression, error));
+    XB_TRY(probability(&sides, worse, !more, &compared->p_pass, error));
+    return probability(&sides, better, !more, &compared->p_improved, error);
 }

@@ -231,22 +231,6 @@ static void say_regression(struct xb_comparison *comparison, const struct counts
         xb_compare_candidate(counts->worst, true, after, sizeof after));
 }
 
-/* More processes mend nothing, but they can tell a higher rate of failures from chance. */
-static void say_broken(struct xb_comparison *comparison, const struct counts *counts)
-{
-    add(comparison->reason,
-        "%zu of %zu result%s failed, or had wrong data, in processes of both files.",
-        counts->broken, counts->all, plural(counts->all));
-    if (counts->fails_more > 0) {
-        add(comparison->reason, "%zu did so more often in the candidate.", counts->fails_more);
-        add(comparison->next,
-            "Find out why first. More processes may show whether the higher share "
-            "in the candidate is chance.");
-    } else {
-        add(comparison->next, "Find out why first: more processes do not help.");
-    }
-}
-
 /* What no figures decide, and no number of processes. */
 static void say_not_judged(struct xb_comparison *comparison, const struct counts *counts)
 {
@@ -364,7 +348,18 @@ void xb_judge_overall(struct xb_comparison *comparison)
             comparison->idle_gate);
         add(comparison->next, "Measure them in both files, or take that gate out of the list.");
     } else if (counts.broken > 0) {
-        say_broken(comparison, &counts);
+        /* More processes mend nothing, but they can tell a higher rate of failures from chance. */
+        add(comparison->reason,
+            "%zu of %zu result%s failed, or had wrong data, in processes of both files.",
+            counts.broken, counts.all, plural(counts.all));
+        if (counts.fails_more > 0) {
+            add(comparison->reason, "%zu did so more often in the candidate.", counts.fails_more);
+            add(comparison->next,
+                "Find out why first. More processes may show whether the higher share "
+                "in the candidate is chance.");
+        } else {
+            add(comparison->next, "Find out why first: more processes do not help.");
+        }
     } else if (counts.indicative > 0) {
         say_indicative(comparison, &counts);
     } else if (counts.open > 0) {

@@ -225,19 +225,6 @@ static void note_failures(const struct trial *trial)
     say_both_bad(trial);
 }
 
-/* What is told where figures are left to judge. */
-static void note_tallies(const struct trial *trial)
-{
-    trial->compared->fails_more = trial->is_higher;
-    if (trial->after.bad > 0)
-        note_failures(trial);
-    else if (trial->before.bad > 0)
-        say_bad(trial, false);
-    else if (trial->before.cut + trial->after.cut > 0)
-        xb_compared_note(trial->compared,
-                         "a run was cut short: there are fewer processes than asked for");
-}
-
 /*
  * Decides what figures cannot tell: a case that is in one file only, was not measured, or works
  * less often, or was measured with other settings. Wrong data is a regression whatever there was
@@ -273,6 +260,14 @@ bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_
         return conclude_worse(&trial);
     if (after->fine == 0)
         return conclude_open(&trial, "the candidate's run was cut short before this case");
-    note_tallies(&trial);
+    /* What is told where figures are left to judge. */
+    trial.compared->fails_more = trial.is_higher;
+    if (trial.after.bad > 0)
+        note_failures(&trial);
+    else if (trial.before.bad > 0)
+        say_bad(&trial, false);
+    else if (trial.before.cut + trial.after.cut > 0)
+        xb_compared_note(trial.compared,
+                         "a run was cut short: there are fewer processes than asked for");
     return false;
 }

@@ -48,14 +48,6 @@ static enum xb_status adjust(struct xb_comparison *comparison, size_t offset,
 
 /* ---- one case ---- */
 
-static enum xb_outcome tested(const struct xb_compared *compared, double alpha)
-{
-    return xb_at_most(compared->p_regression, alpha) ? XB_OUTCOME_REGRESSION
-           : xb_at_most(compared->p_improved, alpha) ? XB_OUTCOME_IMPROVED
-           : xb_at_most(compared->p_pass, alpha)     ? XB_OUTCOME_PASS
-                                                     : XB_OUTCOME_INCONCLUSIVE;
-}
-
 /* Where the interval lies; where there is none, the ratio. */
 static enum xb_outcome indicated(const struct xb_compared *compared)
 {
@@ -88,7 +80,11 @@ static void judge(struct xb_compared *compared, size_t tests,
                   const struct xb_comparison_request *request)
 {
     if (can_tell(compared, tests, request->alpha)) {
-        compared->outcome = tested(compared, request->alpha);
+        compared->outcome =
+            xb_at_most(compared->p_regression, request->alpha) ? XB_OUTCOME_REGRESSION
+            : xb_at_most(compared->p_improved, request->alpha) ? XB_OUTCOME_IMPROVED
+            : xb_at_most(compared->p_pass, request->alpha)     ? XB_OUTCOME_PASS
+                                                               : XB_OUTCOME_INCONCLUSIVE;
     } else {
         compared->basis = XB_BASIS_INDICATIVE;
         compared->outcome = indicated(compared);

@@ -60,19 +60,6 @@ static enum xb_status read_expected(struct command *command, struct xb_error *er
     return XB_OK;
 }
 
-/* Says whether it took the text as a file or as names: else a misspelt file would look like a
- * missing host. */
-static void tell_expected(const struct command *command)
-{
-    const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
-    const struct xb_hostlist *expected = &command->expected;
-    if (value->is_set)
-        xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,
-               expected->count == 1 ? "node" : "nodes",
-               command->expected_file ? "file" : "expression", value->text,
-               strlen(value->text) > 80 ? "..." : "");
-}
-
 static enum xb_status read_request(struct command *command, struct xb_error *error)
 {
     /* It reads a pipe only if '-' says so: else a job without a terminal and without operands would
@@ -186,8 +173,17 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
     /* Only now: until here a signal may kill, also one that comes while --expect-hosts waits for
      * the writer of a pipe. From here on it would leave a temporary file behind. */
     xb_interrupt_catch();
-    if (status == XB_OK)
-        tell_expected(command);
+    if (status == XB_OK) {
+        /* Says whether it took the text as a file or as names: else a misspelt file would look like
+         * a missing host. */
+        const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
+        const struct xb_hostlist *expected = &command->expected;
+        if (value->is_set)
+            xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,
+                   expected->count == 1 ? "node" : "nodes",
+                   command->expected_file ? "file" : "expression", value->text,
+                   strlen(value->text) > 80 ? "..." : "");
+    }
     if (status == XB_OK)
         status = xb_cli_find_outputs(command->config, &command->output, &command->json, error);
     if (status == XB_OK)

@@ -38,20 +38,6 @@ static int compare_seats(const void *left, const void *right)
     return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(a->model, b->model), XB_ORDER(a->gpu, b->gpu));
 }
 
-/* The first of the model, at or behind the end if there is none. */
-static size_t find_model(const struct seat *seats, size_t count, const char *model)
-{
-    size_t low = 0;
-    for (size_t high = count; low < high;) {
-        size_t middle = low + (high - low) / 2;
-        if ((uintptr_t)seats[middle].model < (uintptr_t)model)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* `holders` are GPUs with one figure, each once and in order. Looks at no more than twice as many:
  * then the holders are no majority. */
 static void find_lacking(const struct seat *seats, size_t seat_count, const struct holding *holders,
@@ -59,7 +45,15 @@ static void find_lacking(const struct seat *seats, size_t seat_count, const stru
 {
     size_t gpus = 0, first = XB_FLEET_NONE;
     const char *model = holders->figure->model;
-    size_t begin = find_model(seats, seat_count, model);
+    /* The first of the model, at or behind the end if there is none. */
+    size_t begin = 0;
+    for (size_t high = seat_count; begin < high;) {
+        size_t middle = begin + (high - begin) / 2;
+        if ((uintptr_t)seats[middle].model < (uintptr_t)model)
+            begin = middle + 1;
+        else
+            high = middle;
+    }
     for (size_t i = begin, k = 0; i < seat_count && seats[i].model == model && gpus < 2 * count;
          i++, gpus++) {
         while (k < count && holders[k].gpu < seats[i].gpu)

@@ -27,18 +27,6 @@ static bool is_known(const struct xb_fleet_gpu *gpu)
     return gpu->link_width > 0 && gpu->link_speed_gts > 0;
 }
 
-static void note_no_majority(struct xb_judging *judging, const struct xb_vote *votes,
-                             const struct xb_majority *most, bool of_width)
-{
-    const char *model = votes[most->begin].group;
-    xb_fleet_add_note(judging,
-                      "%.100s: links differ and no majority tells which is right: at most %zu of "
-                      "%zu GPUs have the same %s under load (%s%g%s).",
-                      model != NULL ? model : "GPUs", most->last - most->first,
-                      most->end - most->begin, of_width ? "width" : "rate", of_width ? "x" : "",
-                      votes[most->first].number, of_width ? "" : " GT/s");
-}
-
 /* Fills in the width or the rate that most GPUs in a slot have, or in all. */
 static void count_votes(struct xb_judging *judging, bool of_width, const char *const *slots,
                         struct xb_vote *votes, struct usual *usual)
@@ -65,8 +53,16 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
             *number = votes[most.first].number;
             own->alike = most.end - most.begin;
         }
-        if (slots == NULL && untold > 0 && most.judged && !most.found)
-            note_no_majority(judging, votes, &most, of_width);
+        if (slots == NULL && untold > 0 && most.judged && !most.found) {
+            const char *model = votes[most.begin].group;
+            xb_fleet_add_note(
+                judging,
+                "%.100s: links differ and no majority tells which is right: at most %zu of "
+                "%zu GPUs have the same %s under load (%s%g%s).",
+                model != NULL ? model : "GPUs", most.last - most.first, most.end - most.begin,
+                of_width ? "width" : "rate", of_width ? "x" : "", votes[most.first].number,
+                of_width ? "" : " GT/s");
+        }
     }
 }
 

@@ -70,14 +70,6 @@ static struct xb_words name_case(const struct result *result, const struct xb_re
     return words;
 }
 
-/* Those of its parameters that do not go without saying. */
-static struct xb_parameters parameters_of(const struct xb_record_case *test)
-{
-    struct xb_record_case alone = *test;
-    const struct xb_record record = {.cases = &alone, .case_count = 1};
-    return xb_parameters_that_differ(&record);
-}
-
 /* ---- links ---- */
 
 static const struct xb_record_detail *find_detail(const struct xb_record_row *row, const char *name)
@@ -262,7 +254,10 @@ static void take_case(struct result *result, const struct xb_record_case *test)
 {
     char reason[XB_RECORD_REASON], of[64];
     const struct xb_record_summary summary = xb_record_summarize(result->record, test);
-    const struct xb_parameters parameters = parameters_of(test);
+    /* Those of its parameters that do not go without saying. */
+    struct xb_record_case alone = *test;
+    const struct xb_record record = {.cases = &alone, .case_count = 1};
+    const struct xb_parameters parameters = xb_parameters_that_differ(&record);
     const struct xb_words name = name_case(result, test, &parameters);
     struct xb_words words = name;
     size_t device = find_device(result, test->device);

@@ -278,20 +278,6 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
     }
 }
 
-/* Names those of one figure, and notes where they are many. */
-static void name_of_figure(struct xb_judging *judging, const struct xb_tested *tested,
-                           struct xb_fleet_siblings *siblings, struct xb_node_tally *tally)
-{
-    size_t count = siblings->values;
-    siblings->slow = count_named(judging, tested, count, XB_FLEET_SLOW, tally);
-    siblings->slow_nodes = tally->count;
-    siblings->fast = count_named(judging, tested, count, XB_FLEET_FAST, tally);
-    siblings->fast_nodes = tally->count;
-    name_end(judging, tested, siblings, true, tally);
-    name_end(judging, tested, siblings, false, tally);
-    note_groups(judging, siblings, tested, count);
-}
-
 /* The deviation from which on the next value would be named: Holm's procedure gives it, and it is
  * at least XB_FLEET_LEAST_DEVIATION. */
 static void tell_limits(struct xb_judging *judging)
@@ -341,7 +327,15 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
         struct xb_fleet_siblings *siblings = &judgement->siblings[i];
         if (!siblings->judged)
             continue;
-        name_of_figure(judging, tested, siblings, &tally);
+        /* Names those of one figure, and notes where they are many. */
+        size_t count = siblings->values;
+        siblings->slow = count_named(judging, tested, count, XB_FLEET_SLOW, &tally);
+        siblings->slow_nodes = tally.count;
+        siblings->fast = count_named(judging, tested, count, XB_FLEET_FAST, &tally);
+        siblings->fast_nodes = tally.count;
+        name_end(judging, tested, siblings, true, &tally);
+        name_end(judging, tested, siblings, false, &tally);
+        note_groups(judging, siblings, tested, count);
         tested += siblings->values;
     }
 }

@@ -227,17 +227,6 @@ static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_
                            COUNT(list->count), plural(list->count), left_out.text);
 }
 
-static void put_good(const struct xb_fleet_view *view)
-{
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    const struct xb_fleet *fleet = judgement->fleet;
-    bool is_whole = judgement->judged_gpus == fleet->gpu_count;
-    xb_fleet_table_put(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
-                       "%s%s GPU%s on %s node%s are like their siblings.", is_whole ? "All " : "",
-                       COUNT(judgement->judged_gpus), plural(judgement->judged_gpus),
-                       COUNT(fleet->node_count), plural(fleet->node_count));
-}
-
 static enum xb_status put_answer(const struct xb_fleet_view *view, struct xb_error *error)
 {
     struct xb_drain_list drained;
@@ -253,7 +242,14 @@ static enum xb_status put_answer(const struct xb_fleet_view *view, struct xb_err
             "driver and options. Give it the files of more nodes.",
             XB_FLEET_SIBLINGS);
     } else if (status == XB_OK && view->judgement->finding_count == 0) {
-        put_good(view);
+        const struct xb_fleet_judgement *judgement = view->judgement;
+        const struct xb_fleet *fleet = judgement->fleet;
+        bool is_whole = judgement->judged_gpus == fleet->gpu_count;
+        xb_fleet_table_put(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
+                           "%s%s GPU%s on %s node%s are like their siblings.",
+                           is_whole ? "All " : "", COUNT(judgement->judged_gpus),
+                           plural(judgement->judged_gpus), COUNT(fleet->node_count),
+                           plural(fleet->node_count));
         put_limits(view);
     } else if (status == XB_OK) {
         status = put_codes(view, error);

@@ -64,16 +64,6 @@ static size_t merge_bins(const size_t *bins, size_t step, size_t *cells)
     return count;
 }
 
-/* Each value shows: one of thousands is the lowest block, and not nothing. */
-static void put_mark(FILE *stream, size_t count, size_t most, bool with_blocks)
-{
-    size_t height = count == 0 ? 0 : 1 + (size_t)(7.0 * (double)count / (double)most);
-    if (with_blocks && height > 0)
-        fprintf(stream, "\xE2\x96%c", (int)(0x80 + height)); /* U+2581 to U+2588 */
-    else
-        fputc(" .:-=+*#@"[height], stream);
-}
-
 /* The bins from the least value to the most, as cells of a line. */
 struct drawn {
     size_t cells[XB_FLEET_BINS];
@@ -116,8 +106,16 @@ static void put_histogram(const struct xb_fleet_view *view,
         else
             break;
     fprintf(view->stream, "  %s [", least);
-    for (size_t i = drawn.first; i <= drawn.last; i++)
-        put_mark(view->stream, drawn.cells[i], drawn.most, with_blocks);
+    for (size_t i = drawn.first; i <= drawn.last; i++) {
+        /* Each value shows: one of thousands is the lowest block, and not nothing. */
+        size_t height = drawn.cells[i] == 0
+                            ? 0
+                            : 1 + (size_t)(7.0 * (double)drawn.cells[i] / (double)drawn.most);
+        if (with_blocks && height > 0)
+            fprintf(view->stream, "\xE2\x96%c", (int)(0x80 + height)); /* U+2581 to U+2588 */
+        else
+            fputc(" .:-=+*#@"[height], view->stream);
+    }
     fprintf(view->stream, "] %s\n", most);
     fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "", median);
 }

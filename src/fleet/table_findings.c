@@ -121,19 +121,6 @@ static void put_text(const struct xb_fleet_view *view, struct xb_table *table, c
                   text != NULL && text[0] != '\0' ? text : "-");
 }
 
-/* A name that no Linux host can have is not worth other columns. */
-static void put_node(const struct xb_fleet_view *view, struct xb_table *table, const char *name)
-{
-    size_t length = strlen(name);
-    size_t third = view->columns / 3;
-    size_t room = (third > LEAST_NAME ? third : LEAST_NAME) - 3;
-    if (length <= HOST_NAME_MAX && length <= view->columns - 2)
-        xb_table_cell(table, XB_COLOUR_NONE, "%s", name);
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "%.*s...%s", (int)(room - room / 2), name,
-                      name + length - room / 2);
-}
-
 static void put_gpu(const struct xb_fleet_view *view, struct xb_table *table, const struct row *row)
 {
     const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
@@ -181,7 +168,15 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
     const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
     enum xb_colour colour = xb_fleet_is_to_drain(finding) ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
     xb_table_row(table);
-    put_node(view, table, finding->node);
+    /* A name that no Linux host can have is not worth other columns. */
+    size_t length = strlen(finding->node);
+    size_t third = view->columns / 3;
+    size_t room = (third > LEAST_NAME ? third : LEAST_NAME) - 3;
+    if (length <= HOST_NAME_MAX && length <= view->columns - 2)
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", finding->node);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%.*s...%s", (int)(room - room / 2), finding->node,
+                      finding->node + length - room / 2);
     put_gpu(view, table, row);
     put_figure(view, table, finding);
     xb_table_cell(table, XB_COLOUR_NONE, row->more > 0 ? "+%zu" : "-", row->more);

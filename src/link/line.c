@@ -279,21 +279,6 @@ static void put_counters(struct data *data, const struct xb_link_facts *facts)
     put_count(data, "aer_fatal", facts->errors.fatal);
 }
 
-static void put_data(FILE *stream, const struct xb_link_report *report)
-{
-    struct data data = {.stream = stream};
-    for (size_t i = 0; i < xb_link_subjects(report); i++) {
-        const struct xb_link_subject of = xb_link_subject_at(report, i);
-        data.gpu = of.gpu->index;
-        for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++)
-            put_bandwidth(&data, &of, &of.ways[j]);
-        if (of.peer != NULL)
-            continue;
-        put_link(&data, of.verdict);
-        put_counters(&data, &of.verdict->facts);
-    }
-}
-
 enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *report,
                                     struct xb_error *error)
 {
@@ -310,7 +295,17 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
         fputs(report->device_count > 0 ? ": " : "", stream);
         put_all_bad(stream, report, put_reasons, "", "; ");
     }
-    put_data(stream, report);
+    struct data data = {.stream = stream};
+    for (size_t i = 0; i < xb_link_subjects(report); i++) {
+        const struct xb_link_subject of = xb_link_subject_at(report, i);
+        data.gpu = of.gpu->index;
+        for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++)
+            put_bandwidth(&data, &of, &of.ways[j]);
+        if (of.peer != NULL)
+            continue;
+        put_link(&data, of.verdict);
+        put_counters(&data, &of.verdict->facts);
+    }
     fputc('\n', stream);
     enum xb_status status = xb_stream_finish(stream, "the line for Nagios", error);
     xb_plain_locale_leave(previous);

@@ -320,19 +320,6 @@ struct turn {
     double end; /* of the latest attempt */
 };
 
-/* What slows a host down passes, often within seconds: attempts of a slow device begin 1 s after
- * the last one's end, then 2 s, 4 s, as far as time allows. */
-static void pause_before(const struct xb_link_session *session, const struct turn *turn,
-                         size_t round)
-{
-    const struct timespec glance = {.tv_nsec = 20000000};
-    double left = session->deadline - xb_clock_now();
-    double until =
-        fmin(turn->end + session->spacing * (double)(1u << (round - 1)), xb_clock_now() + left / 4);
-    while (turn->slow && xb_clock_now() < until && !time_is_up(session))
-        (void)nanosleep(&glance, NULL);
-}
-
 static void test_once(struct xb_link_session *session, struct xb_driver *driver,
                       struct xb_link_device *device, struct turn *turn)
 {
@@ -359,8 +346,16 @@ static void test_devices(struct xb_link_session *session, struct xb_driver *driv
         for (size_t i = 0; i < session->device_count; i++) {
             if (turns[i].done)
                 continue;
-            if (round > 0)
-                pause_before(session, &turns[i], round);
+            if (round > 0) {
+                /* What slows a host down passes, often within seconds: attempts of a slow device
+                 * begin 1 s after the last one's end, then 2 s, 4 s, as far as time allows. */
+                const struct timespec glance = {.tv_nsec = 20000000};
+                double left = session->deadline - xb_clock_now();
+                double until = fmin(turns[i].end + session->spacing * (double)(1u << (round - 1)),
+                                    xb_clock_now() + left / 4);
+                while (turns[i].slow && xb_clock_now() < until && !time_is_up(session))
+                    (void)nanosleep(&glance, NULL);
+            }
             test_once(session, driver, &session->devices[i], &turns[i]);
         }
     }
@@ -674,18 +669,6 @@ static bool is_done(struct xb_link_session *session)
     return done;
 }
 
-/* The process ended before it was done: a driver crashed, or somebody killed it. */
-static void note_death(struct xb_link_session *session)
-{
-    for (size_t i = 0; i < session->device_count; i++)
-        session->devices[i].interrupted = session->devices[i].cut;
-    for (size_t i = 0; i < session->pair_count; i++)
-        session->pairs[i].interrupted = session->pairs[i].cut;
-    if (session->device_count == 0 && session->nothing[0] == '\0')
-        snprintf(session->nothing, sizeof session->nothing,
-                 "the process that measures died while it looked for devices");
-}
-
 bool xb_link_session_wait(struct xb_link_session *session)
 {
     struct xb_child *child = &session->child;
@@ -697,8 +680,16 @@ bool xb_link_session_wait(struct xb_link_session *session)
     }
     bool ended = child->ended_at > 0;
     bool done = is_done(session);
-    if (ended && !done)
-        note_death(session);
+    if (ended && !done) {
+        /* The process ended before it was done: a driver crashed, or somebody killed it. */
+        for (size_t i = 0; i < session->device_count; i++)
+            session->devices[i].interrupted = session->devices[i].cut;
+        for (size_t i = 0; i < session->pair_count; i++)
+            session->pairs[i].interrupted = session->pairs[i].cut;
+        if (session->device_count == 0 && session->nothing[0] == '\0')
+            snprintf(session->nothing, sizeof session->nothing,
+                     "the process that measures died while it looked for devices");
+    }
     /* One that is done only has to leave. One that cannot be ended is not waited for. */
     (void)xb_child_end(child, done ? fmin(left, LEAVE_S) : 0, 0);
     return done;

@@ -168,18 +168,6 @@ static const char *advice_for(const struct xb_link_report *report)
     return "do what each code says (more in docs/link.md), then run this again on an idle node";
 }
 
-/* "8 GPUs (NVIDIA H200)": the name where all have one. */
-static void add_gpus(struct xb_words *words, const struct xb_link_report *report)
-{
-    size_t same = 0;
-    while (same < report->device_count &&
-           strcmp(report->devices[same].info.name, report->devices[0].info.name) == 0)
-        same++;
-    xb_words_add(words, "%zu GPU%s", report->device_count, report->device_count == 1 ? "" : "s");
-    if (same == report->device_count)
-        xb_words_add(words, " (%s)", report->devices[0].info.name);
-}
-
 static void add_pairs(struct xb_words *words, size_t count, const char *after)
 {
     if (count > 0)
@@ -199,7 +187,15 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report)
     if (report->device_count > 0) {
         xb_words_add(&words, bad > 0 ? "%s%zu of " : "%s", report->nothing[0] != '\0' ? "; " : "",
                      bad);
-        add_gpus(&words, report);
+        /* "8 GPUs (NVIDIA H200)": the name where all have one. */
+        size_t same = 0;
+        while (same < report->device_count &&
+               strcmp(report->devices[same].info.name, report->devices[0].info.name) == 0)
+            same++;
+        xb_words_add(&words, "%zu GPU%s", report->device_count,
+                     report->device_count == 1 ? "" : "s");
+        if (same == report->device_count)
+            xb_words_add(&words, " (%s)", report->devices[0].info.name);
     }
     if (bad == 0 && bad_pairs == 0)
         add_pairs(&words, report->pair_count - all.open, "");
@@ -335,22 +331,6 @@ static void print_pairs(FILE *stream, const struct xb_link_report *report)
     }
 }
 
-/* What to do next. */
-static void print_end(FILE *stream, const struct xb_link_report *report)
-{
-    const size_t count = report->device_count, width = xb_terminal_prose_columns(stream);
-    if (report->level != XB_LEVEL_OK) {
-        fputs(count > 0 ? "\n" : "", stream);
-        xb_lines_print(stream, width, "Next: %s: %s", advice_for(report),
-                       report->command != NULL ? report->command : "xferbench link");
-    } else if (!report->verbose && count > 1) {
-        xb_lines_print(stream, width, "Details of a GPU: xferbench link --device %u --verbose",
-                       report->devices[count - 1].info.index);
-    } else if (!report->verbose) {
-        fputs("Details: xferbench link --verbose\n", stream);
-    }
-}
-
 static enum xb_status write_table(FILE *stream, const struct xb_link_report *report,
                                   struct xb_error *error)
 {
@@ -369,7 +349,18 @@ static enum xb_status write_table(FILE *stream, const struct xb_link_report *rep
     if (status != XB_OK)
         return status;
     print_pairs(stream, report);
-    print_end(stream, report);
+    /* What to do next. */
+    const size_t count = report->device_count, width = xb_terminal_prose_columns(stream);
+    if (report->level != XB_LEVEL_OK) {
+        fputs(count > 0 ? "\n" : "", stream);
+        xb_lines_print(stream, width, "Next: %s: %s", advice_for(report),
+                       report->command != NULL ? report->command : "xferbench link");
+    } else if (!report->verbose && count > 1) {
+        xb_lines_print(stream, width, "Details of a GPU: xferbench link --device %u --verbose",
+                       report->devices[count - 1].info.index);
+    } else if (!report->verbose) {
+        fputs("Details: xferbench link --verbose\n", stream);
+    }
     return XB_OK;
 }
 

@@ -218,17 +218,6 @@ static void print_bandwidth(FILE *stream, const char *label,
     NOTE(label, "%s", words.text);
 }
 
-/* What is expected of the slot's link, and who said so. */
-static void print_expected(FILE *stream, const struct xb_link_limits *limits)
-{
-    const struct xb_limit *generation = &limits->generation, *width = &limits->width;
-    if (generation->is_set)
-        NOTE("expected", "Gen%.0f (%s)", generation->value,
-             xb_limit_source_name(generation->source));
-    if (width->is_set)
-        NOTE("expected", "x%.0f (%s)", width->value, xb_limit_source_name(width->source));
-}
-
 /* ---- where it is plugged in ---- */
 
 static void print_acs(FILE *stream, const struct xb_pcie_path *path)
@@ -346,7 +335,14 @@ enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *d
     print_ceiling(stream, &verdict->ceiling);
     print_bandwidth(stream, "to GPU", &verdict->h2d);
     print_bandwidth(stream, "back", &verdict->d2h);
-    print_expected(stream, &verdict->limits);
+    /* What is expected of the slot's link, and who said so. */
+    const struct xb_limit *generation = &verdict->limits.generation,
+                          *width = &verdict->limits.width;
+    if (generation->is_set)
+        NOTE("expected", "Gen%.0f (%s)", generation->value,
+             xb_limit_source_name(generation->source));
+    if (width->is_set)
+        NOTE("expected", "x%.0f (%s)", width->value, xb_limit_source_name(width->source));
     print_location(stream, &attempt->at_rest);
     print_health(stream, device, attempt, &verdict->facts);
     for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)

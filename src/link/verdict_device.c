@@ -156,22 +156,6 @@ static bool is_listed(const struct xb_link_facts *facts, const char *bdf)
     return false;
 }
 
-/* Adds the ports that no attempt before this one had. */
-static void find_ports(const struct xb_link_device *device, const struct xb_link_attempt *attempt,
-                       struct xb_link_facts *facts)
-{
-    for (size_t j = 0; j < 2 * xb_link_hops(&attempt->at_rest); j++) {
-        const struct xb_pcie_end *end = end_of(&attempt->at_rest, j);
-        if (end == NULL || is_listed(facts, end->bdf))
-            continue;
-        struct xb_link_port *port = &facts->ports[facts->port_count++];
-        *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
-        snprintf(port->bdf, sizeof port->bdf, "%s", end->bdf);
-        count_errors(device, port);
-        add_errors(&facts->errors, &port->errors);
-    }
-}
-
 /* What was counted in one attempt. Retrains only count while copies go on: a link that rests
  * between them may train down and up again. */
 static void count(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
@@ -209,7 +193,17 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
     if (best < xb_link_attempts(device))
         xb_link_facts_find_hops(&device->attempts[best], facts);
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        find_ports(device, &device->attempts[i], facts);
+        /* Adds the ports that no attempt before this one had. */
+        for (size_t j = 0; j < 2 * xb_link_hops(&device->attempts[i].at_rest); j++) {
+            const struct xb_pcie_end *end = end_of(&device->attempts[i].at_rest, j);
+            if (end == NULL || is_listed(facts, end->bdf))
+                continue;
+            struct xb_link_port *port = &facts->ports[facts->port_count++];
+            *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
+            snprintf(port->bdf, sizeof port->bdf, "%s", end->bdf);
+            count_errors(device, port);
+            add_errors(&facts->errors, &port->errors);
+        }
         count(&device->attempts[i], facts);
     }
     xb_nvlink_facts_add(&facts->nvlinks, &device->peers.before, &device->peers.after,
@@ -342,43 +336,12 @@ static void judge_device_counters(struct xb_verdict *verdict)
                        "%s while data moved: reseat the card, check riser and cables", text);
 }
 
-/* Errors that were counted: what the facts have. */
-static void judge_counters(const struct xb_link_device *device, struct xb_verdict *verdict)
-{
-    const struct xb_link_facts *facts = &verdict->facts;
-    for (size_t i = 0; i < facts->port_count; i++)
-        judge_port(&facts->ports[i], verdict);
-    if (facts->most_replays > USUAL_ERRORS ||
-        (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
-        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
-                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
-                       "check riser and cables",
-                       facts->replays);
-    if (is_hopper(device))
-        judge_device_counters(verdict);
-}
-
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict)
 {
     bool rose = verdict->facts.replays > 0;
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
         rose = rose || (counters[i].judged != SHOWN && verdict->facts.rises[i] > 0);
     return verdict->found.level != XB_LEVEL_OK || (rose && is_hopper(device));
-}
-
-/* ---- health ---- */
-
-/* What the vendor's management library says of the device's state. */
-static void judge_health(const struct xb_link_attempt *attempt, struct xb_verdict *verdict)
-{
-    const struct xb_device_health *before = &attempt->health_before;
-    const struct xb_device_health *after = &attempt->health_after;
-    const struct xb_device_health *slowed =
-        after->throttle_known && after->slowed_by_hardware ? after : before;
-    if (slowed->throttle_known && slowed->slowed_by_hardware)
-        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-THROTTLE",
-                       "the hardware slows the device down (%s): check cooling and power",
-                       slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
 }
 
 /* ---- why there is nothing to judge ---- */
@@ -416,7 +379,15 @@ static void judge_attempt(const struct xb_link_device *device, size_t index,
         xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
                        attempt->failure[0] != '\0' ? attempt->failure
                                                    : "no bandwidth was measured");
-    judge_health(attempt, verdict);
+    /* What the vendor's management library says of the device's state. */
+    const struct xb_device_health *before = &attempt->health_before;
+    const struct xb_device_health *after = &attempt->health_after;
+    const struct xb_device_health *slowed =
+        after->throttle_known && after->slowed_by_hardware ? after : before;
+    if (slowed->throttle_known && slowed->slowed_by_hardware)
+        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-THROTTLE",
+                       "the hardware slows the device down (%s): check cooling and power",
+                       slowed->throttle[0] != '\0' ? slowed->throttle : "no reason given");
 }
 
 /* How bad an attempt is in comparison with others: the least is the best. What counts in whichever
@@ -493,7 +464,18 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
         judge_incidents(device, verdict);
         judge_attempt(device, verdict->best, limits, verdict);
         xb_judge_stability(device, limits, verdict);
-        judge_counters(device, verdict);
+        /* Errors that were counted: what the facts have. */
+        const struct xb_link_facts *facts = &verdict->facts;
+        for (size_t i = 0; i < facts->port_count; i++)
+            judge_port(&facts->ports[i], verdict);
+        if (facts->most_replays > USUAL_ERRORS ||
+            (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
+            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
+                           "%" PRIu64 " packets were sent again while data moved: reseat the card, "
+                           "check riser and cables",
+                           facts->replays);
+        if (is_hopper(device))
+            judge_device_counters(verdict);
         xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
         xb_judge_loss(device, limits, verdict);
     } else if (none != NULL) {

@@ -77,19 +77,6 @@ static void look_for_device(struct xb_pcie_watch *watch)
         watch->load.gone = true;
 }
 
-static struct timespec time_after(double seconds)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    time.tv_sec += (time_t)seconds;
-    time.tv_nsec += (long)((seconds - (double)(time_t)seconds) * 1e9);
-    if (time.tv_nsec >= 1000000000L) {
-        time.tv_nsec -= 1000000000L;
-        time.tv_sec++;
-    }
-    return time;
-}
-
 static void *work(void *argument)
 {
     struct xb_pcie_watch *watch = argument;
@@ -102,7 +89,14 @@ static void *work(void *argument)
         if (watch->look != NULL)
             watch->look(watch->argument);
         pthread_mutex_lock(&watch->lock);
-        const struct timespec end = time_after(watch->interval);
+        struct timespec end;
+        clock_gettime(CLOCK_MONOTONIC, &end);
+        end.tv_sec += (time_t)watch->interval;
+        end.tv_nsec += (long)((watch->interval - (double)(time_t)watch->interval) * 1e9);
+        if (end.tv_nsec >= 1000000000L) {
+            end.tv_nsec -= 1000000000L;
+            end.tv_sec++;
+        }
         while (!watch->stop &&
                pthread_cond_timedwait(&watch->changed, &watch->lock, &end) != ETIMEDOUT)
             ;

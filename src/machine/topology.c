@@ -40,19 +40,6 @@ static int bind_memory(const struct xb_topology *topology, hwloc_const_bitmap_t 
                              HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET);
 }
 
-/* If the kernel does not tell the binding, assumes all CPUs, all nodes and the default policy. */
-static void remember_binding(struct xb_topology *topology)
-{
-    hwloc_topology_t hwloc = topology->hwloc;
-    if (hwloc_get_cpubind(hwloc, topology->cpus, HWLOC_CPUBIND_THREAD) != 0)
-        hwloc_bitmap_copy(topology->cpus, hwloc_topology_get_allowed_cpuset(hwloc));
-    if (hwloc_get_membind(hwloc, topology->nodes, &topology->policy,
-                          HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET) != 0) {
-        hwloc_bitmap_copy(topology->nodes, hwloc_topology_get_allowed_nodeset(hwloc));
-        topology->policy = HWLOC_MEMBIND_DEFAULT;
-    }
-}
-
 static void restore_binding(struct xb_topology *topology)
 {
     if (!topology->bound)
@@ -89,7 +76,16 @@ enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *
         status = XB_FAIL(error, XB_ERR_MEMORY, "out of memory");
         goto fail_bitmaps;
     }
-    remember_binding(opened);
+    /* If the kernel does not tell the binding, assumes all CPUs, all nodes and the default policy.
+     */
+    hwloc_topology_t hwloc = opened->hwloc;
+    if (hwloc_get_cpubind(hwloc, opened->cpus, HWLOC_CPUBIND_THREAD) != 0)
+        hwloc_bitmap_copy(opened->cpus, hwloc_topology_get_allowed_cpuset(hwloc));
+    if (hwloc_get_membind(hwloc, opened->nodes, &opened->policy,
+                          HWLOC_MEMBIND_THREAD | HWLOC_MEMBIND_BYNODESET) != 0) {
+        hwloc_bitmap_copy(opened->nodes, hwloc_topology_get_allowed_nodeset(hwloc));
+        opened->policy = HWLOC_MEMBIND_DEFAULT;
+    }
     *topology = opened;
     return XB_OK;
 fail_bitmaps:

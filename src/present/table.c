@@ -50,18 +50,6 @@ static size_t width_of(const char *text)
     return width;
 }
 
-/* Names differ at either end. `room` is 5 at least. */
-static void cut_middle(const char *text, size_t room, char *cut)
-{
-    size_t length = strlen(text);
-    size_t behind = (room - 3) / 2;
-    if (length <= room)
-        snprintf(cut, room + 1, "%s", text);
-    else
-        snprintf(cut, room + 1, "%.*s...%s", (int)(room - 3 - behind), text,
-                 text + length - behind);
-}
-
 /* ---- cells ---- */
 
 struct xb_table *xb_table_new(void)
@@ -259,7 +247,14 @@ static void cut_texts(struct xb_table *table, size_t room)
             char cut[XB_NOTE_SIZE];
             if (width_of(text_of(cell)) <= column->width)
                 continue;
-            cut_middle(cell->text, column->width, cut);
+            /* Names differ at either end. `room` is 5 at least. */
+            size_t length = strlen(cell->text);
+            size_t behind = (column->width - 3) / 2;
+            if (length <= column->width)
+                snprintf(cut, column->width + 1, "%s", cell->text);
+            else
+                snprintf(cut, column->width + 1, "%.*s...%s", (int)(column->width - 3 - behind),
+                         cell->text, cell->text + length - behind);
             cell->text = keep(table, cut);
         }
     }

@@ -42,32 +42,9 @@ struct xb_statistics xb_record_median_only(double median, size_t n)
 
 #define ROUNDING 1e-6 /* between what describes samples and the samples */
 
-static void check_kind(struct xb_json_reader *reader, const struct xb_record_row *row,
-                       const struct xb_record_figure *figure)
-{
-    const struct xb_figure *known = xb_figure_find(figure->name);
-    if (known != NULL && strcmp(known->unit, figure->unit) != 0)
-        xb_json_refuse(reader, "unit", "is not \"%s\", which that of %s is", known->unit,
-                       known->name);
-    if (xb_record_row_figure(row, figure->name) != NULL)
-        xb_json_refuse(reader, "name", "is that of another figure of this row: %.60s",
-                       figure->name);
-}
-
 static double number_of(const struct xb_record_figure *figure, const struct xb_field *field)
 {
     return *(const double *)((const char *)figure + field->offset);
-}
-
-/* What was computed from other figures has no spread. */
-static void check_computed(struct xb_json_reader *reader, const struct xb_record_figure *figure)
-{
-    bool alone = figure->sample_count == 0;
-    for (const struct xb_field *field = xb_record_figure_fields; field->key != NULL; field++)
-        if (field->kind == XB_FIELD_DOUBLE && strcmp(field->key, "median") != 0)
-            alone = alone && isnan(number_of(figure, field));
-    if (!alone)
-        xb_json_refuse(reader, "n", "is 0: such a figure has a median only");
 }
 
 /* Of what is known. */
@@ -117,9 +94,22 @@ void xb_record_check_figure(struct xb_json_reader *reader, const struct xb_recor
 {
     if (xb_json_failed(reader))
         return;
-    check_kind(reader, row, figure);
-    if (figure->statistics.n == 0)
-        check_computed(reader, figure);
+    const struct xb_figure *known = xb_figure_find(figure->name);
+    if (known != NULL && strcmp(known->unit, figure->unit) != 0)
+        xb_json_refuse(reader, "unit", "is not \"%s\", which that of %s is", known->unit,
+                       known->name);
+    if (xb_record_row_figure(row, figure->name) != NULL)
+        xb_json_refuse(reader, "name", "is that of another figure of this row: %.60s",
+                       figure->name);
+    if (figure->statistics.n == 0) {
+        /* What was computed from other figures has no spread. */
+        bool alone = figure->sample_count == 0;
+        for (const struct xb_field *field = xb_record_figure_fields; field->key != NULL; field++)
+            if (field->kind == XB_FIELD_DOUBLE && strcmp(field->key, "median") != 0)
+                alone = alone && isnan(number_of(figure, field));
+        if (!alone)
+            xb_json_refuse(reader, "n", "is 0: such a figure has a median only");
+    }
     check_order(reader, &figure->statistics);
     check_samples(reader, figure);
 }

@@ -29,26 +29,6 @@ const char *xb_making_keep(struct xb_making *making, const char *text)
     return kept;
 }
 
-static void keep_host(struct xb_making *making, const struct xb_topology *topology)
-{
-    struct xb_record_host *host = &making->record->host;
-    struct xb_host_facts facts;
-    xb_host_facts_read(&facts);
-    host->hostname = xb_making_keep(making, facts.hostname);
-    host->os = xb_making_keep(making, facts.os);
-    host->kernel = xb_making_keep(making, facts.kernel);
-    host->cpu_model = xb_making_keep(making, facts.cpu_model);
-    host->logical_cpus = facts.logical_cpus;
-    host->memory_bytes = facts.memory_bytes;
-    host->numa_nodes = topology != NULL ? xb_topology_node_count(topology) : 0;
-}
-
-static void keep_left_out(struct xb_making *making)
-{
-    for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
-        making->failed = making->failed || !xb_record_add_left_out(making->record, next->library);
-}
-
 /* To a microsecond, as the times themselves are told. */
 static double late_by(const struct xb_start *start)
 {
@@ -123,17 +103,6 @@ static void keep_variable(struct xb_making *making, struct xb_record_fact *kept,
             (struct xb_record_fact){.name = name, .value = value, .is_text = true};
 }
 
-static void keep_environment(struct xb_making *making)
-{
-    size_t count = 0;
-    while (environ[count] != NULL)
-        count++;
-    struct xb_record_fact *kept = xb_making_room(making, count + 1, sizeof *kept);
-    making->record->environment = kept;
-    for (size_t i = 0; !making->failed && i < count; i++)
-        keep_variable(making, kept, environ[i]);
-}
-
 enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
                                        struct xb_record *record, struct xb_error *error)
 {
@@ -145,8 +114,19 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
     record->version = XB_VERSION;
     record->compiler = XB_COMPILER;
     record->build_type = XB_BUILD_TYPE;
-    keep_left_out(&making);
-    keep_host(&making, conditions->topology);
+    for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
+        making.failed = making.failed || !xb_record_add_left_out(making.record, next->library);
+    struct xb_record_host *host = &making.record->host;
+    struct xb_host_facts facts;
+    xb_host_facts_read(&facts);
+    host->hostname = xb_making_keep(&making, facts.hostname);
+    host->os = xb_making_keep(&making, facts.os);
+    host->kernel = xb_making_keep(&making, facts.kernel);
+    host->cpu_model = xb_making_keep(&making, facts.cpu_model);
+    host->logical_cpus = facts.logical_cpus;
+    host->memory_bytes = facts.memory_bytes;
+    host->numa_nodes =
+        conditions->topology != NULL ? xb_topology_node_count(conditions->topology) : 0;
     enum xb_status status = keep_place(&making, error);
     if (status != XB_OK) {
         xb_record_free(record);
@@ -154,7 +134,13 @@ enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
     }
     if (conditions->backend != NULL)
         keep_backend(&making, conditions->backend, conditions->probe);
-    keep_environment(&making);
+    size_t count = 0;
+    while (environ[count] != NULL)
+        count++;
+    struct xb_record_fact *kept = xb_making_room(&making, count + 1, sizeof *kept);
+    making.record->environment = kept;
+    for (size_t i = 0; !making.failed && i < count; i++)
+        keep_variable(&making, kept, environ[i]);
     const struct xb_start none = {.began = 0};
     xb_making_keep_start(&making, conditions->start != NULL ? conditions->start : &none);
     if (!making.failed)

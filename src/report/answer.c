@@ -172,26 +172,6 @@ static void answer_comparison(struct answering *answering, const struct xb_compa
 
 /* ---- files without a reader of their own: anything may be missing ---- */
 
-static void answer_list(struct answering *answering, const cJSON *root)
-{
-    const cJSON *devices = cJSON_GetObjectItemCaseSensitive(root, "devices");
-    const cJSON *device;
-    set_subject(answering, "%d devices", cJSON_GetArraySize(devices));
-    cJSON_ArrayForEach(device, devices)
-    {
-        add_line(answering, "%.60s: %.200s", xb_report_text(device, "backend"),
-                 xb_report_text(device, "name"));
-    }
-}
-
-static void answer_advice(struct answering *answering, const cJSON *root)
-{
-    const cJSON *source = cJSON_GetObjectItemCaseSensitive(root, "source");
-    set_subject(answering, "%.200s on host %.200s", xb_report_text(source, "device_name"),
-                xb_report_text(source, "hostname"));
-    add_line(answering, "%.2000s", xb_report_text(root, "advice"));
-}
-
 static void answer_trace(struct answering *answering, const cJSON *root)
 {
     const cJSON *other = cJSON_GetObjectItemCaseSensitive(root, "otherData");
@@ -249,10 +229,22 @@ enum xb_status xb_answer_make(const struct xb_report_document *document, struct 
         answer_link(&answering, document->link);
     if (document->comparison != NULL)
         answer_comparison(&answering, document->comparison);
-    if (document->kind == XB_DOCUMENT_LIST)
-        answer_list(&answering, document->tree);
-    if (document->kind == XB_DOCUMENT_ADVISE)
-        answer_advice(&answering, document->tree);
+    if (document->kind == XB_DOCUMENT_LIST) {
+        const cJSON *devices = cJSON_GetObjectItemCaseSensitive(document->tree, "devices");
+        const cJSON *device;
+        set_subject(&answering, "%d devices", cJSON_GetArraySize(devices));
+        cJSON_ArrayForEach(device, devices)
+        {
+            add_line(&answering, "%.60s: %.200s", xb_report_text(device, "backend"),
+                     xb_report_text(device, "name"));
+        }
+    }
+    if (document->kind == XB_DOCUMENT_ADVISE) {
+        const cJSON *source = cJSON_GetObjectItemCaseSensitive(document->tree, "source");
+        set_subject(&answering, "%.200s on host %.200s", xb_report_text(source, "device_name"),
+                    xb_report_text(source, "hostname"));
+        add_line(&answering, "%.2000s", xb_report_text(document->tree, "advice"));
+    }
     if (document->kind == XB_DOCUMENT_FLEET)
         answer_fleet(&answering, document->tree);
     if (document->kind == XB_DOCUMENT_TRACE)

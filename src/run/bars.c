@@ -101,17 +101,6 @@ static int decimals_of(const struct xb_statistics *s)
     return decimals > 0 ? decimals : 0;
 }
 
-/* Names and titles of tables of one way decide how wide the first column is. */
-static void widen_names(struct overview *view, const struct bar *bar)
-{
-    char text[64];
-    size_t name = strlen(bar->name) + 2;
-    size_t title = strlen(xb_direction_words(bar->test)) + strlen(", ") +
-                   strlen(xb_size_format(bar->test->bytes, text, sizeof text));
-    size_t width = kind_of(bar->test) != OTHER && title > name ? title : name;
-    view->name_width = width > view->name_width ? width : view->name_width;
-}
-
 /* Why a row counts for less: it has wrong data, or was cut short. */
 static const char *flaw_of(const struct overview *view, const struct xb_record_case *test)
 {
@@ -159,7 +148,13 @@ static void take_bars(struct overview *view)
             xb_record_summarize(view->record, test).status != XB_RESULT_ERROR)
             continue;
         name_bar(view, &bar);
-        widen_names(view, &bar);
+        /* Names and titles of tables of one way decide how wide the first column is. */
+        char text[64];
+        size_t name = strlen(bar.name) + 2;
+        size_t title = strlen(xb_direction_words(bar.test)) + strlen(", ") +
+                       strlen(xb_size_format(bar.test->bytes, text, sizeof text));
+        size_t width = kind_of(bar.test) != OTHER && title > name ? title : name;
+        view->name_width = width > view->name_width ? width : view->name_width;
         view->bars[view->count++] = bar;
     }
 }
@@ -348,19 +343,6 @@ static const struct xb_mode_part *parts_of(const struct bar *bars, size_t count)
     return mode != NULL ? mode->parts : NULL;
 }
 
-static void part_cell(const struct overview *view, struct xb_table *table, const struct bar *bar,
-                      const struct xb_figure *figure)
-{
-    char text[32];
-    double value = xb_record_median(view->record, bar->test, figure->name);
-    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
-        duration_cell(table, value);
-    else if (!isfinite(value))
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_rate_text(value, text, sizeof text));
-}
-
 /* Rows of one device, kind and size, and what their table shows. */
 struct group {
     const struct bar *bars;
@@ -449,8 +431,16 @@ static void add_row(const struct overview *view, const struct group *group, cons
         rate_cell(table, bar->s.median, bar->decimals, group->decimals);
     if (group->has_intervals)
         interval_cell(table, bar);
-    for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++)
-        part_cell(view, table, bar, part->figure);
+    for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++) {
+        char text[32];
+        double value = xb_record_median(view->record, bar->test, part->figure->name);
+        if (strcmp(part->figure->unit, XB_UNIT_SECONDS) == 0)
+            duration_cell(table, value);
+        else if (!isfinite(value))
+            xb_table_cell(table, XB_COLOUR_NONE, "-");
+        else
+            xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_rate_text(value, text, sizeof text));
+    }
     if (group->has_bars) {
         xb_table_bar(table, bar->flaw[0] == '\0' ? share : 0);
         xb_table_cell(table, XB_COLOUR_NONE, bar->flaw[0] == '\0' ? "%.0f %%" : "-", 100 * share);
@@ -690,19 +680,6 @@ static enum xb_status print_sweep(struct overview *view, const struct grid *grid
     return XB_OK;
 }
 
-/* All values of a method, against the largest of any method. */
-static void curve_cell(struct xb_table *table, const struct grid *grid, const struct bar *rows,
-                       size_t count, size_t method)
-{
-    double shares[MOST_AXIS];
-    double whole = 0;
-    for (size_t i = 0; i < count; i++)
-        whole = fmax(whole, rows[i].flaw[0] == '\0' ? rows[i].s.median : 0);
-    for (size_t v = 0; v < grid->axis.count; v++)
-        shares[v] = share_of(find_bar(grid, method, v), whole);
-    xb_table_curve(table, shares, grid->axis.count);
-}
-
 /* Whether the method has none of the values behind that of this row: each has one line. */
 static bool is_last(const struct grid *grid, const struct bar *bar)
 {
@@ -796,8 +773,16 @@ static bool add_matrix_line(const struct matrix *matrix, const struct bar *row, 
         value_cell(table,
                    find_bar(matrix->grid, row->method, place_across(axis, a, matrix->across)),
                    matrix->decimals[a]);
-    if (matrix->has_curve)
-        curve_cell(table, matrix->grid, matrix->rows, matrix->count, row->method);
+    if (matrix->has_curve) {
+        /* All values of a method, against the largest of any method. */
+        double shares[MOST_AXIS];
+        double whole = 0;
+        for (size_t i = 0; i < matrix->count; i++)
+            whole = fmax(whole, matrix->rows[i].flaw[0] == '\0' ? matrix->rows[i].s.median : 0);
+        for (size_t v = 0; v < matrix->grid->axis.count; v++)
+            shares[v] = share_of(find_bar(matrix->grid, row->method, v), whole);
+        xb_table_curve(table, shares, matrix->grid->axis.count);
+    }
     return true;
 }
 

@@ -67,18 +67,6 @@ static void add_software(struct xb_words *words, const struct xb_record *record)
         xb_words_add(words, ", %s %s", name, record->runtime);
 }
 
-/* "            node gpu07", at the right edge if the line has room. */
-static void add_node(struct xb_words *words, const struct xb_record *record, size_t width)
-{
-    char node[XB_NODE_TEXT];
-    xb_node_text(record->host.node, record->host.hostname, node);
-    size_t used = words->length + strlen("  node ") + strlen(node);
-    if (node[0] != '\0' && used <= width)
-        xb_words_add(words, "%*snode %s", (int)(width - used + 2), "", node);
-    else if (node[0] != '\0')
-        xb_words_add(words, ", node %s", node);
-}
-
 void xb_overview_header(FILE *stream, const struct xb_record *record)
 {
     struct xb_words words = {.length = 0};
@@ -87,7 +75,14 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
     const struct xb_record_device *devices = xb_record_devices(record, &count);
     add_devices(&words, devices, count);
     add_software(&words, record);
-    add_node(&words, record, width);
+    /* "            node gpu07", at the right edge if the line has room. */
+    char node[XB_NODE_TEXT];
+    xb_node_text(record->host.node, record->host.hostname, node);
+    size_t used = words.length + strlen("  node ") + strlen(node);
+    if (node[0] != '\0' && used <= width)
+        xb_words_add(&words, "%*snode %s", (int)(width - used + 2), "", node);
+    else if (node[0] != '\0')
+        xb_words_add(&words, ", node %s", node);
     xb_make_plain(words.text);
     if (strlen(words.text) <= width) /* as it is: with its blanks */
         fprintf(stream, "%s%s%s\n", xb_colour_begin(stream, XB_COLOUR_TITLE), words.text,

@@ -158,20 +158,6 @@ static bool say(const struct xb_error *error)
     return false;
 }
 
-/* Writes the merged document, to be freed. Says why there is none, and returns false. */
-static bool write_document(const struct side *side, struct xb_memory_text *document)
-{
-    struct xb_error error;
-    enum xb_status status = XB_OK;
-    if (xb_memory_text_begin(document) != NULL)
-        status = xb_processes_json_write(document->stream, &side->set,
-                                         side->to.is_line ? xb_json_finish_line : xb_json_finish,
-                                         &error);
-    if (xb_memory_text_end(document, "the results", &error) != XB_OK)
-        status = XB_ERR_MEMORY;
-    return status == XB_OK || say(&error);
-}
-
 static bool write_file(struct side *side, const char *text, size_t length)
 {
     struct xb_error error;
@@ -238,7 +224,16 @@ static bool write_outputs(struct session *session)
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
         struct side *side = &session->sides[i];
         struct xb_memory_text document = {.text = NULL};
-        bool is_there = write_document(side, &document);
+        /* Writes the merged document, to be freed. Says why there is none, and returns false. */
+        struct xb_error error;
+        enum xb_status status = XB_OK;
+        if (xb_memory_text_begin(&document) != NULL)
+            status = xb_processes_json_write(
+                document.stream, &side->set,
+                side->to.is_line ? xb_json_finish_line : xb_json_finish, &error);
+        if (xb_memory_text_end(&document, "the results", &error) != XB_OK)
+            status = XB_ERR_MEMORY;
+        bool is_there = status == XB_OK || say(&error);
         written = is_there && write_file(side, document.text, document.length) && written;
         if (quiet)
             written = say_failures(&side->set) && written;

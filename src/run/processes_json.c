@@ -45,18 +45,6 @@ static bool is_known(const struct xb_record_case *test, size_t process, const ch
     return false;
 }
 
-/* Each figure that any process has, once. */
-static void put_figures(struct xb_json *json, const struct xb_record *merged,
-                        const struct xb_record_case *test)
-{
-    xb_json_open_array(json, "figures");
-    for (size_t i = 0; i < merged->process_count; i++)
-        for (size_t k = 0; k < test->rows[i].figure_count; k++)
-            if (!is_known(test, i, test->rows[i].figures[k].name))
-                put_figure(json, merged, test, &test->rows[i].figures[k]);
-    xb_json_close(json);
-}
-
 static void put_warning(struct xb_json *json, const char *text, size_t processes)
 {
     xb_json_open_object(json, NULL);
@@ -93,7 +81,13 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
     xb_json_put_known_flag(json, "verified", summary.verified != XB_VERIFIED_UNKNOWN,
                            summary.verified == XB_VERIFIED_TRUE);
     xb_json_put_whole(json, "processes_ok", summary.ok);
-    put_figures(json, merged, test);
+    /* Each figure that any process has, once. */
+    xb_json_open_array(json, "figures");
+    for (size_t i = 0; i < merged->process_count; i++)
+        for (size_t k = 0; k < test->rows[i].figure_count; k++)
+            if (!is_known(test, i, test->rows[i].figures[k].name))
+                put_figure(json, merged, test, &test->rows[i].figures[k]);
+    xb_json_close(json);
     put_warnings(json, merged, test, &summary);
     xb_json_close(json);
 }
@@ -129,13 +123,6 @@ static void merge(struct xb_json_reader *reader, const struct xb_processes *set,
     free(entries);
 }
 
-static void release(struct xb_record *merged)
-{
-    for (size_t i = 0; i < merged->process_count; i++)
-        merged->processes[i].devices = NULL; /* the process's */
-    xb_record_free(merged);
-}
-
 /* ---- the document ---- */
 
 static void put_results(struct xb_json *json, const struct xb_record *merged)
@@ -158,7 +145,9 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
     } else {
         xb_json_fail(json, &reader.error);
     }
-    release(&merged);
+    for (size_t i = 0; i < merged.process_count; i++)
+        merged.processes[i].devices = NULL; /* the process's */
+    xb_record_free(&merged);
 }
 
 /* The document stands in it as it was written: the reader has found that it is JSON. */
@@ -192,18 +181,6 @@ static void put_conditions(struct xb_json *json, const struct xb_processes *set)
             xb_fields_put(json, tables[i], &first->record);
 }
 
-/* What was asked, and when the first of them began, as this process saw it. */
-static void put_head(struct xb_json *json, const struct xb_processes *set)
-{
-    struct xb_record own = set->head;
-    struct xb_making making = {.record = &own};
-    xb_making_keep_start(&making, &set->start);
-    if (making.failed)
-        xb_json_fail_memory(json);
-    xb_fields_put(json, xb_record_merged_fields, &own);
-    xb_record_free(&own);
-}
-
 enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *set,
                                        xb_json_finisher *finish, struct xb_error *error)
 {
@@ -211,7 +188,14 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_document_put_schema(&json, "xferbench.processes", XB_RECORD_VERSION);
-    put_head(&json, set);
+    /* What was asked, and when the first of them began, as this process saw it. */
+    struct xb_record own = set->head;
+    struct xb_making making = {.record = &own};
+    xb_making_keep_start(&making, &set->start);
+    if (making.failed)
+        xb_json_fail_memory(&json);
+    xb_fields_put(&json, xb_record_merged_fields, &own);
+    xb_record_free(&own);
     put_conditions(&json, set);
     xb_json_open_array(&json, "processes");
     for (size_t i = 0; i < set->count; i++)

@@ -156,14 +156,6 @@ static struct layout layout_of(const struct xb_record *record)
     return layout;
 }
 
-static const char *set_capitals(char *name, const char *text)
-{
-    set_text(name, text);
-    for (char *c = name; *c != '\0'; c++)
-        *c = (char)toupper((unsigned char)*c);
-    return name;
-}
-
 static void add_columns(const struct layout *layout, struct xb_table *table)
 {
     for (size_t i = 0; i < layout->count; i++) {
@@ -175,7 +167,10 @@ static void add_columns(const struct layout *layout, struct xb_table *table)
             shown.is_right = column->to_the_right;
             shown.turn = column->turn;
         } else {
-            shown.title = set_capitals(name, layout->shown[i].parameter);
+            set_text(name, layout->shown[i].parameter);
+            for (char *c = name; *c != '\0'; c++)
+                *c = (char)toupper((unsigned char)*c);
+            shown.title = name;
             shown.is_right = true;
         }
         xb_table_add_column(table, &shown);

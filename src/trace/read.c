@@ -123,19 +123,6 @@ static void take(struct xb_json_reader *r, const cJSON *item, size_t index, void
         take_span(r, item, &of, &trace->cases[of.process - 1]);
 }
 
-static void check_names(struct xb_json_reader *r, const struct xb_trace *trace)
-{
-    for (size_t i = 0; i < trace->case_count && !xb_json_failed(r); i++) {
-        const struct xb_trace_case *own = &trace->cases[i];
-        if (own->name == NULL)
-            xb_json_refuse(r, "traceEvents", "has no process_name of process %zu", i + 1);
-        for (size_t k = 0; k < own->track_count && !xb_json_failed(r); k++)
-            if (own->tracks[k] == NULL)
-                xb_json_refuse(r, "traceEvents", "has no thread_name of thread %zu in process %zu",
-                               k + 1, i + 1);
-    }
-}
-
 enum xb_status xb_trace_read(const char *path, const struct cJSON *root, struct xb_trace *trace,
                              struct xb_error *error)
 {
@@ -149,7 +136,15 @@ enum xb_status xb_trace_read(const char *path, const struct cJSON *root, struct 
         allocate(&reader, trace);
     if (!xb_json_failed(&reader))
         (void)xb_fields_read_each(&reader, root, "traceEvents", SIZE_MAX, take, trace);
-    check_names(&reader, trace);
+    for (size_t i = 0; i < trace->case_count && !xb_json_failed(&reader); i++) {
+        const struct xb_trace_case *own = &trace->cases[i];
+        if (own->name == NULL)
+            xb_json_refuse(&reader, "traceEvents", "has no process_name of process %zu", i + 1);
+        for (size_t k = 0; k < own->track_count && !xb_json_failed(&reader); k++)
+            if (own->tracks[k] == NULL)
+                xb_json_refuse(&reader, "traceEvents",
+                               "has no thread_name of thread %zu in process %zu", k + 1, i + 1);
+    }
     if (!xb_json_failed(&reader))
         return XB_OK;
     xb_trace_free(trace);
