@@ -7,7 +7,6 @@
 #          programs look, and README; with XFERBENCH_TESTS=ON what tests a machine with a GPU
 #
 # `cmake --install` installs the first two.
-include(GNUInstallDirs)
 # Named, so that cpack leaves install_manifest.txt alone: by that an installed xferbench is removed.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 

@@ -49,6 +49,11 @@ class Installed(Installing):
         self.assertEqual({"link.json", "run.json"}, set(os.listdir(self.place("DOCDIR", "examples"))))
         self.assertFalse(os.path.exists(self.place("DOCDIR", "bench")))
         self.assert_succeeds("show", self.place("DOCDIR", "examples", "run.json"), program=program)
+        told = self.assert_succeeds("help", "all", program=program).out + self.read(self.place("MANDIR", "man1", "xferbench.1"))
+        self.assertIn(os.path.relpath(self.place("DOCDIR"), prefix), told)
+        named = set(re.findall(r"\bdocs/[\w-]+(?:\.\w+)*", told)) - {"docs/NAME"}
+        self.assertGreater(len(named), 10)
+        self.assertEqual(set(), {name for name in named if not os.path.exists(self.place("DOCDIR", name))})
 
     def test_manual_and_completion(self):
         """Where `man` and each shell look."""
