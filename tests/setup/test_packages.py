@@ -46,7 +46,7 @@ class Packing(Installing):
         self.assertEqual(outcome.code, 0, outcome)
 
     def assert_no_measurements(self, names):
-        """Those of bench/ are 28 MB. Two examples go with the documents."""
+        """Those of bench/ are 22 MB. Two examples go with the documents."""
         own = r"doc/xferbench/(docs/[\w.]+\.json|examples/(run|link)\.json|scripts/examples/[\w-]+\.json)$"
         self.assertEqual([], [name for name in names if name.endswith(".json") and not re.search(own, name)])
         self.assertEqual([], [name for name in names if "/bench/" in name])
