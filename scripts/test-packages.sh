@@ -80,11 +80,11 @@ build() {
 # run_it NAME PROGRAM: it must measure, list, and say that there is nothing for link to test.
 run_it() {
     within "$1" "$2" --backend host --mode pinned --size 16M >"$folder/output" &&
-        grep -q 'yes *$' "$folder/output" &&
+        grep -q '^Pinned: .* to the GPU' "$folder/output" &&
         within "$1" "$2" list >"$folder/output" &&
         grep -q pinned "$folder/output" &&
         { within "$1" "$2" link >"$folder/output" || [ $? -eq 3 ]; } &&
-        grep -q 'Node: UNKNOWN' "$folder/output"
+        grep -q '^Node .*: UNKNOWN: ' "$folder/output"
 }
 
 # files NAME: lists all files but locks and the package managers' own records.
