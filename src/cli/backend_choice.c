@@ -45,7 +45,7 @@ static void explain(const struct tries *tries)
     for (size_t i = 0; i < tries->count; i++) {
         const struct xb_backend_entry *entry = tries->of[i].entry;
         char label[64];
-        int width = snprintf(label, sizeof label, "  %s:", entry->name) + 1;
+        int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
         xb_note_print(stderr, label, width, entry->backend == NULL ? "not in this build: %s" : "%s",
                       entry->backend == NULL ? entry->absent_reason : entry->backend->summary);
         xb_probe_print(stderr, &tries->of[i].probe);
