@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where, and the packages that cpack makes: see docs/packages.md. By components:
 #
-# program       what `cmake --install` installs, and part of every package
-# bundle        for TGZ: the libraries that a node may lack, in a folder of their own, where only our
-#               programs look, and README; with XFERBENCH_TESTS=ON what tests a machine with a GPU
-# distribution  for DEB and RPM: makes of what is installed what a distribution expects
-# deb           for DEB: what only Debian has
-include(GNUInstallDirs)
+# program  the program, its man page, completions and scripts: the packages xferbench
+# doc      documents and two example files: the packages xferbench-doc
+# bundle   for TGZ, beside both: the libraries that a node may lack, in a folder of their own, where only our
+#          programs look, and README; with XFERBENCH_TESTS=ON what tests a machine with a GPU
+#
+# `cmake --install` installs the first two.
 # Named, so that cpack leaves install_manifest.txt alone: by that an installed xferbench is removed.
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 
@@ -42,14 +42,18 @@ install(FILES ${manual_folder}/xferbench.bash DESTINATION ${CMAKE_INSTALL_DATADI
 install(FILES ${manual_folder}/_xferbench DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${manual_folder}/xferbench.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# In the folders they have in the source tree, so that their links lead somewhere here too. With stated
+# In the folders they have in the source tree, so that links lead somewhere here too. With stated
 # permissions: those of a source tree depend on who checked it out.
-install(FILES README.md CONTRIBUTING.md LICENSE CHANGELOG.md DESTINATION ${documents})
-install(DIRECTORY docs DESTINATION ${documents} PATTERN "*.c" EXCLUDE)
+install(FILES LICENSE DESTINATION ${documents})
 install(DIRECTORY scripts/examples DESTINATION ${documents}/scripts
         PATTERN "*.sh" PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
         WORLD_EXECUTE)
-install(DIRECTORY bench/results bench/traces DESTINATION ${documents}/bench)
+install(FILES README.md CONTRIBUTING.md CHANGELOG.md DESTINATION ${documents} COMPONENT doc)
+install(DIRECTORY docs DESTINATION ${documents} COMPONENT doc PATTERN "*.c" EXCLUDE)
+install(FILES bench/results/h200/all-1g-7.json DESTINATION ${documents}/examples RENAME run.json COMPONENT doc)
+install(FILES bench/results/h200/link-idle.json DESTINATION ${documents}/examples RENAME link.json COMPONENT doc)
+install(CODE "set(documents \"${documents}\")" COMPONENT doc)
+install(SCRIPT packaging/unlink.cmake COMPONENT doc)
 
 # All that goes into a package: less than "all" with the tests.
 add_custom_target(packaged DEPENDS xferbench manual)
@@ -108,24 +112,18 @@ set(bundle_source \"${PROJECT_SOURCE_DIR}/packaging/bundle\")
 install(SCRIPT packaging/bundle/install.cmake COMPONENT bundle EXCLUDE_FROM_ALL)
 
 # ---- packages for distributions ----
-# Who makes packages for others says who he is: -DCPACK_PACKAGE_CONTACT="Name <address>".
-if(NOT CPACK_PACKAGE_CONTACT)
-  set(CPACK_PACKAGE_CONTACT "xferbench developers <xferbench@example.org>")
-endif()
-find_program(XFERBENCH_GZIP gzip)
-foreach(component distribution deb)
-  install(CODE "
-set(package_program \"${CMAKE_INSTALL_BINDIR}/xferbench\")
-set(package_manual \"${CMAKE_INSTALL_MANDIR}/man1/xferbench.1\")
-set(package_documents \"${documents}\")
-set(package_version \"${PROJECT_VERSION}\")
-set(package_maintainer \"${CPACK_PACKAGE_CONTACT}\")
-set(package_gzip \"${XFERBENCH_GZIP}\")
-set(package_source \"${PROJECT_SOURCE_DIR}/packaging\")
-" COMPONENT ${component} EXCLUDE_FROM_ALL)
+# Who makes packages for others writes there who he is, or says -DCPACK_PACKAGE_CONTACT="Name <address>".
+file(STRINGS packaging/publisher publisher REGEX "^[a-z]+=")
+foreach(line IN LISTS publisher)
+  string(REGEX MATCH "^([a-z]+)=(.*)" line "${line}")
+  set(publisher_${CMAKE_MATCH_1} "${CMAKE_MATCH_2}")
 endforeach()
-install(SCRIPT packaging/distribution.cmake COMPONENT distribution EXCLUDE_FROM_ALL)
-install(SCRIPT packaging/deb/install.cmake COMPONENT deb EXCLUDE_FROM_ALL)
+if(NOT CPACK_PACKAGE_CONTACT)
+  set(CPACK_PACKAGE_CONTACT "${publisher_maintainer}")
+endif()
+if(NOT publisher_homepage MATCHES "\\.invalid$")
+  set(CPACK_PACKAGE_HOMEPAGE_URL "${publisher_homepage}")
+endif()
 
 # What they share; packaging/cpack.cmake has what each kind of package needs.
 set(CPACK_PACKAGE_VENDOR "xferbench developers")

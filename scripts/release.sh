@@ -4,8 +4,9 @@
 # usage: release.sh FOLDER [CMAKE-OPTION...]
 #
 # Makes all files of a release from the commit that is checked out, in FOLDER, which must be new or empty:
-# the packages of scripts/package.sh (which gets the CMAKE-OPTIONs), the sources, a list of their parts
-# (CycloneDX) and SHA256SUMS. Refuses a tree with changes. Signs nothing and sends nothing anywhere. Builds
+# the packages of scripts/package.sh (which gets the CMAKE-OPTIONs), the sources, the recipes, a list of
+# their parts (CycloneDX) and SHA256SUMS. packaging/publisher says who publishes it, and where: without
+# addresses there it leaves the recipes out. Refuses a tree with changes. Signs nothing and sends nothing anywhere. Builds
 # the packages from the sources of the release. If anything fails, FOLDER stays as it was.
 set -euo pipefail
 
@@ -49,8 +50,26 @@ git -C "$root" -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --p
     >"$work/sources.tar"
 gzip -n -9 <"$work/sources.tar" >"$made/xferbench-$version.tar.gz"
 
-echo '== Packages'
+# publisher KEY: what packaging/publisher says.
+publisher() {
+    sed -n "s/^$1=//p" "$root/packaging/publisher"
+}
+
+echo '== Recipes'
 tar -C "$work" -xf "$work/sources.tar"
+if grep -q '\.invalid$' "$root/packaging/publisher"; then
+    echo 'Left out: set the addresses in packaging/publisher'
+else
+    sum=$(sha256sum "$made/xferbench-$version.tar.gz" | cut -d ' ' -f 1)
+    mkdir "$work/recipes"
+    mv "$work/xferbench-$version/packaging"/{spack,easybuild,conda-forge} "$work/recipes/"
+    find "$work/recipes" -type f -exec sed -i "s|@HOMEPAGE@|$(publisher homepage)|; s|@SOURCES@|$(publisher sources)|
+        s|0\{64\}|$sum|" {} +
+    tar -C "$work" --sort=name --owner=root:0 --group=root:0 --mtime="@$SOURCE_DATE_EPOCH" -c recipes |
+        gzip -n -9 >"$made/xferbench-$version-recipes.tar.gz"
+fi
+
+echo '== Packages'
 "$work/xferbench-$version/scripts/package.sh" "$work/packages" "${@:2}"
 mv "$work/packages"/* "$made/"
 

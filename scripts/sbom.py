@@ -106,7 +106,8 @@ def libraries_of(paths):
             found.setdefault(tuple(sorted(row.items())), []).append(os.path.basename(path))
     if not found:
         sys.exit("sbom.py: none of the files is a bundle, which says what xferbench is linked with")
-    others = [os.path.basename(path) for path in paths if path.endswith((".deb", ".rpm"))]
+    names = [os.path.basename(path) for path in paths if path.endswith((".deb", ".rpm"))]
+    others = [name for name in names if not name.startswith("xferbench-doc")]
     components = []
     for row, bundles in sorted(found.items()):
         in_all = dict(row)["name"].startswith("libcudart_static")

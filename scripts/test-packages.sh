@@ -4,7 +4,7 @@
 # usage: test-packages.sh [FOLDER]
 #
 # Builds the packages in a fresh Debian 12 and a fresh Debian 13, as a user who is not root, and tries
-# each on a bare system. The DEB is installed, run and purged, and must leave no file behind. The bundles
+# each on a bare system. The DEBs are installed, run and purged, and must leave no file behind. The bundles
 # run without the libraries that they bring, also on the other release. The systems lie in FOLDER, which
 # keeps the bare ones for the next time, or in a temporary folder: about 1 GB of packages, 3 GB on disk.
 # Needs root, debootstrap and the network, and says "Left out" without them. Fails if a package does not
@@ -80,11 +80,11 @@ build() {
 # run_it NAME PROGRAM: it must measure, list, and say that there is nothing for link to test.
 run_it() {
     within "$1" "$2" --backend host --mode pinned --size 16M >"$folder/output" &&
-        grep -q 'yes *$' "$folder/output" &&
+        grep -q '^Pinned: .* to the GPU' "$folder/output" &&
         within "$1" "$2" list >"$folder/output" &&
         grep -q pinned "$folder/output" &&
         { within "$1" "$2" link >"$folder/output" || [ $? -eq 3 ]; } &&
-        grep -q 'Node: UNKNOWN' "$folder/output"
+        grep -q '^Node .*: UNKNOWN: ' "$folder/output"
 }
 
 # files NAME: lists all files but locks and the package managers' own records.
@@ -99,8 +99,9 @@ try_deb() {
     fresh "$2" try
     within try apt-get -qq update
     files try >"$folder/before"
-    cp "$folder/packages-$1/"*.deb "$folder/try/tmp/xferbench.deb"
-    if ! within try apt-get -q install --no-install-recommends -y /tmp/xferbench.deb >"$folder/output" 2>&1; then
+    cp "$folder/packages-$1/"xferbench_*.deb "$folder/try/tmp/xferbench.deb"
+    cp "$folder/packages-$1/"xferbench-doc_*.deb "$folder/try/tmp/doc.deb"
+    if ! within try apt-get -q install --no-install-recommends -y /tmp/{xferbench,doc}.deb >"$folder/output" 2>&1; then
         printf '    DEB of %s on %s: cannot be installed\n' "$1" "$2"
         sed -n 's/^ \+xferbench : /        /p' "$folder/output"
         [ "$1" != "$2" ]
@@ -108,9 +109,11 @@ try_deb() {
     fi
     run_it try xferbench
     within try test -e /usr/share/man/man1/xferbench.1.gz
-    within try apt-get -qq purge xferbench >/dev/null
+    within try test -e /usr/share/bash-completion/completions/xferbench
+    within try xferbench show /usr/share/doc/xferbench/examples/run.json >/dev/null
+    within try apt-get -qq purge xferbench xferbench-doc >/dev/null
     within try apt-get -qq autoremove --purge >/dev/null
-    rm "$folder/try/tmp/xferbench.deb"
+    rm "$folder/try/tmp/"{xferbench,doc}.deb
     files try >"$folder/after"
     diff "$folder/before" "$folder/after"
     printf '    DEB of %s on %s: installed, run, purged; no file is left behind\n' "$1" "$2"

@@ -2,6 +2,7 @@
 #include "backend_choice.h"
 
 #include "backends/registry.h"
+#include "base/note.h"
 #include "base/plain_text.h"
 #include "help.h"
 
@@ -68,11 +69,11 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
         /* Why none of them can run. */
         for (size_t i = 0; i < tries.count; i++) {
             const struct xb_backend_entry *entry = tries.of[i].entry;
-            if (entry->backend == NULL) {
-                fprintf(stderr, "  %s: not in this build: %s\n", entry->name, entry->absent_reason);
-                continue;
-            }
-            fprintf(stderr, "  %s: %s\n", entry->name, entry->backend->summary);
+            char label[64];
+            int width = snprintf(label, sizeof label, "%s:", entry->name) + 1;
+            xb_note_print(stderr, label, width,
+                          entry->backend == NULL ? "not in this build: %s" : "%s",
+                          entry->backend == NULL ? entry->absent_reason : entry->backend->summary);
             xb_probe_print(stderr, &tries.of[i].probe);
         }
         suggest_others(name);

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Where the text behind names begins, and in a narrow window, where names have lines of their own.
- */
+/* Where the text behind names begins; in a narrow window names have lines of their own. */
 #define TEXT_COLUMN 30
 #define NARROW_COLUMN 8
 #define NARROW 72
@@ -78,6 +77,8 @@ void xb_help_print_exits(FILE *stream, const struct xb_command *command)
 {
     fprintf(stream, "\nExit: ");
     xb_help_print_wrapped(stream, command->exits, (int)strlen("Exit: "));
+    fputc('\n', stream);
+    xb_help_print_wrapped(stream, XB_DOCUMENTS, 0);
 }
 
 void xb_help_print_command(FILE *stream, const struct xb_command *command)
@@ -122,12 +123,10 @@ void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
     }
     xb_help_add_directions(&directions, mode);
     fprintf(stream, "\nDirections:%s\n", directions.text);
-    if (mode->options == NULL) {
-        fprintf(stream, "It has no options of its own.\n");
-    } else {
-        fprintf(stream, "\nIts own options:\n");
+    bool own = mode->options != NULL;
+    fputs(own ? "\nIts own options:\n" : "It has no options of its own.\n", stream);
+    if (own)
         print_options(stream, mode->options);
-    }
     /* What --gate of compare and the columns of the CSV call them. */
     if (mode->figures != NULL)
         fprintf(stream, "\nIts own figures:\n");

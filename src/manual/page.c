@@ -220,12 +220,9 @@ static void put_page(FILE *stream, const char *date)
         put_entry(stream, xb_commands[i]->name, xb_commands[i]->exits);
     put_environment(stream);
     put_examples(stream);
-    fputs(
-        ".SH \"SEE ALSO\"\nThe documents are installed in the folder \\fIdoc/xferbench\\fR beside "
-        "the folder \\fIman\\fR of this page: \\fI/usr/share/doc/xferbench\\fR if this page is "
-        "in \\fI/usr/share/man\\fR.\nFiles that this page and the help call docs/NAME are in its "
-        "folder \\fIdocs\\fR.\ndocs/README.md says which page answers which question.\n",
-        stream);
+    fputs(".SH \"SEE ALSO\"\n" XB_DOCUMENTS
+          "\ndocs/README.md says which page answers which question.\n",
+          stream);
 }
 
 /* ---- lines ---- */

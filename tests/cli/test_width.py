@@ -129,6 +129,7 @@ class Width(Case):
             outcome = self.run_program(*arguments, terminal=terminal, environment=harness.absent_environment())
             shown.append(outcome.err.replace("\r\n", "\n"))
             self.check_lines(shown[-1], 60)
+        self.assertRegex(shown[0], r"(?m)^  cuda: \w")
         self.assertEqual(self.run_program("run", "frobnicate").err, shown[1].replace("\n  ", " "))
         for debug, end in ((None, ""), ("1", r", at .*/file_text\.c:\d+")):
             said = self.run_program("show", "none", environment={"XFERBENCH_DEBUG": debug}).err

@@ -36,8 +36,9 @@ class Installed(Installing):
         return os.path.realpath(found[1])
 
     def test_program(self):
-        """The program and documents: no library, no test."""
+        """The program and documents: no library, no test, and no measurement but two examples."""
         self.install("program")
+        self.install("doc")
         prefix = self.path("prefix")
         places = [os.path.relpath(self.place(name), prefix) for name in ("BINDIR", "DOCDIR")]
         self.assertEqual({place.split(os.sep)[0] for place in places}, set(os.listdir(prefix)))
@@ -45,6 +46,14 @@ class Installed(Installing):
         program = self.place("BINDIR", "xferbench")
         self.assert_succeeds("--version", program=program)
         self.assertFalse(self.library_of(program, "libcjson").startswith(self.folder))
+        self.assertEqual({"link.json", "run.json"}, set(os.listdir(self.place("DOCDIR", "examples"))))
+        self.assertFalse(os.path.exists(self.place("DOCDIR", "bench")))
+        self.assert_succeeds("show", self.place("DOCDIR", "examples", "run.json"), program=program)
+        told = self.assert_succeeds("help", "all", program=program).out + self.read(self.place("MANDIR", "man1", "xferbench.1"))
+        self.assertIn(os.path.relpath(self.place("DOCDIR"), prefix), told)
+        named = set(re.findall(r"\bdocs/[\w-]+(?:\.\w+)*", told)) - {"docs/NAME"}
+        self.assertGreater(len(named), 10)
+        self.assertEqual(set(), {name for name in named if not os.path.exists(self.place("DOCDIR", name))})
 
     def test_manual_and_completion(self):
         """Where `man` and each shell look."""
@@ -63,8 +72,8 @@ class Installed(Installing):
                 self.assertTrue(all(path.startswith(("/", "$ORIGIN/")) for path in paths.split(":")), outcome)
 
     def install_bundle(self):
-        self.install("program")
-        self.install("bundle")
+        for component in ("program", "doc", "bundle"):
+            self.install(component)
 
     def elf_files(self):
         """Programs and libraries of the bundle."""

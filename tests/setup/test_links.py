@@ -56,6 +56,7 @@ class Links(Installing):
 
     def test_installed(self):
         self.install("program")
+        self.install("doc")
         self.assert_links_live(self.place("DOCDIR"), 30)
 
 

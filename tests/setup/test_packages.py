@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What cpack makes of this build: the bundle, and the package for Debian.
+"""What cpack makes of this build: the bundle, and the packages for Debian.
 usage: test_packages.py BUILD_FOLDER [UNITTEST_ARGUMENT...]"""
 
 import gzip
@@ -45,6 +45,12 @@ class Packing(Installing):
         outcome = self.pack(*arguments)
         self.assertEqual(outcome.code, 0, outcome)
 
+    def assert_no_measurements(self, names):
+        """Those of bench/ are 22 MB. Two examples go with the documents."""
+        own = r"doc/xferbench/(docs/[\w.]+\.json|examples/(run|link)\.json|scripts/examples/[\w-]+\.json)$"
+        self.assertEqual([], [name for name in names if name.endswith(".json") and not re.search(own, name)])
+        self.assertEqual([], [name for name in names if "/bench/" in name])
+
     def assert_permissions(self, archive):
         """Those that files have for everybody, whatever the umask and the source tree."""
         for member in archive.getmembers():
@@ -64,6 +70,7 @@ class Bundle(Packing):
         with tarfile.open(path) as archive:
             self.assertEqual({top}, {name.split("/")[0] for name in archive.getnames()})
             self.assert_permissions(archive)
+            self.assert_no_measurements(archive.getnames())
             archive.extractall(self.folder)
         for name in ("README", "share/man/man1/xferbench.1", "share/doc/xferbench/LICENSE"):
             self.assertTrue(os.path.getsize(self.path(top, name)) > 500, name)
@@ -85,16 +92,20 @@ class Debian(Packing):
             }
 
     @unittest.skipIf(IS_STATIC, "this build has libraries in the program")
-    def test_package(self):
+    def test_packages(self):
         os.umask(0o077)
         self.assert_packs("DEB", "-D", "CPACK_DEBIAN_COMPRESSION_TYPE=gzip")
         package = self.packed(r"xferbench_[\d.]+_\w+\.deb")
+        documents = self.packed(r"xferbench-doc_[\d.]+_all\.deb")
         files = self.contents(package)
         self.check_fields(package)
-        self.check_documents(files)
+        self.check_what_comes_with_it(files)
         self.check_program(files["usr/bin/xferbench"])
-        self.check_sums(package, files)
-        self.check_lintian(package)
+        self.check_documents(documents, set(files))
+        for one in (package, documents):
+            self.check_terms(one)
+            self.check_sums(one, self.contents(one))
+            self.check_lintian(one)
 
     def fields(self, package, name):
         return subprocess.run(["dpkg-deb", "-f", package, name], check=True, capture_output=True, text=True).stdout.strip()
@@ -118,7 +129,23 @@ class Debian(Packing):
             image = file.read().split("\nFROM ")[-1]
         return set(re.search(r"apt-get install -y --no-install-recommends (.*) \\\n", image)[1].split())
 
-    def check_documents(self, files):
+    def check_documents(self, package, others):
+        """The same on every architecture: no file of the program's package, and nothing outside its folders."""
+        names = set(self.contents(package))
+        self.assertEqual(set(), names & others)
+        self.assert_no_measurements(names)
+        folder = "usr/share/doc/xferbench/"
+        self.assertLessEqual({folder + name for name in ("README.md", "docs/link.md", "examples/run.json")}, names)
+        self.assertEqual(set(), {name for name in names if not name.startswith((folder, "usr/share/doc/xferbench-doc/"))})
+        self.assertEqual("", self.fields(package, "Depends"))
+
+    def check_terms(self, package):
+        folder = f"usr/share/doc/{self.fields(package, 'Package')}/"
+        files = self.contents(package)
+        self.assertIn(b"\nLicense: Apache-2.0\n", files[folder + "copyright"])
+        self.assertRegex(gzip.decompress(files[folder + "changelog.gz"]), rb"^xferbench \([\d.]+\) ")
+
+    def check_what_comes_with_it(self, files):
         """Where Debian has them."""
         page = files["usr/share/man/man1/xferbench.1.gz"]
         self.assertIn(b".TH", gzip.decompress(page))
@@ -128,12 +155,12 @@ class Debian(Packing):
         for name in completions:
             self.assertGreater(len(files[f"usr/share/{name}"]), 1000, name)
         documents = "usr/share/doc/xferbench/"
-        self.assertIn(b"\nLicense: Apache-2.0\n", files[documents + "copyright"])
-        self.assertRegex(gzip.decompress(files[documents + "changelog.gz"]), rb"^xferbench \([\d.]+\) ")
         service = files[documents + "scripts/examples/xferbench-link.service"]
         self.assertIn(b"ExecStart=/usr/bin/xferbench link", service)
         self.assertIn(documents + "scripts/examples/xferbench-link.timer", files)
         self.assertEqual(set(), {name.split("/")[1] for name in files} - {"bin", "share"})
+        self.assert_no_measurements(files)
+        self.assertFalse([name for name in files if name.endswith(".md")], "documents are in xferbench-doc")
 
     def check_program(self, content):
         """Without symbols, and with libraries from nowhere but where every program looks."""

@@ -40,6 +40,7 @@ for name in xferbench-{version}-x86_64 xferbench-{version}-x86_64-tests; do
     tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" -cf - "$name" | gzip -n >"$1/$name.tar.gz"
 done
 echo "$2" >"$1/xferbench_{version}_amd64.deb"
+echo documents >"$1/xferbench-doc_{version}_all.deb"
 {end}
 """
 WHO = {
@@ -52,14 +53,19 @@ WHO = {
     "GIT_CONFIG_GLOBAL": "/dev/null",
     "GIT_CONFIG_SYSTEM": "/dev/null",
 }
+# The recipes are there in a release that has addresses.
 FILES = [
     "SHA256SUMS",
+    "xferbench-1.2.3-recipes.tar.gz",
     "xferbench-1.2.3-x86_64-tests.tar.gz",
     "xferbench-1.2.3-x86_64.tar.gz",
     "xferbench-1.2.3.cdx.json",
     "xferbench-1.2.3.tar.gz",
+    "xferbench-doc_1.2.3_all.deb",
     "xferbench_1.2.3_amd64.deb",
 ]
+BUNDLES = [name for name in FILES if "x86_64" in name]
+PUBLISHER = "# Who\nmaintainer=A <a@example.org>\nhomepage=https://a.example.org\nsources=https://b.example.org/files\n"
 
 
 def digest(path):
@@ -68,7 +74,7 @@ def digest(path):
 
 
 class Release(Case):
-    def make_tree(self, readme=None, end=""):
+    def make_tree(self, readme=None, end="", publisher=PUBLISHER):
         os.makedirs(self.path("tree", "scripts"))
         for name in ("release.sh", "sbom.py"):
             shutil.copy(os.path.join(harness.SOURCE, "scripts", name), self.path("tree", "scripts"))
@@ -76,6 +82,10 @@ class Release(Case):
         self.write("tree/bundle-readme", readme or README.format(version=VERSION, licence="Own words"))
         self.write("tree/scripts/package.sh", PACKAGE.format(version=VERSION, end=end))
         os.chmod(self.path("tree", "scripts", "package.sh"), 0o755)
+        for name in ("spack", "easybuild", "conda-forge"):
+            os.makedirs(self.path("tree", "packaging", name))
+            self.write(f"tree/packaging/{name}/recipe", f"@HOMEPAGE@ @SOURCES@/x.tar.gz {'0' * 64}\n")
+        self.write("tree/packaging/publisher", publisher)
         self.git("init", "--quiet")
         self.git("add", ".")
         self.git("commit", "--quiet", "--message", "All")
@@ -150,7 +160,7 @@ class Release(Case):
             packages = [one["value"] for one in library["properties"] if one["name"] == "xferbench:package"]
             # CUDA's runtime is part of the program in every package.
             deb = [FILES[-1]] if library["name"] == "libcudart_static" else []
-            self.assertEqual(packages, FILES[1:3] + deb)
+            self.assertEqual(packages, BUNDLES + deb)
         texts = [one["value"] for one in libraries[0]["properties"] if one["name"] == "xferbench:licence-text"]
         self.assertEqual(texts, ["licences/libother-copyright"])
         files = {one["name"]: one["hashes"][0]["content"] for one in document["components"] if "hashes" in one}
@@ -160,6 +170,23 @@ class Release(Case):
         self.assertEqual(len(references), 1 + len(document["components"]))
         for dependency in document["dependencies"]:
             self.assertLessEqual({dependency["ref"], *dependency["dependsOn"]}, references)
+
+    def test_recipes(self):
+        """They have the addresses of packaging/publisher and the sources' checksum."""
+        self.make_tree()
+        self.release()
+        sources = digest(self.path("release", "xferbench-1.2.3.tar.gz"))
+        with tarfile.open(self.path("release", FILES[1])) as archive:
+            texts = {one.name: archive.extractfile(one).read().decode() for one in archive if one.isfile()}
+        expected = f"https://a.example.org https://b.example.org/files/x.tar.gz {sources}\n"
+        self.assertEqual({f"recipes/{name}/recipe": expected for name in ("spack", "easybuild", "conda-forge")}, texts)
+
+    def test_recipes_without_address(self):
+        self.make_tree(publisher=PUBLISHER.replace("b.example.org/files", "set-it.invalid"))
+        outcome = self.release()
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assert_words(outcome.out, ("Left out", "packaging/publisher"), outcome)
+        self.assertNotIn(FILES[1], os.listdir(self.path("release")))
 
     def test_refused(self):
         self.make_tree()

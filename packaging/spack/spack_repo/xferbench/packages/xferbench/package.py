@@ -10,17 +10,14 @@ from spack_repo.builtin.build_systems.cuda import CudaPackage
 
 from spack.package import *
 
-# SET THIS, and sha256 below, to where scripts/release.sh's tarball lies: `spack install` fails until then,
-# because no name ends in .invalid. `spack dev-build` needs neither.
-ADDRESS = "https://set-the-address-of-the-sources.invalid"
-
 
 class Xferbench(CMakePackage, CudaPackage):
     """How fast data moves between a host and its GPUs, by every strategy that a program can choose, with
     every byte checked."""
 
-    homepage = ADDRESS
-    url = ADDRESS + "/xferbench-0.1.0.tar.gz"
+    # scripts/release.sh sets both and sha256. `spack dev-build` needs none of them.
+    homepage = "@HOMEPAGE@"
+    url = "@SOURCES@/xferbench-0.1.0.tar.gz"
 
     license("Apache-2.0")
 
