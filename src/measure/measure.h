@@ -82,6 +82,10 @@ XB_MUST_CHECK enum xb_status xb_measure_check_capabilities(const struct xb_case 
 #define XB_MEASURE_NO_LATENCY                                                                      \
     "latency is that of a single operation, and both ways at once are several"
 
+/* Of two events at the same time: the bytes between them, and their seconds. */
+#define XB_MEASURE_WRONG_CLOCK                                                                     \
+    "the events around a copy of %.0f bytes are %g s apart: the device's clock is wrong"
+
 /* Makes the result an error row. */
 void xb_result_fail(struct xb_result *result, const struct xb_error *error);
 /* Makes it a skipped row. */

@@ -107,12 +107,9 @@ static enum xb_status read_queue(struct xb_recorder *recorder, size_t queue, str
 {
     const struct xb_recorded_device *device = &recorder->devices[recorder->queues[queue].device];
     struct course course = {.base = device->base};
-    for (size_t i = 0; i < recorder->operation_count; i++) {
-        struct xb_recorded_operation *operation = &recorder->operations[i];
-        if (operation->queue != queue)
-            continue;
-        XB_TRY(read_times(device->real, &course, operation, error));
-    }
+    for (size_t i = 0; i < recorder->operation_count; i++)
+        if (recorder->operations[i].queue == queue)
+            XB_TRY(read_times(device->real, &course, &recorder->operations[i], error));
     return XB_OK;
 }
 
@@ -136,9 +133,8 @@ enum xb_status xb_recorder_resolve(struct xb_recorder *recorder, double *clock_e
                                    struct xb_error *error)
 {
     *clock_error = 0;
-    for (size_t i = 0; i < recorder->queue_count; i++) {
+    for (size_t i = 0; i < recorder->queue_count; i++)
         XB_TRY(read_queue(recorder, i, error));
-    }
     for (size_t i = 0; i < recorder->device_count; i++) {
         double off = join_looks(&recorder->devices[i]);
         off += keep_order(recorder, i);

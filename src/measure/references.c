@@ -67,9 +67,7 @@ static enum xb_status add(struct xb_measurement *measurement, const struct xb_re
         (double)(reference->bytes != NULL ? reference->bytes(context) : context->bytes_moved);
     bool is_rate = strcmp(reference->figure->unit, XB_UNIT_RATE) == 0;
     if (is_rate && !(seconds > 0))
-        return XB_FAIL(error, XB_ERR_RUNTIME,
-                       "%s: the events around a copy of %.0f bytes are %g s apart: the device's "
-                       "clock is wrong",
+        return XB_FAIL(error, XB_ERR_RUNTIME, "%s: " XB_MEASURE_WRONG_CLOCK,
                        reference->figure->name, bytes, seconds);
     return xb_result_sample(measurement->result, reference->figure,
                             is_rate ? bytes / seconds : seconds, error);
@@ -102,14 +100,6 @@ static enum xb_status take_samples(struct xb_measurement *measurement,
     return XB_OK;
 }
 
-static enum xb_status time_to_interval(struct xb_measurement *measurement,
-                                       const struct xb_reference *reference, struct xb_error *error)
-{
-    if (xb_measure_out_of_time(measurement))
-        return XB_OK;
-    return take_samples(measurement, reference, error);
-}
-
 /* Has the mode prove that the data of the latest repetition arrived. The case's own proof is still
  * to come, so the result keeps only a failure. */
 static enum xb_status prove(struct xb_measurement *measurement,
@@ -135,8 +125,6 @@ static enum xb_status time_after(struct xb_measurement *measurement,
     const struct xb_backend *backend = context->device->backend;
     struct xb_queue **queues = context->queues;
     struct xb_queue *own = NULL;
-    if (xb_measure_out_of_time(measurement))
-        return XB_OK;
     XB_TRY(context->test->mode->prepare(context, error));
     XB_TRY(backend->queue_open(context->device, &own, error));
     context->queues = &own;
@@ -151,10 +139,11 @@ enum xb_status xb_measure_references(struct xb_measurement *measurement, struct 
     const struct xb_mode_context *context = &measurement->lanes[0].context;
     const struct xb_reference *reference = context->test->mode->references;
     for (; reference != NULL && reference->figure != NULL; reference++) {
-        if (reference->is_wanted != NULL && !reference->is_wanted(context))
+        if ((reference->is_wanted != NULL && !reference->is_wanted(context)) ||
+            xb_measure_out_of_time(measurement))
             continue;
         XB_TRY(reference->before != NULL ? time_after(measurement, reference, error)
-               : reference->has_interval ? time_to_interval(measurement, reference, error)
+               : reference->has_interval ? take_samples(measurement, reference, error)
                                          : time_plain(measurement, reference, error));
     }
     return XB_OK;

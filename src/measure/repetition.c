@@ -33,9 +33,8 @@ enum xb_status xb_measure_restore(const struct xb_measurement *measurement, stru
 {
     for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_mode_context *context = &measurement->lanes[i].context;
-        if (context->test->mode->restore == NULL)
-            continue;
-        XB_TRY(context->test->mode->restore(context, error));
+        if (context->test->mode->restore != NULL)
+            XB_TRY(context->test->mode->restore(context, error));
     }
     return XB_OK;
 }

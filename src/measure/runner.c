@@ -291,9 +291,8 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     struct xb_result *first_lane = results[0].test.sum ? results + 1 : results;
     size_t lane_count = results[0].test.sum ? count - 1 : 1;
     XB_TRY(open_needed(runner, results, count, error));
-    for (size_t i = 0; i < lane_count; i++) {
+    for (size_t i = 0; i < lane_count; i++)
         XB_TRY(make_lane(runner, &first_lane[i], &lanes[i], error));
-    }
     share_devices(lanes, lane_count);
     XB_TRY(check_case_memory(runner, &first_lane->test, lanes, lane_count, error));
     struct xb_measurement measurement = {

@@ -32,12 +32,10 @@ static enum xb_status open_span_events(struct xb_sampler *sampler, struct xb_err
     const struct xb_mode_context *context = sampler->context;
     if (context->span_count == 0)
         return XB_OK;
-    for (size_t i = 0; i < context->queue_count; i++) {
+    for (size_t i = 0; i < context->queue_count; i++)
         XB_TRY(open_event(context, i, start_of(sampler, i), error));
-    }
-    for (size_t i = 0; i < context->span_count; i++) {
+    for (size_t i = 0; i < context->span_count; i++)
         XB_TRY(open_event(context, context->spans[i].first_queue, &sampler->span_stops[i], error));
-    }
     return XB_OK;
 }
 
@@ -48,12 +46,12 @@ static enum xb_status open_events(struct xb_sampler *sampler, struct xb_error *e
     sampler->events = calloc(count, sizeof(struct xb_event *));
     if (sampler->events == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu events", count);
-    XB_TRY(open_event(context, 0, &sampler->start, error));
-    XB_TRY(open_event(context, 0, &sampler->stop, error));
-    for (size_t i = 0; i < context->queue_count; i++) {
-        XB_TRY(open_event(context, i, join_of(sampler, i), error));
-    }
-    return open_span_events(sampler, error);
+    enum xb_status status = open_event(context, 0, &sampler->start, error);
+    if (status == XB_OK)
+        status = open_event(context, 0, &sampler->stop, error);
+    for (size_t i = 0; status == XB_OK && i < context->queue_count; i++)
+        status = open_event(context, i, join_of(sampler, i), error);
+    return status != XB_OK ? status : open_span_events(sampler, error);
 }
 
 enum xb_status xb_sampler_open(struct xb_sampler *sampler, struct xb_mode_context *context,

@@ -157,19 +157,14 @@ static enum xb_status add_lane(struct xb_measurement *measurement, struct xb_lan
     double iterations = (double)measurement->iterations;
     double seconds = xb_lane_seconds(lane) / iterations;
     if (!(seconds > 0))
-        return XB_FAIL(error, XB_ERR_RUNTIME,
-                       "the events around a copy of %llu bytes are %g s apart: the device's clock "
-                       "is wrong",
-                       (unsigned long long)result->test.bytes, seconds);
+        return XB_FAIL(error, XB_ERR_RUNTIME, XB_MEASURE_WRONG_CLOCK, (double)result->test.bytes,
+                       seconds);
     XB_TRY(xb_samples_add(&result->times, seconds, error));
     for (size_t i = 0; i < lane->context.span_count; i++) {
         const struct xb_span *span = &lane->context.spans[i];
         if (!(lane->timing.spans[i] > 0))
-            return XB_FAIL(error, XB_ERR_RUNTIME,
-                           "%s: the events around a copy of %llu bytes are %g s apart: the "
-                           "device's clock is wrong",
-                           span->figure->name, (unsigned long long)span->bytes,
-                           lane->timing.spans[i] / iterations);
+            return XB_FAIL(error, XB_ERR_RUNTIME, "%s: " XB_MEASURE_WRONG_CLOCK, span->figure->name,
+                           (double)span->bytes, lane->timing.spans[i] / iterations);
         double rate = (double)span->bytes * iterations / lane->timing.spans[i];
         XB_TRY(xb_result_sample(result, span->figure, rate, error));
     }
@@ -222,9 +217,8 @@ static enum xb_status take_sample(struct xb_measurement *measurement, struct xb_
     double seconds = 0;
     XB_TRY(xb_measure_repeat(measurement, result->test.mode->submit, measurement->iterations,
                              measurement->held, &seconds, error));
-    for (size_t i = 0; i < measurement->lane_count; i++) {
+    for (size_t i = 0; i < measurement->lane_count; i++)
         XB_TRY(add_lane(measurement, &measurement->lanes[i], error));
-    }
     XB_TRY(add_whole(measurement, seconds, error));
     xb_measure_tell(measurement, result->times.count, seconds / (double)measurement->iterations);
     return XB_OK;

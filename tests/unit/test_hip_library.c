@@ -37,7 +37,7 @@ static void test_every_symbol_resolves_or_is_optional(void **state)
 {
     (void)state;
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
-        const struct xb_hip_symbol *symbol = &xb_hip_symbols[i];
+        const struct xb_symbol *symbol = &xb_hip_symbols[i];
         void *found = NULL;
         memcpy(&found, (char *)&xb_hip.functions + symbol->offset, sizeof found);
         if (found != NULL)

@@ -5,9 +5,7 @@
 static enum xb_status device_open(struct xb_driver *driver, unsigned index,
                                   struct xb_device **device, struct xb_error *error)
 {
-    struct xb_device_info info;
-    XB_TRY(xb_cuda_device_info(driver, index, &info, error));
-    return xb_gpu_device_open(driver->backend, &xb_cuda_runtime, &info, device, error);
+    return xb_gpu_device_open(driver, &xb_cuda_runtime, index, device, error);
 }
 
 extern const struct xb_backend xb_cuda_backend;

@@ -3,7 +3,8 @@
 /* Finds and opens libcufile, and tells what its errors are. */
 #include "cufile.h"
 
-#include <dlfcn.h>
+#include "backends/symbols.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -111,38 +112,19 @@ const char *xb_cufile_path(void)
 
 /* ---- opening it ---- */
 
-static const struct {
-    const char *name;
-    size_t offset;
-    bool optional;
-} symbols[] = {
-    {"cuFileDriverOpen", offsetof(struct xb_cufile, open_driver), false},
-    {"cuFileDriverGetProperties", offsetof(struct xb_cufile, properties), false},
-    {"cuFileHandleRegister", offsetof(struct xb_cufile, handle_register), false},
-    {"cuFileHandleDeregister", offsetof(struct xb_cufile, handle_deregister), false},
-    {"cuFileBufRegister", offsetof(struct xb_cufile, buffer_register), false},
-    {"cuFileBufDeregister", offsetof(struct xb_cufile, buffer_deregister), false},
-    {"cuFileRead", offsetof(struct xb_cufile, read), false},
-    {"cuFileGetVersion", offsetof(struct xb_cufile, version), true},
-    {"cuFileSetStatsLevel", offsetof(struct xb_cufile, set_stats_level), true},
-    {"cuFileStatsStart", offsetof(struct xb_cufile, stats_start), true},
-    {"cuFileGetStatsL3", offsetof(struct xb_cufile, counts), true},
+static const struct xb_symbol symbols[] = {
+    {"cuFileDriverOpen", offsetof(struct xb_cufile, open_driver), ""},
+    {"cuFileDriverGetProperties", offsetof(struct xb_cufile, properties), ""},
+    {"cuFileHandleRegister", offsetof(struct xb_cufile, handle_register), ""},
+    {"cuFileHandleDeregister", offsetof(struct xb_cufile, handle_deregister), ""},
+    {"cuFileBufRegister", offsetof(struct xb_cufile, buffer_register), ""},
+    {"cuFileBufDeregister", offsetof(struct xb_cufile, buffer_deregister), ""},
+    {"cuFileRead", offsetof(struct xb_cufile, read), ""},
+    {"cuFileGetVersion", offsetof(struct xb_cufile, version), "the version"},
+    {"cuFileSetStatsLevel", offsetof(struct xb_cufile, set_stats_level), "the way of reads"},
+    {"cuFileStatsStart", offsetof(struct xb_cufile, stats_start), "the way of reads"},
+    {"cuFileGetStatsL3", offsetof(struct xb_cufile, counts), "the way of reads"},
 };
-
-static enum xb_status find_functions(void *handle, struct xb_error *error)
-{
-    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        /* C has no conversion from an object pointer to a function pointer. POSIX gives both the
-         * same representation, so we copy the bytes. */
-        void *found = dlsym(handle, symbols[i].name);
-        memcpy((char *)&functions + symbols[i].offset, &found, sizeof found);
-        if (found == NULL && !symbols[i].optional)
-            return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                           "%s has no %s: install a newer libcufile (GPUDirect Storage)", path,
-                           symbols[i].name);
-    }
-    return XB_OK;
-}
 
 /* Without counts the way of the reads is told from how the library is set up. */
 static void start_counting(void)
@@ -174,7 +156,12 @@ static enum xb_status open_library(struct xb_error *error)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "libcufile is there and does not load: %s",
                        said != NULL ? said : "no reason given");
     }
-    XB_TRY(find_functions(handle, error));
+    const char *missing =
+        xb_symbols_find(handle, symbols, sizeof symbols / sizeof symbols[0], &functions);
+    if (missing != NULL)
+        return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                       "%s has no %s: install a newer libcufile (GPUDirect Storage)", path,
+                       missing);
     struct xb_cufile_outcome opened = functions.open_driver();
     /* After that call: exit() begins with what it was given last, and the call may give it some. */
     if (on_exit(end_process, NULL) != 0)

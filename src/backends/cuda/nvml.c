@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "nvml.h"
 
-#include <dlfcn.h>
+#include "backends/symbols.h"
+
 #include <pthread.h>
-#include <stddef.h>
-#include <string.h>
 
 /* The library writes to these structures, so they must have its layout on every machine. */
 _Static_assert(sizeof(struct xb_nvml_field) == 40, "nvmlFieldValue_t has 40 bytes");
@@ -14,30 +13,17 @@ static struct xb_nvml library;
 static bool usable;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void find_functions(void *handle)
+static void open_library(void)
 {
-    static const struct {
-        const char *name;
-        size_t offset;
-    } functions[] = {
-#define X(field, symbol, parameters) {#symbol, offsetof(struct xb_nvml, field)},
+    static const struct xb_symbol symbols[] = {
+#define X(field, symbol, parameters) {#symbol, offsetof(struct xb_nvml, field), "a fact"},
         XB_NVML_FUNCTIONS(X)
 #undef X
     };
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        /* C has no conversion from an object pointer to a function pointer. POSIX gives both the
-         * same representation, so we copy the bytes. */
-        void *found = dlsym(handle, functions[i].name);
-        memcpy((char *)&library + functions[i].offset, &found, sizeof found);
-    }
-}
-
-static void open_library(void)
-{
     void *handle = dlopen("libnvidia-ml.so.1", RTLD_LAZY | RTLD_LOCAL);
     if (handle == NULL)
         return;
-    find_functions(handle);
+    (void)xb_symbols_find(handle, symbols, sizeof symbols / sizeof symbols[0], &library);
     usable = library.init != NULL && library.init() == XB_NVML_SUCCESS;
 }
 

@@ -159,19 +159,19 @@ static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_err
     return xb_gpu_batch_prove(device, error);
 }
 
-enum xb_status xb_gpu_device_open(const struct xb_backend *backend,
-                                  const struct xb_gpu_runtime *runtime,
-                                  const struct xb_device_info *info, struct xb_device **device,
-                                  struct xb_error *error)
+enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_runtime *runtime,
+                                  unsigned index, struct xb_device **device, struct xb_error *error)
 {
+    struct xb_device_info info;
+    XB_TRY(driver->backend->device_info(driver, index, &info, error));
     struct xb_gpu_device *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open %s device %u", runtime->name,
-                       info->index);
-    opened->base.backend = backend;
-    opened->base.info = *info;
+                       index);
+    opened->base.backend = driver->backend;
+    opened->base.info = info;
     opened->runtime = runtime;
-    opened->ordinal = (int)info->index;
+    opened->ordinal = (int)index;
     enum xb_status status = prepare_device(opened, error);
     if (status != XB_OK) {
         xb_gpu_device_close(&opened->base);

@@ -19,23 +19,19 @@ static const struct xb_gpu_runtime *runtime_of(const struct xb_event *event)
     return xb_gpu_device_of(event->device)->runtime;
 }
 
-static enum xb_status create_event(struct gpu_event *event, struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = runtime_of(&event->base);
-    const struct xb_device *device = event->base.device;
-    XB_TRY(xb_gpu_select(device, error));
-    return XB_GPU(error, runtime, runtime->open_event(&event->event),
-                  "cannot create an event on %s device %u", runtime->name, device->info.index);
-}
-
 enum xb_status xb_gpu_event_open(struct xb_device *device, struct xb_event **event,
                                  struct xb_error *error)
 {
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
     struct gpu_event *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open an event");
     opened->base.device = device;
-    enum xb_status status = create_event(opened, error);
+    enum xb_status status = xb_gpu_select(device, error);
+    if (status == XB_OK)
+        status =
+            XB_GPU(error, runtime, runtime->open_event(&opened->event),
+                   "cannot create an event on %s device %u", runtime->name, device->info.index);
     if (status != XB_OK) {
         free(opened);
         return status;

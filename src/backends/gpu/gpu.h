@@ -178,10 +178,9 @@ struct xb_probe_check *xb_gpu_probe_add(struct xb_probe *probe, bool ok, const c
 
 /* Makes this the calling thread's current device. Costs almost nothing if it is already. */
 enum xb_status xb_gpu_select(const struct xb_device *device, struct xb_error *error);
-/* Opens the device that `info` describes. A backend's device_open calls it with its runtime. */
-enum xb_status xb_gpu_device_open(const struct xb_backend *backend,
-                                  const struct xb_gpu_runtime *runtime,
-                                  const struct xb_device_info *info, struct xb_device **device,
+/* A backend's device_open calls it with its runtime. */
+enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_runtime *runtime,
+                                  unsigned index, struct xb_device **device,
                                   struct xb_error *error);
 
 /* buffer.c */

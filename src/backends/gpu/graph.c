@@ -15,10 +15,9 @@ static enum xb_status copy_each(struct xb_queue *queue, const struct xb_pieces *
                                 struct xb_error *error)
 {
     const struct xb_piece *pieces = xb_gpu_pieces_of(list);
-    for (size_t i = 0; i < list->count; i++) {
+    for (size_t i = 0; i < list->count; i++)
         XB_TRY(xb_gpu_copy(queue, list->target, pieces[i].target_offset, list->source,
                            pieces[i].source_offset, pieces[i].bytes, error));
-    }
     return XB_OK;
 }
 

@@ -137,12 +137,11 @@ static enum xb_status run_trials(struct xb_gpu_device *device, struct trial *tri
     XB_TRY(open_trial(&device->base, trial, error));
     /* Enqueue everything once without a hold: a runtime prepares some things on their first use,
      * and that delay must not look like waiting for the hold. */
-    XB_TRY(try_hold(device, trial, false, works, error));
+    enum xb_status status = try_hold(device, trial, false, works, error);
     *works = false;
-    for (int i = 0; !*works && i < TRIALS; i++) {
-        XB_TRY(try_hold(device, trial, true, works, error));
-    }
-    return XB_OK;
+    for (int i = 0; status == XB_OK && !*works && i < TRIALS; i++)
+        status = try_hold(device, trial, true, works, error);
+    return status;
 }
 
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error)

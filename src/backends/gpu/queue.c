@@ -44,26 +44,21 @@ void xb_gpu_queue_close(struct xb_queue *queue)
     free(closing);
 }
 
-static enum xb_status create_stream(struct gpu_queue *queue, struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = runtime_of(&queue->base);
-    const struct xb_device *device = queue->base.device;
-    XB_TRY(xb_gpu_select(device, error));
-    XB_TRY(XB_GPU(error, runtime, runtime->open_stream(&queue->stream),
-                  "cannot create a stream on %s device %u", runtime->name, device->info.index));
-    if ((device->info.capabilities & XB_CAP_HOLD) == 0)
-        return XB_OK;
-    return xb_gpu_hold_open(device, &queue->hold, error);
-}
-
 enum xb_status xb_gpu_queue_open(struct xb_device *device, struct xb_queue **queue,
                                  struct xb_error *error)
 {
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
     struct gpu_queue *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a queue");
     opened->base.device = device;
-    enum xb_status status = create_stream(opened, error);
+    enum xb_status status = xb_gpu_select(device, error);
+    if (status == XB_OK)
+        status =
+            XB_GPU(error, runtime, runtime->open_stream(&opened->stream),
+                   "cannot create a stream on %s device %u", runtime->name, device->info.index);
+    if (status == XB_OK && (device->info.capabilities & XB_CAP_HOLD) != 0)
+        status = xb_gpu_hold_open(device, &opened->hold, error);
     if (status != XB_OK) {
         xb_gpu_queue_close(&opened->base);
         return status;

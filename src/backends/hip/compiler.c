@@ -7,7 +7,6 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -73,25 +72,16 @@ static void *open_rtc(int major, char *said, size_t size)
 
 static bool find_rtc(void *handle, struct rtc *rtc)
 {
-    const struct {
-        const char *name;
-        size_t offset;
-    } functions[] = {
-        {"hiprtcCreateProgram", offsetof(struct rtc, create)},
-        {"hiprtcCompileProgram", offsetof(struct rtc, compile)},
-        {"hiprtcGetProgramLogSize", offsetof(struct rtc, log_size)},
-        {"hiprtcGetProgramLog", offsetof(struct rtc, log)},
-        {"hiprtcGetCodeSize", offsetof(struct rtc, code_size)},
-        {"hiprtcGetCode", offsetof(struct rtc, code)},
-        {"hiprtcGetErrorString", offsetof(struct rtc, error_text)},
+    static const struct xb_symbol symbols[] = {
+        {"hiprtcCreateProgram", offsetof(struct rtc, create), ""},
+        {"hiprtcCompileProgram", offsetof(struct rtc, compile), ""},
+        {"hiprtcGetProgramLogSize", offsetof(struct rtc, log_size), ""},
+        {"hiprtcGetProgramLog", offsetof(struct rtc, log), ""},
+        {"hiprtcGetCodeSize", offsetof(struct rtc, code_size), ""},
+        {"hiprtcGetCode", offsetof(struct rtc, code), ""},
+        {"hiprtcGetErrorString", offsetof(struct rtc, error_text), ""},
     };
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *found = dlsym(handle, functions[i].name);
-        if (found == NULL)
-            return false;
-        memcpy((char *)rtc + functions[i].offset, &found, sizeof found);
-    }
-    return true;
+    return xb_symbols_find(handle, symbols, sizeof symbols / sizeof symbols[0], rtc) == NULL;
 }
 
 /* A single write() suffices, because `out` is a file in memory. */

@@ -63,9 +63,8 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
         {hipDeviceAttributePageableMemoryAccessUsesHostPageTables, "the host's page tables",
          &found->host_page_tables},
     };
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         XB_TRY(read_attribute(index, wanted[i].attribute, wanted[i].what, wanted[i].value, error));
-    }
     return XB_OK;
 }
 

@@ -30,18 +30,14 @@ static enum xb_status load_module(struct xb_gpu_device *device, struct xb_error 
                "cannot load the kernels for %s onto HIP device %u", device->base.info.architecture,
                device->base.info.index);
     device->module = module;
-    if (status != XB_OK)
-        return status;
-    for (int i = 0; i < XB_GPU_KERNELS; i++) {
+    for (int i = 0; status == XB_OK && i < XB_GPU_KERNELS; i++) {
         hipFunction_t kernel = NULL;
         status = XB_GPU(error, &xb_hip_runtime,
                         XB_HIP_CALL(find_kernel, "hipModuleGetFunction", &kernel, module, names[i]),
                         "the compiled kernels lack %s", names[i]);
         device->kernels[i] = kernel;
-        if (status != XB_OK)
-            return status;
     }
-    return XB_OK;
+    return status;
 }
 
 /* Loads the code onto the current device, which then owns it. We keep the code, because HIP does

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* dladdr, secure_getenv */
 #include "library.h"
 
-#include <dlfcn.h>
 #include <glob.h>
 #include <limits.h>
 #include <pthread.h>
@@ -12,7 +11,7 @@
 
 struct xb_hip_library xb_hip;
 
-const struct xb_hip_symbol xb_hip_symbols[] = {
+const struct xb_symbol xb_hip_symbols[] = {
 #define X(type, symbol, field, lost) {symbol, offsetof(struct xb_hip_functions, field), lost},
     XB_HIP_FUNCTIONS(X)
 #undef X
@@ -27,11 +26,6 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool tried;
 static enum xb_status outcome;
 static struct xb_error reason;
-
-static void *symbol(const char *name)
-{
-    return dlsym(xb_hip.handle, name);
-}
 
 /* The loader's message about a file that exists but does not load. It ends the search. */
 struct search {
@@ -132,17 +126,14 @@ static enum xb_status find_library(struct xb_error *error)
 /* Also notes the library's path, because the loader may have found it in any folder. */
 static enum xb_status find_functions(struct xb_error *error)
 {
-    for (size_t i = 0; i < xb_hip_symbol_count; i++) {
-        /* C has no conversion from an object pointer to a function pointer. POSIX gives both the
-         * same representation, so we copy the bytes. */
-        void *found = symbol(xb_hip_symbols[i].name);
-        memcpy((char *)&xb_hip.functions + xb_hip_symbols[i].offset, &found, sizeof found);
-        if (found == NULL && xb_hip_symbols[i].lost[0] == '\0')
-            return XB_FAIL(error, XB_ERR_UNAVAILABLE, "it has no %s: not a HIP runtime of use",
-                           xb_hip_symbols[i].name);
-    }
+    const char *missing =
+        xb_symbols_find(xb_hip.handle, xb_hip_symbols, xb_hip_symbol_count, &xb_hip.functions);
+    if (missing != NULL)
+        return XB_FAIL(error, XB_ERR_UNAVAILABLE, "it has no %s: not a HIP runtime of use",
+                       missing);
     Dl_info file;
-    if (dladdr(symbol("hipRuntimeGetVersion"), &file) != 0 && file.dli_fname != NULL) {
+    if (dladdr(dlsym(xb_hip.handle, "hipRuntimeGetVersion"), &file) != 0 &&
+        file.dli_fname != NULL) {
         char *path = realpath(file.dli_fname, NULL);
         snprintf(xb_hip.path, sizeof xb_hip.path, "%s", path != NULL ? path : file.dli_fname);
         free(path);

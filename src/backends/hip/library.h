@@ -11,6 +11,7 @@
 #include <hip/hip_runtime_api.h>
 #include <hip/hiprtc.h>
 
+#include "backends/symbols.h"
 #include "xferbench/backend.h"
 
 /* This variable names the library to open, instead of a search: for a runtime in an unusual folder,
@@ -110,12 +111,7 @@ struct xb_hip_functions {
 #undef X
 };
 
-struct xb_hip_symbol {
-    const char *name;
-    size_t offset;    /* of its field in struct xb_hip_functions */
-    const char *lost; /* what is lost without it; "" if it is required */
-};
-extern const struct xb_hip_symbol xb_hip_symbols[];
+extern const struct xb_symbol xb_hip_symbols[];
 extern const size_t xb_hip_symbol_count;
 
 struct xb_hip_library {
