@@ -26,7 +26,7 @@
  */
 
 /* Raised when a slot is added or changes meaning; the registry refuses another number. */
-#define XB_BACKEND_ABI 10u
+#define XB_BACKEND_ABI 11u
 
 /* What a device can do beyond the mandatory slots. A missing capability means a skipped row. */
 enum xb_capability {
@@ -577,12 +577,15 @@ struct xb_backend {
                                       uint64_t source_offset, uint64_t bytes,
                                       struct xb_error *error);
 
-    /* ---- profiler: named ranges on the calling thread. NULL, both, where a backend has none ----
-     */
+    /* ---- profiler, whose calls cost next to nothing without one. NULL, all three, where a backend
+     * has none ---- */
 
-    /* Costs next to nothing where no profiler is attached. */
+    /* A named range on the calling thread. */
     void (*range_push)(const char *name);
     void (*range_pop)(void);
+    /* Has a profiler that waits for it collect from here on, or no longer. What a profiler answers
+     * is no error. */
+    void (*profiler_collect)(bool on);
 };
 
 /* Why the device has not a capability (one bit of enum xb_capability); "" where that is not told.

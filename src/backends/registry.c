@@ -54,8 +54,9 @@ static const char *missing_slot(const struct xb_backend *backend)
     if ((backend->peer_open != NULL) != peers || (backend->peer_close != NULL) != peers ||
         (backend->queue_copy_peer != NULL) != peers)
         return "peer_info, peer_open, peer_close and queue_copy_peer, all or none";
-    if ((backend->range_push != NULL) != (backend->range_pop != NULL))
-        return "range_push and range_pop, both or none";
+    bool profiler = backend->range_push != NULL;
+    if ((backend->range_pop != NULL) != profiler || (backend->profiler_collect != NULL) != profiler)
+        return "range_push, range_pop and profiler_collect, all or none";
     return NULL;
 }
 

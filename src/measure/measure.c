@@ -334,10 +334,9 @@ void xb_measure(struct xb_measurement *measurement)
     const struct xb_backend *backend = measurement->run->backend;
     struct xb_error error;
     size_t begun = 0;
-    if (backend->range_push != NULL) {
-        char name[128];
+    char name[128];
+    if (backend->range_push != NULL)
         backend->range_push(xb_case_text(&whole->test, name, sizeof name));
-    }
     enum xb_status status = set_up_and_measure(measurement, &begun, &error);
     take_down_all(measurement, &begun);
     xb_samples_free(&measurement->warm_up);

@@ -5,10 +5,12 @@
 
 #include "base/clock.h"
 
+#include "case.h"
 #include "record/mode_list.h"
 #include "sampler.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* Whether the queues can be held while an iteration is enqueued. Adds a warning where the case
  * would need it. */
@@ -334,6 +336,27 @@ static enum xb_status begin_placement(struct xb_measurement *measurement, struct
     return status != XB_OK ? status : time_beside(measurement, error);
 }
 
+/*
+ * Has a profiler that waits for it collect the samples. The case's own range began before: a
+ * profile of what was collected would lack it. So the samples have a range that names the case too.
+ */
+static enum xb_status take_collected_samples(struct xb_measurement *measurement,
+                                             struct xb_error *error)
+{
+    const struct xb_backend *backend = measurement->run->backend;
+    if (backend->profiler_collect == NULL)
+        return take_samples(measurement, error);
+    char text[128], name[sizeof text + 16];
+    snprintf(name, sizeof name, "samples of %s",
+             xb_case_text(&measurement->result->test, text, sizeof text));
+    backend->profiler_collect(true);
+    backend->range_push(name);
+    enum xb_status status = take_samples(measurement, error);
+    backend->range_pop();
+    backend->profiler_collect(false);
+    return status;
+}
+
 enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_error *error)
 {
     enum xb_status status = begin_placement(measurement, error);
@@ -346,7 +369,7 @@ enum xb_status xb_measure_sample(struct xb_measurement *measurement, struct xb_e
         return XB_OK;
     }
     XB_TRY(prepare(measurement, error));
-    status = take_samples(measurement, error);
+    status = take_collected_samples(measurement, error);
     if (measurement->result->stop_reason == XB_STOP_NOT_YET && xb_measure_out_of_time(measurement))
         xb_measure_note_cut(measurement); /* before the next placement */
     xb_measure_note_work(measurement);

@@ -296,12 +296,20 @@ static void range_push(const char *name)
 {
     xb_fake.range_depth++;
     xb_fake.ranges++;
+    xb_fake.samples_collected += xb_fake.collecting && strcmp(name, "sample") == 0;
     snprintf(xb_fake.range_name, sizeof xb_fake.range_name, "%s", name);
 }
 
 static void range_pop(void)
 {
     xb_fake.range_depth--;
+}
+
+/* In turns, in the range of a case and in none of its samples. */
+static void profiler_collect(bool on)
+{
+    xb_fake.badly_collected |= on == xb_fake.collecting || xb_fake.range_depth != 1;
+    xb_fake.collecting = on;
 }
 
 const struct xb_backend xb_fake_backend = {
@@ -359,4 +367,5 @@ const struct xb_backend xb_fake_backend = {
     .queue_copy_peer = xb_fake_queue_copy_peer,
     .range_push = range_push,
     .range_pop = range_pop,
+    .profiler_collect = profiler_collect,
 };

@@ -96,6 +96,8 @@ struct xb_fake {
     int range_depth;                  /* ranges pushed and not popped */
     unsigned ranges;                  /* ranges pushed */
     char range_name[64];              /* of the last */
+    bool collecting, badly_collected; /* a profiler collects; was begun or ended out of turn */
+    size_t samples_collected;         /* ranges of that name while a profiler collected */
 };
 
 extern struct xb_fake xb_fake;

@@ -116,6 +116,7 @@ static inline void finish(struct fixture *f)
 {
     assert_int_equal(xb_fake.peers_open, 0);
     assert_int_equal(xb_fake.range_depth, 0);
+    assert_false(xb_fake.collecting || xb_fake.badly_collected);
     xb_run_free(&f->run);
     xb_config_free(&f->config);
 }

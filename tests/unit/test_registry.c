@@ -106,6 +106,7 @@ static void test_each_missing_slot_is_named(void **state)
     table.queue_copy_peer = NULL;
     table.range_push = NULL;
     table.range_pop = NULL;
+    table.profiler_collect = NULL;
     const struct xb_backend_entry list[] = {{.name = "fake", .backend = &table}, {.name = NULL}};
     struct xb_error error;
     assert_int_equal(xb_registry_check(list, &error), XB_OK);
@@ -125,8 +126,9 @@ static void test_slots_that_go_together_are_all_there(void **state)
     WITHOUT_ONE(peer_open, "all or none");
     WITHOUT_ONE(peer_close, "all or none");
     WITHOUT_ONE(queue_copy_peer, "all or none");
-    WITHOUT_ONE(range_push, "both or none");
-    WITHOUT_ONE(range_pop, "both or none");
+    WITHOUT_ONE(range_push, "all or none");
+    WITHOUT_ONE(range_pop, "all or none");
+    WITHOUT_ONE(profiler_collect, "all or none");
 }
 
 static void test_names_are_unique(void **state)

@@ -25,5 +25,6 @@ const struct xb_backend xb_cuda_backend = {
     .peer_info = xb_cuda_peer_info,
     .range_push = xb_cuda_range_push,
     .range_pop = xb_cuda_range_pop,
+    .profiler_collect = xb_cuda_profiler_collect,
     XB_FILL(XB_GPU_SLOTS, xb_gpu_),
 };

@@ -40,3 +40,4 @@ const void *xb_cuda_kernel(enum xb_gpu_kernel kernel);
 /* ranges.c */
 XB_DECLARE_SLOT(xb_cuda_, range_push)
 XB_DECLARE_SLOT(xb_cuda_, range_pop)
+XB_DECLARE_SLOT(xb_cuda_, profiler_collect)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* PATH_MAX */
 /*
- * Named ranges for NVIDIA's profilers. NVTX consists of headers only. A profiler sets an
- * environment variable to the library that records the ranges. Without a profiler, a range costs
- * one call through a pointer.
+ * What NVIDIA's profilers are told: named ranges, and from where to where they may collect. NVTX
+ * consists of headers only. A profiler sets an environment variable to the library that records the
+ * ranges. Without a profiler, a range costs one call through a pointer.
  */
 #include "cuda.h"
 
@@ -13,6 +13,10 @@
 
 #include <nvtx3/nvToolsExt.h>
 
+/* The runtime has them, also where its header for them, a package of its own, is not installed. */
+cudaError_t CUDARTAPI cudaProfilerStart(void);
+cudaError_t CUDARTAPI cudaProfilerStop(void);
+
 void xb_cuda_range_push(const char *name)
 {
     (void)nvtxRangePushA(name);
@@ -21,4 +25,10 @@ void xb_cuda_range_push(const char *name)
 void xb_cuda_range_pop(void)
 {
     (void)nvtxRangePop();
+}
+
+/* An error of these calls is the profiler's. No later call may report it as its own. */
+void xb_cuda_profiler_collect(bool on)
+{
+    (void)xb_cuda_outcome(on ? cudaProfilerStart() : cudaProfilerStop(), "cudaProfilerStart");
 }
