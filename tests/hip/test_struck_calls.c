@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <regex.h>
 
 #include "../doubles/hip_cpu/control.h"
 #include "../unit/run_fixture.h"
@@ -503,9 +504,27 @@ static int count_all_calls(void **state)
     return 0;
 }
 
+/* Nothing fails. The stand-in is AMD's roctx too: it is in this program as a profiler puts it
+ * there.
+ */
+static void test_a_profiler_learns_of_cases_and_samples(void **state)
+{
+    (void)state;
+    struct outcome outcome = {.opened = XB_OK};
+    regex_t expected;
+    assert_int_equal(regcomp(&expected, "^c(s\\))+<S(s\\))+\\)>\\)$", REG_EXTENDED | REG_NOSUB), 0);
+    run(&outcome, REGISTERED);
+    check_all_ok(&outcome);
+    if (regexec(&expected, standin_told_profiler(), 0, NULL, 0) != 0)
+        fail_msg("the profiler was told: %s", standin_told_profiler());
+    regfree(&expected);
+    leave(&outcome);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_profiler_learns_of_cases_and_samples),
         cmocka_unit_test(test_each_call),
         cmocka_unit_test(test_rows_make_every_call),
         cmocka_unit_test(test_from_the_first_on_in_all_modes),

@@ -55,6 +55,7 @@ static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_erro
 static enum xb_status open_library(struct xb_error *error)
 {
     XB_TRY(xb_hip_library_open(error));
+    xb_hip_find_ranges();
     /* The compiling process must be forked before any function of the library is called. */
     return xb_hip_compiler_start(error);
 }

@@ -18,5 +18,8 @@ const struct xb_backend xb_hip_backend = {
     .device_info = xb_hip_device_info,
     .device_open = device_open,
     .peer_info = xb_hip_peer_info,
+    .range_push = xb_hip_range_push,
+    .range_pop = xb_hip_range_pop,
+    .profiler_collect = xb_hip_profiler_collect,
     XB_FILL(XB_GPU_SLOTS, xb_gpu_),
 };

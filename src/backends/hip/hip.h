@@ -32,3 +32,12 @@ XB_DECLARE_SLOT(xb_hip_, peer_info)
 /* kernels.c */
 enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error);
 void xb_hip_unload_kernels(struct xb_gpu_device *device);
+
+/* ranges.c */
+
+/* Looks for the functions that a profiler has put into this program. The slots do nothing before.
+ */
+void xb_hip_find_ranges(void);
+XB_DECLARE_SLOT(xb_hip_, range_push)
+XB_DECLARE_SLOT(xb_hip_, range_pop)
+XB_DECLARE_SLOT(xb_hip_, profiler_collect)

@@ -12,7 +12,11 @@ unsigned long standin_calls_of(const char *name);
 /* How many calls of hipSetDevice and hipStreamSynchronize were failed that did not close something.
  */
 unsigned long standin_struck_in_use(void);
-/* How much there is that nobody has closed: memory, registrations, streams, events, modules. */
+/* How much there is that nobody has closed: memory, registrations, streams, events, modules, ranges
+ * and captures. */
 unsigned standin_left(void);
+/* What roctx was told: 'c', 'S' and 's' where the range of a case, of its samples, and of one
+ * repetition begin, ')' where a range ends, '<' and '>' where a capture does. */
+const char *standin_told_profiler(void);
 
 #pragma GCC visibility pop

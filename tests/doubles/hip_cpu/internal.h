@@ -88,9 +88,12 @@ enum standin_object {
     STANDIN_MODULE,
     STANDIN_GRAPH,
     STANDIN_EXECUTABLE,
+    STANDIN_RANGE,
+    STANDIN_CAPTURE,
     STANDIN_OBJECTS
 };
 extern unsigned standin_live[STANDIN_OBJECTS]; /* under the lock */
+extern char standin_told[4096];                /* what roctx was told first; under the lock */
 /* The blocks of the latest kernel that copies, for the trace; under the lock. */
 extern unsigned standin_last_copy_blocks;
 

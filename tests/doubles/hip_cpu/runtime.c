@@ -137,6 +137,7 @@ void standin_begin_anew(void)
         atomic_store(&calls[i], 0);
     atomic_store(&struck_in_use, 0);
     last_struck = STANDIN_CALL_COUNT;
+    memset(standin_told, 0, sizeof standin_told);
 }
 
 unsigned long standin_calls_of(const char *name)
@@ -188,7 +189,9 @@ __attribute__((destructor)) static void end(void)
                                                          "events",
                                                          "modules",
                                                          "graphs",
-                                                         "executable graphs"};
+                                                         "executable graphs",
+                                                         "ranges",
+                                                         "captures"};
     if (getpid() != owner)
         return;
     hang_where("exit");
