@@ -55,7 +55,7 @@ static void add_devices(struct xb_words *words, const struct xb_record_device *d
     }
 }
 
-/* ", driver 580.1, CUDA 13.0" */
+/* ", driver 580.1, CUDA 13.0, without hwloc" */
 static void add_software(struct xb_words *words, const struct xb_record *record)
 {
     char name[32] = "";
@@ -65,6 +65,8 @@ static void add_software(struct xb_words *words, const struct xb_record *record)
         xb_words_add(words, "%sdriver %s", words->length > 0 ? ", " : "", record->driver);
     if (record->runtime != NULL)
         xb_words_add(words, ", %s %s", name, record->runtime);
+    if (record->left_out != NULL)
+        xb_words_add(words, "%swithout %s", words->length > 0 ? ", " : "", record->left_out);
 }
 
 void xb_overview_header(FILE *stream, const struct xb_record *record)
