@@ -360,20 +360,18 @@ void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *
 {
     size_t at = point_at(cost, bytes);
     const struct xb_cost_point *points = cost->points;
-    char one[32], other[32];
     if (cost->count == 0 || bytes == 0)
         return;
     add_row_name(words, cost, points[at < cost->count ? at : at - 1].test);
     if (at == cost->count)
         xb_words_add(words, "beyond its largest, %s, by the rate there",
-                     xb_size_format(points[at - 1].bytes, one, sizeof one));
+                     XB_SIZE_TEXT(points[at - 1].bytes));
     else if (points[at].bytes == bytes)
-        xb_words_add(words, "row of %s", xb_size_format(bytes, one, sizeof one));
+        xb_words_add(words, "row of %s", XB_SIZE_TEXT(bytes));
     else if (at == 0)
         xb_words_add(words, "below its smallest, %s: by the rate there and 10 us to start",
-                     xb_size_format(points[0].bytes, one, sizeof one));
+                     XB_SIZE_TEXT(points[0].bytes));
     else
-        xb_words_add(words, "between rows of %s and %s",
-                     xb_size_format(points[at - 1].bytes, one, sizeof one),
-                     xb_size_format(points[at].bytes, other, sizeof other));
+        xb_words_add(words, "between rows of %s and %s", XB_SIZE_TEXT(points[at - 1].bytes),
+                     XB_SIZE_TEXT(points[at].bytes));
 }

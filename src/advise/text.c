@@ -227,7 +227,6 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
         [XB_UNKNOWN_NOT_ASKED] = "its data is in pinned memory",
     };
     const struct xb_cost_source *source = &xb_cost_sources[prediction->missing];
-    char size[32];
     if (prediction->why != XB_UNKNOWN_ROWS)
         xb_words_add(words, "%s", reasons[prediction->why]);
     else
@@ -235,7 +234,7 @@ void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_wor
                      source->variants[0], source->direction != NULL ? " " : "",
                      source->direction != NULL ? source->direction : "",
                      source->is_setup ? " (setup_time)" : "",
-                     xb_size_format(prediction->missing_bytes, size, sizeof size));
+                     XB_SIZE_TEXT(prediction->missing_bytes));
 }
 
 /* ---- break-even ---- */
@@ -332,10 +331,8 @@ double xb_advice_measured(const struct xb_advice_report *report, enum xb_strateg
 
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words)
 {
-    char one[32], other[32];
     if (!(asked > 0) || !(fabs(measured / asked - 1) > AS_ASKED))
         return;
     xb_words_add(words, "its kernel took %s instead of %s, which is part of DIFF",
-                 xb_duration_format(measured, one, sizeof one),
-                 xb_duration_format(asked, other, sizeof other));
+                 XB_DURATION_TEXT(measured), XB_DURATION_TEXT(asked));
 }

@@ -60,10 +60,9 @@ void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value)
 
 void xb_csv_put_number(struct xb_csv_line *line, bool known, double value)
 {
-    char text[32];
     xb_csv_separate(line);
     if (known && isfinite(value))
-        fputs(xb_number_text(value, text, sizeof text), line->stream);
+        fputs(XB_NUMBER_TEXT(value), line->stream);
 }
 
 void xb_csv_end(struct xb_csv_line *line)

@@ -168,11 +168,8 @@ void xb_json_put_optional(struct xb_json *json, const char *key, const char *tex
 
 void xb_json_put_number(struct xb_json *json, const char *key, double value)
 {
-    char text[32];
     /* cJSON's own numbers may be off in the last bit: it takes 15 digits that are near enough. */
-    put(json, key,
-        isfinite(value) ? cJSON_CreateRaw(xb_number_text(value, text, sizeof text))
-                        : cJSON_CreateNull());
+    put(json, key, isfinite(value) ? cJSON_CreateRaw(XB_NUMBER_TEXT(value)) : cJSON_CreateNull());
 }
 
 void xb_json_put_whole(struct xb_json *json, const char *key, uint64_t value)

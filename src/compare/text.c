@@ -335,13 +335,12 @@ static const char *side_text(const struct xb_compared *compared, enum xb_presenc
                              double median, bool unit, char *text, size_t size)
 {
     const struct xb_figure *figure = &compared->figure;
-    char rate[32];
     if (compared->presence == absent)
         snprintf(text, size, "absent");
     else if (n == 0 || !isfinite(median))
         snprintf(text, size, "-");
     else if (xb_compare_is_rate(figure))
-        snprintf(text, size, "%s%s", xb_rate_text(median, rate, sizeof rate), unit ? " GB/s" : "");
+        snprintf(text, size, "%s%s", XB_RATE_TEXT(median), unit ? " GB/s" : "");
     else if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
         xb_duration_format(median, text, size);
     else

@@ -97,7 +97,6 @@ static int by_labels(const void *a, const void *b)
 
 static void put_samples(FILE *stream, const struct sample *samples, size_t count)
 {
-    char number[32];
     bool begun = false;
     if (count > 0)
         xb_metric_begin(stream, PREFIX, "finding", "1 for each finding.");
@@ -111,8 +110,7 @@ static void put_samples(FILE *stream, const struct sample *samples, size_t count
             xb_metric_begin(stream, PREFIX, "deviation_ratio",
                             "Value of a finding / its siblings' median - 1.");
         begun = true;
-        fprintf(stream, PREFIX "deviation_ratio%s %s\n", samples[i].labels,
-                xb_number_text(share, number, sizeof number));
+        fprintf(stream, PREFIX "deviation_ratio%s %s\n", samples[i].labels, XB_NUMBER_TEXT(share));
     }
 }
 

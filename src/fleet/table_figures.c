@@ -108,13 +108,14 @@ static void put_histogram(const struct xb_fleet_view *view,
     fprintf(view->stream, "  %s [", least);
     for (size_t i = drawn.first; i <= drawn.last; i++) {
         /* Each value shows: one of thousands is the lowest block, and not nothing. */
+        static const char marks[] = " .:-=+*#@";
         size_t height = drawn.cells[i] == 0
                             ? 0
                             : 1 + (size_t)(7.0 * (double)drawn.cells[i] / (double)drawn.most);
         if (with_blocks && height > 0)
             fprintf(view->stream, "\xE2\x96%c", (int)(0x80 + height)); /* U+2581 to U+2588 */
         else
-            fputc(" .:-=+*#@"[height], view->stream);
+            fputc(marks[height], view->stream);
     }
     fprintf(view->stream, "] %s\n", most);
     fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "", median);

@@ -60,7 +60,6 @@ static void put(struct metrics *metrics, const char *family, const struct xb_met
         {"gpu", XB_METRIC_NUMBER(of->gpu->index)},
         {"pci", of->gpu->pci_bdf},
         {"peer", of->peer != NULL ? XB_METRIC_NUMBER(of->peer->index) : NULL}};
-    char text[32];
     if (strcmp(family, metrics->name) != 0 || isnan(value))
         return;
     for (size_t i = 3; labels != NULL && labels->name != NULL; i++)
@@ -70,7 +69,7 @@ static void put(struct metrics *metrics, const char *family, const struct xb_met
     metrics->has_begun = true;
     fprintf(metrics->stream, "%s%s", metrics->prefix, family);
     xb_metric_put_labels(metrics->stream, all);
-    fprintf(metrics->stream, " %s\n", xb_number_text(value, text, sizeof text));
+    fprintf(metrics->stream, " %s\n", XB_NUMBER_TEXT(value));
 }
 
 /* 0 stands for what is not known. */

@@ -10,9 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* A rate as text, in memory of the block that it stands in. */
-#define RATE(rate) xb_rate_text((rate), (char[32]){0}, 32)
-
 /* ---- the path: a row for each link, the device's own first ---- */
 
 static const struct xb_table_column path_columns[] = {
@@ -193,7 +190,7 @@ static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
              ceiling->read_request_assumed ? "assumed" : "read");
     if (ceiling->known)
         NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
-             RATE(ceiling->h2d), RATE(ceiling->d2h), RATE(ceiling->raw),
+             XB_RATE_TEXT(ceiling->h2d), XB_RATE_TEXT(ceiling->d2h), XB_RATE_TEXT(ceiling->raw),
              xb_link_lanes_text(lanes, link, sizeof link));
     else
         NOTE("ceiling", "not known for this link");
@@ -204,15 +201,15 @@ static void print_bandwidth(FILE *stream, const char *label,
 {
     struct xb_words words = {.length = 0};
     if (direction->measured > 0)
-        xb_words_add(&words, "%s GB/s", RATE(direction->measured));
+        xb_words_add(&words, "%s GB/s", XB_RATE_TEXT(direction->measured));
     else
         xb_words_add(&words, "not measured");
     if (direction->measured > 0 && direction->share > 0)
         xb_words_add(&words, ", %.1f %% of the ceiling", 100 * direction->share);
     if (direction->measured > 0 && direction->warning > 0)
-        xb_words_add(&words, "; warning below %s", RATE(direction->warning));
+        xb_words_add(&words, "; warning below %s", XB_RATE_TEXT(direction->warning));
     if (direction->measured > 0 && direction->critical > 0)
-        xb_words_add(&words, "; critical below %s", RATE(direction->critical));
+        xb_words_add(&words, "; critical below %s", XB_RATE_TEXT(direction->critical));
     if (direction->source != XB_LIMIT_DEFAULT)
         xb_words_add(&words, " (%s)", xb_limit_source_name(direction->source));
     NOTE(label, "%s", words.text);
@@ -287,7 +284,7 @@ static void print_health(FILE *stream, const struct xb_link_device *device,
 static void add_rate(struct xb_words *words, const char *name, double value)
 {
     if (xb_rate_known(value))
-        xb_words_add(words, ", %s %s GB/s", name, RATE(value));
+        xb_words_add(words, ", %s %s GB/s", name, XB_RATE_TEXT(value));
     else
         xb_words_add(words, ", %s not measured", name);
 }

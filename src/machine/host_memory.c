@@ -15,9 +15,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* A size as text, in memory of the block that it stands in. */
-#define SIZE_TEXT(bytes) xb_size_format((bytes), (char[32]){0}, 32)
-
 #define MIB (UINT64_C(1) << 20)
 #define LEAST_RESERVE (64 * MIB)
 #define HUGE_PAGE (2 * MIB)
@@ -174,7 +171,7 @@ const char *xb_host_memory_lock_limit(uint64_t bytes, char *text, size_t size)
         snprintf(text, size,
                  ": the limit on locked memory (ulimit -l) is %s; raise it if the driver keeps to "
                  "it",
-                 SIZE_TEXT(most.rlim_cur));
+                 XB_SIZE_TEXT(most.rlim_cur));
     return text;
 }
 
@@ -197,9 +194,9 @@ enum xb_status xb_host_memory_check_at(const char *root, uint64_t bytes, struct 
                    "%s of host memory asked for, but at most %s can be had (%s, less a reserve for "
                    "everything else that runs): choose a smaller --size, or free memory or raise "
                    "that limit",
-                   SIZE_TEXT(bytes),
+                   XB_SIZE_TEXT(bytes),
                    /* Whole MiB are easier to read than the kernel's count of KiB or bytes. */
-                   SIZE_TEXT(available / MIB * MIB), limit.source);
+                   XB_SIZE_TEXT(available / MIB * MIB), limit.source);
 }
 
 static _Thread_local bool is_trusted;
@@ -231,7 +228,7 @@ static void name_limit(const struct rlimit *most, const char *field, const char 
     (void)xb_number_read("", "/proc/self/status", field, &kib);
     if (most->rlim_cur != RLIM_INFINITY && kib * 1024 + bytes > most->rlim_cur)
         snprintf(text, size, ": the limit on %s is %s, of which %s are taken", name,
-                 SIZE_TEXT(most->rlim_cur), SIZE_TEXT(kib * 1024));
+                 XB_SIZE_TEXT(most->rlim_cur), XB_SIZE_TEXT(kib * 1024));
 }
 
 /* Maps `length` bytes without touching them. A message names `bytes`, the size the caller asked
@@ -253,7 +250,7 @@ static enum xb_status map(uint64_t length, uint64_t bytes, void **address, struc
             xb_errno_name(code),
             "%s of host memory could not be mapped%s; choose a smaller --size, or "
             "%s",
-            SIZE_TEXT(bytes), limit,
+            XB_SIZE_TEXT(bytes), limit,
             limit[0] != '\0' ? "raise that limit"
                              : "see ulimit -a and /proc/sys/vm/overcommit_memory");
     }

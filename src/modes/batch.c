@@ -151,12 +151,9 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
     uint64_t pitch = pitch_of(test);
     if (pitch == 0 || pitch >= piece)
         return XB_OK;
-    char one[32];
-    char other[32];
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--pitch %s is less than --piece %s: rows would overlap; take a larger --pitch",
-                   xb_size_format(pitch, one, sizeof one),
-                   xb_size_format(piece, other, sizeof other));
+                   XB_SIZE_TEXT(pitch), XB_SIZE_TEXT(piece));
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)

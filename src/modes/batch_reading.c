@@ -208,7 +208,6 @@ static void advise(const struct group *group, uint64_t piece)
     const struct xb_record_case *best = best_of(group, piece, NULL);
     const struct xb_record_case *one = best_of(group, piece, "call");
     double call = sure_gain(group, one, each), most = sure_gain(group, best, each);
-    char size[32];
     struct xb_words words = {.length = 0};
     if (call > 0)
         xb_words_add(&words, "one call, %s, is %s as fast",
@@ -219,8 +218,8 @@ static void advise(const struct group *group, uint64_t piece)
                      xb_reading_factor_text(most, (char[32]){0}, 32));
     if (words.length > 0)
         xb_reading_remedy(group->reading, XB_EFFORT_LINES, fmax(call, most),
-                          "Do not copy pieces of %s one by one: %s.",
-                          xb_size_format(piece, size, sizeof size), words.text);
+                          "Do not copy pieces of %s one by one: %s.", XB_SIZE_TEXT(piece),
+                          words.text);
 }
 
 static void add_each(const struct group *group, const uint64_t *pieces, size_t count)

@@ -292,7 +292,7 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
                    double serial)
 {
     const char *kernel = xb_record_parameter(test, "kernel-time");
-    char own[48], whole[32], one_by_one[32];
+    char own[48];
     bool is_auto = strcmp(kernel, "auto") == 0 || kernel[0] == '\0';
     if (!xb_takes_longer(reading, test, &xb_figure_serial_time, serial / factor) ||
         factor < XB_WORTH_SAYING)
@@ -301,8 +301,7 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
     xb_reading_remedy(reading, XB_EFFORT_LINES, factor,
                       "Overlap copies and kernels: %s instead of %s with %s. %s in chunks on two "
                       "streams, from and to pinned memory. For your kernel: --mode job",
-                      xb_duration_format(serial / factor, whole, sizeof whole),
-                      xb_duration_format(serial, one_by_one, sizeof one_by_one),
+                      XB_DURATION_TEXT(serial / factor), XB_DURATION_TEXT(serial),
                       is_auto ? "a kernel as long as the copies (the best case)"
                       : strcmp(kernel, "none") == 0 ? "no kernel"
                                                     : own,

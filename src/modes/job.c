@@ -240,11 +240,8 @@ static bool brings_back(const struct xb_mode_context *context)
 static enum xb_status refuse_time(double target, double possible, const char *is_what,
                                   struct xb_error *error)
 {
-    char asked[32];
-    char text[32];
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "--gpu-time %s: %s takes %s here; give %s or none",
-                   xb_duration_format(target, asked, sizeof asked), is_what,
-                   xb_duration_format(possible, text, sizeof text),
+                   XB_DURATION_TEXT(target), is_what, XB_DURATION_TEXT(possible),
                    possible > target ? "that or more," : "no more than that,");
 }
 
@@ -400,7 +397,6 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
     const struct xb_record_case *best = slow;
     double most = xb_reading_median(reading, slow, &job_time), time = most;
     struct xb_words words = {.length = 0};
-    char before[32], after[32];
     /* What is slow overlapped is pinned as it is. */
     for (size_t i = strcmp(slow->variant, "overlapped") == 0; i < sizeof steps / sizeof steps[0];
          i++) {
@@ -411,8 +407,7 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *slow
         time = xb_reading_median(reading, best, &job_time);
         xb_words_add(&words, "%s%s, %s%s: %s instead of %s.", words.length > 0 ? " " : "",
                      steps[i].what, xb_reading_call(reading, steps[i].call), steps[i].how,
-                     xb_duration_format(time, after, sizeof after),
-                     xb_duration_format(most, before, sizeof before));
+                     XB_DURATION_TEXT(time), XB_DURATION_TEXT(most));
     }
     if (most / time >= XB_WORTH_SAYING)
         xb_reading_remedy(reading, XB_EFFORT_LINES, most / time, "%s", words.text);

@@ -134,7 +134,6 @@ static void find_alike(const struct xb_reading *reading, struct alike *alike,
 static void advise(struct xb_reading *reading, const struct xb_record_case *test)
 {
     struct xb_statistics own, pageable;
-    char setup[32], size[32];
     double copies = xb_reading_median(reading, test, &xb_figure_break_even_copies);
     double gain = xb_reading_median(reading, test, &xb_figure_pageable_time) *
                   xb_reading_median(reading, test, &xb_figure_bandwidth) / (double)test->bytes;
@@ -146,13 +145,13 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
         xb_record_describe(xb_reading_record(reading), test, xb_figure_pageable_time.name,
                            &pageable) &&
         xb_pin_judge((double)test->bytes, &own, &pageable) == XB_PIN_PAYS)
-        xb_reading_remedy(
-            reading, XB_EFFORT_CALL, gain,
-            "Pin memory that you copy: %s as fast. %s takes %s once for %s, "
-            "which pays off after %.0f cop%s.",
-            xb_reading_factor_text(gain, (char[32]){0}, 32), xb_reading_call(reading, XB_CALL_PIN),
-            xb_duration_format(setup_of(reading, test), setup, sizeof setup),
-            xb_size_format(test->bytes, size, sizeof size), copies, copies > 1 ? "ies" : "y");
+        xb_reading_remedy(reading, XB_EFFORT_CALL, gain,
+                          "Pin memory that you copy: %s as fast. %s takes %s once for %s, "
+                          "which pays off after %.0f cop%s.",
+                          xb_reading_factor_text(gain, (char[32]){0}, 32),
+                          xb_reading_call(reading, XB_CALL_PIN),
+                          XB_DURATION_TEXT(setup_of(reading, test)), XB_SIZE_TEXT(test->bytes),
+                          copies, copies > 1 ? "ies" : "y");
 }
 
 /* Memory of `copy` is pinned as that of `alloc` is. */

@@ -193,8 +193,6 @@ enum xb_status xb_chunk_check_words(const struct xb_case *test, struct xb_error 
 enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_option *option,
                               uint64_t per_chunk, struct xb_error *error)
 {
-    char size[32];
-    char piece[32];
     uint64_t chunk = xb_case_setting(test, option)->count;
     uint64_t count = chunk > 0 ? xb_chunk_count(test->bytes, chunk) : 0;
     if (count <= MAX_OPERATIONS / per_chunk)
@@ -203,8 +201,7 @@ enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_option
                    "--%s %s: %s of %s in such chunks takes %llu times %llu operations an "
                    "iteration, and at most %llu are enqueued; take a larger --%s or a smaller "
                    "--size",
-                   option->name, xb_size_format(chunk, piece, sizeof piece),
-                   xb_size_format(test->bytes, size, sizeof size), test->mode->name,
+                   option->name, XB_SIZE_TEXT(chunk), XB_SIZE_TEXT(test->bytes), test->mode->name,
                    (unsigned long long)count, (unsigned long long)per_chunk,
                    (unsigned long long)MAX_OPERATIONS, option->name);
 }

@@ -65,14 +65,12 @@ void xb_reading_add_whole(struct xb_reading *reading, double number)
 
 void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes)
 {
-    char text[32];
-    xb_reading_add(reading, "%s", xb_size_format(bytes, text, sizeof text));
+    xb_reading_add(reading, "%s", XB_SIZE_TEXT(bytes));
 }
 
 void xb_reading_add_duration(struct xb_reading *reading, double seconds)
 {
-    char text[32];
-    xb_reading_add(reading, "%s", xb_duration_format(needed(reading, seconds), text, sizeof text));
+    xb_reading_add(reading, "%s", XB_DURATION_TEXT(needed(reading, seconds)));
 }
 
 void xb_reading_add_factor(struct xb_reading *reading, double factor)

@@ -35,7 +35,6 @@ static const char *words_text(const struct xb_value *value, struct xb_arena **te
 /* The value as JSON; a text as it is, without quotes. NULL: no memory. */
 static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
 {
-    char number[32];
     switch (value->option->type) {
     case XB_OPTION_FLAG:
         return value->flag ? "true" : "false";
@@ -46,7 +45,7 @@ static const char *value_text(const struct xb_value *value, struct xb_arena **te
     case XB_OPTION_COUNTS:
         return numbers_text(value, texts);
     case XB_OPTION_DURATION:
-        return xb_arena_print(texts, "%s", xb_number_text(value->seconds, number, sizeof number));
+        return xb_arena_print(texts, "%s", XB_NUMBER_TEXT(value->seconds));
     case XB_OPTION_CHOICES:
         return words_text(value, texts);
     case XB_OPTION_TEXT:

@@ -117,10 +117,9 @@ static void answer_record(struct answering *answering, const struct xb_record *r
 static void add_direction(struct xb_words *words, const char *what,
                           const struct xb_link_direction *direction)
 {
-    char text[32];
     if (!xb_rate_known(direction->measured))
         return;
-    xb_words_add(words, "; %s %s GB/s", what, xb_rate_text(direction->measured, text, sizeof text));
+    xb_words_add(words, "; %s %s GB/s", what, XB_RATE_TEXT(direction->measured));
     if (direction->share > 0)
         xb_words_add(words, ", %.1f %% of what the link can carry", 100 * direction->share);
 }

@@ -157,7 +157,6 @@ static void write_group(struct xb_page *page, const struct xb_ways *ways,
 {
     uint64_t sizes[SIZES];
     size_t count = find_sizes(group, sizes);
-    char text[32];
     draw(page, ways, group);
     xb_page_table_begin(page,
                         xb_page_print(page, "%s: median %s by size",
@@ -165,7 +164,7 @@ static void write_group(struct xb_page *page, const struct xb_ways *ways,
                                       xb_way_unit(group->first)),
                         "Way");
     for (size_t i = 0; i < count; i++)
-        xb_page_column(page, xb_size_format(sizes[i], text, sizeof text), true);
+        xb_page_column(page, XB_SIZE_TEXT(sizes[i]), true);
     for (size_t i = 0; i < group->count; i++) {
         const struct xb_way *way = &group->ways[i];
         xb_page_cell(page, "%s", xb_way_name(page, ways, way->cases[0]));
@@ -173,7 +172,7 @@ static void write_group(struct xb_page *page, const struct xb_ways *ways,
             const struct xb_record_case *test = xb_way_case(way, sizes[k]);
             struct xb_statistics value;
             bool has = test != NULL && xb_way_value(ways->record, test, &value);
-            xb_page_cell(page, "%s", has ? xb_decimal_text(value.median, text, sizeof text) : "-");
+            xb_page_cell(page, "%s", has ? XB_DECIMAL_TEXT(value.median) : "-");
         }
     }
     xb_page_table_end(page);

@@ -13,9 +13,7 @@
 
 static void put_rate(struct xb_page *page, double bytes_per_second)
 {
-    char text[32];
-    xb_page_cell_if(page, xb_rate_known(bytes_per_second), "%s",
-                    xb_rate_text(bytes_per_second, text, sizeof text));
+    xb_page_cell_if(page, xb_rate_known(bytes_per_second), "%s", XB_RATE_TEXT(bytes_per_second));
 }
 
 static void put_reasons(struct xb_page *page, const struct xb_findings *found, const char *of)

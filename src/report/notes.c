@@ -68,7 +68,6 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
         return;
     const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
     struct notes notes = {.record = record};
-    char size[32];
     for (size_t i = 0; i < record->case_count; i++)
         collect(page, &notes, &record->cases[i]);
     if (record->interrupted)
@@ -85,7 +84,7 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
     for (size_t i = 0; i < notes.count; i++) {
         const struct note *note = &notes.all[i];
         xb_page_cell(page, "%s %s, %s", xb_way_name(page, &ways, note->test), note->test->direction,
-                     xb_size_format(note->test->bytes, size, sizeof size));
+                     XB_SIZE_TEXT(note->test->bytes));
         xb_page_cell_if(page, note->others > 0, "%zu", note->others);
         XB_PAGE_CELLS(page, note->label, note->text);
     }

@@ -114,9 +114,7 @@ static void write_strategies(struct xb_page *page, const struct xb_report_docume
         xb_page_cell(page, "%.100s", xb_report_text(strategy, "strategy"));
         for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
             double seconds = xb_report_number(strategy, times[i], 0.0);
-            char text[32];
-            xb_page_cell_if(page, seconds > 0, "%s",
-                            xb_duration_format(seconds, text, sizeof text));
+            xb_page_cell_if(page, seconds > 0, "%s", XB_DURATION_TEXT(seconds));
         }
         xb_page_cell(page, "%s", missing != NULL ? missing : limit != NULL ? limit : "");
     }

@@ -92,7 +92,6 @@ static void fill(const struct xb_trace_case *of, struct drawing *drawing)
 static const char *describe(struct xb_page *page, const struct xb_trace_case *of,
                             const struct drawing *drawing)
 {
-    char text[32];
     const char *more = "";
     size_t busiest = 0;
     for (size_t i = 0; i < of->track_count; i++)
@@ -105,23 +104,20 @@ static const char *describe(struct xb_page *page, const struct xb_trace_case *of
     return xb_page_print(page,
                          "%zu spans on %zu threads and streams in %s, one below the other; time "
                          "goes from left to right, and waits are pale.%s",
-                         of->span_count, drawing->track_count,
-                         xb_duration_format(drawing->length, text, sizeof text), more);
+                         of->span_count, drawing->track_count, XB_DURATION_TEXT(drawing->length),
+                         more);
 }
 
 static void put_time(struct xb_page *page, const struct drawing *drawing, double seconds)
 {
-    char text[32];
     xb_page_cell_if(page, seconds > 0 && drawing->length > 0, "%s (%.0f %%)",
-                    xb_duration_format(seconds, text, sizeof text),
-                    100 * seconds / drawing->length);
+                    XB_DURATION_TEXT(seconds), 100 * seconds / drawing->length);
 }
 
 static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool is_drawn)
 {
     struct drawing *drawing = xb_page_allocate(page, 1, sizeof *drawing);
     struct xb_drawn_span *drawn = xb_page_allocate(page, of->span_count, sizeof *drawn);
-    char text[32];
     if (drawing == NULL || drawn == NULL)
         return;
     drawing->spans = drawn;
@@ -147,8 +143,7 @@ static void write_case(struct xb_page *page, const struct xb_trace_case *of, boo
         xb_page_cell(page, "%zu", track->spans);
         put_time(page, drawing, track->work);
         put_time(page, drawing, track->wait);
-        xb_page_cell_if(page, track->bytes > 0, "%s",
-                        xb_size_format(track->bytes, text, sizeof text));
+        xb_page_cell_if(page, track->bytes > 0, "%s", XB_SIZE_TEXT(track->bytes));
     }
     xb_page_table_end(page);
 }

@@ -40,11 +40,7 @@ const char *xb_way_unit(const struct xb_record_case *test)
 
 void xb_way_put_interval(struct xb_page *page, double low, double high)
 {
-    char low_text[32];
-    char high_text[32];
-    xb_page_cell_if(page, isfinite(low), "%s to %s",
-                    xb_decimal_text(low, low_text, sizeof low_text),
-                    xb_decimal_text(high, high_text, sizeof high_text));
+    xb_page_cell_if(page, isfinite(low), "%s to %s", XB_DECIMAL_TEXT(low), XB_DECIMAL_TEXT(high));
 }
 
 const char *xb_way_name(struct xb_page *page, const struct xb_ways *ways,

@@ -318,16 +318,14 @@ static void duration_cell(struct xb_table *table, double seconds)
 /* "55.31-55.38", "1.20 ms-1.31 ms"; of latencies their 99th percentile. */
 static void interval_cell(struct xb_table *table, const struct bar *bar)
 {
-    char low[32], high[32];
     const struct xb_statistics *s = &bar->s;
     if (bar->test->latency && isfinite(s->p99))
         duration_cell(table, s->p99);
     else if (!s->has_interval)
         xb_table_cell(table, XB_COLOUR_NONE, "-");
     else if (is_time(bar->test))
-        xb_table_cell(table, XB_COLOUR_NONE, "%s-%s",
-                      xb_duration_format(s->ci95_low, low, sizeof low),
-                      xb_duration_format(s->ci95_high, high, sizeof high));
+        xb_table_cell(table, XB_COLOUR_NONE, "%s-%s", XB_DURATION_TEXT(s->ci95_low),
+                      XB_DURATION_TEXT(s->ci95_high));
     else
         xb_table_cell(table, XB_COLOUR_NONE, "%.*f-%.*f", bar->decimals, s->ci95_low, bar->decimals,
                       s->ci95_high);
@@ -387,10 +385,9 @@ static void add_columns(const struct overview *view, const struct group *group, 
                         struct xb_table *table)
 {
     bool is_times = is_time(group->bars[0].test);
-    char size[32], beside[64], briefly[64];
+    char beside[64], briefly[64];
     struct xb_words first = {.length = 0};
-    xb_words_add(&first, "%s, %s", title,
-                 xb_size_format(group->bars[0].test->bytes, size, sizeof size));
+    xb_words_add(&first, "%s, %s", title, XB_SIZE_TEXT(group->bars[0].test->bytes));
     snprintf(briefly, sizeof briefly, "%.63s", first.text);
     if (first.length < view->name_width)
         xb_words_add(&first, "%*s", (int)(view->name_width - first.length), "");
@@ -432,14 +429,13 @@ static void add_row(const struct overview *view, const struct group *group, cons
     if (group->has_intervals)
         interval_cell(table, bar);
     for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++) {
-        char text[32];
         double value = xb_record_median(view->record, bar->test, part->figure->name);
         if (strcmp(part->figure->unit, XB_UNIT_SECONDS) == 0)
             duration_cell(table, value);
         else if (!isfinite(value))
             xb_table_cell(table, XB_COLOUR_NONE, "-");
         else
-            xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_rate_text(value, text, sizeof text));
+            xb_table_cell(table, XB_COLOUR_NONE, "%s", XB_RATE_TEXT(value));
     }
     if (group->has_bars) {
         xb_table_bar(table, bar->flaw[0] == '\0' ? share : 0);
@@ -616,11 +612,11 @@ static size_t place_across(const struct axis *axis, size_t index, size_t across)
 static void matrix_title(const struct bar *bars, size_t count, const struct axis *axis,
                          bool names_devices, struct xb_words *words)
 {
-    char title[64], size[32];
+    char title[64];
     title_of(bars, count, names_devices && axis->by != BY_DEVICE, title, sizeof title);
     xb_words_add(words, "%s", title);
     if (axis->by != BY_SIZE)
-        xb_words_add(words, ", %s", xb_size_format(bars[0].test->bytes, size, sizeof size));
+        xb_words_add(words, ", %s", XB_SIZE_TEXT(bars[0].test->bytes));
     if (!is_time(bars[0].test))
         xb_words_add(words, ", GB/s");
 }

@@ -144,7 +144,6 @@ static void add_figure(struct xb_words *words, const struct xb_result *result)
     const struct xb_statistics *s = &result->bandwidth;
     struct xb_statistics latency = {.median = 0};
     struct xb_error error;
-    char text[32];
     if (result->test.latency) {
         const struct xb_figure *main = xb_mode_main_figure(result->test.mode->name, true);
         enum xb_status status =
@@ -153,11 +152,11 @@ static void add_figure(struct xb_words *words, const struct xb_result *result)
                                         &latency, &error)
                 : xb_result_median(result, main, &latency.median, &error);
         if (status == XB_OK)
-            xb_words_add(words, "%s", xb_duration_format(latency.median, text, sizeof text));
+            xb_words_add(words, "%s", XB_DURATION_TEXT(latency.median));
         return;
     }
     int decimals = xb_decimals_for(s->median / 1e9);
-    xb_words_add(words, "%6s GB/s", xb_rate_text(s->median, text, sizeof text));
+    xb_words_add(words, "%6s GB/s", XB_RATE_TEXT(s->median));
     if (s->has_interval)
         xb_words_add(words, "  %.*f-%.*f", decimals, s->ci95_low / 1e9, decimals,
                      s->ci95_high / 1e9);

@@ -345,17 +345,16 @@ static void print_busy(FILE *stream, const struct picture *picture)
 static void print_title(FILE *stream, const struct picture *picture)
 {
     const struct xb_result *result = picture->result;
-    char name[256], shown[32], took[32], usual[32];
+    char name[256];
     size_t width = (size_t)picture->width;
     fputc('\n', stream);
     xb_lines_print(stream, width, "Timeline: %s", xb_case_text(&result->test, name, sizeof name));
     xb_lines_print(stream, width, "One iteration, recorded: %s (median of the samples: %s)",
-                   xb_duration_format(picture->timeline->seconds, took, sizeof took),
-                   xb_duration_format((double)result->bytes_moved / result->bandwidth.median, usual,
-                                      sizeof usual));
+                   XB_DURATION_TEXT(picture->timeline->seconds),
+                   XB_DURATION_TEXT((double)result->bytes_moved / result->bandwidth.median));
     if (picture->is_window)
         xb_lines_print(stream, width, "Only its first %s are drawn, %.3g %% of it",
-                       xb_duration_format(picture->end, shown, sizeof shown),
+                       XB_DURATION_TEXT(picture->end),
                        100 * picture->end / picture->timeline->seconds);
 }
 
