@@ -58,14 +58,6 @@ static enum xb_status take_inventory(struct xb_inventory *inventory, struct xb_e
     return XB_OK;
 }
 
-static void free_inventory(struct xb_inventory *inventory)
-{
-    for (size_t i = 0; i < inventory->count; i++) {
-        free(inventory->backends[i].devices);
-        free(inventory->backends[i].failures);
-    }
-}
-
 /* Takes each way in which a mode can be measured, with the capabilities that it needs. */
 typedef void take_variant(void *argument, const struct xb_case *test, uint32_t needs);
 
@@ -378,7 +370,10 @@ static int run(struct xb_config *config, char *const *words)
         status = write_list(json->text, &inventory, &on_stdout, &error);
     if (status == XB_OK && !on_stdout)
         status = print_list(&inventory, &error);
-    free_inventory(&inventory);
+    for (size_t i = 0; i < inventory.count; i++) {
+        free(inventory.backends[i].devices);
+        free(inventory.backends[i].failures);
+    }
     return status == XB_OK ? XB_EXIT_OK : xb_cli_fail(&error);
 }
 

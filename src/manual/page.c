@@ -252,20 +252,6 @@ static size_t first_part(const char *line, size_t length)
     return length > LONGEST && last > 0 ? last : length;
 }
 
-/* A line of text; those of macros stay whole. One that begins with a dot would be a macro. */
-static void put_line(FILE *stream, const char *line, size_t length)
-{
-    bool is_text = line[0] != '.';
-    while (is_text && first_part(line, length) < length) {
-        size_t part = first_part(line, length);
-        fprintf(stream, "%.*s\n", (int)part, line);
-        line += part + 1;
-        length -= part + 1;
-        fputs(line[0] == '.' ? "\\&" : "", stream);
-    }
-    fprintf(stream, "%.*s\n", (int)length, line);
-}
-
 void xb_manual_write_page(FILE *stream, const char *date)
 {
     struct xb_memory_text whole = {.text = NULL};
@@ -275,7 +261,17 @@ void xb_manual_write_page(FILE *stream, const char *date)
     if (xb_memory_text_end(&whole, "the manual page", &error) == XB_OK) {
         for (const char *line = whole.text; *line != '\0';) {
             size_t length = strcspn(line, "\n");
-            put_line(stream, line, length);
+            /* A line of text; those of macros stay whole. One that begins with a dot would be a
+             * macro. */
+            bool is_text = line[0] != '.';
+            while (is_text && first_part(line, length) < length) {
+                size_t part = first_part(line, length);
+                fprintf(stream, "%.*s\n", (int)part, line);
+                line += part + 1;
+                length -= part + 1;
+                fputs(line[0] == '.' ? "\\&" : "", stream);
+            }
+            fprintf(stream, "%.*s\n", (int)length, line);
             line += length + (line[length] == '\n');
         }
     } else {

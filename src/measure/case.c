@@ -35,9 +35,9 @@ static void set_value(struct xb_setting *setting, size_t index, const struct xb_
         setting->count = xb_value_number(value, index);
 }
 
-/* Makes room in the case for each parameter that matters, in place of what it had. */
-static void begin_settings(struct xb_case *test, const struct xb_config *config)
+bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config)
 {
+    /* Makes room in the case for each parameter that matters, in place of what it had. */
     const struct xb_parameter *parameter = test->mode->parameters;
     test->setting_count = 0;
     for (; parameter != NULL && parameter->option != NULL; parameter++) {
@@ -49,11 +49,6 @@ static void begin_settings(struct xb_case *test, const struct xb_config *config)
             abort();
         test->settings[test->setting_count++] = (struct xb_setting){.option = parameter->option};
     }
-}
-
-bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config)
-{
-    begin_settings(test, config);
     for (size_t i = test->setting_count; i-- > 0;) {
         size_t count = count_values(test->settings[i].option, config);
         if (count == 0) /* a parameter has a default */

@@ -142,20 +142,6 @@ static uint64_t allocated(const struct xb_case *test, uint64_t needed, uint64_t 
     return add_up(times(largest, needed / test->bytes), needed % test->bytes);
 }
 
-static void take_memory(const struct xb_run *run, size_t first, size_t count, uint64_t largest,
-                        struct xb_estimate *estimate)
-{
-    size_t lanes = run->results[first].test.sum ? count - 1 : 1;
-    const struct xb_case *test =
-        &run->results[run->results[first].test.sum ? first + 1 : first].test;
-    struct xb_needs needs = test->mode->needs(test, run->config);
-    uint64_t others = times(test->bytes, placements_of(run, test) - 1);
-    uint64_t host = times(allocated(test, add_up(needs.host_bytes, others), largest), lanes);
-    uint64_t device = allocated(test, needs.device_bytes, largest);
-    estimate->host_bytes = host > estimate->host_bytes ? host : estimate->host_bytes;
-    estimate->device_bytes = device > estimate->device_bytes ? device : estimate->device_bytes;
-}
-
 struct xb_estimate xb_estimate_run(const struct xb_run *run)
 {
     struct xb_estimate estimate = {.rows = run->case_count};
@@ -170,7 +156,15 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         struct xb_duration_guess one = xb_estimate_case(run, first, count);
         estimate.time.least += one.least;
         estimate.time.most += one.most;
-        take_memory(run, first, count, largest, &estimate);
+        size_t lanes = run->results[first].test.sum ? count - 1 : 1;
+        const struct xb_case *test =
+            &run->results[run->results[first].test.sum ? first + 1 : first].test;
+        struct xb_needs needs = test->mode->needs(test, run->config);
+        uint64_t others = times(test->bytes, placements_of(run, test) - 1);
+        uint64_t host = times(allocated(test, add_up(needs.host_bytes, others), largest), lanes);
+        uint64_t device = allocated(test, needs.device_bytes, largest);
+        estimate.host_bytes = host > estimate.host_bytes ? host : estimate.host_bytes;
+        estimate.device_bytes = device > estimate.device_bytes ? device : estimate.device_bytes;
     }
     if (estimate.skipped < estimate.rows) {
         estimate.time.least += LEAST_OPENING_S;

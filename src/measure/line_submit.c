@@ -156,13 +156,6 @@ static enum xb_status enqueue(struct course *course, uint64_t item, struct xb_er
     return XB_OK;
 }
 
-static void wait_for_queues(const struct xb_mode_context *context)
-{
-    struct xb_error ignored;
-    for (size_t i = 0; i < context->queue_count; i++)
-        (void)context->device->backend->queue_wait(context->queues[i], &ignored);
-}
-
 static enum xb_status run_device(struct course *course, struct xb_error *error)
 {
     for (uint64_t i = 0; i < course->items; i++)
@@ -183,14 +176,6 @@ static struct xb_timeline_span span_of(const struct course *course, enum xb_span
                                      .end = end};
 }
 
-/* Of thread 0, which submits: it waited until the item was there. */
-static void record_wait_for_item(const struct course *course, uint64_t item, double begin)
-{
-    struct xb_timeline_span span = span_of(course, XB_SPAN_WAIT, item, begin, xb_clock_now());
-    snprintf(span.name, sizeof span.name, "wait: %s", span.stage);
-    xb_recorder_thread(course->context->recorder, 0, &span);
-}
-
 /* A turn, and what its thread waited before it. Thread 0 has calls and waits of its own there. */
 static void record_turn(struct course *course, const struct xb_turn *turn, double begin)
 {
@@ -208,17 +193,6 @@ static void record_turn(struct course *course, const struct xb_turn *turn, doubl
         xb_recorder_thread(context->recorder, turn->thread, &wait);
     xb_recorder_thread(context->recorder, turn->thread, &work);
     *idle_since = end;
-}
-
-/* Notes how many threads there are to work, and that all are idle. One that has others beside it
- * only submits. */
-static void record_begin(struct course *course)
-{
-    unsigned threads = xb_crew_threads(course->line->crew);
-    double now = xb_clock_now();
-    for (unsigned i = 0; i < threads; i++)
-        course->idle_since[i] = now;
-    xb_recorder_workers(course->context->recorder, threads > 1 ? threads - 1 : 1);
 }
 
 /* Does one piece of an item, unless the iteration has failed or is to stop. */
@@ -279,8 +253,12 @@ static void wait_for_pieces(const struct course *course, uint64_t item)
     double begin = is_recorded ? xb_clock_now() : 0;
     for (uint64_t i = 0; i < pieces; i++)
         xb_crew_wait(crew, item * pieces + i);
-    if (is_recorded)
-        record_wait_for_item(course, item, begin);
+    if (is_recorded) {
+        /* Of thread 0, which submits: it waited until the item was there. */
+        struct xb_timeline_span span = span_of(course, XB_SPAN_WAIT, item, begin, xb_clock_now());
+        snprintf(span.name, sizeof span.name, "wait: %s", span.stage);
+        xb_recorder_thread(course->context->recorder, 0, &span);
+    }
 }
 
 /* Enqueues each item as soon as the host's threads are done with it. Those are let into slots that
@@ -307,8 +285,15 @@ static enum xb_status run_host(struct course *course, struct xb_error *error)
     struct xb_line *line = course->line;
     const struct xb_crew_job job = {
         .work = take_turn, .argument = course, .count = course->items * line->plan.pieces};
-    if (course->context->recorder != NULL)
-        record_begin(course);
+    if (course->context->recorder != NULL) {
+        /* Notes how many threads there are to work, and that all are idle. One that has others
+         * beside it only submits. */
+        unsigned threads = xb_crew_threads(course->line->crew);
+        double now = xb_clock_now();
+        for (unsigned i = 0; i < threads; i++)
+            course->idle_since[i] = now;
+        xb_recorder_workers(course->context->recorder, threads > 1 ? threads - 1 : 1);
+    }
     XB_TRY(xb_crew_begin(line->crew, &job, error));
     enum xb_status status = feed(course, error);
     if (status != XB_OK)
@@ -327,8 +312,11 @@ enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *
     enum xb_status status = course.has_host ? run_host(&course, error) : run_device(&course, error);
     /* What is enqueued uses the slots. Behind a hold it has not begun: then the runner waits, once
      * it has released it. */
-    if (status != XB_OK && !context->hold)
-        wait_for_queues(context);
+    if (status != XB_OK && !context->hold) {
+        struct xb_error ignored;
+        for (size_t i = 0; i < context->queue_count; i++)
+            (void)context->device->backend->queue_wait(context->queues[i], &ignored);
+    }
     context->line->was_stopped = status == XB_ERR_STOPPED;
     return status;
 }

@@ -98,17 +98,6 @@ static enum xb_status refuse_unverified(const struct xb_result *result, struct x
                    result->reason);
 }
 
-/* Gives the whole the reason of a lane, with the device or pair that this is of. */
-static void tell_lane(struct xb_result *whole, const struct xb_result *result)
-{
-    const struct xb_case *test = &result->test;
-    char on[48];
-    snprintf(on, sizeof on, "device %u", test->device);
-    if (test->peer != XB_NO_PEER)
-        snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
-    snprintf(whole->reason, sizeof whole->reason, "%s: %.900s", on, result->reason);
-}
-
 /* Verifies every lane. The whole is right if all lanes are. */
 static enum xb_status verify(struct xb_measurement *measurement, struct xb_error *error)
 {
@@ -118,8 +107,15 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
         XB_TRY(lane->context.test->mode->verify(&lane->context, lane->result, error));
         if (lane->result == whole)
             continue;
-        if (lane->result->row.verified != XB_VERIFIED_TRUE)
-            tell_lane(whole, lane->result);
+        if (lane->result->row.verified != XB_VERIFIED_TRUE) {
+            /* Gives the whole the reason of a lane, with the device or pair that this is of. */
+            const struct xb_case *test = &lane->result->test;
+            char on[48];
+            snprintf(on, sizeof on, "device %u", test->device);
+            if (test->peer != XB_NO_PEER)
+                snprintf(on, sizeof on, "device %u to %d", test->device, test->peer);
+            snprintf(whole->reason, sizeof whole->reason, "%s: %.900s", on, lane->result->reason);
+        }
         if (whole->row.verified != XB_VERIFIED_FALSE)
             whole->row.verified = lane->result->row.verified;
     }
@@ -277,16 +273,6 @@ static void end_one(struct xb_result *result, enum xb_status status, const struc
     xb_result_fail(result, error);
 }
 
-/* Gives the whole and every lane the same status and reason. */
-static void end_all(const struct xb_measurement *measurement, enum xb_status status,
-                    const struct xb_error *error)
-{
-    for (size_t i = 0; i < measurement->lane_count; i++)
-        end_one(measurement->lanes[i].result, status, error);
-    if (measurement->lanes[0].result != measurement->result)
-        end_one(measurement->result, status, error);
-}
-
 static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *begun,
                                  struct xb_error *error)
 {
@@ -343,6 +329,11 @@ void xb_measure(struct xb_measurement *measurement)
     if (backend->range_pop != NULL)
         backend->range_pop();
 
-    if (status != XB_OK || whole->times.count == 0)
-        end_all(measurement, status, &error);
+    if (status != XB_OK || whole->times.count == 0) {
+        /* Gives the whole and every lane the same status and reason. */
+        for (size_t i = 0; i < measurement->lane_count; i++)
+            end_one(measurement->lanes[i].result, status, &error);
+        if (measurement->lanes[0].result != measurement->result)
+            end_one(measurement->result, status, &error);
+    }
 }

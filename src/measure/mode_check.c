@@ -47,19 +47,6 @@ static bool has_its_function(const struct xb_mode *mode, const struct xb_reading
     return line->say_of_pairs == NULL && (line->say != NULL) != (line->say_of_sizes != NULL);
 }
 
-static enum xb_status check_reading(const struct xb_mode *mode, struct xb_error *error)
-{
-    for (const struct xb_reading_line *line = mode->reading; line != NULL && line->label != NULL;
-         line++)
-        if (strlen(line->label) > LONGEST_LABEL || line->code == NULL ||
-            !has_its_function(mode, line))
-            return REFUSE("line %s of mode %s in the Reading needs a label of at most %d "
-                          "characters, a code, and one function: %s",
-                          line->label, mode->name, LONGEST_LABEL,
-                          mode->pairs ? "say_of_pairs" : "say or say_of_sizes");
-    return XB_OK;
-}
-
 /* One word, which no other stage of the mode has. */
 static bool has_good_name(const struct xb_stage *stages, unsigned index)
 {
@@ -135,7 +122,14 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
     XB_TRY(check_figures(mode, error));
     XB_TRY(check_stages(mode, &stages, error));
     XB_TRY(check_references(mode, stages, error));
-    XB_TRY(check_reading(mode, error));
+    for (const struct xb_reading_line *line = mode->reading; line != NULL && line->label != NULL;
+         line++)
+        if (strlen(line->label) > LONGEST_LABEL || line->code == NULL ||
+            !has_its_function(mode, line))
+            return REFUSE("line %s of mode %s in the Reading needs a label of at most %d "
+                          "characters, a code, and one function: %s",
+                          line->label, mode->name, LONGEST_LABEL,
+                          mode->pairs ? "say_of_pairs" : "say or say_of_sizes");
     if (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
         mode->submit == NULL || mode->verify == NULL)
         return REFUSE("mode %s lacks one of its mandatory hooks", mode->name);

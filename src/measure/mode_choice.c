@@ -56,24 +56,18 @@ enum xb_status xb_mode_choose(const struct xb_config *config, struct xb_mode_cho
     return XB_OK;
 }
 
-/* The directions that the user named; 0 for none. */
-static unsigned named_directions(const struct xb_config *config)
-{
-    const struct xb_value *value = xb_config_get(config, "direction");
-    unsigned directions = 0;
-    for (size_t i = 0; i < value->word_count; i++) {
-        if (strcmp(value->words[i], "both") == 0)
-            directions |= XB_H2D | XB_D2H;
-        for (unsigned d = 0; d < XB_DIRECTIONS; d++)
-            if (strcmp(value->words[i], xb_direction_name((enum xb_direction)(1u << d))) == 0)
-                directions |= 1u << d;
-    }
-    return directions;
-}
-
 unsigned xb_mode_directions(const struct xb_config *config, const struct xb_mode *mode)
 {
-    unsigned named = named_directions(config);
+    /* The directions that the user named; 0 for none. */
+    const struct xb_value *value = xb_config_get(config, "direction");
+    unsigned named = 0;
+    for (size_t i = 0; i < value->word_count; i++) {
+        if (strcmp(value->words[i], "both") == 0)
+            named |= XB_H2D | XB_D2H;
+        for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+            if (strcmp(value->words[i], xb_direction_name((enum xb_direction)(1u << d))) == 0)
+                named |= 1u << d;
+    }
     if (named != 0)
         return named & mode->directions;
     /* Both ways at once are not a single operation: --latency means the other directions, if the

@@ -30,19 +30,16 @@ static void *open_in_thread(void *argument)
     return NULL;
 }
 
-static void begin(struct xb_opening *opening)
-{
-    opening->has_thread = xb_thread_start(&opening->thread, open_in_thread, opening) == 0;
-}
-
 void xb_openings_begin(struct xb_opening *openings, const bool *wanted, size_t count, bool also_one)
 {
     size_t several = 0;
     for (size_t i = 0; i < count; i++)
         several += wanted[i];
     for (size_t i = 0; (several > 1 || also_one) && i < count; i++)
-        if (wanted[i])
-            begin(&openings[i]);
+        if (wanted[i]) {
+            openings[i].has_thread =
+                xb_thread_start(&openings[i].thread, open_in_thread, &openings[i]) == 0;
+        }
 }
 
 void xb_openings_settle(struct xb_opening *openings, size_t count)

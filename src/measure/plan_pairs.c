@@ -122,22 +122,19 @@ static enum xb_status add_no_group(struct xb_planning *plan, struct xb_case test
     return xb_planning_add_case(plan, test, error);
 }
 
-static enum xb_status add_groups_of(struct xb_planning *plan, const struct xb_mode *mode,
-                                    struct xb_error *error)
-{
-    struct xb_case test = {.mode = mode, .device = plan->choice.pairs[0].from, .peer = XB_NO_PEER};
-    return xb_planning_add_mode(plan, test, xb_mode_directions_together(plan->run->config, mode),
-                                any_group(plan) ? add_groups : add_no_group, error);
-}
-
 enum xb_status xb_planning_add_pairs(struct xb_planning *plan, struct xb_error *error)
 {
     for (size_t m = 0; m < plan->modes.count; m++) {
         const struct xb_mode *mode = plan->modes.modes[m];
         if (mode->pairs)
             XB_TRY(add_pairs_of(plan, mode, error));
-        if (mode->pairs && plan->choice.pair_count > 0)
-            XB_TRY(add_groups_of(plan, mode, error));
+        if (mode->pairs && plan->choice.pair_count > 0) {
+            struct xb_case test = {
+                .mode = mode, .device = plan->choice.pairs[0].from, .peer = XB_NO_PEER};
+            XB_TRY(xb_planning_add_mode(plan, test,
+                                        xb_mode_directions_together(plan->run->config, mode),
+                                        any_group(plan) ? add_groups : add_no_group, error));
+        }
     }
     return XB_OK;
 }

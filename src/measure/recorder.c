@@ -292,16 +292,6 @@ static struct xb_track track_of_queue(const struct xb_recorder *recorder, size_t
                              .number = own->number};
 }
 
-static void make_tracks(const struct xb_recorder *recorder, struct xb_timeline *timeline)
-{
-    for (size_t i = 0; i < recorder->call_count; i++)
-        find_track(timeline, (struct xb_track){.kind = XB_TRACK_THREAD,
-                                               .number = (unsigned)recorder->calls[i].track});
-    for (size_t i = 0; i < recorder->operation_count; i++)
-        find_track(timeline, track_of_queue(recorder, recorder->operations[i].queue));
-    qsort(timeline->tracks, timeline->track_count, sizeof *timeline->tracks, order_tracks);
-}
-
 static void take_spans(const struct xb_recorder *recorder, struct xb_timeline *timeline)
 {
     for (size_t i = 0; i < recorder->call_count; i++) {
@@ -333,7 +323,12 @@ static enum xb_status make_timeline(struct xb_recorder *recorder, struct xb_time
         calloc(XB_CREW_THREADS + recorder->queue_count + 1, sizeof *timeline->tracks);
     if (timeline->spans == NULL || timeline->tracks == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for its %zu spans", spans);
-    make_tracks(recorder, timeline);
+    for (size_t i = 0; i < recorder->call_count; i++)
+        find_track(timeline, (struct xb_track){.kind = XB_TRACK_THREAD,
+                                               .number = (unsigned)recorder->calls[i].track});
+    for (size_t i = 0; i < recorder->operation_count; i++)
+        find_track(timeline, track_of_queue(recorder, recorder->operations[i].queue));
+    qsort(timeline->tracks, timeline->track_count, sizeof *timeline->tracks, order_tracks);
     take_spans(recorder, timeline);
     return XB_OK;
 }

@@ -21,14 +21,6 @@
 /* Keeps an operation behind its call when both are rounded to nanoseconds. */
 #define MARGIN_S 2e-9
 
-static enum xb_status open_base(struct xb_recorded_device *device, struct xb_error *error)
-{
-    const struct xb_backend *real = device->real;
-    XB_TRY(real->event_open(device->device, &device->probe, error));
-    XB_TRY(real->event_open(device->device, &device->base, error));
-    return real->event_record(device->base, device->queue, error);
-}
-
 static enum xb_status look(const struct xb_recorded_device *device, struct xb_alignment *seen,
                            struct xb_error *error)
 {
@@ -48,8 +40,12 @@ static enum xb_status look(const struct xb_recorded_device *device, struct xb_al
 enum xb_status xb_recorder_align(struct xb_recorded_device *device, struct xb_alignment *alignment,
                                  struct xb_error *error)
 {
-    if (device->base == NULL)
-        XB_TRY(open_base(device, error));
+    if (device->base == NULL) {
+        const struct xb_backend *real = device->real;
+        XB_TRY(real->event_open(device->device, &device->probe, error));
+        XB_TRY(real->event_open(device->device, &device->base, error));
+        XB_TRY(real->event_record(device->base, device->queue, error));
+    }
     XB_TRY(device->real->queue_wait(device->queue, error));
     for (size_t i = 0; i < LOOKS; i++) {
         struct xb_alignment seen;

@@ -19,19 +19,6 @@ static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
                        probe->runtime_library, probe->runtime_override);
 }
 
-/* Warns of both ways, or several devices, that did not work at the same time: their sum is then no
- * bandwidth that the paths have. */
-static enum xb_status add_overlap(struct xb_result *result, struct xb_error *error)
-{
-    double overlap = 0;
-    XB_TRY(xb_result_median(result, &xb_figure_overlap, &overlap, error));
-    if (xb_result_has(result, &xb_figure_overlap) && overlap < LEAST_OVERLAP)
-        xb_result_warn(result,
-                       "the copies overlapped for only %.0f %% of the time: this sum is too low",
-                       100 * overlap);
-    return XB_OK;
-}
-
 /* Of several placements: that the case has no one bandwidth is no noise. */
 static void add_placements(struct xb_result *result)
 {
@@ -80,7 +67,14 @@ enum xb_status xb_measure_add_remarks(const struct xb_measurement *measurement,
         if (measurement->lanes[i].result != result)
             add_runtime(&measurement->run->probe, measurement->lanes[i].result);
     }
-    XB_TRY(add_overlap(result, error));
+    /* Warns of both ways, or several devices, that did not work at the same time: their sum is then
+     * no bandwidth that the paths have. */
+    double overlap = 0;
+    XB_TRY(xb_result_median(result, &xb_figure_overlap, &overlap, error));
+    if (xb_result_has(result, &xb_figure_overlap) && overlap < LEAST_OVERLAP)
+        xb_result_warn(result,
+                       "the copies overlapped for only %.0f %% of the time: this sum is too low",
+                       100 * overlap);
     add_precision(result);
     if (result->stop_reason == XB_STOP_INTERRUPTED)
         xb_result_warn(result, "interrupted after %zu samples", result->times.count);

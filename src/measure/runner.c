@@ -157,20 +157,6 @@ static enum xb_status open_device(struct runner *runner, size_t position,
     return xb_workspace_open(opened->device, largest, &opened->workspace, error);
 }
 
-static void free_lists(const struct runner *runner)
-{
-    free(runner->opened);
-    free(runner->openings);
-}
-
-static void close_devices(struct runner *runner)
-{
-    for (size_t i = 0; i < runner->run->device_count; i++)
-        close_workspace(&runner->opened[i]);
-    for (size_t i = 0; i < runner->run->device_count; i++)
-        xb_opening_close(&runner->openings[i]);
-}
-
 /* Opens the devices that the case needs, and frees the memory kept on the others. */
 static enum xb_status open_needed(struct runner *runner, const struct xb_result *results,
                                   size_t count, struct xb_error *error)
@@ -334,19 +320,6 @@ static void cut_rows(struct xb_result *results, size_t count, const char *before
         xb_result_cut(&results[i], before);
 }
 
-/* Gives rows whose case could not be measured their status and reason. */
-static void end_rows(struct xb_result *results, size_t count, enum xb_status status,
-                     const struct xb_error *error)
-{
-    if (status == XB_ERR_UNSUPPORTED)
-        skip_rows(results, count, error->message);
-    else if (status == XB_ERR_STOPPED)
-        cut_rows(results, count, "its device was ready");
-    else
-        for (size_t i = 0; i < count; i++)
-            xb_result_fail(&results[i], error);
-}
-
 static void run_rows(struct runner *runner, size_t first, size_t count)
 {
     struct xb_result *results = &runner->run->results[first];
@@ -361,8 +334,16 @@ static void run_rows(struct runner *runner, size_t first, size_t count)
     }
     struct xb_error error;
     enum xb_status status = run_case(runner, results, count, &error);
-    if (status != XB_OK)
-        end_rows(results, count, status, &error);
+    if (status != XB_OK) {
+        /* Gives rows whose case could not be measured their status and reason. */
+        if (status == XB_ERR_UNSUPPORTED)
+            skip_rows(results, count, error.message);
+        else if (status == XB_ERR_STOPPED)
+            cut_rows(results, count, "its device was ready");
+        else
+            for (size_t i = 0; i < count; i++)
+                xb_result_fail(&results[i], &error);
+    }
 }
 
 /* A signal or a deadline that came after the last case has cut nothing short, and is not told. */
@@ -463,10 +444,14 @@ enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *
         status = begin(&runner, error);
         if (status == XB_OK)
             run_all_rows(&runner);
-        close_devices(&runner);
+        for (size_t i = 0; i < runner.run->device_count; i++)
+            close_workspace(&runner.opened[i]);
+        for (size_t i = 0; i < runner.run->device_count; i++)
+            xb_opening_close(&runner.openings[i]);
         note_cuts(run);
     }
     xb_store_close(&runner.store);
-    free_lists(&runner);
+    free(runner.opened);
+    free(runner.openings);
     return status;
 }

@@ -65,16 +65,6 @@ static enum xb_status add_host_times(struct xb_result *result, const struct xb_t
     return status != XB_OK ? status : xb_samples_add(&result->wall_times, timing->wall, error);
 }
 
-/* Times one operation alone on one lane. */
-static enum xb_status time_alone(struct xb_measurement *measurement, struct xb_lane *lane,
-                                 struct xb_error *error)
-{
-    XB_TRY(xb_measure_restore(measurement, error));
-    enum xb_status status = xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1,
-                                              false, &lane->timing, error);
-    return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
-}
-
 /* How often one operation is timed alone: as often as there is an interval of the median then, and
  * more often where that is over in no time; where it takes long, no more often than is needed for a
  * median. There the samples have one iteration each, and an interval that says the same. */
@@ -110,7 +100,10 @@ static enum xb_status time_lane_alone(struct xb_measurement *measurement, struct
                                       size_t count, double seconds, struct xb_error *error)
 {
     while (!are_enough(count, seconds) && !xb_measure_out_of_time(measurement)) {
-        XB_TRY(time_alone(measurement, lane, error));
+        XB_TRY(xb_measure_restore(measurement, error));
+        XB_TRY(xb_sampler_repeat(&lane->sampler, lane->context.test->mode->submit, 1, false,
+                                 &lane->timing, error));
+        XB_TRY(add_host_times(lane->result, &lane->timing, error));
         count++;
         seconds += xb_lane_seconds(lane);
     }
@@ -237,18 +230,6 @@ static enum xb_status time_bare(struct xb_measurement *measurement, struct xb_er
     return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
 }
 
-/* With how many samples sampling may end. Where lanes or ways share what they run on, each with a
- * median of its own, and where the run asks for it, a few do not do. */
-static void choose_least(const struct xb_measurement *measurement, struct xb_stopping *stopping)
-{
-    bool few_do = measurement->lane_count == 1 && measurement->lanes[0].context.span_count == 0 &&
-                  !measurement->run->unhurried;
-    stopping->min_samples = XB_STOP_MIN_SAMPLES;
-    stopping->sure_samples = few_do ? XB_STOP_LEAST_SAMPLES : XB_STOP_MIN_SAMPLES;
-    if (xb_case_is_single(&measurement->result->test))
-        stopping->min_samples = stopping->sure_samples = XB_STOP_LATENCY_SAMPLES;
-}
-
 /* Decides whether to go on after the latest sample of this placement, `elapsed` seconds after its
  * first began. */
 static enum xb_status decide(struct xb_measurement *measurement, struct xb_stopping *stopping,
@@ -278,7 +259,14 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
         .fixed_samples = fixed->is_set ? fixed->count : 0,
         .time_limit = measurement->time_limit,
     };
-    choose_least(measurement, &stopping);
+    /* With how many samples sampling may end. Where lanes or ways share what they run on, each with
+     * a median of its own, and where the run asks for it, a few do not do. */
+    bool few_do = measurement->lane_count == 1 && measurement->lanes[0].context.span_count == 0 &&
+                  !measurement->run->unhurried;
+    stopping.min_samples = XB_STOP_MIN_SAMPLES;
+    stopping.sure_samples = few_do ? XB_STOP_LEAST_SAMPLES : XB_STOP_MIN_SAMPLES;
+    if (xb_case_is_single(&measurement->result->test))
+        stopping.min_samples = stopping.sure_samples = XB_STOP_LATENCY_SAMPLES;
     size_t before = result->times.count;
     double begin = xb_clock_now();
     bool done = false;

@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/stopping.h"
 
-/* At which count the interval is looked at next. */
-static size_t next_look_after(const struct xb_stopping *stopping, size_t count)
-{
-    size_t next = count + (count + 9) / 10;
-    bool passes = count < stopping->min_samples && next > stopping->min_samples;
-    return passes ? stopping->min_samples : next;
-}
-
 /* The share of the median that half an interval may be wide, with as many samples as there are; 0
  * where they are not enough for any. */
 static double narrow_enough(const struct xb_stopping *stopping, const struct xb_samples *samples)
@@ -33,7 +25,10 @@ static enum xb_status look(struct xb_stopping *stopping, const struct xb_samples
     if (samples->count < stopping->next_look || narrow == 0)
         return XB_OK;
     XB_TRY(xb_statistics_compute(samples->values, samples->count, &statistics, error));
-    stopping->next_look = next_look_after(stopping, samples->count);
+    /* At which count the interval is looked at next. */
+    size_t next = samples->count + (samples->count + 9) / 10;
+    bool passes = samples->count < stopping->min_samples && next > stopping->min_samples;
+    stopping->next_look = passes ? stopping->min_samples : next;
     *converged = (statistics.ci95_high - statistics.ci95_low) / 2.0 <= narrow * statistics.median;
     return XB_OK;
 }

@@ -51,20 +51,6 @@ static double rest_on(const struct xb_work *last, const struct xb_case *test, do
     return same ? now - last->end : INFINITY;
 }
 
-/* How long the lanes have rested since they were last at work on the same path: the longest of all
- * their devices. */
-static double rest_of(const struct xb_measurement *measurement, double now)
-{
-    double longest = 0;
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        const struct xb_lane *lane = &measurement->lanes[i];
-        longest = fmax(longest, rest_on(lane->last_work, lane->context.test, now));
-        if (lane->peer_last_work != NULL)
-            longest = fmax(longest, rest_on(lane->peer_last_work, lane->context.test, now));
-    }
-    return longest;
-}
-
 void xb_measure_note_work(struct xb_measurement *measurement)
 {
     double now = xb_clock_now();
@@ -150,7 +136,15 @@ static bool needs_none(const struct xb_measurement *measurement, double rest, do
 enum xb_status xb_measure_warm_up(struct xb_measurement *measurement, struct xb_error *error)
 {
     double begin = xb_clock_now();
-    double rest = rest_of(measurement, begin);
+    /* How long the lanes have rested since they were last at work on the same path: the longest of
+     * all their devices. */
+    double rest = 0;
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        const struct xb_lane *lane = &measurement->lanes[i];
+        rest = fmax(rest, rest_on(lane->last_work, lane->context.test, begin));
+        if (lane->peer_last_work != NULL)
+            rest = fmax(rest, rest_on(lane->peer_last_work, lane->context.test, begin));
+    }
     double least = fmin(measurement->warm_up_least, rest);
     double most = fmax(measurement->warm_up_least, measurement->time_limit * XB_WARM_UP_MOST);
     size_t taken = 0;

@@ -110,12 +110,6 @@ void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond)
     workspace->beyond = beyond;
 }
 
-/* How long a buffer is that is borrowed for `bytes`. */
-static uint64_t length_for(const struct xb_workspace *workspace, uint64_t bytes)
-{
-    return bytes == workspace->case_bytes ? bytes + workspace->beyond : bytes;
-}
-
 /* Allocates a buffer of `wanted` bytes, or at least of `least`, in place of the one that is kept.
  */
 static enum xb_status replace(struct xb_workspace *workspace, struct kept *kept,
@@ -154,7 +148,8 @@ enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned numb
 {
     /* A buffer of the case's own size will have to be larger for a larger case. */
     bool grows = !workspace->shared && bytes == workspace->case_bytes && bytes < workspace->hint;
-    uint64_t least = length_for(workspace, bytes);
+    /* How long a buffer is that is borrowed for `bytes`. */
+    uint64_t least = bytes == workspace->case_bytes ? bytes + workspace->beyond : bytes;
     uint64_t wanted = grows ? workspace->hint + workspace->beyond : least;
     return borrow(workspace, number, memory, wanted, least, buffer, error);
 }

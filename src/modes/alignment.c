@@ -154,15 +154,6 @@ static void add_offsets(struct xb_reading *reading, const struct side *side,
     xb_reading_add(reading, " off a boundary");
 }
 
-/* "Host buffers 1 B and 4 B off a boundary cost pinned to the GPU up to 4.0 %." */
-static void say_cost(struct xb_reading *reading, const struct side *side, const struct group *group)
-{
-    add_offsets(reading, side, group);
-    xb_reading_phrase(reading, " cost {text}{share} ({way}).", group->count > 1 ? "up to " : "",
-                      group->worst->cost, group->worst->test);
-    xb_reading_number(reading, side->cost, group->worst->cost, XB_UNIT_RATIO);
-}
-
 /* That those of the group cost nothing, or that nobody knows: at most so much, rounded up. */
 static void say_other(struct xb_reading *reading, const struct side *side,
                       const struct group *group, const char *mode, bool is_nothing)
@@ -198,7 +189,12 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
             said = true;
             told = told || found != UNKNOWN;
             if (found == COSTS) {
-                say_cost(reading, side, &group);
+                /* "Host buffers 1 B and 4 B off a boundary cost pinned to the GPU up to 4.0 %." */
+                add_offsets(reading, side, &group);
+                xb_reading_phrase(reading, " cost {text}{share} ({way}).",
+                                  group.count > 1 ? "up to " : "", group.worst->cost,
+                                  group.worst->test);
+                xb_reading_number(reading, side->cost, group.worst->cost, XB_UNIT_RATIO);
                 continue;
             }
             say_other(reading, side, &group, mode, found == NOTHING);

@@ -107,19 +107,6 @@ enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error 
     return XB_OK;
 }
 
-static void conclude(const struct xb_chase *chase, uint64_t bytes, uint64_t end,
-                     struct xb_result *result)
-{
-    uint64_t right = xb_chain_offset(chase->access, bytes, chase->loads);
-    result->row.verified = end == right ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
-    if (end != right)
-        snprintf(result->reason, sizeof result->reason,
-                 "the chain ended at byte %llu and not at %llu: at least one of %llu loads "
-                 "brought a wrong word",
-                 (unsigned long long)end, (unsigned long long)right,
-                 (unsigned long long)chase->loads);
-}
-
 enum xb_status xb_chase_verify(struct xb_mode_context *context, struct xb_result *result,
                                struct xb_error *error)
 {
@@ -132,6 +119,13 @@ enum xb_status xb_chase_verify(struct xb_mode_context *context, struct xb_result
     xb_result_detail_number(result, "loads_per_sample", (double)XB_CHASE_LOADS);
     xb_result_detail_text(result, "verified_by", "the end of the chain");
     XB_TRY(read_cursor(chase, &end, error));
-    conclude(chase, context->test->bytes, end, result);
+    uint64_t right = xb_chain_offset(chase->access, context->test->bytes, chase->loads);
+    result->row.verified = end == right ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
+    if (end != right)
+        snprintf(result->reason, sizeof result->reason,
+                 "the chain ended at byte %llu and not at %llu: at least one of %llu loads "
+                 "brought a wrong word",
+                 (unsigned long long)end, (unsigned long long)right,
+                 (unsigned long long)chase->loads);
     return XB_OK;
 }

@@ -29,14 +29,6 @@ const struct xb_option xb_option_encode_chunk = {XB_SIZES(
  * CUDA_DEVICE_MAX_CONNECTIONS). */
 #define RESTORING 7u
 
-static uint64_t chunk_of(const struct xb_case *test, bool is_made)
-{
-    uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
-    if (chunk == 0)
-        chunk = is_made ? CHUNK_MADE : CHUNK_SENT;
-    return xb_lesser(chunk, test->bytes);
-}
-
 /* Of each chunk: a copy, a record, a wait and a decoding. */
 #define OPERATIONS 4
 
@@ -50,20 +42,8 @@ enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_er
                    XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
 }
 
-static uint64_t chunks_in_group(uint64_t chunk, uint64_t count)
-{
-    return xb_larger(xb_lesser(GROUP_BYTES / chunk, count / GROUPS), 1);
-}
-
 /* Of the encoder alone: no smaller than this, so that each thread has several of them. */
 #define LEAST_PIECE (UINT64_C(64) << 10)
-
-static uint64_t piece_of(const struct xb_case *test, const struct xb_encoded *state)
-{
-    uint64_t share = test->bytes / (XB_ENCODED_PIECES * state->threads);
-    uint64_t piece = xb_lesser(share / LEAST_PIECE * LEAST_PIECE, CHUNK_MADE);
-    return xb_lesser(xb_larger(piece, LEAST_PIECE), state->chunk);
-}
 
 void xb_encoded_size_ring(struct xb_encoded *state, unsigned threads)
 {
@@ -78,15 +58,20 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->format = plan->format;
     state->is_made = plan->is_made;
     state->threads = xb_threads_of(test);
-    state->chunk = chunk_of(test, plan->is_made);
+    uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
+    if (chunk == 0)
+        chunk = plan->is_made ? CHUNK_MADE : CHUNK_SENT;
+    state->chunk = xb_lesser(chunk, test->bytes);
     state->count = xb_chunk_count(test->bytes, state->chunk);
     state->slot_bytes =
         xb_rounded_up(xb_encoded_bound(plan->format, state->chunk), XB_FORMAT_ALIGNMENT);
-    state->group = chunks_in_group(state->chunk, state->count);
+    state->group = xb_larger(xb_lesser(GROUP_BYTES / state->chunk, state->count / GROUPS), 1);
     state->slots = state->count;
     if (plan->is_made)
         xb_encoded_size_ring(state, state->threads);
-    state->piece = piece_of(test, state);
+    uint64_t share = test->bytes / (XB_ENCODED_PIECES * state->threads);
+    uint64_t piece = xb_lesser(share / LEAST_PIECE * LEAST_PIECE, CHUNK_MADE);
+    state->piece = xb_lesser(xb_larger(piece, LEAST_PIECE), state->chunk);
     state->room_bytes =
         xb_rounded_up(xb_encoded_bound(plan->format, state->piece), XB_FORMAT_ALIGNMENT);
     state->made_bytes = state->slots * state->slot_bytes;

@@ -212,14 +212,6 @@ static enum xb_status compare_with_stages(struct xb_result *result, const struct
     return XB_OK;
 }
 
-static void add_errors_of(struct xb_result *result, const struct sum *sum)
-{
-    xb_result_compute(result, &xb_figure_error_max, sum->errors.worst);
-    if (sum->errors.squared > 0)
-        xb_result_compute(result, &xb_figure_error_rms,
-                          sqrt(sum->errors.squared_error / sum->errors.squared));
-}
-
 enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_result *result,
                                  struct xb_error *error)
 {
@@ -241,8 +233,12 @@ enum xb_status xb_encoded_verify(struct xb_mode_context *context, struct xb_resu
     free(parts);
     if (status != XB_OK)
         return status;
-    if (xb_format_is_lossy(state->format))
-        add_errors_of(result, &sum);
+    if (xb_format_is_lossy(state->format)) {
+        xb_result_compute(result, &xb_figure_error_max, sum.errors.worst);
+        if (sum.errors.squared > 0)
+            xb_result_compute(result, &xb_figure_error_rms,
+                              sqrt(sum.errors.squared_error / sum.errors.squared));
+    }
     conclude(result, &sum, &report);
     return XB_OK;
 }

@@ -82,18 +82,6 @@ static void add_answer(struct xb_reading *reading, const struct seen *seen)
     xb_reading_phrase(reading, " ({rate} and {rate} GB/s).", seen->rate, seen->plain);
 }
 
-/* With how many threads or sends it pays. */
-static void add_break_even(struct xb_reading *reading, const struct seen *seen)
-{
-    double threads = xb_reading_median(reading, seen->test, &xb_figure_break_even_threads);
-    double sends = xb_reading_median(reading, seen->test, &xb_figure_break_even_sends);
-    if (seen->is_made && threads > 0)
-        xb_reading_add(reading, " It pays with %.0f thread%s.", threads, threads > 1 ? "s" : "");
-    if (!seen->is_made && sends > 0)
-        xb_reading_add(reading, " Packing pays off after %.0f send%s.", sends,
-                       sends > 1 ? "s" : "");
-}
-
 /* Why it does not pay, or not for certain, and what to do. */
 static void add_why_not(struct xb_reading *reading, const struct seen *seen)
 {
@@ -146,8 +134,17 @@ static void say(struct xb_reading *reading, const struct seen *seen)
     double all = xb_reading_median(reading, test, &xb_figure_error_rms);
     bool knows_stages = isfinite(seen->ratio + seen->encode + seen->decode);
     add_answer(reading, seen);
-    if (seen->order == XB_READING_FASTER)
-        add_break_even(reading, seen);
+    if (seen->order == XB_READING_FASTER) {
+        /* With how many threads or sends it pays. */
+        double threads = xb_reading_median(reading, seen->test, &xb_figure_break_even_threads);
+        double sends = xb_reading_median(reading, seen->test, &xb_figure_break_even_sends);
+        if (seen->is_made && threads > 0)
+            xb_reading_add(reading, " It pays with %.0f thread%s.", threads,
+                           threads > 1 ? "s" : "");
+        if (!seen->is_made && sends > 0)
+            xb_reading_add(reading, " Packing pays off after %.0f send%s.", sends,
+                           sends > 1 ? "s" : "");
+    }
     if (seen->order == XB_READING_FASTER && knows_stages)
         add_limit(reading, seen);
     else if (seen->order != XB_READING_UNKNOWN && knows_stages)
@@ -160,19 +157,6 @@ static void say(struct xb_reading *reading, const struct seen *seen)
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++)
         xb_reading_number(reading, told[i]->name, xb_reading_median(reading, test, told[i]),
                           told[i]->unit);
-}
-
-/* What a program that sends such data gains for certain. */
-static void advise(struct xb_reading *reading, const struct seen *seen)
-{
-    struct xb_words words = {.length = 0};
-    if (seen->order == XB_READING_UNKNOWN)
-        xb_reading_is_untold(reading);
-    if (seen->order == XB_READING_FASTER && seen->speed_up >= XB_WORTH_SAYING)
-        xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen->speed_up,
-                          "Send fewer bytes: %s, %s as fast as the plain copy.",
-                          work_of(seen, &words),
-                          xb_reading_factor_text(seen->speed_up, (char[32]){0}, 32));
 }
 
 static struct seen look_at(const struct xb_reading *reading, const struct xb_record_case *test)
@@ -222,7 +206,15 @@ bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, cons
         if (i > 0)
             xb_reading_next(reading);
         say(reading, &seen);
-        advise(reading, &seen);
+        /* What a program that sends such data gains for certain. */
+        struct xb_words words = {.length = 0};
+        if (seen.order == XB_READING_UNKNOWN)
+            xb_reading_is_untold(reading);
+        if (seen.order == XB_READING_FASTER && seen.speed_up >= XB_WORTH_SAYING)
+            xb_reading_remedy(reading, XB_EFFORT_DESIGN, seen.speed_up,
+                              "Send fewer bytes: %s, %s as fast as the plain copy.",
+                              work_of(&seen, &words),
+                              xb_reading_factor_text(seen.speed_up, (char[32]){0}, 32));
     }
     return all.count > 0;
 }

@@ -53,19 +53,6 @@ static bool find_latency(struct xb_reading *reading, int device, uint64_t bytes,
     return xb_reading_spread(reading, latency);
 }
 
-/* Notes the cases of all that is told of an order. */
-static void rest_on_all(struct xb_reading *reading, int device, uint64_t bytes, const char *variant)
-{
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        bool is_own = strcmp(test->mode, "loads") == 0;
-        bool is_of_peer = strcmp(test->mode, "peer-loads") == 0;
-        if ((is_own || is_of_peer) && is_by(reading, test, device, variant))
-            xb_reading_rests_on(reading, test);
-    }
-}
-
 static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
                          const char *variant)
 {
@@ -85,7 +72,15 @@ static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
     if (has_peers && peers.n > 1)
         xb_reading_add(reading, " (median of %zu)", peers.n);
     xb_reading_add(reading, ".");
-    rest_on_all(reading, device, bytes, variant);
+    /* Notes the cases of all that is told of an order. */
+    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
+    for (size_t i = 0; i < sized.count; i++) {
+        const struct xb_record_case *test = sized.cases[i];
+        bool is_own = strcmp(test->mode, "loads") == 0;
+        bool is_of_peer = strcmp(test->mode, "peer-loads") == 0;
+        if ((is_own || is_of_peer) && is_by(reading, test, device, variant))
+            xb_reading_rests_on(reading, test);
+    }
     return true;
 }
 

@@ -58,23 +58,6 @@ static enum xb_status count_device(const struct xb_mode_context *context, uint64
     return context->device->backend->device_memory(context->device, free_bytes, error);
 }
 
-/* Of a device that shares the host's memory nobody can tell whose it is. */
-static bool has_memory_of_its_own(const struct xb_mode_context *context)
-{
-    return !context->device->info.shares_host_memory;
-}
-
-static enum xb_status count_before(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_pin *state = context->state;
-    struct xb_pin_counts *counts = &state->counts;
-    counts->huge = xb_process_memory_huge(&counts->huge_before);
-    counts->restarted = xb_process_memory_restart();
-    counts->on_host = xb_process_memory_read(&counts->before);
-    counts->on_device = has_memory_of_its_own(context);
-    return counts->on_device ? count_device(context, &counts->device_before, error) : XB_OK;
-}
-
 static enum xb_status count_after(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_pin *state = context->state;
@@ -124,7 +107,15 @@ static enum xb_status take_sample(struct xb_mode_context *context, struct xb_err
 enum xb_status xb_pin_memory(struct xb_mode_context *context, struct xb_error *error)
 {
     xb_workspace_give_up_idle(context->workspace);
-    enum xb_status status = count_before(context, error);
+    struct xb_pin *state = context->state;
+    struct xb_pin_counts *counts = &state->counts;
+    counts->huge = xb_process_memory_huge(&counts->huge_before);
+    counts->restarted = xb_process_memory_restart();
+    counts->on_host = xb_process_memory_read(&counts->before);
+    /* Of a device that shares the host's memory nobody can tell whose it is. */
+    counts->on_device = !context->device->info.shares_host_memory;
+    enum xb_status status =
+        counts->on_device ? count_device(context, &counts->device_before, error) : XB_OK;
     if (status == XB_OK)
         status = make_data(context, error);
     double begin = xb_clock_now();

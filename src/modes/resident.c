@@ -26,11 +26,6 @@ struct state {
     uint64_t kernels;
 };
 
-static uint64_t kernels_of(const struct xb_case *test)
-{
-    return xb_case_setting(test, &option_steps)->count;
-}
-
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
     (void)config;
@@ -117,7 +112,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     struct state *state = context->state;
     const struct xb_case *test = context->test;
     enum xb_memory memory = xb_host_memory_of(test->variant);
-    state->kernels = kernels_of(test);
+    state->kernels = xb_case_setting(test, &option_steps)->count;
     context->queue_count = 1;
     context->operations_per_iteration = 3 * state->kernels; /* of the round trips */
     context->bytes_moved = 2 * test->bytes;

@@ -84,11 +84,6 @@ static uint64_t usual_chunk(uint64_t bytes)
     return xb_lesser(rounded((uint64_t)sqrt((double)bytes * (double)LOST_BYTES) - 1), CHUNK_MOST);
 }
 
-static uint64_t piece_of(uint64_t chunk)
-{
-    return xb_lesser(xb_larger(rounded(chunk / PIECES), PIECE_LEAST), PIECE_MOST);
-}
-
 static unsigned usual_threads(uint64_t bytes)
 {
     return bytes > ALONE_MOST ? xb_threads_usual() : 1;
@@ -157,7 +152,7 @@ enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_rin
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a ring");
     opened->device = context->device;
     opened->plan = *plan;
-    opened->piece = piece_of(plan->chunk);
+    opened->piece = xb_lesser(xb_larger(rounded(plan->chunk / PIECES), PIECE_LEAST), PIECE_MOST);
     enum xb_status status = fill_in(context, number, opened, error);
     if (status != XB_OK) {
         xb_ring_close(opened);

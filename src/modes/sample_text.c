@@ -117,20 +117,6 @@ static unsigned next_rank(struct writer *writer, const struct vocabulary *vocabu
     return rank;
 }
 
-/* Writes what stands behind a word. */
-static void put_stop(struct writer *writer, unsigned long long random)
-{
-    bool ends = writer->sentence == 0;
-    if (ends)
-        put(writer, ".", 1);
-    else if (writer->phrase == 0 && (random >> 32) % 10 == 0)
-        put(writer, ",", 1);
-    bool is_full = ends && writer->column >= LINE_LETTERS;
-    put(writer, is_full ? "\n" : " ", 1);
-    if (is_full)
-        writer->column = 0;
-}
-
 static void put_word(struct writer *writer, const struct vocabulary *vocabulary,
                      unsigned long long random)
 {
@@ -144,7 +130,16 @@ static void put_word(struct writer *writer, const struct vocabulary *vocabulary,
     }
     put(writer, word, length);
     writer->sentence--;
-    put_stop(writer, random);
+    /* Writes what stands behind a word. */
+    bool ends = writer->sentence == 0;
+    if (ends)
+        put(writer, ".", 1);
+    else if (writer->phrase == 0 && (random >> 32) % 10 == 0)
+        put(writer, ",", 1);
+    bool is_full = ends && writer->column >= LINE_LETTERS;
+    put(writer, is_full ? "\n" : " ", 1);
+    if (is_full)
+        writer->column = 0;
 }
 
 struct text {

@@ -35,8 +35,11 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned users;
 static struct sigaction previous;
 
-static void pass_on(int number, siginfo_t *info, void *context)
+static void handle(int number, siginfo_t *info, void *context)
 {
+    const char *at = info->si_addr;
+    if (copying.is_copying && at >= copying.begin && at < copying.end)
+        siglongjmp(copying.leave, 1);
     if ((previous.sa_flags & SA_SIGINFO) != 0)
         previous.sa_sigaction(number, info, context);
     else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
@@ -46,14 +49,6 @@ static void pass_on(int number, siginfo_t *info, void *context)
         signal(number, SIG_DFL);
         (void)raise(number);
     }
-}
-
-static void handle(int number, siginfo_t *info, void *context)
-{
-    const char *at = info->si_addr;
-    if (copying.is_copying && at >= copying.begin && at < copying.end)
-        siglongjmp(copying.leave, 1);
-    pass_on(number, info, context);
 }
 
 enum xb_status xb_mapping_begin(struct xb_error *error)

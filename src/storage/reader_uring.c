@@ -176,17 +176,6 @@ static void take(struct work *work, unsigned index, int got)
     }
 }
 
-static void take_all(struct work *work)
-{
-    struct io_uring_cqe *done;
-    while (io_uring_peek_cqe(&work->ring->ring, &done) == 0) {
-        unsigned index = (unsigned)io_uring_cqe_get_data64(done);
-        int got = done->res;
-        io_uring_cqe_seen(&work->ring->ring, done);
-        take(work, index, got);
-    }
-}
-
 /* The kernel does not take what it is asked for. What it took before is waited for, because it
  * writes into the caller's memory; what it did not take would go with a later read. */
 static void give_up(struct work *work, int code)
@@ -224,7 +213,13 @@ enum xb_status xb_read_by_uring(struct xb_uring *ring, const struct xb_read *rea
             give_up(&work, -outcome);
             break;
         }
-        take_all(&work);
+        struct io_uring_cqe *done;
+        while (io_uring_peek_cqe(&work.ring->ring, &done) == 0) {
+            unsigned index = (unsigned)io_uring_cqe_get_data64(done);
+            int got = done->res;
+            io_uring_cqe_seen(&work.ring->ring, done);
+            take(&work, index, got);
+        }
         ask_for_more(&work);
     }
     return work.status;

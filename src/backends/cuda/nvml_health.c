@@ -42,18 +42,6 @@ static void read_throttle(const struct xb_nvml *nvml, xb_nvml_device device,
     }
 }
 
-static void read_clocks(const struct xb_nvml *nvml, xb_nvml_device device,
-                        struct xb_device_health *health)
-{
-    health->clocks_known =
-        nvml->clock != NULL &&
-        nvml->clock(device, CLOCK_SM, &health->sm_clock_mhz) == XB_NVML_SUCCESS &&
-        nvml->clock(device, CLOCK_MEMORY, &health->memory_clock_mhz) == XB_NVML_SUCCESS;
-    if (nvml->best_clock == NULL ||
-        nvml->best_clock(device, CLOCK_MEMORY, &health->memory_clock_best_mhz) != XB_NVML_SUCCESS)
-        health->memory_clock_best_mhz = 0;
-}
-
 /* NVML_FI_DEV_PCIE_L0_TO_RECOVERY_COUNTER and NVML_FI_DEV_PCIE_COUNT_... (NVML API Reference Guide,
  * "Field Value Enums"). H100s and H200s tell them in virtual machines and without root. */
 static const unsigned counter_fields[XB_PCIE_COUNTERS] = {
@@ -67,38 +55,12 @@ static const unsigned counter_fields[XB_PCIE_COUNTERS] = {
 #define FIELD_BYTES_SENT 197u     /* NVML_FI_DEV_PCIE_COUNT_TX_BYTES: by the device */
 #define FIELD_BYTES_RECEIVED 198u /* NVML_FI_DEV_PCIE_COUNT_RX_BYTES */
 
-static void read_replays(const struct xb_nvml *nvml, xb_nvml_device device,
-                         struct xb_device_health *health)
-{
-    unsigned replays = 0;
-    health->replays_known =
-        nvml->pcie_replays != NULL && nvml->pcie_replays(device, &replays) == XB_NVML_SUCCESS;
-    health->replays = replays;
-}
-
 static bool read_count(xb_nvml_device device, unsigned field, uint64_t *count)
 {
     double value = 0;
     bool known = xb_nvml_number(device, field, 0, &value) && value >= 0 && value < 0x1p64;
     *count = known ? (uint64_t)value : 0;
     return known;
-}
-
-static void read_counters(xb_nvml_device device, struct xb_device_health *health)
-{
-    for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
-        health->counted[i] = read_count(device, counter_fields[i], &health->counts[i]);
-}
-
-static void read_traffic(xb_nvml_device device, struct xb_device_health *health)
-{
-    uint64_t sent, received;
-    health->counted[XB_PCIE_RETRAINS] =
-        read_count(device, counter_fields[XB_PCIE_RETRAINS], &health->counts[XB_PCIE_RETRAINS]);
-    health->traffic_known = read_count(device, FIELD_BYTES_SENT, &sent) &&
-                            read_count(device, FIELD_BYTES_RECEIVED, &received);
-    health->bytes_sent = health->traffic_known ? (uint32_t)sent : 0;
-    health->bytes_received = health->traffic_known ? (uint32_t)received : 0;
 }
 
 void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health *health)
@@ -109,13 +71,31 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
     if (nvml == NULL || !xb_nvml_find(bus_id, &device))
         return;
     if (parts & XB_HEALTH_COUNTERS) {
-        read_replays(nvml, device, health);
-        read_counters(device, health);
+        unsigned replays = 0;
+        health->replays_known =
+            nvml->pcie_replays != NULL && nvml->pcie_replays(device, &replays) == XB_NVML_SUCCESS;
+        health->replays = replays;
+        for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
+            health->counted[i] = read_count(device, counter_fields[i], &health->counts[i]);
     }
-    if (parts & XB_HEALTH_TRAFFIC)
-        read_traffic(device, health);
+    if (parts & XB_HEALTH_TRAFFIC) {
+        uint64_t sent, received;
+        health->counted[XB_PCIE_RETRAINS] =
+            read_count(device, counter_fields[XB_PCIE_RETRAINS], &health->counts[XB_PCIE_RETRAINS]);
+        health->traffic_known = read_count(device, FIELD_BYTES_SENT, &sent) &&
+                                read_count(device, FIELD_BYTES_RECEIVED, &received);
+        health->bytes_sent = health->traffic_known ? (uint32_t)sent : 0;
+        health->bytes_received = health->traffic_known ? (uint32_t)received : 0;
+    }
     if (parts & XB_HEALTH_CLOCKS) {
-        read_clocks(nvml, device, health);
+        health->clocks_known =
+            nvml->clock != NULL &&
+            nvml->clock(device, CLOCK_SM, &health->sm_clock_mhz) == XB_NVML_SUCCESS &&
+            nvml->clock(device, CLOCK_MEMORY, &health->memory_clock_mhz) == XB_NVML_SUCCESS;
+        if (nvml->best_clock == NULL ||
+            nvml->best_clock(device, CLOCK_MEMORY, &health->memory_clock_best_mhz) !=
+                XB_NVML_SUCCESS)
+            health->memory_clock_best_mhz = 0;
         read_throttle(nvml, device, health);
     }
     if (parts & XB_HEALTH_NVLINKS)

@@ -162,15 +162,6 @@ static void make_folders(char *path)
     *file = '/';
 }
 
-/* Removes a file of another kind, which we would write through or take permissions from. Removes
- * another user's file too, because it would stay his. */
-static void remove_what_is_not_ours(const char *path)
-{
-    struct stat there;
-    if (lstat(path, &there) == 0 && (!S_ISREG(there.st_mode) || there.st_uid != geteuid()))
-        (void)unlink(path);
-}
-
 bool xb_hip_cache_store(const char *architecture, int version, const struct xb_hip_code *code)
 {
     char path[PATH_MAX];
@@ -182,7 +173,11 @@ bool xb_hip_cache_store(const char *architecture, int version, const struct xb_h
     if (!path_of(&header, path, sizeof path))
         return false;
     make_folders(path);
-    remove_what_is_not_ours(path);
+    /* Removes a file of another kind, which we would write through or take permissions from.
+     * Removes another user's file too, because it would stay his. */
+    struct stat there;
+    if (lstat(path, &there) == 0 && (!S_ISREG(there.st_mode) || there.st_uid != geteuid()))
+        (void)unlink(path);
     if (xb_output_find(&output, path, &ignored) != XB_OK ||
         xb_output_open(&output, 0, &ignored) != XB_OK)
         return false;

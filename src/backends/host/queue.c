@@ -53,17 +53,6 @@ struct host_queue {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* A hold's time limit is one of the monotonic clock. With glibc none of these calls can fail. */
-static void make_conditions(struct host_queue *queue)
-{
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&queue->asked, &attributes);
-    pthread_condattr_destroy(&attributes);
-    pthread_cond_init(&queue->done, NULL);
-}
-
 static void free_queue(struct host_queue *queue)
 {
     pthread_cond_destroy(&queue->asked);
@@ -190,7 +179,14 @@ enum xb_status xb_host_queue_open(struct xb_device *device, struct xb_queue **qu
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a queue");
     opened->base.device = device;
     opened->awaited = NOBODY_WAITS;
-    make_conditions(opened);
+    /* A hold's time limit is one of the monotonic clock. With glibc none of these calls can fail.
+     */
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&opened->asked, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&opened->done, NULL);
     int code = pthread_create(&opened->worker, NULL, work, opened);
     if (code != 0) {
         free_queue(opened);
