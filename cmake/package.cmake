@@ -113,6 +113,7 @@ install(SCRIPT packaging/bundle/install.cmake COMPONENT bundle EXCLUDE_FROM_ALL)
 
 # ---- packages for distributions ----
 # Who makes packages for others writes there who he is, or says -DCPACK_PACKAGE_CONTACT="Name <address>".
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS packaging/publisher)
 file(STRINGS packaging/publisher publisher REGEX "^[a-z]+=")
 foreach(line IN LISTS publisher)
   string(REGEX MATCH "^([a-z]+)=(.*)" line "${line}")

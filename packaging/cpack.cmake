@@ -54,6 +54,7 @@ elseif(CPACK_GENERATOR STREQUAL "RPM")
   set(CPACK_PACKAGE_RELOCATABLE OFF)
   set(CPACK_RPM_MAIN_COMPONENT program)
   set(CPACK_RPM_DOC_PACKAGE_ARCHITECTURE noarch)
+  set(CPACK_RPM_DOC_PACKAGE_SUMMARY "Documents of xferbench")
   set(CPACK_RPM_PROGRAM_USER_FILELIST "%license /usr/share/doc/xferbench/LICENSE")
   # No links to debug files, which no package has, and not the name of the machine; dates by
   # SOURCE_DATE_EPOCH where that is set.

@@ -50,19 +50,19 @@ git -C "$root" -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --p
     >"$work/sources.tar"
 gzip -n -9 <"$work/sources.tar" >"$made/xferbench-$version.tar.gz"
 
-# publisher KEY: what packaging/publisher says.
+# publisher KEY: what packaging/publisher says, as sed's s|...|...| takes it.
 publisher() {
-    sed -n "s/^$1=//p" "$root/packaging/publisher"
+    sed -n "s/^$1=//p" "$root/packaging/publisher" | sed 's/[&|\\]/\\&/g'
 }
 
 echo '== Recipes'
 tar -C "$work" -xf "$work/sources.tar"
-if grep -q '\.invalid$' "$root/packaging/publisher"; then
-    echo 'Left out: set the addresses in packaging/publisher'
+if grep -qE '\.invalid|@example\.org' "$root/packaging/publisher"; then
+    echo 'Left out: set all addresses in packaging/publisher'
 else
     sum=$(sha256sum "$made/xferbench-$version.tar.gz" | cut -d ' ' -f 1)
     mkdir "$work/recipes"
-    mv "$work/xferbench-$version/packaging"/{spack,easybuild,conda-forge} "$work/recipes/"
+    cp -R "$work/xferbench-$version/packaging"/{spack,easybuild,conda-forge} "$work/recipes/"
     find "$work/recipes" -type f -exec sed -i "s|@HOMEPAGE@|$(publisher homepage)|; s|@SOURCES@|$(publisher sources)|
         s|0\{64\}|$sum|" {} +
     tar -C "$work" --sort=name --owner=root:0 --group=root:0 --mtime="@$SOURCE_DATE_EPOCH" -c recipes |

@@ -69,21 +69,6 @@ static const struct xb_field known_fields[] = {
 
 /* ---- a prediction ---- */
 
-static void put_known(struct xb_json *json, const struct xb_advice_report *report,
-                      const struct xb_prediction *one)
-{
-    xb_fields_put(json, known_fields, one);
-    xb_json_open_array(json, "rests_on");
-    for (size_t i = 0; i < one->use_count; i++) {
-        struct xb_words words = {.length = 0};
-        const struct xb_cost_use *use = &one->uses[i];
-        xb_cost_basis(&report->costs->costs[use->kind], use->bytes, &words);
-        xb_json_put_text(json, NULL, words.text);
-    }
-    xb_json_close(json);
-    xb_json_put_flag(json, "has_both_ways", one->uses_both_ways);
-}
-
 static void put_measured(struct xb_json *json, const struct xb_advice_report *report,
                          const struct xb_prediction *one)
 {
@@ -111,7 +96,16 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
     xb_json_put_text(json, "strategy", xb_strategy_words[one->strategy].name);
     xb_json_put_flag(json, "known", one->is_known);
     if (one->is_known) {
-        put_known(json, report, one);
+        xb_fields_put(json, known_fields, one);
+        xb_json_open_array(json, "rests_on");
+        for (size_t i = 0; i < one->use_count; i++) {
+            struct xb_words words = {.length = 0};
+            const struct xb_cost_use *use = &one->uses[i];
+            xb_cost_basis(&report->costs->costs[use->kind], use->bytes, &words);
+            xb_json_put_text(json, NULL, words.text);
+        }
+        xb_json_close(json);
+        xb_json_put_flag(json, "has_both_ways", one->uses_both_ways);
     } else {
         struct xb_words words = {.length = 0};
         xb_advice_say_missing(one, &words);

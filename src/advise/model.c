@@ -188,7 +188,7 @@ static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
         is_read = read_setting(&tried, source, device, records,
                                (struct xb_record_cases){cases + i, equal});
-        /* Takes the points of `tried`, or frees them. */
+        /* Keep the points of the better one, and free the other's. */
         bool has_others = cost->has_others || (tried.count > 0 && cost->count > 0);
         if (is_preferred(&tried, cost)) {
             free(cost->points);

@@ -92,7 +92,7 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
     for (const char *c = text; *c != '\0'; c++)
         count += *c == ',';
     if (option->takes_one && count > 1)
-        return XB_FAIL(error, XB_ERR_USAGE, "--%s: one at a time", option->name);
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
     value->words = calloc(count, sizeof *value->words);
     value->word_count = 0;
     if (value->words == NULL)

@@ -39,19 +39,6 @@ static void note_try(void *argument, const struct xb_backend_entry *entry,
     }
 }
 
-/* A backend that needs no GPU is never taken unasked. */
-static void suggest_others(const char *asked)
-{
-    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
-        char command[64], text[256];
-        if (xb_backend_is_automatic(entry) || strcmp(entry->name, asked) == 0)
-            continue;
-        snprintf(command, sizeof command, "  xferbench --backend %s", entry->name);
-        snprintf(text, sizeof text, "measures without a GPU: %s", entry->backend->summary);
-        xb_help_print_entry(stderr, command, text, 34);
-    }
-}
-
 enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
 {
     struct xb_error error;
@@ -76,7 +63,15 @@ enum xb_exit xb_backend_choose(const char *name, struct xb_run *run)
                           entry->backend == NULL ? entry->absent_reason : entry->backend->summary);
             xb_probe_print(stderr, &tries.of[i].probe);
         }
-        suggest_others(name);
+        /* A backend that needs no GPU is never taken unasked. */
+        for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
+            char command[64], text[256];
+            if (xb_backend_is_automatic(entry) || strcmp(entry->name, name) == 0)
+                continue;
+            snprintf(command, sizeof command, "  xferbench --backend %s", entry->name);
+            snprintf(text, sizeof text, "measures without a GPU: %s", entry->backend->summary);
+            xb_help_print_entry(stderr, command, text, 34);
+        }
     }
     return run->driver != NULL ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }

@@ -174,8 +174,8 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
      * the writer of a pipe. From here on it would leave a temporary file behind. */
     xb_interrupt_catch();
     if (status == XB_OK) {
-        /* Says whether it took the text as a file or as names: else a misspelt file would look like
-         * a missing host. */
+        /* Say whether the text was taken as a file or as names: else a misspelt file would look
+         * like a missing host. */
         const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
         const struct xb_hostlist *expected = &command->expected;
         if (value->is_set)

@@ -205,19 +205,6 @@ static size_t list_topics(struct charge *charge, struct topic *topics)
     }
 }
 
-static void mark(const struct xb_fleet *fleet, const struct topic *topics, size_t count,
-                 struct xb_node_tally *tally)
-{
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        xb_node_tally_begin(tally);
-        for (; end < count && compare_topics(&topics[end], &topics[begin]) == 0; end++)
-            xb_node_tally_add(tally, topics[end].charge->complaint->node);
-        bool together = xb_fleet_is_together(tally->count, fleet->node_count);
-        for (size_t i = begin; i < end; i++)
-            topics[i].charge->together = topics[i].charge->together && together;
-    }
-}
-
 static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
 {
     size_t listed = 0;
@@ -234,7 +221,14 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
     for (size_t i = 0; i < count; i++)
         listed += charges[i].together ? list_topics(&charges[i], topics + listed) : 0;
     qsort(topics, listed, sizeof *topics, compare_topics);
-    mark(judging->fleet, topics, listed, &tally);
+    for (size_t begin = 0, end = 0; begin < listed; begin = end) {
+        xb_node_tally_begin(&tally);
+        for (; end < listed && compare_topics(&topics[end], &topics[begin]) == 0; end++)
+            xb_node_tally_add(&tally, topics[end].charge->complaint->node);
+        bool together = xb_fleet_is_together(tally.count, judging->fleet->node_count);
+        for (size_t i = begin; i < end; i++)
+            topics[i].charge->together = topics[i].charge->together && together;
+    }
 }
 
 /* ---- findings ---- */

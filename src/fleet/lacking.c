@@ -74,19 +74,6 @@ static void find_lacking(const struct seat *seats, size_t seat_count, const stru
     }
 }
 
-static size_t list_holdings(const struct xb_fleet *fleet, struct holding *holdings)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < fleet->value_count; i++)
-        holdings[i] =
-            (struct holding){&fleet->figures[fleet->values[i].figure], fleet->values[i].gpu};
-    qsort(holdings, fleet->value_count, sizeof *holdings, compare_holdings);
-    for (size_t i = 0; i < fleet->value_count; i++)
-        if (kept == 0 || compare_holdings(&holdings[kept - 1], &holdings[i]) != 0)
-            holdings[kept++] = holdings[i];
-    return kept;
-}
-
 void xb_fleet_note_lacking(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -95,7 +82,14 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     struct seat *seats = xb_judging_allocate(judging, fleet->gpu_count, sizeof *seats);
     if (judging->failed)
         return;
-    size_t count = list_holdings(fleet, holdings);
+    size_t count = 0;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        holdings[i] =
+            (struct holding){&fleet->figures[fleet->values[i].figure], fleet->values[i].gpu};
+    qsort(holdings, fleet->value_count, sizeof *holdings, compare_holdings);
+    for (size_t i = 0; i < fleet->value_count; i++)
+        if (count == 0 || compare_holdings(&holdings[count - 1], &holdings[i]) != 0)
+            holdings[count++] = holdings[i];
     for (size_t i = 0; i < fleet->gpu_count; i++)
         seats[i] = (struct seat){fleet->gpus[i].model, i};
     qsort(seats, fleet->gpu_count, sizeof *seats, compare_seats);

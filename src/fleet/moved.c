@@ -82,21 +82,6 @@ static void renumber(struct xb_fleet *fleet, const size_t *numbers)
             fleet->complaints[i].gpu = numbers[fleet->complaints[i].gpu];
 }
 
-/* `joined`: for each GPU the one that it is, which is itself for those that stay. */
-static void join(struct xb_fleet *fleet, size_t *joined)
-{
-    size_t kept = 0;
-    renumber(fleet, joined);
-    for (size_t i = 0; i < fleet->gpu_count; i++) {
-        if (joined[i] != i)
-            continue;
-        fleet->gpus[kept] = fleet->gpus[i];
-        joined[i] = kept++;
-    }
-    fleet->gpu_count = kept;
-    renumber(fleet, joined);
-}
-
 /* UUIDs that several GPUs have, and two of the GPUs of the first. */
 struct shared {
     size_t count;
@@ -154,5 +139,15 @@ void xb_fleet_join_moved(struct xb_judging *judging)
         }
     }
     note(judging, &equal, &moved);
-    join(fleet, joined);
+    /* `joined`: for each GPU the one that it is, which is itself for those that stay. */
+    size_t kept = 0;
+    renumber(fleet, joined);
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
+        if (joined[i] != i)
+            continue;
+        fleet->gpus[kept] = fleet->gpus[i];
+        joined[i] = kept++;
+    }
+    fleet->gpu_count = kept;
+    renumber(fleet, joined);
 }

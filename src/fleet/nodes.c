@@ -51,23 +51,6 @@ static size_t list_seats(const struct xb_fleet *fleet, const struct xb_fleet_gpu
     return count;
 }
 
-/* How many GPUs of a model each node has that has any. */
-static size_t count_gpus(const struct xb_fleet_gpu *const *seats, size_t count,
-                         struct xb_vote *votes)
-{
-    size_t made = 0;
-    for (size_t i = 0; i < count;) {
-        size_t begin = i;
-        while (i < count && compare_models(&seats[i], &seats[begin]) == 0)
-            i++;
-        votes[made++] = (struct xb_vote){.group = seats[begin]->model,
-                                         .number = (double)(i - begin),
-                                         .item = seats[begin]->node};
-    }
-    xb_votes_sort(votes, made);
-    return made;
-}
-
 static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
                        const struct xb_majority *most)
 {
@@ -121,7 +104,17 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
     if (judging->failed)
         return;
     size_t count = list_seats(fleet, seats, &replaced);
-    size_t voted = count_gpus(seats, count, votes);
+    /* How many GPUs of a model each node has that has any. */
+    size_t voted = 0;
+    for (size_t i = 0; i < count;) {
+        size_t begin = i;
+        while (i < count && compare_models(&seats[i], &seats[begin]) == 0)
+            i++;
+        votes[voted++] = (struct xb_vote){.group = seats[begin]->model,
+                                          .number = (double)(i - begin),
+                                          .item = seats[begin]->node};
+    }
+    xb_votes_sort(votes, voted);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, voted, &most);)
         name_fewer(judging, votes, &most);
     name_empty(judging, seats, count);

@@ -327,7 +327,7 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
         struct xb_fleet_siblings *siblings = &judgement->siblings[i];
         if (!siblings->judged)
             continue;
-        /* Names those of one figure, and notes where they are many. */
+        /* Name those of one figure, and note where they are many. */
         size_t count = siblings->values;
         siblings->slow = count_named(judging, tested, count, XB_FLEET_SLOW, &tally);
         siblings->slow_nodes = tally.count;

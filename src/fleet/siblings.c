@@ -62,16 +62,6 @@ static double within(const struct xb_fleet *fleet, const struct xb_tested *value
     return XB_FLEET_TO_DEVIATION * xb_median_of(scratch, *pairs) / sqrt(2);
 }
 
-static double of_all(const struct xb_tested *values, size_t count, double *scratch)
-{
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = values[i].logarithm;
-    double median = xb_median_of(scratch, count);
-    for (size_t i = 0; i < count; i++)
-        scratch[i] = fabs(values[i].logarithm - median);
-    return XB_FLEET_TO_DEVIATION * xb_median_of(scratch, count);
-}
-
 /* What `count` values are worth, of which those that are alike stand together in `groups` groups.
  */
 static double effective_sample_size(const struct xb_fleet *fleet, const struct xb_tested *values,
@@ -88,7 +78,12 @@ static double effective_sample_size(const struct xb_fleet *fleet, const struct x
     }
     size_t pairs = 0;
     double inside = within(fleet, values, count, alike, scratch, &pairs);
-    double all = of_all(values, count, scratch);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = values[i].logarithm;
+    double median = xb_median_of(scratch, count);
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = fabs(values[i].logarithm - median);
+    double all = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, count);
     /* One node alone does not show how nodes differ: its GPUs judge each other. */
     if (pairs == 0 || *groups < 2 || !(all > 0))
         return (double)count;
@@ -129,23 +124,6 @@ static int compare_logarithms(const void *left, const void *right)
     return XB_FIRST_ORDER(XB_ORDER(a->logarithm, b->logarithm), XB_ORDER(a->value, b->value));
 }
 
-/* Writes the distances of sorted values from `centre`, sorted. */
-static void sort_offsets(const struct xb_tested *values, size_t count, double centre,
-                         double *offsets)
-{
-    size_t above = count / 2;
-    while (above > 0 && values[above - 1].logarithm > centre)
-        above--;
-    while (above < count && values[above].logarithm <= centre)
-        above++;
-    size_t below = above;
-    for (size_t i = 0; i < count; i++) {
-        bool up = below == 0 || (above < count && values[above].logarithm - centre <
-                                                      centre - values[below - 1].logarithm);
-        offsets[i] = up ? values[above++].logarithm - centre : centre - values[--below].logarithm;
-    }
-}
-
 /* The k-th offset, counted from 0, if `left_out` is not among them. */
 static double offset_without(const double *offsets, size_t k, double left_out)
 {
@@ -158,7 +136,18 @@ static void leave_out_range(struct xb_tested *values, size_t count, size_t begin
                             double centre, double *offsets)
 {
     size_t others = count - 1;
-    sort_offsets(values, count, centre, offsets);
+    /* The distances of sorted values from `centre`, sorted. */
+    size_t above = count / 2;
+    while (above > 0 && values[above - 1].logarithm > centre)
+        above--;
+    while (above < count && values[above].logarithm <= centre)
+        above++;
+    size_t below = above;
+    for (size_t i = 0; i < count; i++) {
+        bool up = below == 0 || (above < count && values[above].logarithm - centre <
+                                                      centre - values[below - 1].logarithm);
+        offsets[i] = up ? values[above++].logarithm - centre : centre - values[--below].logarithm;
+    }
     for (size_t i = begin; i < end; i++) {
         double own = fabs(values[i].logarithm - centre);
         double middle = offset_without(offsets, others / 2, own);
@@ -204,21 +193,6 @@ static double typical_scatter(const struct xb_fleet *fleet, const struct xb_test
     return xb_median_of(scratch, count);
 }
 
-static void count_bins(const struct xb_fleet *fleet, const struct xb_tested *values, size_t count,
-                       struct xb_fleet_siblings *siblings)
-{
-    double half = fmax(siblings->most - siblings->centre, siblings->centre - siblings->least);
-    if (!(half > 0))
-        half = siblings->centre * XB_FLEET_LEAST_DEVIATION;
-    siblings->bins_from = siblings->centre - half;
-    siblings->bins_to = fmin(siblings->centre + half, DBL_MAX);
-    for (size_t i = 0; i < count; i++) {
-        double place = (fleet->values[values[i].value].value - siblings->centre) / half;
-        double bin = floor((place + 1) / 2 * XB_FLEET_BINS);
-        siblings->bins[(size_t)fmin(fmax(bin, 0), XB_FLEET_BINS - 1)]++;
-    }
-}
-
 /* What is told of all values of a figure, which are in the order of their logarithms. */
 static void describe(const struct xb_fleet *fleet, const struct xb_tested *values, size_t count,
                      double *scratch, struct xb_fleet_siblings *siblings)
@@ -248,7 +222,16 @@ static void describe(const struct xb_fleet *fleet, const struct xb_tested *value
     siblings->is_floor = !(spread > floor_of);
     siblings->spread = fmax(spread, floor_of);
     siblings->wide = xb_fleet_wide(values, count, siblings->spread);
-    count_bins(fleet, values, count, siblings);
+    double half = fmax(siblings->most - siblings->centre, siblings->centre - siblings->least);
+    if (!(half > 0))
+        half = siblings->centre * XB_FLEET_LEAST_DEVIATION;
+    siblings->bins_from = siblings->centre - half;
+    siblings->bins_to = fmin(siblings->centre + half, DBL_MAX);
+    for (size_t i = 0; i < count; i++) {
+        double place = (fleet->values[values[i].value].value - siblings->centre) / half;
+        double bin = floor((place + 1) / 2 * XB_FLEET_BINS);
+        siblings->bins[(size_t)fmin(fmax(bin, 0), XB_FLEET_BINS - 1)]++;
+    }
 }
 
 /* Describes `count` values of one figure, and gives each its siblings if there are enough. */

@@ -89,21 +89,6 @@ static double median_of(const struct seat *seats, size_t count, double *scratch)
     return xb_median_of(scratch, count);
 }
 
-/* The spread of offsets from the median of their slot, where that is known. */
-static double spread_within(const struct seat *seats, size_t count, double *scratch)
-{
-    size_t values = 0;
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        end = end_of_slot(seats, count, begin);
-        if (!is_known(end - begin))
-            continue;
-        double usual = median_of(seats + begin, end - begin, scratch + values);
-        for (size_t i = begin; i < end; i++)
-            scratch[values++] = fabs(seats[i].offset - usual);
-    }
-    return fmax(XB_FLEET_TO_DEVIATION * xb_median_of(scratch, values), XB_FLEET_LEAST_SPREAD);
-}
-
 /* The median of sorted offsets if one of them, `own`, is left out: with it, a value would hide
  * behind itself where nodes are few. */
 static double median_without(const double *sorted, size_t count, double own)
@@ -129,7 +114,18 @@ static double shift(struct xb_judging *judging, const struct seat *seats, size_t
                     double *scratch)
 {
     double middle = median_of(seats, count, scratch);
-    double spread = spread_within(seats, count, scratch);
+    /* The spread of offsets from the median of their slot, where that is known. */
+    size_t values = 0;
+    for (size_t begin = 0, end = 0; begin < count; begin = end) {
+        end = end_of_slot(seats, count, begin);
+        if (!is_known(end - begin))
+            continue;
+        double usual = median_of(seats + begin, end - begin, scratch + values);
+        for (size_t i = begin; i < end; i++)
+            scratch[values++] = fabs(seats[i].offset - usual);
+    }
+    double spread =
+        fmax(XB_FLEET_TO_DEVIATION * xb_median_of(scratch, values), XB_FLEET_LEAST_SPREAD);
     double least = 0;
     double most = 0;
     for (size_t begin = 0, end = 0; begin < count; begin = end) {

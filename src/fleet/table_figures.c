@@ -53,17 +53,6 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
 
 /* ---- the line ---- */
 
-/* One cell for `step` bins, the middle ones in the middle. Returns how many. */
-static size_t merge_bins(const size_t *bins, size_t step, size_t *cells)
-{
-    size_t side = (MIDDLE - step / 2 + step - 1) / step;
-    size_t count = 2 * side + 1;
-    memset(cells, 0, count * sizeof *cells);
-    for (size_t i = 0; i < XB_FLEET_BINS; i++)
-        cells[(i + side * step + step / 2 - MIDDLE) / step] += bins[i];
-    return count;
-}
-
 /* The bins from the least value to the most, as cells of a line. */
 struct drawn {
     size_t cells[XB_FLEET_BINS];
@@ -73,7 +62,12 @@ struct drawn {
 
 static void merge(const struct xb_fleet_siblings *siblings, size_t step, struct drawn *drawn)
 {
-    size_t count = merge_bins(siblings->bins, step, drawn->cells);
+    /* One cell for `step` bins, the middle ones in the middle. */
+    size_t side = (MIDDLE - step / 2 + step - 1) / step;
+    size_t count = 2 * side + 1;
+    memset(drawn->cells, 0, count * sizeof *drawn->cells);
+    for (size_t i = 0; i < XB_FLEET_BINS; i++)
+        drawn->cells[(i + side * step + step / 2 - MIDDLE) / step] += siblings->bins[i];
     drawn->middle = count / 2;
     drawn->first = drawn->last = drawn->middle;
     drawn->most = 1;

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "present/metrics.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -50,20 +51,22 @@ struct metrics {
     bool has_begun;                   /* the family */
 };
 
-/* Writes a sample if it is of the family. `labels`: up to three further ones. What is not known is
- * NAN, and has no sample. The samples of a pair are its source's. */
+/* Writes a sample if it is of the family. What is not known is NAN, and has no sample. The samples
+ * of a pair are its source's. */
 static void put(struct metrics *metrics, const char *family, const struct xb_metric_label *labels,
                 double value)
 {
+    if (strcmp(family, metrics->name) != 0 || isnan(value))
+        return;
     const struct xb_link_subject *of = metrics->of;
     struct xb_metric_label all[8] = {
         {"gpu", XB_METRIC_NUMBER(of->gpu->index)},
         {"pci", of->gpu->pci_bdf},
         {"peer", of->peer != NULL ? XB_METRIC_NUMBER(of->peer->index) : NULL}};
-    if (strcmp(family, metrics->name) != 0 || isnan(value))
-        return;
-    for (size_t i = 3; labels != NULL && labels->name != NULL; i++)
+    for (size_t i = 3; labels != NULL && labels->name != NULL; i++) {
+        assert(i + 1 < sizeof all / sizeof all[0]);
         all[i] = *labels++;
+    }
     if (!metrics->has_begun)
         xb_metric_begin(metrics->stream, metrics->prefix, metrics->name, metrics->help);
     metrics->has_begun = true;
@@ -94,17 +97,6 @@ static void tell_ports(struct metrics *metrics, const struct xb_link_facts *fact
     }
 }
 
-static void tell_nvlinks(struct metrics *metrics, const struct xb_nvlink_facts *facts)
-{
-    for (size_t i = 0; i < XB_NVLINKS; i++)
-        for (enum xb_nvlink_counter j = 0; j < XB_NVLINK_COUNTERS; j++)
-            if (facts->links[i].counted[j])
-                put(metrics, "nvlink_events",
-                    XB_METRIC_LABELS({"link", XB_METRIC_NUMBER(i)},
-                                     {"kind", xb_nvlink_counter_key(j)}),
-                    (double)facts->links[i].rises[j]);
-}
-
 static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
@@ -120,7 +112,13 @@ static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
         put(metrics, "pcie_events", kind, (double)facts->rises[i]);
         put(metrics, "pcie_events_since_boot", kind, (double)facts->since_boot[i]);
     }
-    tell_nvlinks(metrics, &facts->nvlinks);
+    for (size_t i = 0; i < XB_NVLINKS; i++)
+        for (enum xb_nvlink_counter j = 0; j < XB_NVLINK_COUNTERS; j++)
+            if (facts->nvlinks.links[i].counted[j])
+                put(metrics, "nvlink_events",
+                    XB_METRIC_LABELS({"link", XB_METRIC_NUMBER(i)},
+                                     {"kind", xb_nvlink_counter_key(j)}),
+                    (double)facts->nvlinks.links[i].rises[j]);
 }
 
 /* Several reasons may have one code, and a sample may not appear twice. */

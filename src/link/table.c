@@ -317,20 +317,6 @@ static void print_remarks(FILE *stream, const struct xb_link_report *report)
                          "Packet sizes are assumed. As root, link reads them, and ACS.");
 }
 
-/* Why pairs are not OK. */
-static void print_pairs(FILE *stream, const struct xb_link_report *report)
-{
-    size_t bad = 0;
-    (void)xb_link_count_bad(report, &bad);
-    fputs(bad > 0 ? "\n" : "", stream);
-    for (size_t i = report->device_count; i < xb_link_subjects(report); i++) {
-        const struct xb_link_subject of = xb_link_subject_at(report, i);
-        char name[48];
-        snprintf(name, sizeof name, "GPU %u to %u: ", of.gpu->index, of.peer->index);
-        xb_findings_print(stream, of.found, XB_LINK_LABEL, name);
-    }
-}
-
 static enum xb_status write_table(FILE *stream, const struct xb_link_report *report,
                                   struct xb_error *error)
 {
@@ -348,8 +334,16 @@ static enum xb_status write_table(FILE *stream, const struct xb_link_report *rep
             status = xb_link_table_device(stream, &report->devices[i], &report->verdicts[i], error);
     if (status != XB_OK)
         return status;
-    print_pairs(stream, report);
-    /* What to do next. */
+    /* Why pairs are not OK. */
+    size_t bad = 0;
+    (void)xb_link_count_bad(report, &bad);
+    fputs(bad > 0 ? "\n" : "", stream);
+    for (size_t i = report->device_count; i < xb_link_subjects(report); i++) {
+        const struct xb_link_subject of = xb_link_subject_at(report, i);
+        char name[48];
+        snprintf(name, sizeof name, "GPU %u to %u: ", of.gpu->index, of.peer->index);
+        xb_findings_print(stream, of.found, XB_LINK_LABEL, name);
+    }
     const size_t count = report->device_count, width = xb_terminal_prose_columns(stream);
     if (report->level != XB_LEVEL_OK) {
         fputs(count > 0 ? "\n" : "", stream);

@@ -193,7 +193,7 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
     if (best < xb_link_attempts(device))
         xb_link_facts_find_hops(&device->attempts[best], facts);
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
-        /* Adds the ports that no attempt before this one had. */
+        /* Add the ports that no attempt before this one had. */
         for (size_t j = 0; j < 2 * xb_link_hops(&device->attempts[i].at_rest); j++) {
             const struct xb_pcie_end *end = end_of(&device->attempts[i].at_rest, j);
             if (end == NULL || is_listed(facts, end->bdf))

@@ -361,21 +361,6 @@ static void put_zsh_entry(FILE *stream, const char *name, const char *summary)
     fputs("'\n", stream);
 }
 
-static void put_zsh_commands(FILE *stream)
-{
-    fputs("\n_xferbench_commands()\n{\n    local -a commands=(\n", stream);
-    for (size_t i = 0; xb_commands[i] != NULL; i++)
-        put_zsh_entry(stream, xb_commands[i]->name, xb_commands[i]->summary);
-    fputs("    )\n    _describe command commands\n}\n"
-          "\n_xferbench_topics()\n{\n    local -a topics=(\n",
-          stream);
-    for (size_t m = 0; xb_modes[m] != NULL; m++)
-        put_zsh_entry(stream, xb_modes[m]->name, xb_modes[m]->summary);
-    for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++)
-        put_zsh_entry(stream, topic->name, topic->summary);
-    fputs("    )\n    _xferbench_commands\n    _describe topic topics\n}\n", stream);
-}
-
 static void put_zsh_command(FILE *stream, const struct xb_command *command)
 {
     static const char *const operands[] = {[XB_OPERANDS_NONE] = "",
@@ -392,7 +377,17 @@ static void put_zsh_command(FILE *stream, const struct xb_command *command)
 void xb_manual_write_zsh(FILE *stream)
 {
     fputs(zsh_head, stream);
-    put_zsh_commands(stream);
+    fputs("\n_xferbench_commands()\n{\n    local -a commands=(\n", stream);
+    for (size_t i = 0; xb_commands[i] != NULL; i++)
+        put_zsh_entry(stream, xb_commands[i]->name, xb_commands[i]->summary);
+    fputs("    )\n    _describe command commands\n}\n"
+          "\n_xferbench_topics()\n{\n    local -a topics=(\n",
+          stream);
+    for (size_t m = 0; xb_modes[m] != NULL; m++)
+        put_zsh_entry(stream, xb_modes[m]->name, xb_modes[m]->summary);
+    for (const struct xb_topic *topic = xb_topics; topic->name != NULL; topic++)
+        put_zsh_entry(stream, topic->name, topic->summary);
+    fputs("    )\n    _xferbench_commands\n    _describe topic topics\n}\n", stream);
     for (size_t i = 0; xb_commands[i] != NULL; i++)
         put_zsh_command(stream, xb_commands[i]);
     fputs(zsh_tail, stream);

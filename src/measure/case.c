@@ -37,7 +37,7 @@ static void set_value(struct xb_setting *setting, size_t index, const struct xb_
 
 bool xb_case_set(struct xb_case *test, size_t combination, const struct xb_config *config)
 {
-    /* Makes room in the case for each parameter that matters, in place of what it had. */
+    /* Make room in the case for each parameter that matters, in place of what it had. */
     const struct xb_parameter *parameter = test->mode->parameters;
     test->setting_count = 0;
     for (; parameter != NULL && parameter->option != NULL; parameter++) {

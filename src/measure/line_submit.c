@@ -286,7 +286,7 @@ static enum xb_status run_host(struct course *course, struct xb_error *error)
     const struct xb_crew_job job = {
         .work = take_turn, .argument = course, .count = course->items * line->plan.pieces};
     if (course->context->recorder != NULL) {
-        /* Notes how many threads there are to work, and that all are idle. One that has others
+        /* Note how many threads there are to work, and that all are idle. One that has others
          * beside it only submits. */
         unsigned threads = xb_crew_threads(course->line->crew);
         double now = xb_clock_now();

@@ -108,7 +108,7 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
         if (lane->result == whole)
             continue;
         if (lane->result->row.verified != XB_VERIFIED_TRUE) {
-            /* Gives the whole the reason of a lane, with the device or pair that this is of. */
+            /* Give the whole the reason of a lane, with the device or pair that this is of. */
             const struct xb_case *test = &lane->result->test;
             char on[48];
             snprintf(on, sizeof on, "device %u", test->device);
@@ -330,7 +330,7 @@ void xb_measure(struct xb_measurement *measurement)
         backend->range_pop();
 
     if (status != XB_OK || whole->times.count == 0) {
-        /* Gives the whole and every lane the same status and reason. */
+        /* Give the whole and every lane the same status and reason. */
         for (size_t i = 0; i < measurement->lane_count; i++)
             end_one(measurement->lanes[i].result, status, &error);
         if (measurement->lanes[0].result != measurement->result)

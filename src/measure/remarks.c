@@ -67,7 +67,7 @@ enum xb_status xb_measure_add_remarks(const struct xb_measurement *measurement,
         if (measurement->lanes[i].result != result)
             add_runtime(&measurement->run->probe, measurement->lanes[i].result);
     }
-    /* Warns of both ways, or several devices, that did not work at the same time: their sum is then
+    /* Warn of both ways, or several devices, that did not work at the same time: their sum is then
      * no bandwidth that the paths have. */
     double overlap = 0;
     XB_TRY(xb_result_median(result, &xb_figure_overlap, &overlap, error));

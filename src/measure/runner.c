@@ -335,7 +335,7 @@ static void run_rows(struct runner *runner, size_t first, size_t count)
     struct xb_error error;
     enum xb_status status = run_case(runner, results, count, &error);
     if (status != XB_OK) {
-        /* Gives rows whose case could not be measured their status and reason. */
+        /* Give rows whose case could not be measured their status and reason. */
         if (status == XB_ERR_UNSUPPORTED)
             skip_rows(results, count, error.message);
         else if (status == XB_ERR_STOPPED)

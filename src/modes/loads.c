@@ -72,7 +72,7 @@ static bool say_in_order(struct xb_reading *reading, int device, uint64_t bytes,
     if (has_peers && peers.n > 1)
         xb_reading_add(reading, " (median of %zu)", peers.n);
     xb_reading_add(reading, ".");
-    /* Notes the cases of all that is told of an order. */
+    /* Note the cases of all that is told of an order. */
     const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];

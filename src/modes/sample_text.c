@@ -130,7 +130,7 @@ static void put_word(struct writer *writer, const struct vocabulary *vocabulary,
     }
     put(writer, word, length);
     writer->sentence--;
-    /* Writes what stands behind a word. */
+    /* What stands behind a word. */
     bool ends = writer->sentence == 0;
     if (ends)
         put(writer, ".", 1);

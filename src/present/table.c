@@ -247,7 +247,7 @@ static void cut_texts(struct xb_table *table, size_t room)
             char cut[XB_NOTE_SIZE];
             if (width_of(text_of(cell)) <= column->width)
                 continue;
-            /* Names differ at either end. `room` is 5 at least. */
+            /* Cut in the middle: names differ at either end. The column is at least 5 wide. */
             size_t length = strlen(cell->text);
             size_t behind = (column->width - 3) / 2;
             if (length <= column->width)

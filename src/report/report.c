@@ -165,20 +165,6 @@ static void choose(struct report *report)
 
 /* ---- the top of the page ---- */
 
-static void write_answers(struct xb_page *page, const struct report *report)
-{
-    xb_page_section_begin(page, 2, "short", "In short");
-    for (size_t i = 0; i < report->request->count; i++) {
-        const struct file *file = &report->files[i];
-        if (file->in_full)
-            xb_page_list(page, i + 1, xb_report_file_name(file->path), file->answer.subject,
-                         file->answer.look, file->answer.lines, file->answer.count);
-    }
-    if (report->in_full == 0)
-        xb_page_paragraph(page, "There is nothing to show: no file could be read.");
-    xb_page_section_end(page);
-}
-
 static void write_left_out(struct xb_page *page, const struct report *report)
 {
     if (report->left_out == 0)
@@ -315,7 +301,16 @@ static void write_page(struct xb_page *page, struct report *report)
     if (count > 1)
         write_contents(page, report);
     write_common(page, report, true);
-    write_answers(page, report);
+    xb_page_section_begin(page, 2, "short", "In short");
+    for (size_t i = 0; i < report->request->count; i++) {
+        const struct file *file = &report->files[i];
+        if (file->in_full)
+            xb_page_list(page, i + 1, xb_report_file_name(file->path), file->answer.subject,
+                         file->answer.look, file->answer.lines, file->answer.count);
+    }
+    if (report->in_full == 0)
+        xb_page_paragraph(page, "There is nothing to show: no file could be read.");
+    xb_page_section_end(page);
     write_left_out(page, report);
     if (count > 1)
         write_files(page, report);

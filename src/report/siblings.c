@@ -177,22 +177,6 @@ static void take_findings(struct sheet *sheet)
                 (struct xb_dot){sheet->values[i].place, sheet->values[i].value};
 }
 
-/* Of a node with many named GPUs the worst has the name of all. */
-static void name_together(struct sheet *sheet)
-{
-    for (size_t i = 0; i < sheet->out_count; i++) {
-        struct xb_dot_out *out = &sheet->outs[i];
-        size_t *named = &sheet->named_of[out->place];
-        if (*named == 0)
-            out->name = NULL;
-        if (*named < TOGETHER)
-            continue;
-        out->name = xb_page_print(sheet->page, "%.200s: %zu %s", sheet->places[out->place], *named,
-                                  xb_siblings_counted(sheet->judgement, sheet->siblings));
-        *named = 0;
-    }
-}
-
 /* ---- the picture ---- */
 
 static size_t make_levels(struct sheet *sheet, struct xb_plot_level *levels)
@@ -299,7 +283,18 @@ void xb_siblings_draw(struct xb_page *page, const struct xb_fleet_judgement *jud
     if (page->error.status == XB_OK) {
         take_values(&sheet);
         take_findings(&sheet);
-        name_together(&sheet);
+        /* Of a node with many named GPUs the worst has the name of all. */
+        for (size_t i = 0; i < sheet.out_count; i++) {
+            struct xb_dot_out *out = &sheet.outs[i];
+            size_t *named = &sheet.named_of[out->place];
+            if (*named == 0)
+                out->name = NULL;
+            if (*named < TOGETHER)
+                continue;
+            out->name = xb_page_print(sheet.page, "%.200s: %zu %s", sheet.places[out->place],
+                                      *named, xb_siblings_counted(sheet.judgement, sheet.siblings));
+            *named = 0;
+        }
         draw_sheet(page, &sheet);
     }
     xb_arena_free(sheet.memory);

@@ -365,20 +365,6 @@ static void write_method(struct xb_page *page, size_t tested)
                    tested == 1 ? " is looked at" : "s are looked at");
 }
 
-/* `tested`: how many of them are long enough. */
-static void find_changes(struct xb_page *page, struct trend *const *list, size_t count,
-                         size_t tested)
-{
-    double *values = xb_page_allocate(page, XB_CHANGE_VALUES, sizeof *values);
-    enum xb_status status = page->error.status;
-    for (size_t i = 0; status == XB_OK && i < count; i++) {
-        struct trend *trend = list[i];
-        for (size_t k = 0; k < trend->count; k++)
-            values[k] = trend->points[k].value;
-        status = xb_change_find(values, trend->count, tested, &trend->change, &page->error);
-    }
-}
-
 static void write(struct xb_page *page, void *own)
 {
     struct state *state = own;
@@ -403,7 +389,15 @@ static void write(struct xb_page *page, void *own)
             if (strcmp(list[i]->name, list[k]->name) == 0 &&
                 strcmp(list[i]->place, list[k]->place) == 0)
                 list[i]->name = list[i]->key;
-    find_changes(page, list, count, tested);
+    /* `tested`: how many of them are long enough. */
+    double *values = xb_page_allocate(page, XB_CHANGE_VALUES, sizeof *values);
+    enum xb_status status = page->error.status;
+    for (size_t i = 0; status == XB_OK && i < count; i++) {
+        struct trend *trend = list[i];
+        for (size_t k = 0; k < trend->count; k++)
+            values[k] = trend->points[k].value;
+        status = xb_change_find(values, trend->count, tested, &trend->change, &page->error);
+    }
     if (page->error.status != XB_OK)
         return;
     qsort(list, count, sizeof(struct trend *), by_change);

@@ -315,22 +315,6 @@ static void duration_cell(struct xb_table *table, double seconds)
     xb_table_cell(table, XB_COLOUR_NONE, "%s", text);
 }
 
-/* "55.31-55.38", "1.20 ms-1.31 ms"; of latencies their 99th percentile. */
-static void interval_cell(struct xb_table *table, const struct bar *bar)
-{
-    const struct xb_statistics *s = &bar->s;
-    if (bar->test->latency && isfinite(s->p99))
-        duration_cell(table, s->p99);
-    else if (!s->has_interval)
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-    else if (is_time(bar->test))
-        xb_table_cell(table, XB_COLOUR_NONE, "%s-%s", XB_DURATION_TEXT(s->ci95_low),
-                      XB_DURATION_TEXT(s->ci95_high));
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "%.*f-%.*f", bar->decimals, s->ci95_low, bar->decimals,
-                      s->ci95_high);
-}
-
 /* Columns of what the mode's figure is made of, alone; none for rows of several modes. */
 static const struct xb_mode_part *parts_of(const struct bar *bars, size_t count)
 {
@@ -426,8 +410,20 @@ static void add_row(const struct overview *view, const struct group *group, cons
         duration_cell(table, bar->s.median);
     else
         rate_cell(table, bar->s.median, bar->decimals, group->decimals);
-    if (group->has_intervals)
-        interval_cell(table, bar);
+    if (group->has_intervals) {
+        /* "55.31-55.38", "1.20 ms-1.31 ms"; of latencies their 99th percentile. */
+        const struct xb_statistics *s = &bar->s;
+        if (bar->test->latency && isfinite(s->p99))
+            duration_cell(table, s->p99);
+        else if (!s->has_interval)
+            xb_table_cell(table, XB_COLOUR_NONE, "-");
+        else if (is_time(bar->test))
+            xb_table_cell(table, XB_COLOUR_NONE, "%s-%s", XB_DURATION_TEXT(s->ci95_low),
+                          XB_DURATION_TEXT(s->ci95_high));
+        else
+            xb_table_cell(table, XB_COLOUR_NONE, "%.*f-%.*f", bar->decimals, s->ci95_low,
+                          bar->decimals, s->ci95_high);
+    }
     for (const struct xb_mode_part *part = group->parts; part->title != NULL; part++) {
         double value = xb_record_median(view->record, bar->test, part->figure->name);
         if (strcmp(part->figure->unit, XB_UNIT_SECONDS) == 0)

@@ -39,22 +39,6 @@ static bool are_alike(const struct xb_record_device *a, const struct xb_record_d
            a->link_max_width == b->link_max_width && (a->pci_bdf == NULL) == (b->pci_bdf == NULL);
 }
 
-/* "2 x NVIDIA H200, PCIe Gen5 x16": neighbours that are alike stand together. */
-static void add_devices(struct xb_words *words, const struct xb_record_device *devices,
-                        size_t count)
-{
-    for (size_t i = 0, alike = 0; i < count; i += alike) {
-        alike = 1;
-        while (i + alike < count && are_alike(&devices[i], &devices[i + alike]))
-            alike++;
-        xb_words_add(words, "%s", i > 0 ? "; " : "");
-        if (alike > 1)
-            xb_words_add(words, "%zu x ", alike);
-        xb_words_add(words, "%s", devices[i].name);
-        add_lanes(words, &devices[i]);
-    }
-}
-
 /* ", driver 580.1, CUDA 13.0, without hwloc" */
 static void add_software(struct xb_words *words, const struct xb_record *record)
 {
@@ -75,7 +59,17 @@ void xb_overview_header(FILE *stream, const struct xb_record *record)
     size_t width = xb_terminal_prose_columns(stream);
     size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
-    add_devices(&words, devices, count);
+    /* "2 x NVIDIA H200, PCIe Gen5 x16": neighbours that are alike stand together. */
+    for (size_t i = 0, alike = 0; i < count; i += alike) {
+        alike = 1;
+        while (i + alike < count && are_alike(&devices[i], &devices[i + alike]))
+            alike++;
+        xb_words_add(&words, "%s", i > 0 ? "; " : "");
+        if (alike > 1)
+            xb_words_add(&words, "%zu x ", alike);
+        xb_words_add(&words, "%s", devices[i].name);
+        add_lanes(&words, &devices[i]);
+    }
     add_software(&words, record);
     /* "            node gpu07", at the right edge if the line has room. */
     char node[XB_NODE_TEXT];

@@ -224,7 +224,7 @@ static bool write_outputs(struct session *session)
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
         struct side *side = &session->sides[i];
         struct xb_memory_text document = {.text = NULL};
-        /* Writes the merged document, to be freed. Says why there is none, and returns false. */
+        /* The merged document; where there is none, say why. */
         struct xb_error error;
         enum xb_status status = XB_OK;
         if (xb_memory_text_begin(&document) != NULL)

@@ -125,14 +125,6 @@ static void merge(struct xb_json_reader *reader, const struct xb_processes *set,
 
 /* ---- the document ---- */
 
-static void put_results(struct xb_json *json, const struct xb_record *merged)
-{
-    xb_json_open_array(json, "results");
-    for (size_t i = 0; i < merged->case_count; i++)
-        put_case(json, merged, &merged->cases[i]);
-    xb_json_close(json);
-}
-
 /* What all processes together measured, and what that means. */
 static void put_merged(struct xb_json *json, const struct xb_processes *set)
 {
@@ -140,7 +132,10 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
     struct xb_record merged = {.path = NULL};
     merge(&reader, set, &merged);
     if (!xb_json_failed(&reader)) {
-        put_results(json, &merged);
+        xb_json_open_array(json, "results");
+        for (size_t i = 0; i < merged.case_count; i++)
+            put_case(json, &merged, &merged.cases[i]);
+        xb_json_close(json);
         xb_reading_put_of(json, &merged);
     } else {
         xb_json_fail(json, &reader.error);

@@ -262,18 +262,6 @@ static void put_counters(struct page *page)
 
 /* ---- a case ---- */
 
-static void put_tracks(struct page *page, const char *name)
-{
-    char text[XB_TRACK_NAME];
-    put_metadata(page, "process_name", 0, "name", name, 0);
-    put_metadata(page, "process_sort_index", 0, "sort_index", NULL, page->chrome->count);
-    for (size_t i = 0; i < page->timeline->track_count; i++) {
-        put_metadata(page, "thread_name", i + 1, "name",
-                     xb_track_name(page->timeline, i, text, sizeof text), 0);
-        put_metadata(page, "thread_sort_index", i + 1, "sort_index", NULL, i);
-    }
-}
-
 enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *result,
                              struct xb_error *error)
 {
@@ -298,7 +286,14 @@ enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *r
         page.zero = page.zero < nanoseconds(timeline->spans[i].begin)
                         ? page.zero
                         : nanoseconds(timeline->spans[i].begin);
-    put_tracks(&page, own->name);
+    char text[XB_TRACK_NAME];
+    put_metadata(&page, "process_name", 0, "name", own->name, 0);
+    put_metadata(&page, "process_sort_index", 0, "sort_index", NULL, page.chrome->count);
+    for (size_t i = 0; i < page.timeline->track_count; i++) {
+        put_metadata(&page, "thread_name", i + 1, "name",
+                     xb_track_name(page.timeline, i, text, sizeof text), 0);
+        put_metadata(&page, "thread_sort_index", i + 1, "sort_index", NULL, i);
+    }
     for (size_t i = 0; page.status == XB_OK && i < timeline->span_count; i++) {
         put_span(&page, &timeline->spans[i]);
         if (timeline->spans[i].flow > 0)

@@ -262,7 +262,7 @@ class Refused(Advise):
         self.assert_wrong("--cpu-time", SWEEP, *JOB, "--cpu-time", "0")
         self.assert_wrong("--times", SWEEP, *JOB, "--times", "0")
         self.assert_wrong("--memory", SWEEP, *JOB, "--memory", "managed")
-        self.assert_wrong("one at a time", SWEEP, *JOB, "--memory", "pinned,pageable")
+        self.assert_wrong("--memory takes one word", SWEEP, *JOB, "--memory", "pinned,pageable")
         self.assert_wrong("one too many", SWEEP, SWEEP, *JOB)
         self.assert_wrong("no GPU 7", SWEEP, *JOB, "--device", "7")
         self.assert_wrong("missing.json", "missing.json", *JOB)

@@ -388,7 +388,7 @@ class Fleet(Case):
         self.write_nodes()
         for words, *arguments in (
             (("--format",), "--format", "xml"),
-            (("--format: one at a time",), "--format", "json,csv"),
+            (("--format takes one word",), "--format", "json,csv"),
             (("--alpha", "not a share"), "--alpha", "2"),
             (("--alpha", "not a share"), "--alpha", "x"),
         ):

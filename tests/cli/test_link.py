@@ -79,7 +79,7 @@ class Link(Case):
             ("GB/s", "--min-peer", "300GB"),
             ("no pair is tested: --no-peers", "--backend", "host", "--no-peers", "--min-peer", "300"),
             ("no backend", "--backend", "cudda"),
-            ("one at a time", "--format", "table,nagios"),
+            ("--format takes one word", "--format", "table,nagios"),
             ('did you mean "nagios"', "--format", "nagious"),
             ("from 1 to 10", "--attempts", "11"),
             ("missing.json", "--limits", "missing.json"),

@@ -130,7 +130,7 @@ class Overview(Case):
 
     def test_one_amount_is_shown(self):
         outcome = self.run_program("show", os.path.join(SOURCE, "bench/results/h200/all-256m.json"), "--columns", "short,all")
-        self.assertEqual((outcome.code, outcome.err), (2, "xferbench: --columns: one at a time\n"))
+        self.assertEqual((outcome.code, outcome.err), (2, "xferbench: --columns takes one word\n"))
 
     def test_only_what_crosses_the_link_is_held_against_it(self):
         link = harness.read_json(os.path.join(SOURCE, "bench", "results", "h100", "all-256m.json"))["devices"][0]["link"]

@@ -173,8 +173,8 @@ bool xb_hip_cache_store(const char *architecture, int version, const struct xb_h
     if (!path_of(&header, path, sizeof path))
         return false;
     make_folders(path);
-    /* Removes a file of another kind, which we would write through or take permissions from.
-     * Removes another user's file too, because it would stay his. */
+    /* Remove a file of another kind, which we would write through or take permissions from, and
+     * another user's file, which would stay his. */
     struct stat there;
     if (lstat(path, &there) == 0 && (!S_ISREG(there.st_mode) || there.st_uid != geteuid()))
         (void)unlink(path);
