@@ -65,7 +65,7 @@ FILES = [
     "xferbench_1.2.3_amd64.deb",
 ]
 BUNDLES = [name for name in FILES if "x86_64" in name]
-PUBLISHER = "# Who\nmaintainer=A <a@example.org>\nhomepage=https://a.example.org\nsources=https://b.example.org/files\n"
+PUBLISHER = "# Who\nmaintainer=A <a@example.com>\nhomepage=https://a.example.com\nsources=https://b.example.com/x?a=1&b=2/files\n"
 
 
 def digest(path):
@@ -178,15 +178,19 @@ class Release(Case):
         sources = digest(self.path("release", "xferbench-1.2.3.tar.gz"))
         with tarfile.open(self.path("release", FILES[1])) as archive:
             texts = {one.name: archive.extractfile(one).read().decode() for one in archive if one.isfile()}
-        expected = f"https://a.example.org https://b.example.org/files/x.tar.gz {sources}\n"
+        expected = f"https://a.example.com https://b.example.com/x?a=1&b=2/files/x.tar.gz {sources}\n"
         self.assertEqual({f"recipes/{name}/recipe": expected for name in ("spack", "easybuild", "conda-forge")}, texts)
 
     def test_recipes_without_address(self):
-        self.make_tree(publisher=PUBLISHER.replace("b.example.org/files", "set-it.invalid"))
-        outcome = self.release()
-        self.assertEqual(outcome.code, 0, outcome)
-        self.assert_words(outcome.out, ("Left out", "packaging/publisher"), outcome)
-        self.assertNotIn(FILES[1], os.listdir(self.path("release")))
+        for what in ("b.example.com", "https://a.example.com", "a@example.com"):
+            with self.subTest(what):
+                self.make_tree(publisher=PUBLISHER.replace(what, "set-it.invalid" if "@" not in what else "a@example.org"))
+                outcome = self.release()
+                self.assertEqual(outcome.code, 0, outcome)
+                self.assert_words(outcome.out, ("Left out", "packaging/publisher"), outcome)
+                self.assertNotIn(FILES[1], os.listdir(self.path("release")))
+                shutil.rmtree(self.path("release"))
+                shutil.rmtree(self.path("tree"))
 
     def test_refused(self):
         self.make_tree()
