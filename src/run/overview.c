@@ -105,7 +105,7 @@ void xb_overview_advice(FILE *stream, const struct xb_reading_list *list)
     if (count > 0)
         xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
     for (size_t i = 0; i < count; i++) {
-        char number[8], subject[64];
+        char number[24], subject[64];
         snprintf(number, sizeof number, "%zu", i + 1);
         size_t length = strlen(xb_reading_subject(list, advice[i], subject, sizeof subject));
         if (length > 0) /* "1 GiB: " */
