@@ -83,10 +83,11 @@ compare() {
     measure compare-again "${turn[@]}" --interleave "$xferbench" --baseline-json "$folder/compare-baseline.json"
     measure compare-later "${turn[@]}"
     measure compare-small-chunks "${turn[@]}" --chunk 64K
-    while "$xferbench" --quiet --mode pinned --direction h2d --size 1G >/dev/null; do :; done &
+    touch "$folder/busy"
+    while [ -e "$folder/busy" ]; do "$xferbench" --quiet --mode pinned --direction h2d --size 1G || exit; done &
     measure compare-busy-link "${turn[@]}"
-    kill "$!"
-    wait "$!" || true
+    rm "$folder/busy"
+    wait "$!" # until its last copy has ended; it fails where one did
 }
 
 smaller() {
