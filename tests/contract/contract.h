@@ -7,11 +7,7 @@
 
 #include "../unit/sanitized.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "../unit/testing.h"
 
 /* Not a multiple of a word, a page or a block: ends are where mistakes are. Sanitizers, which look
  * at how memory is reached, get less of it: just more than the 2 MiB by which damaged copies shift.

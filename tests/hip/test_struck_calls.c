@@ -6,12 +6,8 @@
  * times as long. What the kernels' compiler is asked fails in test_failing_calls.py: it is a
  * process of its own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "../unit/testing.h"
 #include <regex.h>
 
 #include "../doubles/hip_cpu/control.h"
@@ -392,9 +388,8 @@ static void strike_call(enum row row, const char *call, unsigned long count)
         strike_and_check((struct strike){row, call, 1, true});
 }
 
-static void test_each_call(void **state)
+static void test_each_call(NO_STATE)
 {
-    (void)state;
     for (enum row row = 0; row < ROWS; row++)
         for (size_t i = row % STEP; i < xb_hip_symbol_count; i += STEP) {
             const char *call = xb_hip_symbols[i].name;
@@ -405,9 +400,8 @@ static void test_each_call(void **state)
 }
 
 /* But two that make no call of a device, one that stands in for another, and the compiler's. */
-static void test_rows_make_every_call(void **state)
+static void test_rows_make_every_call(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
         const char *call = xb_hip_symbols[i].name;
         unsigned long sum = 0;
@@ -421,9 +415,8 @@ static void test_rows_make_every_call(void **state)
 }
 
 /* The rows that need what fails are errors, and the others are not. */
-static void test_from_the_first_on_in_all_modes(void **state)
+static void test_from_the_first_on_in_all_modes(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
         const char *call = xb_hip_symbols[i].name;
         if (made[ALL][i] > 0 && !is_teardown(call) && !is_fact(call)) /* these: above */
@@ -432,9 +425,8 @@ static void test_from_the_first_on_in_all_modes(void **state)
 }
 
 /* Each is another call of one function. */
-static void test_each_attribute(void **state)
+static void test_each_attribute(NO_STATE)
 {
-    (void)state;
     unsigned long count = calls_made(REGISTERED, "hipDeviceGetAttribute");
     for (unsigned long number = 1; number <= count; number += STEP)
         strike_and_check((struct strike){REGISTERED, "hipDeviceGetAttribute", number, false});
@@ -476,27 +468,24 @@ static void strike_each(struct strike at)
 
 /* Alone, and with all behind it: from some wait on, only those are left that close streams. Four
  * streams both ways make the most kinds of waits. */
-static void test_each_wait(void **state)
+static void test_each_wait(NO_STATE)
 {
-    (void)state;
     strike_each((struct strike){.row = ASYNC, .call = "hipStreamSynchronize"});
     strike_each((struct strike){.row = ASYNC, .call = "hipStreamSynchronize", .repeated = true});
 }
 
 /* Every kind of memory that is freed, and two devices. */
-static void test_each_choice(void **state)
+static void test_each_choice(NO_STATE)
 {
     static const enum row rows[] = {PAGEABLE, ALLOC,   PREFETCH, ASYNC_D2H,
                                     DIRECT,   BY_CALL, BY_GRAPH};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         strike_each((struct strike){.row = rows[i], .call = "hipSetDevice"});
 }
 
 /* Also compiles the kernels, if no run has before: then all rows find them in the cache. */
-static int count_all_calls(void **state)
+static int count_all_calls(NO_STATE)
 {
-    (void)state;
     fixture_backend = &xb_hip_backend;
     count_calls(ZERO_COPY);
     for (enum row row = 0; row < COUNT_OF(words_of); row++)
@@ -507,9 +496,8 @@ static int count_all_calls(void **state)
 /* Nothing fails. The stand-in is AMD's roctx too: it is in this program as a profiler puts it
  * there.
  */
-static void test_a_profiler_learns_of_cases_and_samples(void **state)
+static void test_a_profiler_learns_of_cases_and_samples(NO_STATE)
 {
-    (void)state;
     struct outcome outcome = {.opened = XB_OK};
     regex_t expected;
     assert_int_equal(regcomp(&expected, "^c(s\\))+<S(s\\))+\\)>\\)$", REG_EXTENDED | REG_NOSUB), 0);

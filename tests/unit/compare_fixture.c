@@ -7,12 +7,10 @@
 #include "checks.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define WIDE 250 /* columns: no table loses any */
 

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -30,9 +26,8 @@ void begin(size_t baseline, size_t candidate)
     request = (struct xb_comparison_request){.threshold = 0.02, .alpha = 0.01};
 }
 
-int finish_group(void **state)
+int finish_group(NO_STATE)
 {
-    (void)state;
     finish();
     return 0;
 }

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "fleet_fixture.h"
@@ -50,9 +46,8 @@ void begin(void)
     next_causes = NULL;
 }
 
-int finish_group(void **state)
+int finish_group(NO_STATE)
 {
-    (void)state;
     xb_fleet_judgement_free(&judged);
     xb_fleet_free(&fleet);
     return 0;

@@ -5,15 +5,11 @@
 #include "xferbench/figure.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static enum xb_status write_table(FILE *stream, const struct xb_fleet_judgement *judgement,
                                   struct xb_error *error)

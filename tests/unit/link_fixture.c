@@ -7,15 +7,11 @@
 
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 const struct format formats[FORMATS] = {{"txt", xb_link_table_write},
                                         {"nagios", xb_link_nagios_write},

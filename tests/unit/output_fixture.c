@@ -7,13 +7,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- systems that lack something: the linker puts these in the place of the calls ---- */
 
@@ -121,10 +119,9 @@ int __wrap_unlinkat(int folder, const char *name, int flags)
 char directory[PATH_MAX];
 static int start_directory;
 
-int setup(void **state)
+int setup(NO_STATE)
 {
     const char *parent = getenv("TMPDIR");
-    (void)state;
     start_directory = open(".", O_RDONLY | O_DIRECTORY);
     snprintf(directory, sizeof directory, "%s/xferbench-test-XXXXXX",
              parent != NULL ? parent : "/tmp");
@@ -135,9 +132,8 @@ int setup(void **state)
     return start_directory < 0 || mkdtemp(directory) == NULL || chdir(directory) != 0;
 }
 
-int teardown(void **state)
+int teardown(NO_STATE)
 {
-    (void)state;
     char command[PATH_MAX + 16];
     snprintf(command, sizeof command, "rm -rf '%s'", directory);
     int failed = fchdir(start_directory);

@@ -4,14 +4,10 @@
 
 #include "base/file_text.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* What "#/$defs/NAME" refers to; the node itself where it is no reference. */
 static const cJSON *resolve(const cJSON *schema, const cJSON *node)

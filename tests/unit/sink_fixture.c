@@ -7,15 +7,11 @@
 #include <cjson/cJSON.h>
 #include <iconv.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- a run made by hand ---- */
 

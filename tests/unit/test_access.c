@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/access.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static const enum xb_access orders[] = {XB_ACCESS_SEQUENTIAL, XB_ACCESS_STRIDED, XB_ACCESS_RANDOM};
 
@@ -25,9 +22,8 @@ static void expect_permutation(enum xb_access access, unsigned long long words)
     free(seen);
 }
 
-static void test_every_word_is_visited_once(void **state)
+static void test_every_word_is_visited_once(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
         for (unsigned long long words = 1; words <= 1100;
              words++) /* two rows, and all remainders */
@@ -58,17 +54,15 @@ static unsigned long long count_apart(enum xb_access access, unsigned long long 
     return count;
 }
 
-static void test_sequential_neighbours_are_neighbours(void **state)
+static void test_sequential_neighbours_are_neighbours(NO_STATE)
 {
-    (void)state;
     assert_true(count_apart(XB_ACCESS_SEQUENTIAL, 100003, 1) == 100002);
     assert_true(xb_access_word(XB_ACCESS_SEQUENTIAL, 100003, 0) == 0);
 }
 
 /* A column has one turn for each row; between two columns alone the distance is another. */
-static void test_strided_neighbours_are_a_page_apart(void **state)
+static void test_strided_neighbours_are_a_page_apart(NO_STATE)
 {
-    (void)state;
     const unsigned long long sizes[] = {1024, 100003, 512ULL * 700};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         assert_true(count_apart(XB_ACCESS_STRIDED, sizes[i], 512) == sizes[i] - 512);
@@ -76,9 +70,8 @@ static void test_strided_neighbours_are_a_page_apart(void **state)
 }
 
 /* A true shuffle of n words leaves 2 neighbours side by side; allow some, not a pattern. */
-static void test_random_neighbours_are_anywhere(void **state)
+static void test_random_neighbours_are_anywhere(NO_STATE)
 {
-    (void)state;
     const unsigned long long sizes[] = {4096, 100003, 1ULL << 20};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         unsigned long long near = 0; /* in a cache line or nearly: 14 pairs in a shuffle */

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What copies cost, from the rows of a record to any size. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "advise_fixture.h"
 
@@ -20,9 +16,8 @@ static const struct xb_cost *cost(const struct xb_costs *costs, enum xb_cost_kin
 }
 
 /* 1 MiB takes 100 us behind another and 110 us alone, 3 MiB 300 and 340 us. */
-static void test_time_is_a_line_from_size_to_size(void **state)
+static void test_time_is_a_line_from_size_to_size(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", 3 * MIB, (double)(3 * MIB) / 300e-6, 40e-6,
              2e-6);
@@ -42,9 +37,8 @@ static void test_time_is_a_line_from_size_to_size(void **state)
     assert_close(xb_cost_alone(in, 0, XB_MIDDLE), 0);
 }
 
-static void test_what_is_smaller_has_wide_bounds(void **state)
+static void test_what_is_smaller_has_wide_bounds(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, 10e9, 10e-6, 0);
     add_copy(&made, "pageable", "driver", "d2h", 16 * MIB, 16 * 1048576 / 4e-3, 0, 0);
@@ -88,12 +82,11 @@ static void assert_bounds_hold(const char *file, const struct xb_cost *cost, siz
 }
 
 /* Measured times lie within the bounds that any larger row alone gives. */
-static void test_the_bounds_hold_for_what_was_measured(void **state)
+static void test_the_bounds_hold_for_what_was_measured(NO_STATE)
 {
     static const char *const files[] = {"h100/sweep.json", "h200/sweep.json", "h200/crossover.json",
                                         "h100/pin.json"};
     size_t rows = 0;
-    (void)state;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         char path[512];
         struct xb_record record;
@@ -112,9 +105,8 @@ static void test_the_bounds_hold_for_what_was_measured(void **state)
 }
 
 /* Latency rows are single operations: what begins and ends them is in their time. */
-static void test_latency_rows_tell_of_the_smallest(void **state)
+static void test_latency_rows_tell_of_the_smallest(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_row(&made, "pinned", "registered", "d2h", 4)->latency = true;
     set_figure(&made, "latency_host", 8e-6, true);
@@ -129,9 +121,8 @@ static void test_latency_rows_tell_of_the_smallest(void **state)
 
 /* A bandwidth of 9 to 11 GB/s around 10 is a time of 1/1.1 to 1/0.9; of wall_time, of few samples,
  * the interval is the same share. */
-static void test_intervals_turn_round(void **state)
+static void test_intervals_turn_round(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_row(&made, "pageable", "malloc", "h2d", MIB);
     set_figure(&made, "bandwidth", (double)MIB / 100e-6, true);
@@ -145,9 +136,8 @@ static void test_intervals_turn_round(void **state)
 }
 
 /* What was not measured alone, on this device, or did not verify; and other ways. */
-static void test_only_good_rows_count(void **state)
+static void test_only_good_rows_count(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0)->simultaneous = true;
     add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0)->device = 1;
@@ -165,9 +155,8 @@ static void test_only_good_rows_count(void **state)
 }
 
 /* And of several sizes both ways at once the largest. */
-static void test_of_several_the_fastest_counts(void **state)
+static void test_of_several_the_fastest_counts(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0);
     add_copy(&made, "pinned", "alloc", "h2d", MIB, 12e9, 0, 0);
@@ -194,9 +183,8 @@ static void test_of_several_the_fastest_counts(void **state)
 }
 
 /* Rows of 4 bytes say nothing of 4 MiB. */
-static void test_small_rows_say_nothing_of_large_copies(void **state)
+static void test_small_rows_say_nothing_of_large_copies(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", MIB, 10e9, 0, 0);
     add_copy(&made, "pinned", "registered", "d2h", 16 * MIB, 10e9, 0, 0);
@@ -206,9 +194,8 @@ static void test_small_rows_say_nothing_of_large_copies(void **state)
     assert_true(xb_cost_is_known(cost(&costs, XB_COST_PINNED_OUT), 4096 * MIB));
 }
 
-static void test_no_size_is_dropped(void **state)
+static void test_no_size_is_dropped(NO_STATE)
 {
-    (void)state;
     begin(&made);
     for (uint64_t i = 1; i <= 80; i++)
         add_copy(&made, "pinned", "registered", "h2d", i * KIB, 10e9, 0, 0);
@@ -217,9 +204,8 @@ static void test_no_size_is_dropped(void **state)
 }
 
 /* Page-locking is the same thing in either direction. */
-static void test_setup_is_a_mean(void **state)
+static void test_setup_is_a_mean(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_row(&made, "pin", "used", "h2d", MIB);
     set_figure(&made, "setup_time", 100e-6, true);
@@ -232,9 +218,8 @@ static void test_setup_is_a_mean(void **state)
 
 /* Of two settings the one that is fastest at the largest size counts at all sizes; what is on a
  * named NUMA node does not count beside what is near. */
-static void test_rows_of_one_setting_count(void **state)
+static void test_rows_of_one_setting_count(NO_STATE)
 {
-    (void)state;
     static const struct xb_record_fact few[] = {{"ring-chunk", "0", false},
                                                 {"threads", "2", false}};
     static const struct xb_record_fact many[] = {{"ring-chunk", "0", false},
@@ -272,9 +257,8 @@ static void assert_basis(const struct xb_cost *cost, uint64_t bytes, const char 
     assert_string_equal(words.text, text);
 }
 
-static void test_what_it_rests_on_is_told(void **state)
+static void test_what_it_rests_on_is_told(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_copies(&made, "pinned", "registered", "h2d", 10e9, 0, 0);
     struct xb_costs costs = costs_of(&made);

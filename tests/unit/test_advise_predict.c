@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long a job takes by each strategy, and where the GPU begins to win: by numbers worked out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "advise/report.h"
 #include "advise_fixture.h"
@@ -40,9 +36,8 @@ static void add_pinned(double call)
 /* ---- strategies ---- */
 
 /* The host waits once: what comes out follows right behind the kernel. */
-static void test_in_a_row_the_steps_add_up(void **state)
+static void test_in_a_row_the_steps_add_up(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *mode, *variant;
         enum xb_strategy strategy;
@@ -74,9 +69,8 @@ static void test_in_a_row_the_steps_add_up(void **state)
 
 /* Nothing comes back: 32 chunks of 512 KiB, of which the last one's 1/32 ms of computing follows
  * the last copy. Fewer chunks leave more of it, and 64 are not faster by 1 %. */
-static void test_overlapped_the_slowest_sets_the_pace(void **state)
+static void test_overlapped_the_slowest_sets_the_pace(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_pinned(2e-6);
@@ -96,9 +90,8 @@ static void test_overlapped_the_slowest_sets_the_pace(void **state)
 
 /* 32 chunks of two calls of 40 us each are 2.56 ms of calls, 16 are 1.28 ms: less than the copies.
  */
-static void test_calls_make_chunks_larger(void **state)
+static void test_calls_make_chunks_larger(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_pinned(40e-6);
@@ -110,9 +103,8 @@ static void test_calls_make_chunks_larger(void **state)
 }
 
 /* Rows of 1 MiB that were served by a cache, at ten times the rate of 16 MiB. */
-static void test_chunks_are_no_faster_than_all_in_one(void **state)
+static void test_chunks_are_no_faster_than_all_in_one(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, 10 * IN_RATE, 0, 0);
@@ -126,9 +118,8 @@ static void test_chunks_are_no_faster_than_all_in_one(void **state)
 
 /* Half as fast beside each other. Out, of half as many bytes at half the rate, takes as long as in
  * alone; beside each other both take twice that. */
-static void test_copies_both_ways_slow_each_other(void **state)
+static void test_copies_both_ways_slow_each_other(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_pinned(0);
@@ -153,9 +144,8 @@ static void test_copies_both_ways_slow_each_other(void **state)
 }
 
 /* Chunks move at 0.8 of the rate of all in one, alone; so they do beside each other. */
-static void test_chunks_cost_as_much_beside_each_other(void **state)
+static void test_chunks_cost_as_much_beside_each_other(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", 64 * KIB, 0.8 * IN_RATE, 0, 0);
@@ -174,9 +164,8 @@ static void test_chunks_cost_as_much_beside_each_other(void **state)
     assert_close(one.copies, 2 * IN_S / 0.8);
 }
 
-static void test_a_small_job_has_nothing_to_overlap(void **state)
+static void test_a_small_job_has_nothing_to_overlap(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_pinned(0);
@@ -191,9 +180,8 @@ static void test_a_small_job_has_nothing_to_overlap(void **state)
 }
 
 /* Nothing goes on beside the copy in. */
-static void test_one_step_has_nothing_to_overlap(void **state)
+static void test_one_step_has_nothing_to_overlap(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     struct xb_costs costs;
     struct xb_predictions all;
@@ -210,9 +198,8 @@ static void test_one_step_has_nothing_to_overlap(void **state)
 }
 
 /* 1 us of computing beside 1.7 ms of copying is no reason for chunks. */
-static void test_of_two_alike_the_simpler_is_best(void **state)
+static void test_of_two_alike_the_simpler_is_best(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     struct xb_predictions all;
     begin(&made);
@@ -227,9 +214,8 @@ static void test_of_two_alike_the_simpler_is_best(void **state)
 }
 
 /* Not even where a chunk takes none of it along. */
-static void test_what_comes_back_needs_rows(void **state)
+static void test_what_comes_back_needs_rows(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_copies(&made, "pinned", "registered", "h2d", IN_RATE, WAIT, 0);
@@ -240,9 +226,8 @@ static void test_what_comes_back_needs_rows(void **state)
     assert_int_equal(one.missing, XB_COST_PINNED_OUT);
 }
 
-static void test_pinned_data_takes_no_ordinary_way(void **state)
+static void test_pinned_data_takes_no_ordinary_way(NO_STATE)
 {
-    (void)state;
     begin(&made);
     add_copies(&made, "pageable", "malloc", "h2d", IN_RATE, WAIT, 0);
     add_copies(&made, "pageable", "malloc", "d2h", OUT_RATE, WAIT, 0);
@@ -255,9 +240,8 @@ static void test_pinned_data_takes_no_ordinary_way(void **state)
 /* ---- data in ordinary memory ---- */
 
 /* Page-locking 16 MiB takes 4 ms and 1 MiB 1 ms, for all runs together. */
-static void test_page_locking_is_divided_by_the_runs(void **state)
+static void test_page_locking_is_divided_by_the_runs(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_pinned(0);
@@ -287,9 +271,8 @@ static void test_page_locking_is_divided_by_the_runs(void **state)
 }
 
 /* Copying through pinned memory takes 1 ms longer each way, and making that memory 100 us each. */
-static void test_copying_is_taken_where_it_is_cheaper(void **state)
+static void test_copying_is_taken_where_it_is_cheaper(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_pinned(0);
@@ -315,9 +298,8 @@ static void test_copying_is_taken_where_it_is_cheaper(void **state)
 
 /* Below the smallest row both copies have ends: overlapped their difference is between both, pinned
  * the copy from pinned memory is in the time already. */
-static void test_copying_overlapped_has_both_ends(void **state)
+static void test_copying_overlapped_has_both_ends(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     job.is_in_pinned = false;
@@ -338,9 +320,8 @@ static void test_copying_overlapped_has_both_ends(void **state)
 }
 
 /* The intervals of page-locking are in the ends of the whole. */
-static void test_pinning_has_ends(void **state)
+static void test_pinning_has_ends(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_pinned(0);
@@ -367,9 +348,8 @@ static enum xb_worth judge(const struct xb_job *job, struct xb_predictions *all)
     return xb_advice_judge(all);
 }
 
-static void test_the_fastest_is_set_against_the_cpu(void **state)
+static void test_the_fastest_is_set_against_the_cpu(NO_STATE)
 {
-    (void)state;
     struct xb_predictions all;
     struct xb_job job = usual;
     struct xb_words words = {.length = 0};
@@ -394,9 +374,8 @@ static void test_the_fastest_is_set_against_the_cpu(void **state)
 }
 
 /* What is lacking could be faster than the CPU, or it could not whatever it is. */
-static void test_what_is_not_known_is_no_no(void **state)
+static void test_what_is_not_known_is_no_no(NO_STATE)
 {
-    (void)state;
     struct xb_predictions all;
     struct xb_job job = usual;
     begin(&made);
@@ -423,9 +402,8 @@ static void say(const struct xb_job *job, const char *start, const char *part)
 }
 
 /* Without rows of both ways at once the copies take between 1.7 and 3.4 ms. */
-static void test_a_lower_bound_is_no_yes(void **state)
+static void test_a_lower_bound_is_no_yes(NO_STATE)
 {
-    (void)state;
     struct xb_predictions all;
     struct xb_job job = usual;
     begin(&made);
@@ -445,9 +423,8 @@ static void test_a_lower_bound_is_no_yes(void **state)
     assert_int_equal(judge(&job, &all), XB_WORTH_YES);
 }
 
-static void test_no_trip_beats_less_than_the_kernel(void **state)
+static void test_no_trip_beats_less_than_the_kernel(NO_STATE)
 {
-    (void)state;
     struct xb_predictions all;
     struct xb_job job = usual;
     begin(&made);
@@ -460,9 +437,8 @@ static void test_no_trip_beats_less_than_the_kernel(void **state)
 }
 
 /* Of pageable rows alone: pinned memory may be faster. */
-static void test_what_is_missing_stands_in_the_answer(void **state)
+static void test_what_is_missing_stands_in_the_answer(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     job.is_in_pinned = false;
     begin(&made);
@@ -475,9 +451,8 @@ static void test_what_is_missing_stands_in_the_answer(void **state)
         "Perhaps faster, but not measured: ring, pinned and overlapped.");
 }
 
-static void test_making_the_ring_is_not_counted(void **state)
+static void test_making_the_ring_is_not_counted(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     struct xb_words words = {.length = 0};
     struct xb_predictions all;
@@ -492,9 +467,8 @@ static void test_making_the_ring_is_not_counted(void **state)
     assert_null(strstr(words.text, "not counted"));
 }
 
-static void test_factors_have_plain_digits(void **state)
+static void test_factors_have_plain_digits(NO_STATE)
 {
-    (void)state;
     struct xb_job job = usual;
     begin(&made);
     add_pinned(0);
@@ -533,9 +507,8 @@ static void say_break_even(const struct xb_break_even *found, const char *start)
 }
 
 /* Of s MiB the GPU takes 10 us + 104.8576 us s, and the CPU 200 us s. */
-static void test_gpu_wins_from_some_size_on(void **state)
+static void test_gpu_wins_from_some_size_on(NO_STATE)
 {
-    (void)state;
     struct xb_job job = {.in = MIB, .cpu_time = 200e-6, .times = 1, .is_in_pinned = true};
     begin(&made);
     add_copies(&made, "pinned", "registered", "h2d", IN_RATE, WAIT, 0);
@@ -551,9 +524,8 @@ static void test_gpu_wins_from_some_size_on(void **state)
 
 /* 1 GB/s at 16 MiB and beyond, 10 GB/s up to 1 MiB; the CPU 5 GB/s. Between, time goes from
  * 104.8576 us to 16777.216 us over 15 MiB. */
-static void test_gpu_wins_up_to_some_size(void **state)
+static void test_gpu_wins_up_to_some_size(NO_STATE)
 {
-    (void)state;
     struct xb_job job = {.in = MIB, .cpu_time = 1048576 / 5e9, .times = 1, .is_in_pinned = true};
     begin(&made);
     add_copy(&made, "pinned", "registered", "h2d", 4 * KIB, 10e9, 0, 0);
@@ -576,9 +548,8 @@ static void test_gpu_wins_up_to_some_size(void **state)
     assert_near(found.to.middle, to * 1048576);
 }
 
-static void test_always_and_never(void **state)
+static void test_always_and_never(NO_STATE)
 {
-    (void)state;
     struct xb_job job = {.in = 1, .cpu_time = 1, .times = 1, .is_in_pinned = true};
     begin(&made);
     add_copies(&made, "pinned", "registered", "h2d", IN_RATE, WAIT, 0);
@@ -603,9 +574,8 @@ static void test_always_and_never(void **state)
 }
 
 /* 10 GB/s at 16 MiB, the only row: 1 MiB takes 115 us, or 94 to 246 us; and the CPU 210 us. */
-static void test_nothing_sure_is_said_below_the_smallest_row(void **state)
+static void test_nothing_sure_is_said_below_the_smallest_row(NO_STATE)
 {
-    (void)state;
     struct xb_predictions all;
     struct xb_job job = {.in = MIB, .cpu_time = 210e-6, .times = 1, .is_in_pinned = true};
     begin(&made);
@@ -635,9 +605,8 @@ static void test_nothing_sure_is_said_below_the_smallest_row(void **state)
 }
 
 /* Nothing larger than the device's memory, and no `out` that no whole number holds. */
-static void test_break_even_ends_where_a_job_cannot_be(void **state)
+static void test_break_even_ends_where_a_job_cannot_be(NO_STATE)
 {
-    (void)state;
     struct xb_record_device device = {.memory_bytes = 1024 * MIB};
     struct xb_words words = {.length = 0};
     struct xb_job job = {.in = MIB, .cpu_time = 1, .times = 1};
@@ -660,9 +629,8 @@ static void test_break_even_ends_where_a_job_cannot_be(void **state)
     assert_true(found.is_known && found.most <= 1024);
 }
 
-static void test_a_job_grows_as_a_whole(void **state)
+static void test_a_job_grows_as_a_whole(NO_STATE)
 {
-    (void)state;
     const struct xb_job job = {
         .in = 1000, .out = 10, .gpu_time = 2, .cpu_time = 30, .times = 7, .is_in_pinned = true};
     struct xb_job larger = xb_job_scaled(&job, 2.5);
@@ -678,9 +646,8 @@ static void test_a_job_grows_as_a_whole(void **state)
 }
 
 /* What to measure is a command line that `run` takes. */
-static void test_what_is_missing_is_told(void **state)
+static void test_what_is_missing_is_told(NO_STATE)
 {
-    (void)state;
     struct xb_words words = {.length = 0};
     struct xb_job job = usual;
     begin(&made);
@@ -699,9 +666,8 @@ static void test_what_is_missing_is_told(void **state)
                                     "--direction both,bidir --size 4K..512M --json FILE");
 }
 
-static void test_a_kernel_of_another_length_is_told(void **state)
+static void test_a_kernel_of_another_length_is_told(NO_STATE)
 {
-    (void)state;
     struct xb_words words = {.length = 0};
     xb_advice_say_kernel(0, 1e-3, &words);
     xb_advice_say_kernel(1e-3, (double)NAN, &words);
@@ -712,9 +678,8 @@ static void test_a_kernel_of_another_length_is_told(void **state)
                                     "DIFF");
 }
 
-static void the_schema_has_what_the_tables_have(void **state)
+static void the_schema_has_what_the_tables_have(NO_STATE)
 {
-    (void)state;
     assert_schema_describes("advise.schema.json", "properties/job", xb_advice_job_fields);
     assert_schema_describes("advise.schema.json", "properties/break_even",
                             xb_advice_break_even_fields);

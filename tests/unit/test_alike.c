@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 static void assert_said(const struct xb_alike *alike, size_t from, const char *expected)
 {
@@ -15,10 +10,9 @@ static void assert_said(const struct xb_alike *alike, size_t from, const char *e
     assert_string_equal(words.text, expected);
 }
 
-static void numbers_that_differ_are_a_range(void **state)
+static void numbers_that_differ_are_a_range(NO_STATE)
 {
     struct xb_alike alike = xb_alike_begin("noisy: known to within 9 % (of 3 samples)");
-    (void)state;
     assert_said(&alike, 0, "noisy: known to within 9 % (of 3 samples)");
     assert_true(xb_alike_add(&alike, "noisy: known to within 13 % (of 3 samples)"));
     assert_true(xb_alike_add(&alike, "noisy: known to within 4.5 % (of 3 samples)"));
@@ -27,10 +21,9 @@ static void numbers_that_differ_are_a_range(void **state)
     assert_said(&alike, 7, "known to within 4.5 to 13 % (of 3 samples)");
 }
 
-static void other_words_are_another_kind(void **state)
+static void other_words_are_another_kind(NO_STATE)
 {
     struct xb_alike alike = xb_alike_begin("after 3 samples");
-    (void)state;
     assert_false(xb_alike_add(&alike, "after 4 operations"));
     assert_false(xb_alike_add(&alike, "before 4 samples"));
     assert_false(xb_alike_add(&alike, "after 4 samples of 5"));
@@ -39,10 +32,9 @@ static void other_words_are_another_kind(void **state)
 }
 
 /* A range of what is no number of its own would be nonsense. */
-static void numbers_within_names_must_be_equal(void **state)
+static void numbers_within_names_must_be_equal(NO_STATE)
 {
     struct xb_alike alike = xb_alike_begin("by /opt/lib1.so on nodes 0-1, 0000:0f:00.0");
-    (void)state;
     assert_true(xb_alike_add(&alike, "by /opt/lib1.so on nodes 0-1, 0000:0f:00.0"));
     assert_false(xb_alike_add(&alike, "by /opt/lib2.so on nodes 0-1, 0000:0f:00.0"));
     assert_false(xb_alike_add(&alike, "by /opt/lib1.so on nodes 0-2, 0000:0f:00.0"));
@@ -50,10 +42,9 @@ static void numbers_within_names_must_be_equal(void **state)
 }
 
 /* So would one of what is the name of something. */
-static void numbers_that_are_names_must_be_equal(void **state)
+static void numbers_that_are_names_must_be_equal(NO_STATE)
 {
     struct xb_alike alike = xb_alike_begin("100 % lie elsewhere than on NUMA node 1 (GPU 0)");
-    (void)state;
     assert_false(xb_alike_add(&alike, "100 % lie elsewhere than on NUMA node 2 (GPU 0)"));
     assert_false(xb_alike_add(&alike, "100 % lie elsewhere than on NUMA node 1 (GPU 1)"));
     assert_true(xb_alike_add(&alike, "90 % lie elsewhere than on NUMA node 1 (GPU 0)"));
@@ -62,20 +53,18 @@ static void numbers_that_are_names_must_be_equal(void **state)
     assert_false(xb_alike_add(&alike, "the host buffer lies on 0"));
 }
 
-static void ranges_become_one(void **state)
+static void ranges_become_one(NO_STATE)
 {
     struct xb_alike alike = xb_alike_begin("40 places gave 5.1 to 7.2 GB/s");
-    (void)state;
     assert_said(&alike, 0, "40 places gave 5.1 to 7.2 GB/s");
     assert_true(xb_alike_add(&alike, "36 places gave 6.3 to 9.9 GB/s"));
     assert_true(xb_alike_add(&alike, "38 places gave 5.5 to 7.0 GB/s"));
     assert_said(&alike, 0, "36 to 40 places gave 5.1 to 9.9 GB/s");
 }
 
-static void number_at_either_end_counts(void **state)
+static void number_at_either_end_counts(NO_STATE)
 {
     struct xb_alike alike = xb_alike_begin("3 of 16.");
-    (void)state;
     assert_true(xb_alike_add(&alike, "2 of 8."));
     assert_said(&alike, 0, "2 to 3 of 8 to 16.");
     alike = xb_alike_begin("warning 1");
@@ -84,10 +73,9 @@ static void number_at_either_end_counts(void **state)
 }
 
 /* There is room for eight. */
-static void further_numbers_must_be_equal(void **state)
+static void further_numbers_must_be_equal(NO_STATE)
 {
     struct xb_alike alike = xb_alike_begin("1 2 3 4 5 6 7 8 9");
-    (void)state;
     assert_true(xb_alike_add(&alike, "1 2 3 4 5 6 7 9 9"));
     assert_false(xb_alike_add(&alike, "1 2 3 4 5 6 7 8 8"));
     assert_said(&alike, 0, "1 2 3 4 5 6 7 8 to 9 9");

@@ -4,14 +4,10 @@
 
 #include "record/mode_list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* Two that are automatic and cannot be had, one that can, and one that has to be named. */
 static struct xb_backend broken, works, named;
@@ -56,9 +52,8 @@ static enum xb_status open_named(struct xb_driver **driver, struct xb_probe *pro
     return XB_OK;
 }
 
-static int set_up(void **state)
+static int set_up(NO_STATE)
 {
-    (void)state;
     broken = (struct xb_backend){.name = "broken", .automatic = true, .driver_open = fail_to_open};
     works = (struct xb_backend){.name = "works", .automatic = true, .driver_open = open_working};
     named = (struct xb_backend){.name = "named", .driver_open = open_named};
@@ -74,9 +69,8 @@ static void note(void *argument, const struct xb_backend_entry *entry, const str
     snprintf(text + length, 100 - length, "%s %zu;", entry->name, probe->check_count);
 }
 
-static void test_auto_takes_the_first_that_can_run(void **state)
+static void test_auto_takes_the_first_that_can_run(NO_STATE)
 {
-    (void)state;
     char refused[100] = "";
     struct xb_probe probe;
     assert_ptr_equal(xb_backend_open_first("auto", &probe, note, refused), &working_driver);
@@ -86,9 +80,8 @@ static void test_auto_takes_the_first_that_can_run(void **state)
     assert_int_equal(open_drivers, 1);
 }
 
-static void test_auto_never_takes_one_that_has_to_be_named(void **state)
+static void test_auto_never_takes_one_that_has_to_be_named(NO_STATE)
 {
-    (void)state;
     char refused[100] = "";
     struct xb_probe probe;
     works.driver_open = fail_to_open;
@@ -97,9 +90,8 @@ static void test_auto_never_takes_one_that_has_to_be_named(void **state)
     assert_int_equal(open_drivers, 0);
 }
 
-static void test_a_name_means_that_one_alone(void **state)
+static void test_a_name_means_that_one_alone(NO_STATE)
 {
-    (void)state;
     char refused[100] = "";
     struct xb_probe probe;
     assert_ptr_equal(xb_backend_open_first("named", &probe, note, refused), &named_driver);
@@ -113,9 +105,8 @@ static void test_a_name_means_that_one_alone(void **state)
     assert_int_equal(probe.check_count, 0);
 }
 
-static void test_names_are_those_of_the_list(void **state)
+static void test_names_are_those_of_the_list(NO_STATE)
 {
-    (void)state;
     char text[64];
     assert_string_equal(xb_backend_names(XB_BACKENDS_ALL, text, sizeof text),
                         "absent, broken, works, named");
@@ -126,9 +117,8 @@ static void test_names_are_those_of_the_list(void **state)
     assert_string_equal(xb_backend_names(XB_BACKENDS_BY_NAME, text, 1), "");
 }
 
-static void test_a_wrong_name_is_told(void **state)
+static void test_a_wrong_name_is_told(NO_STATE)
 {
-    (void)state;
     struct xb_error error = {0};
     assert_int_equal(xb_backend_check_name("auto", &error), XB_OK);
     assert_int_equal(xb_backend_check_name("absent", &error), XB_OK);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* What makes a case: the values of its parameters, and whether two cases are the same. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure/case.h"
 #include "record/mode_list.h"
@@ -89,9 +85,8 @@ static void expect_combinations(const char *variant, const struct xb_config *con
     assert_string_equal(text, expected);
 }
 
-static void each_word_gives_a_combination(void **state)
+static void each_word_gives_a_combination(NO_STATE)
 {
-    (void)state;
     struct xb_config config;
     parse(&config, "--pace=fast,slow");
     expect_combinations(
@@ -100,9 +95,8 @@ static void each_word_gives_a_combination(void **state)
     xb_config_free(&config);
 }
 
-static void parameters_of_other_variants_give_none(void **state)
+static void parameters_of_other_variants_give_none(NO_STATE)
 {
-    (void)state;
     struct xb_config config;
     parse(&config, "--pace=fast,slow");
     expect_combinations("calm", &config, "square,3,4096,some round,3,4096,some");
@@ -114,9 +108,8 @@ static void parameters_of_other_variants_give_none(void **state)
 }
 
 /* Each size of a list and each number gives one. */
-static void each_number_gives_a_combination(void **state)
+static void each_number_gives_a_combination(NO_STATE)
 {
-    (void)state;
     struct xb_config config;
     parse(&config, "--way=round");
     expect_combinations("list", &config, "round,3,some,0,8 round,3,some,0,4");
@@ -132,9 +125,8 @@ static void each_number_gives_a_combination(void **state)
 }
 
 /* Every word that there is; what is no word can be anything. */
-static void without_a_configuration_there_is_every_word(void **state)
+static void without_a_configuration_there_is_every_word(NO_STATE)
 {
-    (void)state;
     expect_combinations("quick", NULL,
                         "round,slow round,fast square,slow square,fast straight,slow "
                         "straight,fast");
@@ -142,9 +134,8 @@ static void without_a_configuration_there_is_every_word(void **state)
     expect_combinations("list", NULL, "round square straight");
 }
 
-static void a_mode_without_parameters_has_one_combination(void **state)
+static void a_mode_without_parameters_has_one_combination(NO_STATE)
 {
-    (void)state;
     static const struct xb_mode plain = {.name = "plain"};
     struct xb_case test = {.mode = &plain, .variant = "only"};
     assert_true(xb_case_set(&test, 0, NULL));
@@ -154,9 +145,8 @@ static void a_mode_without_parameters_has_one_combination(void **state)
 
 /* ---- looking at a case ---- */
 
-static void a_setting_is_found_by_its_option(void **state)
+static void a_setting_is_found_by_its_option(NO_STATE)
 {
-    (void)state;
     struct xb_config config;
     struct xb_case test = {.mode = &mode, .variant = "calm"};
     assert_true(xb_case_set(&test, 1, parse(&config, "--turns=7")));
@@ -167,9 +157,8 @@ static void a_setting_is_found_by_its_option(void **state)
     xb_config_free(&config);
 }
 
-static void a_setting_that_the_variant_has_not_aborts(void **state)
+static void a_setting_that_the_variant_has_not_aborts(NO_STATE)
 {
-    (void)state;
     struct xb_case test = {.mode = &mode, .variant = "quick"};
     assert_true(xb_case_set(&test, 0, NULL));
     pid_t child = fork();
@@ -185,9 +174,8 @@ static void a_setting_that_the_variant_has_not_aborts(void **state)
     assert_int_equal(WTERMSIG(status), SIGABRT);
 }
 
-static void what_goes_without_saying_is_not_said(void **state)
+static void what_goes_without_saying_is_not_said(NO_STATE)
 {
-    (void)state;
     struct xb_config config;
     struct xb_case test = {.mode = &mode,
                            .variant = "quick",
@@ -209,9 +197,8 @@ static void what_goes_without_saying_is_not_said(void **state)
 }
 
 /* Of a list of numbers too; of a single one nothing is said, because no two cases differ in it. */
-static void numbers_that_go_without_saying_are_not_said(void **state)
+static void numbers_that_go_without_saying_are_not_said(NO_STATE)
 {
-    (void)state;
     struct xb_config config;
     struct xb_case test = {.mode = &mode, .variant = "list"};
     char text[XB_CASE_SETTINGS_TEXT];
@@ -231,9 +218,8 @@ static void numbers_that_go_without_saying_are_not_said(void **state)
 }
 
 /* 0 of a size is not in any unit, and where it is said it must not read as one. */
-static void no_bytes_are_said_as_0(void **state)
+static void no_bytes_are_said_as_0(NO_STATE)
 {
-    (void)state;
     static const struct xb_option gap = {
         .name = "gap", .type = XB_OPTION_SIZES, .default_text = "64", .maximum = 64};
     const struct xb_case test = {.settings = {{.option = &gap, .count = 0}}, .setting_count = 1};
@@ -241,9 +227,8 @@ static void no_bytes_are_said_as_0(void **state)
     assert_string_equal(xb_case_settings_text(&test, text, sizeof text), " gap 0");
 }
 
-static void cases_are_alike_that_differ_in_devices_only(void **state)
+static void cases_are_alike_that_differ_in_devices_only(NO_STATE)
 {
-    (void)state;
     struct xb_config config;
     struct xb_case one = {.mode = &mode, .variant = "quick", .direction = XB_H2D, .bytes = 8};
     assert_true(xb_case_set(&one, 0, parse(&config, "--turns=7")));
@@ -274,9 +259,8 @@ static void cases_are_alike_that_differ_in_devices_only(void **state)
 /* ---- the modes that there are ---- */
 
 /* What xb_case_set relies on. */
-static void every_parameter_is_of_a_known_kind(void **state)
+static void every_parameter_is_of_a_known_kind(NO_STATE)
 {
-    (void)state;
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         size_t count = 0;
         const struct xb_parameter *parameter = xb_modes[m]->parameters;
@@ -291,9 +275,8 @@ static void every_parameter_is_of_a_known_kind(void **state)
 }
 
 /* `list` asks for them: --data takes any word, and which there are no list says. */
-static void every_mode_has_its_combinations_without_a_configuration(void **state)
+static void every_mode_has_its_combinations_without_a_configuration(NO_STATE)
 {
-    (void)state;
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         const struct xb_option *option = xb_modes[m]->variant_option;
         struct xb_case test = {.mode = xb_modes[m],
@@ -306,9 +289,8 @@ static void every_mode_has_its_combinations_without_a_configuration(void **state
 }
 
 /* h2d and d2h are one link; sizes do not matter. */
-static void h2d_and_d2h_are_one_path(void **state)
+static void h2d_and_d2h_are_one_path(NO_STATE)
 {
-    (void)state;
     static const struct xb_mode other_mode = {.name = "run"};
     const struct xb_case base = {
         .mode = &mode, .variant = "calm", .direction = XB_H2D, .bytes = 8, .peer = XB_NO_PEER};

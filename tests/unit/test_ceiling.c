@@ -4,12 +4,8 @@
 #include "machine/sysfs.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_pcie_control control_of(unsigned payload, unsigned read_request)
 {
@@ -26,7 +22,7 @@ static void assert_near(double value, double expected, double tolerance, const c
 }
 
 /* As in docs/link-ceilings.md, in GB/s. */
-static void gives_the_table(void **state)
+static void gives_the_table(NO_STATE)
 {
     static const unsigned payloads[] = {128, 256, 512};
     static const struct {
@@ -41,7 +37,6 @@ static void gives_the_table(void **state)
         {32.0, 16, 63.02, {{52.92, 52.92}, {57.46, 56.65}, {60.03, 58.72}}},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t j = 0; j < 3; j++) {
             const struct xb_pcie_control control = control_of(payloads[j], 512);
@@ -59,34 +54,31 @@ static void gives_the_table(void **state)
     }
 }
 
-static void long_read_requests_raise_h2d_alone(void **state)
+static void long_read_requests_raise_h2d_alone(NO_STATE)
 {
     const struct xb_pcie_control control = control_of(256, 4096);
     struct xb_ceiling ceiling = xb_ceiling_of(32.0, 16, &control);
 
-    (void)state;
     assert_near(ceiling.h2d / 1e9, 58.1, 0.1, "h2d");
     assert_near(ceiling.h2d / 1e9, 58.081, 0.001, "h2d");
     assert_near(ceiling.d2h / 1e9, 57.46, 0.01, "d2h");
 }
 
 /* 128 bytes in one completion, however long it might be. */
-static void a_request_below_the_payload_has_one_completion(void **state)
+static void a_request_below_the_payload_has_one_completion(NO_STATE)
 {
     const struct xb_pcie_control control = control_of(512, 128);
     struct xb_ceiling ceiling = xb_ceiling_of(32.0, 16, &control);
 
-    (void)state;
     assert_near(ceiling.h2d / 1e9, 63.015385 * 0.9973 * 128 / (128 + 20 + 16), 0.0001, "h2d");
 }
 
-static void assumes_what_is_usual(void **state)
+static void assumes_what_is_usual(NO_STATE)
 {
     const struct xb_pcie_control usual = control_of(256, 512);
     struct xb_pcie_control unknown = control_of(128, 128);
     struct xb_ceiling expected = xb_ceiling_of(32.0, 16, &usual);
 
-    (void)state;
     unknown.known = false;
     for (int i = 0; i < 2; i++) {
         struct xb_ceiling ceiling = xb_ceiling_of(32.0, 16, i == 0 ? NULL : &unknown);
@@ -98,14 +90,13 @@ static void assumes_what_is_usual(void **state)
     }
 }
 
-static void has_none_where_the_coding_is_not_certain(void **state)
+static void has_none_where_the_coding_is_not_certain(NO_STATE)
 {
     static const struct {
         double speed;
         unsigned width;
     } rows[] = {{64.0, 16}, {0.0, 16}, {32.0, 0}, {12.5, 16}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_ceiling ceiling = xb_ceiling_of(rows[i].speed, rows[i].width, NULL);
         assert_false(ceiling.known);
@@ -135,13 +126,12 @@ static struct xb_pcie_load load_of_two(void)
 }
 
 /* Gen4 x16, with the switch's payload and the card's read requests: 29.04 and 28.73 GB/s. */
-static void of_a_path_is_that_of_its_narrowest_link(void **state)
+static void of_a_path_is_that_of_its_narrowest_link(NO_STATE)
 {
     const struct xb_pcie_path path = path_of_two();
     const struct xb_pcie_load load = load_of_two();
     size_t hop = 9;
 
-    (void)state;
     struct xb_ceiling ceiling = xb_ceiling_of_path(&path, &load, &hop);
     assert_int_equal(hop, 1);
     assert_true(ceiling.known);
@@ -154,13 +144,12 @@ static void of_a_path_is_that_of_its_narrowest_link(void **state)
 }
 
 /* What was not seen is taken to carry more, but for the slot's own link. */
-static void of_a_path_needs_the_link_at_the_slot(void **state)
+static void of_a_path_needs_the_link_at_the_slot(NO_STATE)
 {
     struct xb_pcie_path path = path_of_two();
     struct xb_pcie_load load = load_of_two();
     size_t hop = 9;
 
-    (void)state;
     load.hops[1].readings = 0;
     assert_true(xb_ceiling_of_path(&path, &load, &hop).speed_gts == 32.0);
     assert_int_equal(hop, 0);
@@ -176,13 +165,12 @@ static void of_a_path_needs_the_link_at_the_slot(void **state)
 }
 
 /* A virtual machine's switch below a port of QEMU's: neither is there. */
-static void of_a_path_leaves_out_what_is_emulated(void **state)
+static void of_a_path_leaves_out_what_is_emulated(NO_STATE)
 {
     struct xb_pcie_path path = path_of_two();
     struct xb_pcie_load load = load_of_two();
     size_t hop = 9;
 
-    (void)state;
     load.hops[1].speed_gts = 2.5;
     load.hops[1].width = 1;
     path.hops[1].upper.vendor = XB_VENDOR_QEMU;
@@ -194,13 +182,12 @@ static void of_a_path_leaves_out_what_is_emulated(void **state)
 }
 
 /* Where the card does not tell its packets, those of others make none known. */
-static void of_a_path_says_what_is_assumed(void **state)
+static void of_a_path_says_what_is_assumed(NO_STATE)
 {
     struct xb_pcie_path path = path_of_two();
     const struct xb_pcie_load load = load_of_two();
     size_t hop;
 
-    (void)state;
     path.hops[0].lower.control.known = false;
     struct xb_ceiling ceiling = xb_ceiling_of_path(&path, &load, &hop);
     assert_true(ceiling.payload_assumed && ceiling.read_request_assumed);

@@ -11,17 +11,13 @@
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* Ends a test that hangs, on a machine that is busy too. */
 #define GUARD_MS 240000
@@ -227,7 +223,7 @@ static int tell_signals(void *argument, int channel)
 
 /* ---- how it ended ---- */
 
-static void end_is_told(void **state)
+static void end_is_told(NO_STATE)
 {
     static const struct {
         int (*work)(void *argument, int channel);
@@ -250,10 +246,9 @@ static void end_is_told(void **state)
         assert_true(child.killed_at == 0);
         assert_int_equal(waitpid(child.process, NULL, WNOHANG), -1); /* it is reaped */
     }
-    (void)state;
 }
 
-static void end_that_somebody_else_was_told(void **state)
+static void end_that_somebody_else_was_told(NO_STATE)
 {
     int code = 0;
     const struct xb_child_task task = {.what = "it", .work = leave_with, .argument = &code};
@@ -262,11 +257,10 @@ static void end_that_somebody_else_was_told(void **state)
     wait_for_end(&child);
     assert_int_equal(child.wait_error, ECHILD);
     assert_int_equal(child.exit_code, -1);
-    (void)state;
 }
 
 /* Inherited, it has the kernel reap all children, and nobody is told. */
-static void ends_are_seen_where_they_were_ignored(void **state)
+static void ends_are_seen_where_they_were_ignored(NO_STATE)
 {
     int code = 7;
     const struct xb_child_task task = {.what = "it", .work = leave_with, .argument = &code};
@@ -274,10 +268,9 @@ static void ends_are_seen_where_they_were_ignored(void **state)
     struct xb_child child = start(&task);
     wait_for_end(&child);
     assert_int_equal(child.exit_code, 7);
-    (void)state;
 }
 
-static void process_that_cannot_be_had(void **state)
+static void process_that_cannot_be_had(NO_STATE)
 {
     const struct xb_child_task task = {.what = "the guest", .work = leave_with};
     struct xb_error error = {.message = ""};
@@ -292,7 +285,6 @@ static void process_that_cannot_be_had(void **state)
     int after = dup(STDIN_FILENO);
     close(after);
     assert_int_equal(after, before);
-    (void)state;
 }
 
 static volatile sig_atomic_t noted;
@@ -319,18 +311,17 @@ static int start_nobody(void *argument, int channel)
     return xb_child_end(&child, INFINITY, INFINITY) && noted == 0 ? 23 : 2;
 }
 
-static void what_is_for_nobody_reaches_nobody(void **state)
+static void what_is_for_nobody_reaches_nobody(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = start_nobody, .leads_group = true};
     struct xb_child child = start(&task);
     wait_for_end(&child);
     assert_int_equal(child.exit_code, 23);
-    (void)state;
 }
 
 /* Where both write to the same memory, the one that is started does not say that it is process 0.
  */
-static void child_in_shared_memory(void **state)
+static void child_in_shared_memory(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = wait_for_word};
     struct xb_error error;
@@ -346,12 +337,11 @@ static void child_in_shared_memory(void **state)
     assert_true(xb_child_end(child, 0, INFINITY));
     close_gate(gate);
     assert_int_equal(munmap(child, sizeof *child), 0);
-    (void)state;
 }
 
 /* ---- its end, where it does not come by itself ---- */
 
-static void one_that_heeds_is_not_killed(void **state)
+static void one_that_heeds_is_not_killed(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = heedful};
     struct xb_child child = start(&task);
@@ -360,10 +350,9 @@ static void one_that_heeds_is_not_killed(void **state)
     hear(child.channel, 't');
     wait_for_end(&child);
     assert_int_equal(child.exit_code, SIGTERM);
-    (void)state;
 }
 
-static void one_that_is_stopped_hears(void **state)
+static void one_that_is_stopped_hears(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = stopped};
     struct xb_child child = start(&task);
@@ -373,10 +362,9 @@ static void one_that_is_stopped_hears(void **state)
     xb_child_terminate(&child, SIGTERM, INFINITY);
     wait_for_end(&child);
     assert_int_equal(child.exit_code, SIGTERM);
-    (void)state;
 }
 
-static void one_that_heeds_nothing_is_killed_when_it_is_time(void **state)
+static void one_that_heeds_nothing_is_killed_when_it_is_time(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = heedless};
     struct xb_child child = start(&task);
@@ -389,10 +377,9 @@ static void one_that_heeds_nothing_is_killed_when_it_is_time(void **state)
     wait_for_end(&child);
     assert_int_equal(child.signal, SIGKILL);
     assert_false(xb_child_is_stuck(&child));
-    (void)state;
 }
 
-static void end_without_patience(void **state)
+static void end_without_patience(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = heedless};
     struct xb_child child = start(&task);
@@ -400,10 +387,9 @@ static void end_without_patience(void **state)
     assert_true(xb_child_end(&child, 0, INFINITY));
     assert_int_equal(child.signal, SIGKILL);
     assert_int_equal(child.channel, -1);
-    (void)state;
 }
 
-static void end_with_patience(void **state)
+static void end_with_patience(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = wait_for_word};
     struct xb_child child = start(&task);
@@ -411,11 +397,10 @@ static void end_with_patience(void **state)
     xb_child_close(&child);
     assert_true(xb_child_end(&child, INFINITY, 0));
     assert_int_equal(child.exit_code, 4);
-    (void)state;
 }
 
 /* As a driver can hold it in the kernel. */
-static void one_that_cannot_be_ended_is_given_up(void **state)
+static void one_that_cannot_be_ended_is_given_up(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = wait_for_word};
     struct xb_child child = start(&task);
@@ -432,10 +417,9 @@ static void one_that_cannot_be_ended_is_given_up(void **state)
     clock_stands = false;
     wait_for_end(&child);
     assert_false(xb_child_is_stuck(&child));
-    (void)state;
 }
 
-static void glance_tells_of_a_file(void **state)
+static void glance_tells_of_a_file(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = wait_for_word};
     struct xb_child child = start(&task);
@@ -446,12 +430,11 @@ static void glance_tells_of_a_file(void **state)
     assert_true(xb_child_poll(&child, child.channel, GUARD_MS)); /* it closes its end */
     wait_for_end(&child);
     assert_int_equal(child.exit_code, 0);
-    (void)state;
 }
 
 /* ---- its group, and its parent ---- */
 
-static void group_ends_with_it(void **state)
+static void group_ends_with_it(NO_STATE)
 {
     int ends[2];
     const struct xb_child_task task = {
@@ -468,7 +451,6 @@ static void group_ends_with_it(void **state)
     assert_true(is_closed(ends[0], GUARD_MS));
     xb_child_close(&child);
     close(ends[0]);
-    (void)state;
 }
 
 static int tell_group(void *argument, int channel)
@@ -481,7 +463,7 @@ static int tell_group(void *argument, int channel)
 }
 
 /* Whichever of the two comes first: it may be told, or run another program, at once. */
-static void group_is_there_at_once(void **state)
+static void group_is_there_at_once(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = tell_group, .leads_group = true};
     assert_int_equal(pipe2(parents_gate, O_CLOEXEC), 0);
@@ -495,10 +477,9 @@ static void group_is_there_at_once(void **state)
     say_to_pipe(gate);
     close_gate(gate);
     wait_for_end(&child);
-    (void)state;
 }
 
-static void one_that_dies_with_its_parent(void **state)
+static void one_that_dies_with_its_parent(NO_STATE)
 {
     int ends[2];
     const struct xb_child_task task = {.what = "it", .work = start_another};
@@ -509,11 +490,10 @@ static void one_that_dies_with_its_parent(void **state)
     assert_true(xb_child_end(&child, 0, INFINITY));
     assert_true(is_closed(ends[0], GUARD_MS)); /* only the other process had it still */
     close(ends[0]);
-    (void)state;
 }
 
 /* Nobody will tell it. */
-static void parent_that_died_too_early(void **state)
+static void parent_that_died_too_early(NO_STATE)
 {
     int code = 0;
     const struct xb_child_task task = {
@@ -523,12 +503,11 @@ static void parent_that_died_too_early(void **state)
     is_orphan = false;
     wait_for_end(&child);
     assert_int_equal(child.signal, SIGKILL);
-    (void)state;
 }
 
 /* ---- what it inherits ---- */
 
-static void one_that_is_alone_has_no_file(void **state)
+static void one_that_is_alone_has_no_file(NO_STATE)
 {
     int ends[2];
     const struct xb_child_task task = {
@@ -542,11 +521,10 @@ static void one_that_is_alone_has_no_file(void **state)
     wait_for_end(&child);
     assert_int_equal(child.exit_code, 0);
     close(ends[0]);
-    (void)state;
 }
 
 /* It has the other files, but whoever reads this process's output does not wait for it. */
-static void one_that_is_silent_has_no_output(void **state)
+static void one_that_is_silent_has_no_output(NO_STATE)
 {
     static const enum xb_child_files files[] = {XB_CHILD_KEEPS_FILES, XB_CHILD_IS_SILENT};
     for (size_t i = 0; i < 2; i++) {
@@ -565,7 +543,6 @@ static void one_that_is_silent_has_no_output(void **state)
         close(ends[0]);
         close(output);
     }
-    (void)state;
 }
 
 static void do_nothing(int number)
@@ -574,7 +551,7 @@ static void do_nothing(int number)
 }
 
 /* With this process's SIGHUP ignored before it began, as nohup does. */
-static void signals_are_what_was_asked(void **state)
+static void signals_are_what_was_asked(NO_STATE)
 {
     static const struct {
         enum xb_child_signals signals;
@@ -603,11 +580,10 @@ static void signals_are_what_was_asked(void **state)
         wait_for_end(&child);
     }
     (void)sigprocmask(SIG_UNBLOCK, &mask, NULL);
-    (void)state;
 }
 
 /* Not a child's word: a write to one that has ended fails, and kills nobody. */
-static void channel_whose_other_end_is_closed(void **state)
+static void channel_whose_other_end_is_closed(NO_STATE)
 {
     int code = 0;
     char word;
@@ -618,7 +594,6 @@ static void channel_whose_other_end_is_closed(void **state)
     assert_false(xb_channel_read(child.channel, &word, 1));
     assert_false(xb_channel_write(child.channel, "x", 1));
     xb_child_close(&child);
-    (void)state;
 }
 
 /* ---- a signal to this process ---- */
@@ -655,13 +630,12 @@ static int be_interrupted(void *argument, int channel)
     return 23;
 }
 
-static void signal_is_passed_on(void **state)
+static void signal_is_passed_on(NO_STATE)
 {
     const struct xb_child_task task = {.what = "it", .work = be_interrupted};
     struct xb_child child = start(&task);
     wait_for_end(&child);
     assert_int_equal(child.exit_code, 23);
-    (void)state;
 }
 
 /* Has caught one signal when it says so, and then looks at nothing any more, as in a library that
@@ -677,7 +651,7 @@ _Noreturn static int get_stuck(void *argument, int channel)
         ;
 }
 
-static void second_signal_ends_what_is_stuck(void **state)
+static void second_signal_ends_what_is_stuck(NO_STATE)
 {
     static int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -689,7 +663,6 @@ static void second_signal_ends_what_is_stuck(void **state)
         wait_for_end(&child);
         assert_int_equal(child.signal, numbers[i]);
     }
-    (void)state;
 }
 
 int main(void)

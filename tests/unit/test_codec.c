@@ -4,12 +4,10 @@
 #include "codecs/for.h"
 #include "codecs/lz4.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* What all formats have in common. What is special to one is in test_narrow.c, test_for.c,
  * test_lz4.c. */
@@ -22,9 +20,8 @@ static void *allocate(uint64_t bytes)
     return memory;
 }
 
-static void every_format_has_its_name_and_bound(void **state)
+static void every_format_has_its_name_and_bound(NO_STATE)
 {
-    (void)state;
     static const char *const names[XB_FORMATS] = {"fp16", "bf16", "int8", "fp8", "for", "lz4"};
     for (int i = 0; i < XB_FORMATS; i++) {
         assert_string_equal(xb_format_name((enum xb_format)i), names[i]);
@@ -67,18 +64,16 @@ static void check_round_trip(enum xb_format format, uint64_t values)
     free(source);
 }
 
-static void every_format_restores_what_it_can_hold(void **state)
+static void every_format_restores_what_it_can_hold(NO_STATE)
 {
-    (void)state;
     static const uint64_t lengths[] = {1, 63, 64, 1000, 1024, 40000};
     for (int i = 0; i < XB_FORMATS; i++)
         for (size_t j = 0; j < sizeof lengths / sizeof *lengths; j++)
             check_round_trip((enum xb_format)i, lengths[j]);
 }
 
-static void every_format_refuses_a_chunk_cut_short(void **state)
+static void every_format_refuses_a_chunk_cut_short(NO_STATE)
 {
-    (void)state;
     enum { BYTES = 4096 };
     static _Alignas(XB_FORMAT_ALIGNMENT) float source[BYTES / 4], decoded[BYTES / 4];
     for (int i = 0; i < XB_FORMATS; i++) {

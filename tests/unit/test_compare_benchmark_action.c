@@ -3,13 +3,9 @@
 #include "compare_fixture.h"
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static const cJSON *entry(const cJSON *root, const char *name)
 {

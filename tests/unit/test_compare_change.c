@@ -6,13 +6,9 @@
 #include "compare/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_compared compared_of(const struct xb_figure *figure, enum xb_outcome outcome,
                                       double low, double ratio, double high)
@@ -35,7 +31,7 @@ static void assert_says(const struct xb_compared *compared, const char *expected
     assert_string_equal(xb_compare_says(compared, text, sizeof text), expected);
 }
 
-static void tells_the_side_that_matters(void **state)
+static void tells_the_side_that_matters(NO_STATE)
 {
     static const struct {
         enum xb_outcome outcome;
@@ -58,7 +54,6 @@ static void tells_the_side_that_matters(void **state)
         {XB_OUTCOME_PASS, 1.0, 1.0, 1.0, "0.00 %, 99 % sure of not slower",
          "0.00 %, 99 % sure of not longer"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct xb_compared compared = compared_of(&xb_figure_bandwidth, rows[i].outcome,
                                                   rows[i].low, rows[i].ratio, rows[i].high);
@@ -68,11 +63,10 @@ static void tells_the_side_that_matters(void **state)
     }
 }
 
-static void other_figures_are_higher_or_lower(void **state)
+static void other_figures_are_higher_or_lower(NO_STATE)
 {
     static const struct xb_figure speed_up = {
         .name = "speed_up", .unit = XB_UNIT_RATIO, .more_is_better = true};
-    (void)state;
     struct xb_compared compared = compared_of(&speed_up, XB_OUTCOME_REGRESSION, 0.89, 0.9, 0.91);
     assert_says(&compared, "10.0 % lower, 99 % sure of at least 9.0 %");
     compared.outcome = XB_OUTCOME_IMPROVED;
@@ -82,9 +76,8 @@ static void other_figures_are_higher_or_lower(void **state)
 }
 
 /* Rounded, a bound must not say more, nor seem to lie beyond the threshold. */
-static void rounds_to_what_is_sure(void **state)
+static void rounds_to_what_is_sure(NO_STATE)
 {
-    (void)state;
     struct xb_compared compared =
         compared_of(&xb_figure_bandwidth, XB_OUTCOME_REGRESSION, 0.9, 0.95016, 0.96011);
     assert_says(&compared, "5.0 % slower, 99 % sure of at least 3.9 %");
@@ -100,7 +93,7 @@ static void rounds_to_what_is_sure(void **state)
     assert_says(&compared, "1.0 % longer, 99 % sure of at most 1.94 %");
 }
 
-static void is_no_surer_than_the_interval(void **state)
+static void is_no_surer_than_the_interval(NO_STATE)
 {
     static const struct {
         double confidence;
@@ -108,17 +101,15 @@ static void is_no_surer_than_the_interval(void **state)
     } rows[] = {{0.98, "99 %"},      {0.9786, "98.9 %"}, {0.9, "95 %"},     {0.999999, "99.9 %"},
                 {1 / 3.0, "66.6 %"}, {1, "99.9 %"},      {0.002, "50.1 %"}, {0, ""}};
     char text[32];
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct xb_compared compared = {.confidence = rows[i].confidence};
         assert_string_equal(xb_compare_sureness(&compared, text, sizeof text), rows[i].sure);
     }
 }
 
-static void tells_nothing_that_is_not_there(void **state)
+static void tells_nothing_that_is_not_there(NO_STATE)
 {
     char text[64];
-    (void)state;
     struct xb_compared compared =
         compared_of(&xb_figure_bandwidth, XB_OUTCOME_REGRESSION, 0.89, 0.9, 0.91);
     compared.confidence = 0; /* an interval of samples: of what level nobody knows */

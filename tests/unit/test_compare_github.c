@@ -3,14 +3,10 @@
 #include "checks.h"
 #include "compare_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* Every line is a command of ours; returns how many there are of a kind. */
 static size_t check_github(const char *text, const char *kind)

@@ -3,13 +3,9 @@
 #include "compare_fixture.h"
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void json_holds_everything(void **state)
 {

@@ -2,13 +2,9 @@
 #include "checks.h"
 #include "compare_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void junit_of_a_regression(void **state)
 {
@@ -47,9 +43,8 @@ static size_t red(const char *text)
     return count_of(text, "<failure ") + count_of(text, "<error ");
 }
 
-static void junit_is_red_where_the_exit_code_is_not_0(void **state)
+static void junit_is_red_where_the_exit_code_is_not_0(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         void *made = NULL;
         assert_int_equal(setup(&made), 0);

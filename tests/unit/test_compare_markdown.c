@@ -3,14 +3,10 @@
 #include "checks.h"
 #include "compare_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void markdown_as_a_whole(void **state)
 {
@@ -115,9 +111,8 @@ static void assert_harmless(const char *line)
 }
 
 /* Line by line: a table's rows have as many bars as its heading. */
-static void markdown_keeps_its_form(void **state)
+static void markdown_keeps_its_form(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         void *made = NULL;
         assert_int_equal(setup(&made), 0);

@@ -3,15 +3,11 @@
 #include "checks.h"
 #include "compare_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* What the table writes for a ratio, an interval and a P. */
 static void assert_numbers(struct node *n, double ratio, double p, const char *expected)

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How often a comparison is wrong where nothing changed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "compare_rates_fixture.h"
 
-static void no_change_is_no_regression(void **state)
+static void no_change_is_no_regression(NO_STATE)
 {
-    (void)state;
     for (size_t n = 0; n < COUNT_OF(numbers); n++)
         for (size_t i = 0; i < COUNT_OF(spreads); i++) {
             const struct scenario scenario = {.what = "no change",
@@ -37,11 +32,10 @@ static void no_change_is_no_regression(void **state)
  * with more processes on the side that spreads less; nothing is promised then but that what it does
  * is told. Far from the boundary it does not matter: without a change there is no regression.
  */
-static void unequal_spreads_are_told(void **state)
+static void unequal_spreads_are_told(NO_STATE)
 {
     static const size_t sides[][2] = {{SIDE, SIDE}, {5, 20}, {20, 5}};
     static const double pairs[][2] = {{0.003, 0.01}, {0.01, 0.003}};
-    (void)state;
     print_message("K      spreads           at the boundary           no change\n");
     for (size_t k = 0; k < COUNT_OF(sides); k++)
         for (size_t i = 0; i < COUNT_OF(pairs); i++) {

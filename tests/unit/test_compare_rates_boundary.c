@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How often a comparison is wrong about losses of just the threshold. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "compare_rates_fixture.h"
 
 /* The worst case of what is no regression, in all cases at once: however far processes spread. */
-static void boundary_is_as_often_wrong_as_promised(void **state)
+static void boundary_is_as_often_wrong_as_promised(NO_STATE)
 {
-    (void)state;
     for (size_t n = 0; n < COUNT_OF(numbers); n++) {
         double promised = attained(SIDE, numbers[n]);
         print_message("promised of %zu: %.4f %%\n", numbers[n], 100.0 * promised);
@@ -48,9 +43,8 @@ static void boundary_is_as_often_wrong_as_promised(void **state)
 }
 
 /* Others that pass for certain make it no likelier that the one does. */
-static void loss_of_just_the_threshold_hardly_passes(void **state)
+static void loss_of_just_the_threshold_hardly_passes(NO_STATE)
 {
-    (void)state;
     const struct scenario scenario = {.what = "one just at the boundary",
                                       .processes = SIDE,
                                       .cases = MANY,

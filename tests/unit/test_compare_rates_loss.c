@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How often a comparison finds a loss, by how many processes there are. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "compare_rates_fixture.h"
 
@@ -15,14 +11,13 @@
  * The promise is for processes that spread by 0.3 %. Many cases that share alpha ask more of each:
  * what eight processes find in one case, 20 cases take ten for.
  */
-static void loss_is_found(void **state)
+static void loss_is_found(NO_STATE)
 {
     static const struct {
         size_t processes, cases, spread;
         double least;
     } rows[] = {{SIDE, 1, 0, 0.999}, {SIDE, 1, 1, 0.95},    {SIDE, 1, 2, 0.0},
                 {SIDE, 1, 3, 0.0},   {SIDE, MANY, 1, 0.90}, {10, MANY, 1, 0.95}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct scenario scenario = {.what = rows[i].processes == SIDE
                                                       ? "loss of 3 % in one"
@@ -41,12 +36,11 @@ static void loss_is_found(void **state)
 
 /* ---- what to expect of how many processes ---- */
 
-static void tells_what_to_expect(void **state)
+static void tells_what_to_expect(NO_STATE)
 {
     static const double rows[] = {0.003, 0.01, 0.03};
     static const size_t processes[] = {5, 8, 12, 20};
     static const double losses[] = {0.0, 0.03, 0.05, 0.10};
-    (void)state;
     print_message("spread   K   loss  REGRESSION  INCONCLUSIVE    PASS\n");
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         for (size_t k = 0; k < COUNT_OF(processes); k++)

@@ -11,14 +11,10 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- allocations that fail: this program is linked with --wrap for these ---- */
 
@@ -94,9 +90,8 @@ static void assert_same_tables(const char *kind, const struct node *n)
     xb_comparison_file_free(&file);
 }
 
-static void tables_are_those_of_the_comparison(void **state)
+static void tables_are_those_of_the_comparison(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         void *made = NULL;
         assert_int_equal(setup(&made), 0);
@@ -181,10 +176,9 @@ static void put(cJSON *tree, const char *path, const char *key, const char *valu
     assert_true(cJSON_ReplaceItemInObjectCaseSensitive(object, key, item));
 }
 
-static void tells_which_program_compared(void **state)
+static void tells_which_program_compared(NO_STATE)
 {
     struct xb_error error;
-    (void)state;
     cJSON *tree = tree_of(make_pass);
     put(tree, "tool", "version", "\"0.0.9\"");
     char *text = cJSON_PrintUnformatted(tree);
@@ -197,10 +191,9 @@ static void tells_which_program_compared(void **state)
     cJSON_Delete(tree);
 }
 
-static void the_schema_has_what_the_tables_have(void **state)
+static void the_schema_has_what_the_tables_have(NO_STATE)
 {
     static const char schema[] = "compare.schema.json";
-    (void)state;
     assert_schema_describes(schema, "file", xb_compare_file_fields);
     assert_schema_describes(schema, NULL, xb_compare_request_fields);
     assert_schema_describes(schema, NULL, xb_compare_differences_fields);
@@ -210,7 +203,7 @@ static void the_schema_has_what_the_tables_have(void **state)
     assert_schema_describes(schema, "case", xb_compare_measured_fields);
 }
 
-static void names_what_is_wrong(void **state)
+static void names_what_is_wrong(NO_STATE)
 {
     static const struct {
         const char *path, *key, *value, *message;
@@ -251,7 +244,6 @@ static void names_what_is_wrong(void **state)
         {"cases.3.baseline", "processes", "101", "cases[3].baseline.processes: must be a whole"},
         {"cases.6.baseline", "present", "false", "cases[6].baseline: and candidate are both"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_error error;
         cJSON *tree = tree_of(make_regression);
@@ -264,7 +256,7 @@ static void names_what_is_wrong(void **state)
     }
 }
 
-static void refuses_what_is_no_comparison(void **state)
+static void refuses_what_is_no_comparison(NO_STATE)
 {
     static const char *const texts[] = {"",
                                         "{}",
@@ -275,17 +267,15 @@ static void refuses_what_is_no_comparison(void **state)
                                         "no JSON",
                                         "{\"schema\": \"xferbench.compare\"}"};
     struct xb_error error;
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_int_equal(parse(texts[i], &error), XB_ERR_USAGE);
 }
 
 /* A note of a thousand characters, where no note has more than 511. */
-static void refuses_texts_that_are_too_long(void **state)
+static void refuses_texts_that_are_too_long(NO_STATE)
 {
     struct xb_error error;
     char value[1003];
-    (void)state;
     memset(value, 'x', sizeof value);
     value[0] = value[sizeof value - 2] = '"';
     value[sizeof value - 1] = '\0';

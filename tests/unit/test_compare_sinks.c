@@ -4,15 +4,11 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- the exit code ---- */
 
@@ -55,9 +51,8 @@ static void sinks_report_a_full_disk(void **state)
     }
 }
 
-static void sinks_do_not_follow_the_locale(void **state)
+static void sinks_do_not_follow_the_locale(NO_STATE)
 {
-    (void)state;
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
         skip();
     for (size_t i = 0; i < KINDS * SINKS; i++) {
@@ -77,9 +72,8 @@ static void sinks_do_not_follow_the_locale(void **state)
 }
 
 /* What makes a reader take it for more than it is has to stand in every format. */
-static void every_format_tells_what_limits_it(void **state)
+static void every_format_tells_what_limits_it(NO_STATE)
 {
-    (void)state;
     static const struct {
         void (*make)(struct node *n);
         const char *words;

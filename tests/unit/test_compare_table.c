@@ -3,20 +3,16 @@
 #include "checks.h"
 #include "compare_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- the table ---- */
 
 /* What a user sees, and with --verbose. */
-static void table_as_a_whole(void **state)
+static void table_as_a_whole(NO_STATE)
 {
     static const struct {
         void (*make)(struct node *n);
@@ -121,7 +117,6 @@ static void table_as_a_whole(void **state)
          "            at most\n"
          "  program   xferbench 0.1.0\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         void *made = NULL;
         assert_int_equal(setup(&made), 0);
@@ -160,9 +155,8 @@ static void assert_narrow(const char *text, bool colour)
     }
 }
 
-static void table_is_plain_and_narrow(void **state)
+static void table_is_plain_and_narrow(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * KINDS; i++) {
         void *made = NULL;
         assert_int_equal(setup(&made), 0);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -23,9 +19,8 @@ static const struct xb_compared *verdict_of(double ratio, enum xb_outcome outcom
 
 /* ---- figures ---- */
 
-static void names_outcomes(void **state)
+static void names_outcomes(NO_STATE)
 {
-    (void)state;
     assert_string_equal(xb_outcome_name(XB_OUTCOME_PASS), "PASS");
     assert_string_equal(xb_outcome_name(XB_OUTCOME_IMPROVED), "IMPROVED");
     assert_string_equal(xb_outcome_name(XB_OUTCOME_INCONCLUSIVE), "INCONCLUSIVE");
@@ -33,9 +28,8 @@ static void names_outcomes(void **state)
     assert_string_equal(xb_outcome_name((enum xb_outcome)99), "unknown");
 }
 
-static void passes_what_is_the_same(void **state)
+static void passes_what_is_the_same(NO_STATE)
 {
-    (void)state;
     const struct xb_compared *compared = verdict_of(1.0, XB_OUTCOME_PASS);
     assert_ptr_equal(compared->test, &after.cases[0]);
     assert_string_equal(compared->figure.name, "bandwidth");
@@ -61,9 +55,8 @@ static void passes_what_is_the_same(void **state)
     assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower by 2 % or more");
 }
 
-static void judges_bandwidth(void **state)
+static void judges_bandwidth(NO_STATE)
 {
-    (void)state;
     const struct xb_compared *compared = verdict_of(0.97, XB_OUTCOME_REGRESSION);
     assert_near(compared->p_regression, 1.0 / 12870.0);
     assert_near(compared->p_pass, 1.0);
@@ -82,7 +75,7 @@ static void judges_bandwidth(void **state)
     verdict_of(1.02, XB_OUTCOME_PASS);
 }
 
-static void judges_latency_the_other_way(void **state)
+static void judges_latency_the_other_way(NO_STATE)
 {
     static const struct {
         double ratio;
@@ -91,7 +84,6 @@ static void judges_latency_the_other_way(void **state)
                     {1.0, XB_OUTCOME_PASS},          {0.985, XB_OUTCOME_PASS},
                     {0.97, XB_OUTCOME_IMPROVED},     {0.98, XB_OUTCOME_PASS},
                     {1.02, XB_OUTCOME_INCONCLUSIVE}, {10.0, XB_OUTCOME_REGRESSION}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
         begin(8, 8);
         add_latency(expected[i].ratio, 1.0);
@@ -118,9 +110,8 @@ static void judges_latency_the_other_way(void **state)
 }
 
 /* However a ratio of just the threshold is rounded, it is neither less nor more. */
-static void says_nothing_on_the_boundary(void **state)
+static void says_nothing_on_the_boundary(NO_STATE)
 {
-    (void)state;
     for (int i = 0; i < 200; i++) {
         double rate = RATE * (1.0 + 0.0137 * i);
         begin(8, 8);
@@ -156,7 +147,7 @@ static void says_nothing_on_the_boundary(void **state)
     }
 }
 
-static void takes_a_threshold_of_nothing(void **state)
+static void takes_a_threshold_of_nothing(NO_STATE)
 {
     static const struct {
         double ratio;
@@ -164,7 +155,6 @@ static void takes_a_threshold_of_nothing(void **state)
     } expected[] = {{0.999, XB_OUTCOME_REGRESSION},
                     {1.0, XB_OUTCOME_INCONCLUSIVE},
                     {1.001, XB_OUTCOME_IMPROVED}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(expected); i++) {
         begin(8, 8);
         request.threshold = 0.0;
@@ -175,9 +165,8 @@ static void takes_a_threshold_of_nothing(void **state)
 }
 
 /* One bad process of eight moves neither the ratio nor the verdict; three leave it open. */
-static void estimates_from_all_pairs(void **state)
+static void estimates_from_all_pairs(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     measure_one(&after.cases[0], 3, &xb_figure_bandwidth, RATE / 10); /* one bad process */
@@ -192,13 +181,12 @@ static void estimates_from_all_pairs(void **state)
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_INCONCLUSIVE, "3 of 8 processes");
 }
 
-static void compares_unequal_numbers(void **state)
+static void compares_unequal_numbers(NO_STATE)
 {
     static const struct {
         size_t n, m;
         double p; /* 1 / C(n + m, n) */
     } sides[] = {{5, 8, 1.0 / 1287}, {8, 5, 1.0 / 1287}, {5, 20, 1.0 / 53130}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sides); i++) {
         begin(sides[i].n, sides[i].m);
         add_pinned(0.96);
@@ -223,10 +211,9 @@ static void compares_unequal_numbers(void **state)
 }
 
 /* However many there are on the other side: a lucky few against a hundred would look certain. */
-static void needs_enough_processes_on_either_side(void **state)
+static void needs_enough_processes_on_either_side(NO_STATE)
 {
     static const size_t sides[][2] = {{4, 8}, {8, 4}, {4, 100}, {100, 4}, {1, 100}, {2, 20}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(sides); i++) {
         begin(sides[i][0], sides[i][1]);
         add_pinned(0.9);
@@ -236,9 +223,8 @@ static void needs_enough_processes_on_either_side(void **state)
     }
 }
 
-static void compares_a_hundred_processes(void **state)
+static void compares_a_hundred_processes(NO_STATE)
 {
-    (void)state;
     begin(100, 100);
     add_pinned(0.96);
     add_pinned(1.0);
@@ -252,9 +238,8 @@ static void compares_a_hundred_processes(void **state)
 
 /* ---- all together ---- */
 
-static void puts_a_regression_before_all_else(void **state)
+static void puts_a_regression_before_all_else(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     add_pinned(1.5);
@@ -269,9 +254,8 @@ static void puts_a_regression_before_all_else(void **state)
     assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 4 results is slower");
 }
 
-static void compares_what_cannot_be_compared_only_by_force(void **state)
+static void compares_what_cannot_be_compared_only_by_force(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(0.9);
     after.backend = "hip";
@@ -292,9 +276,8 @@ static void compares_what_cannot_be_compared_only_by_force(void **state)
     assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
 }
 
-static void releases_what_is_empty(void **state)
+static void releases_what_is_empty(NO_STATE)
 {
-    (void)state;
     struct xb_comparison empty = {0};
     xb_comparison_free(&empty);
     begin(8, 8);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases with wrong data in every process of both files, and what the verdict advises where both
  * files have failures. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -33,9 +29,8 @@ static void begin_with(size_t processes, size_t baseline, size_t candidate,
 /* ---- in every process of both files ---- */
 
 /* A machine that always corrupts must not pass beside cases that do. */
-static void wrong_data_in_all_does_not_pass(void **state)
+static void wrong_data_in_all_does_not_pass(NO_STATE)
 {
-    (void)state;
     begin_with(6, 6, 6, XB_VERIFIED_FALSE);
     add_passing(1);
     compare();
@@ -52,9 +47,8 @@ static void wrong_data_in_all_does_not_pass(void **state)
 }
 
 /* A case that did not work at all, now and then with wrong data, and still has some. */
-static void some_wrong_data_where_nothing_worked_does_not_pass(void **state)
+static void some_wrong_data_where_nothing_worked_does_not_pass(NO_STATE)
 {
-    (void)state;
     begin_with(6, 6, 6, XB_VERIFIED_UNKNOWN);
     spoil(&before.cases[0], 5, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7");
     spoil(&after.cases[0], 5, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7");
@@ -64,9 +58,8 @@ static void some_wrong_data_where_nothing_worked_does_not_pass(void **state)
 }
 
 /* Where one gates, it must be told of too. */
-static void wrong_data_in_all_is_told_only_where_it_gates(void **state)
+static void wrong_data_in_all_is_told_only_where_it_gates(NO_STATE)
 {
-    (void)state;
     begin_with(6, 6, 6, XB_VERIFIED_FALSE);
     add_both("async", "h2d", MIB, 1.0);
     gate("async");
@@ -78,9 +71,8 @@ static void wrong_data_in_all_is_told_only_where_it_gates(void **state)
 }
 
 /* What is always refused, such as a mode that the device cannot do, is no news. */
-static void failures_in_all_are_listed(void **state)
+static void failures_in_all_are_listed(NO_STATE)
 {
-    (void)state;
     begin_with(6, 6, 6, XB_VERIFIED_UNKNOWN);
     add_passing(1);
     compare();
@@ -88,9 +80,8 @@ static void failures_in_all_are_listed(void **state)
     assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
-static void wrong_data_that_is_gone_is_listed(void **state)
+static void wrong_data_that_is_gone_is_listed(NO_STATE)
 {
-    (void)state;
     begin_with(6, 6, 0, XB_VERIFIED_FALSE);
     add_passing(1);
     compare();
@@ -101,7 +92,7 @@ static void wrong_data_that_is_gone_is_listed(void **state)
 
 /* ---- what more processes can tell ---- */
 
-static void more_processes_are_advised_where_the_rate_is_higher(void **state)
+static void more_processes_are_advised_where_the_rate_is_higher(NO_STATE)
 {
     static const struct {
         size_t processes, before, after;
@@ -112,7 +103,6 @@ static void more_processes_are_advised_where_the_rate_is_higher(void **state)
                 {8, 6, 6, XB_OUTCOME_INCONCLUSIVE, "of the baseline (P 0.72)", NO_MORE},
                 {8, 6, 1, XB_OUTCOME_INCONCLUSIVE, "of the baseline (P 1)", NO_MORE}};
     static const enum xb_verified kinds[] = {XB_VERIFIED_FALSE, XB_VERIFIED_UNKNOWN};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows) * COUNT_OF(kinds); i++) {
         size_t row = i / COUNT_OF(kinds);
         begin_with(rows[row].processes, rows[row].before, rows[row].after,
@@ -125,9 +115,8 @@ static void more_processes_are_advised_where_the_rate_is_higher(void **state)
 }
 
 /* The same for wrong data where nothing worked. */
-static void more_wrong_data_where_nothing_worked_may_be_chance(void **state)
+static void more_wrong_data_where_nothing_worked_may_be_chance(NO_STATE)
 {
-    (void)state;
     begin_with(6, 6, 6, XB_VERIFIED_UNKNOWN);
     spoil_first(&before.cases[0], 3, XB_VERIFIED_FALSE);
     spoil_first(&after.cases[0], 5, XB_VERIFIED_FALSE);
@@ -137,9 +126,8 @@ static void more_wrong_data_where_nothing_worked_may_be_chance(void **state)
 }
 
 /* A share, not a number: half of the candidate's four are more than a third of six. */
-static void rates_are_compared_where_the_files_differ_in_length(void **state)
+static void rates_are_compared_where_the_files_differ_in_length(NO_STATE)
 {
-    (void)state;
     for (int swapped = 0; swapped < 2; swapped++) {
         begin(swapped ? 4 : 6, swapped ? 6 : 4);
         add_pinned(1.0);
@@ -151,9 +139,8 @@ static void rates_are_compared_where_the_files_differ_in_length(void **state)
 }
 
 /* A P beside a verdict that does not come from it would be read as its reason. */
-static void no_p_is_told_where_no_test_decides(void **state)
+static void no_p_is_told_where_no_test_decides(NO_STATE)
 {
-    (void)state;
     begin_with(8, 1, 8, XB_VERIFIED_UNKNOWN); /* nothing is left */
     spoil(&before.cases[0], 0, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7");
     spoil(&after.cases[0], 0, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7");

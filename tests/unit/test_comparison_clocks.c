@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
-static void compares_no_figures_of_different_clocks(void **state)
+static void compares_no_figures_of_different_clocks(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(0.5);
     for (size_t i = 0; i < 8; i++)
@@ -38,9 +33,8 @@ static void compares_no_figures_of_different_clocks(void **state)
     assert_case(0, XB_BASIS_TEST, XB_OUTCOME_REGRESSION, "failed in 1 of 8");
 }
 
-static void wants_both_clocks_of_a_latency(void **state)
+static void wants_both_clocks_of_a_latency(NO_STATE)
 {
-    (void)state;
     for (int side = 0; side < 2; side++) {
         begin(8, 8);
         add_latency(1.0, 1.0);
@@ -70,9 +64,8 @@ static void wants_both_clocks_of_a_latency(void **state)
 }
 
 /* A latency that one file has alone stands there by both clocks. */
-static void lists_both_clocks_of_one_file(void **state)
+static void lists_both_clocks_of_one_file(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     struct xb_record_case *test = add_named(&after, "async", "h2d", 8, true);
     measure(&after, test, &xb_figure_latency_host, SECONDS, STEP);

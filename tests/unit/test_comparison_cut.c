@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
-static void blames_no_run_that_was_cut_short(void **state)
+static void blames_no_run_that_was_cut_short(NO_STATE)
 {
-    (void)state;
     for (int deadline = 0; deadline < 2; deadline++)
         for (int there = 0; there < 2; there++) {
             begin(8, 8);
@@ -43,9 +38,8 @@ static void blames_no_run_that_was_cut_short(void **state)
 }
 
 /* What failed before the signal came has failed. */
-static void blames_what_failed_before_it_was_cut_short(void **state)
+static void blames_what_failed_before_it_was_cut_short(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     after.processes[7].interrupted = true;
@@ -54,9 +48,8 @@ static void blames_what_failed_before_it_was_cut_short(void **state)
     assert_case(0, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION, "wrong data in 1 of 8");
 }
 
-static void compares_the_processes_that_are_left(void **state)
+static void compares_the_processes_that_are_left(NO_STATE)
 {
-    (void)state;
     for (int side = 0; side < 2; side++) {
         begin(8, 8);
         add_pinned(1.0);
@@ -83,9 +76,8 @@ static void compares_the_processes_that_are_left(void **state)
 }
 
 /* A row that a signal ended has figures of another kind than full ones, and is no failure. */
-static void takes_rows_that_were_cut_short_for_not_reached(void **state)
+static void takes_rows_that_were_cut_short_for_not_reached(NO_STATE)
 {
-    (void)state;
     for (int side = 0; side < 2; side++) {
         begin(8, 8);
         add_pinned(1.0);
@@ -109,9 +101,8 @@ static void takes_rows_that_were_cut_short_for_not_reached(void **state)
                 "the candidate's run was cut short before this case");
 }
 
-static void judges_nothing_before_which_the_baseline_was_cut(void **state)
+static void judges_nothing_before_which_the_baseline_was_cut(NO_STATE)
 {
-    (void)state;
     begin(1, 1);
     add_pinned(1.0);
     before.processes[0].interrupted = true;

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options that only one of two files has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -57,9 +53,8 @@ static void assert_none(void)
     assert_int_equal(result.difference_count, 0);
 }
 
-static void the_default_stands_for_what_a_file_lacks(void **state)
+static void the_default_stands_for_what_a_file_lacks(NO_STATE)
 {
-    (void)state;
     begin_with_defaults("pinned");
     set_option(&after, "warm-up", "0.05");
     assert_none();
@@ -73,9 +68,8 @@ static void the_default_stands_for_what_a_file_lacks(void **state)
 }
 
 /* An option that is off by default. */
-static void nothing_is_a_default_too(void **state)
+static void nothing_is_a_default_too(NO_STATE)
 {
-    (void)state;
     begin_with_defaults("pinned");
     set_option(&after, "samples", NULL);
     assert_none();
@@ -83,9 +77,8 @@ static void nothing_is_a_default_too(void **state)
     assert_only("option --samples", NULL, "10", true);
 }
 
-static void a_default_that_no_common_case_has_is_context(void **state)
+static void a_default_that_no_common_case_has_is_context(NO_STATE)
 {
-    (void)state;
     begin_with_defaults("pinned");
     set_option(&defaults, "passes", "1"); /* of zero-copy */
     set_option(&after, "passes", "2");
@@ -102,9 +95,8 @@ static void a_default_that_no_common_case_has_is_context(void **state)
 }
 
 /* What both files say is compared as it is said. */
-static void defaults_change_nothing_where_both_have_it(void **state)
+static void defaults_change_nothing_where_both_have_it(NO_STATE)
 {
-    (void)state;
     begin_with_defaults("pinned");
     set_option(&before, "warm-up", "0.1");
     set_option(&after, "warm-up", "0.1");
@@ -113,9 +105,8 @@ static void defaults_change_nothing_where_both_have_it(void **state)
     assert_only("option --warm-up", "0.1", "0.05", true);
 }
 
-static void an_option_that_nobody_knows_is_context(void **state)
+static void an_option_that_nobody_knows_is_context(NO_STATE)
 {
-    (void)state;
     begin_with_defaults("pinned");
     set_option(&after, "frobnicate", NULL); /* not given: as if it were not there */
     assert_none();
@@ -128,7 +119,7 @@ static void an_option_that_nobody_knows_is_context(void **state)
 }
 
 /* As a file of this program has them, so that texts can be compared. */
-static void a_configuration_reads_as_its_file(void **state)
+static void a_configuration_reads_as_its_file(NO_STATE)
 {
     static const struct xb_option time = {.name = "time",
                                           .type = XB_OPTION_DURATION,
@@ -170,7 +161,6 @@ static void a_configuration_reads_as_its_file(void **state)
     struct xb_config config;
     struct xb_error error;
     struct xb_record record;
-    (void)state;
     assert_int_equal(xb_config_parse(rows, 1, argv, &config, &error), XB_OK);
     assert_int_equal(xb_record_of_config(&config, &record, &error), XB_OK);
     xb_config_free(&config);

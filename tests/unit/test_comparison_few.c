@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -21,9 +17,8 @@ static const struct xb_compared *indication_of(double ratio, enum xb_outcome out
     return compared;
 }
 
-static void indicates_by_intervals(void **state)
+static void indicates_by_intervals(NO_STATE)
 {
-    (void)state;
     const struct xb_compared *compared = indication_of(0.97, XB_OUTCOME_REGRESSION);
     assert_near(compared->ratio, 0.97);
     assert_true(compared->has_interval);
@@ -42,7 +37,7 @@ static void indicates_by_intervals(void **state)
     assert_non_null(strstr(result.reason, "As measured, none is slower."));
 }
 
-static void indicates_by_the_ratio_without_intervals(void **state)
+static void indicates_by_the_ratio_without_intervals(NO_STATE)
 {
     static const struct {
         double ratio;
@@ -54,7 +49,6 @@ static void indicates_by_the_ratio_without_intervals(void **state)
                     {1.019, XB_OUTCOME_PASS, XB_OUTCOME_PASS},
                     {1.021, XB_OUTCOME_IMPROVED, XB_OUTCOME_REGRESSION},
                     {1.03, XB_OUTCOME_IMPROVED, XB_OUTCOME_REGRESSION}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(expected); i++)
         for (int side = 0; side < 2; side++) {
             begin(1, 1);
@@ -72,9 +66,8 @@ static void indicates_by_the_ratio_without_intervals(void **state)
 }
 
 /* The one process that measured it need not be the first. */
-static void finds_the_only_process(void **state)
+static void finds_the_only_process(NO_STATE)
 {
-    (void)state;
     begin(3, 1);
     struct xb_record_case *test = add_named(&before, "pinned", "h2d", MIB, false);
     measure(&after, add_named(&after, "pinned", "h2d", MIB, false), &xb_figure_bandwidth, RATE,
@@ -91,9 +84,8 @@ static void finds_the_only_process(void **state)
 }
 
 /* The extremes of all pairs, with what they are worth. */
-static void tells_how_little_few_processes_say(void **state)
+static void tells_how_little_few_processes_say(NO_STATE)
 {
-    (void)state;
     begin(2, 2);
     add_pinned(0.9);
     compare();
@@ -129,9 +121,8 @@ static void assert_latency_between(double low, double high, enum xb_outcome outc
     assert_near(compared->high, high);
 }
 
-static void indicates_latency_the_other_way(void **state)
+static void indicates_latency_the_other_way(NO_STATE)
 {
-    (void)state;
     assert_latency_between(1.021, 1.04, XB_OUTCOME_REGRESSION);
     assert_latency_between(1.019, 1.04, XB_OUTCOME_INCONCLUSIVE);
     assert_latency_between(0.99, 1.021, XB_OUTCOME_INCONCLUSIVE);

@@ -4,12 +4,8 @@
 #include "compare/text.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -52,9 +48,8 @@ static void expect_probability(size_t before_bad, size_t n, size_t after_bad, si
                  probability, expected);
 }
 
-static void fisher_gives_what_is_in_books(void **state)
+static void fisher_gives_what_is_in_books(NO_STATE)
 {
-    (void)state;
     /* The lady tasting tea: 4 of 4 by chance in 1 of 70, 3 or more in 17 of 70. */
     expect_probability(0, 4, 4, 4, 1.0 / 70);
     expect_probability(1, 4, 3, 4, 17.0 / 70);
@@ -70,9 +65,8 @@ static void fisher_gives_what_is_in_books(void **state)
 }
 
 /* Each way to deal out the bad ones is as likely: all of up to 6 and 6 processes are counted. */
-static void fisher_counts_every_deal(void **state)
+static void fisher_counts_every_deal(NO_STATE)
 {
-    (void)state;
     for (unsigned n = 1; n <= 6; n++) {
         for (unsigned m = 1; m <= 6; m++) {
             unsigned deals[13][7] = {{0}}; /* by bad ones, and how many of them are among the m */
@@ -95,9 +89,8 @@ static void fisher_counts_every_deal(void **state)
 
 /* ---- verdicts ---- */
 
-static void more_wrong_data_is_a_regression(void **state)
+static void more_wrong_data_is_a_regression(NO_STATE)
 {
-    (void)state;
     begin_one(8, 1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");
@@ -110,9 +103,8 @@ static void more_wrong_data_is_a_regression(void **state)
 }
 
 /* However many figures gate, and however fast it has become. */
-static void more_wrong_data_shares_no_alpha(void **state)
+static void more_wrong_data_shares_no_alpha(NO_STATE)
 {
-    (void)state;
     begin_one(8, 2.0);
     for (int i = 0; i < 30; i++)
         add_pinned(1.0);
@@ -124,9 +116,8 @@ static void more_wrong_data_shares_no_alpha(void **state)
 }
 
 /* Failures before do not excuse wrong data now. */
-static void wrong_data_is_counted_apart(void **state)
+static void wrong_data_is_counted_apart(NO_STATE)
 {
-    (void)state;
     begin_one(8, 1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&before, 7, XB_VERIFIED_UNKNOWN, "no memory");
@@ -136,9 +127,8 @@ static void wrong_data_is_counted_apart(void **state)
     expect_overall(1, "1 of 1 result");
 }
 
-static void more_failures_are_a_regression(void **state)
+static void more_failures_are_a_regression(NO_STATE)
 {
-    (void)state;
     begin_one(8, 1.0);
     spoil_some(&before, 1, XB_VERIFIED_UNKNOWN, "no memory");
     spoil_some(&after, 7, XB_VERIFIED_UNKNOWN, "illegal address");
@@ -151,12 +141,11 @@ static void more_failures_are_a_regression(void **state)
 }
 
 /* What chance alone would do is not called one, and is no question of how many processes. */
-static void as_much_is_not_and_more_processes_are_not_asked_for(void **state)
+static void as_much_is_not_and_more_processes_are_not_asked_for(NO_STATE)
 {
     static const struct {
         size_t processes, before, after;
     } rows[] = {{8, 1, 2}, {8, 1, 6}, {8, 7, 7}, {4, 1, 3}, {2, 1, 1}, {8, 7, 1}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         begin_one(rows[i].processes, 1.0);
         spoil_some(&before, rows[i].before, XB_VERIFIED_FALSE, "byte 7");
@@ -169,9 +158,8 @@ static void as_much_is_not_and_more_processes_are_not_asked_for(void **state)
 }
 
 /* What others lack is told beside it. */
-static void what_is_broken_comes_first(void **state)
+static void what_is_broken_comes_first(NO_STATE)
 {
-    (void)state;
     begin_one(2, 1.0);
     add_pinned(1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
@@ -182,9 +170,8 @@ static void what_is_broken_comes_first(void **state)
     assert_non_null(strstr(xb_compare_needed(&result, &needed), "a figure has 2 in a file"));
 }
 
-static void processes_that_were_cut_short_do_not_count(void **state)
+static void processes_that_were_cut_short_do_not_count(NO_STATE)
 {
-    (void)state;
     begin_one(8, 1.0);
     spoil_some(&before, 1, XB_VERIFIED_FALSE, "byte 7");
     spoil_some(&after, 7, XB_VERIFIED_FALSE, "byte 8");

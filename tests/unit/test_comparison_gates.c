@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
-static void gates_by_mode_direction_and_size(void **state)
+static void gates_by_mode_direction_and_size(NO_STATE)
 {
     static const struct {
         const char *gates;
@@ -25,7 +21,6 @@ static void gates_by_mode_direction_and_size(void **state)
                 {"*/*/1..63M", "00010"},
                 {"async/h2d/64M,pinned/d2h", "01100"},
                 {"pageable,pinned/h2d", "10001"}};
-    (void)state;
     begin(8, 8);
     add_both("pinned", "h2d", 64 * MIB, 1.0);
     add_both("pinned", "d2h", 1024 * MIB, 1.0);
@@ -46,9 +41,8 @@ static void gates_by_mode_direction_and_size(void **state)
     }
 }
 
-static void leaves_out_what_does_not_gate(void **state)
+static void leaves_out_what_does_not_gate(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     gate("pinned");
@@ -80,9 +74,8 @@ static void leaves_out_what_does_not_gate(void **state)
 }
 
 /* Each at its own alpha, so that many others take nothing from it. */
-static void judges_at_full_alpha_what_does_not_gate(void **state)
+static void judges_at_full_alpha_what_does_not_gate(NO_STATE)
 {
-    (void)state;
     begin(5, 5);
     add_both("async", "h2d", MIB, 0.9);
     add_passing(20);
@@ -111,9 +104,8 @@ static void assert_gate_refused(const char *text, const char *words)
     assert_null(result.texts);
 }
 
-static void refuses_a_gate_that_nothing_passes(void **state)
+static void refuses_a_gate_that_nothing_passes(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0); /* h2d, 1 MiB */
     add_named(&before, "peer", "d2d", 2 * MIB, false);
@@ -152,9 +144,8 @@ static void add_double_buffer(double ratio)
     compute(&after, &after.cases[after.case_count - 1], 1.6 * ratio);
 }
 
-static void compares_a_figure_that_a_gate_names(void **state)
+static void compares_a_figure_that_a_gate_names(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     add_double_buffer(0.9);
@@ -187,9 +178,8 @@ static void compares_a_figure_that_a_gate_names(void **state)
 }
 
 /* One process a side has no interval of a figure that has no samples. */
-static void compares_computed_figures_of_one_process(void **state)
+static void compares_computed_figures_of_one_process(NO_STATE)
 {
-    (void)state;
     begin(1, 1);
     add_double_buffer(0.9);
     gate("*/*/*/speed_up");
@@ -202,9 +192,8 @@ static void compares_computed_figures_of_one_process(void **state)
 }
 
 /* A case that failed everywhere has its own figure, and what the baseline had. */
-static void judges_a_named_figure_that_is_gone(void **state)
+static void judges_a_named_figure_that_is_gone(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_double_buffer(1.0);
     for (size_t i = 0; i < 8; i++)
@@ -232,9 +221,8 @@ static void judges_a_named_figure_that_is_gone(void **state)
 }
 
 /* A share may be 0, and of 0 there is no ratio. */
-static void takes_no_ratio_of_nothing(void **state)
+static void takes_no_ratio_of_nothing(NO_STATE)
 {
-    (void)state;
     for (int side = 0; side < 2; side++) {
         begin(8, 8);
         add_double_buffer(1.0);
@@ -252,9 +240,8 @@ static void takes_no_ratio_of_nothing(void **state)
 }
 
 /* The same name for another thing. */
-static void does_not_compare_other_units(void **state)
+static void does_not_compare_other_units(NO_STATE)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         begin(8, 8);
         add_double_buffer(1.0);
@@ -270,9 +257,8 @@ static void does_not_compare_other_units(void **state)
     }
 }
 
-static void refuses_a_figure_that_no_case_has(void **state)
+static void refuses_a_figure_that_no_case_has(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     add_double_buffer(1.0);

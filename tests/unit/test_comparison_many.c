@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -32,9 +28,8 @@ static void add_contradicted(double bound, bool above, size_t against)
 
 /* ---- many cases at once ---- */
 
-static void adjusts_regressions(void **state)
+static void adjusts_regressions(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_contradicted(0.98, false, 3);
     compare();
@@ -63,9 +58,8 @@ static void adjusts_regressions(void **state)
 }
 
 /* The second of Holm's steps asks less than the first: 18 x 0.000544 and not 19. */
-static void adjusts_step_by_step(void **state)
+static void adjusts_step_by_step(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_contradicted(0.98, false, 3);
     add_passing(18);
@@ -80,9 +74,8 @@ static void adjusts_step_by_step(void **state)
     assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 19 results");
 }
 
-static void adjusts_improvements(void **state)
+static void adjusts_improvements(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_contradicted(1.02, true, 3);
     compare();
@@ -95,9 +88,8 @@ static void adjusts_improvements(void **state)
 }
 
 /* That all pass is claimed only together: each may take all of alpha. */
-static void does_not_adjust_what_passes(void **state)
+static void does_not_adjust_what_passes(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_contradicted(0.98, true, 3);
     add_passing(19);
@@ -106,11 +98,10 @@ static void does_not_adjust_what_passes(void **state)
     assert_overall(XB_OUTCOME_PASS, 0, "None of 20 results is slower");
 }
 
-static void needs_enough_processes(void **state)
+static void needs_enough_processes(NO_STATE)
 {
     static const double ways[] = {1, 2, 6, 20, 70, 252, 924, 3432, 12870}; /* C(2 k, k) */
     static const size_t tests[] = {1, 2, 3, 9, 10, 34, 35, 60};
-    (void)state;
     for (size_t k = 1; k <= 8; k++)
         for (size_t t = 0; t < COUNT_OF(tests); t++) {
             bool enough = ways[k] >= (double)tests[t] / 0.01;
@@ -138,10 +129,9 @@ static void needs_enough_processes(void **state)
 
 /* 3 tests at 0.15 are just what three processes a side can do, C(6, 3) = 20: rounding must not
  * refuse it, and one test more is too many. */
-static void takes_what_is_just_enough(void **state)
+static void takes_what_is_just_enough(NO_STATE)
 {
     static const double ways[] = {1, 2, 6, 20, 70};
-    (void)state;
     for (size_t k = 3; k <= 4; k++)
         for (size_t tests = 1; tests < 30 && (double)tests < 0.5 * ways[k]; tests++) {
             begin(k, k);
@@ -165,9 +155,8 @@ static void takes_what_is_just_enough(void **state)
 }
 
 /* Cases that had too few processes, among others that had enough. */
-static void does_not_pass_over_what_is_indicative(void **state)
+static void does_not_pass_over_what_is_indicative(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     add_pinned(1.0);

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What to do where nothing is decided, and thresholds of single cases. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -32,9 +28,8 @@ static size_t needed(double ratio, double step)
 }
 
 /* More where processes scatter more, or the change is nearer to the threshold. */
-static void says_how_many_processes_decide(void **state)
+static void says_how_many_processes_decide(NO_STATE)
 {
-    (void)state;
     size_t few = needed(1.0, 0.008);
     assert_true(few > 8 && few < 40);
     size_t more = needed(1.0, 0.012);
@@ -51,9 +46,8 @@ static void says_how_many_processes_decide(void **state)
     assert_int_equal(xb_processes_to_decide(&result), more);
 }
 
-static void less_is_better_of_latencies(void **state)
+static void less_is_better_of_latencies(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     struct xb_record_case *tests[] = {add_named(&before, "async", "h2d", 8, true),
                                       add_named(&after, "async", "h2d", 8, true)};
@@ -66,9 +60,8 @@ static void less_is_better_of_latencies(void **state)
     assert_true(decides > 8 && decides <= 100);
 }
 
-static void says_nothing_where_all_is_decided(void **state)
+static void says_nothing_where_all_is_decided(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     compare();
@@ -104,7 +97,7 @@ static void add_what_no_process_decides(void)
 }
 
 /* Whoever does what is said must not find the next reason then. */
-static void says_all_that_is_to_be_done(void **state)
+static void says_all_that_is_to_be_done(NO_STATE)
 {
     static const char *const words[] = {
         "1 of 4 results cannot be compared: measured with other settings.",
@@ -113,7 +106,6 @@ static void says_all_that_is_to_be_done(void **state)
         "Measure both files with the same settings, or leave those results out (--gate).",
         "Measure what the candidate lacks, or leave it out (--gate).",
         "Mend what the notes tell of and measure again, or leave those results out (--gate)."};
-    (void)state;
     for (size_t processes = 2; processes <= 8; processes += 6) {
         begin(processes, processes);
         add_both("pinned", "h2d", MIB, 1.0);
@@ -135,7 +127,7 @@ static enum xb_status parse(const char *text, struct xb_error *error)
     return xb_thresholds_parse(text, &request.threshold, &request.thresholds, error);
 }
 
-static void reads_thresholds(void **state)
+static void reads_thresholds(NO_STATE)
 {
     static const struct {
         const char *text;
@@ -151,7 +143,6 @@ static void reads_thresholds(void **state)
                 {"5%,pinned/d2h=3%,pinned=1%", 0.01, 0.01, 0.05},
                 {"*/*/1M=1%", 0.01, 0.02, 0.01},
                 {"*/*/*/latency_host=1%", 0.02, 0.02, 0.02}};
-    (void)state;
     begin(8, 8);
     add_both("pinned", "h2d", MIB, 1.0);
     add_both("pinned", "d2h", 2 * MIB, 1.0);
@@ -167,10 +158,9 @@ static void reads_thresholds(void **state)
     xb_thresholds_free(&request.thresholds);
 }
 
-static void judges_each_by_its_own(void **state)
+static void judges_each_by_its_own(NO_STATE)
 {
     struct xb_error error;
-    (void)state;
     begin(8, 8);
     add_both("pinned", "h2d", MIB, 0.95);
     add_both("managed", "h2d", MIB, 0.92);
@@ -187,7 +177,7 @@ static void judges_each_by_its_own(void **state)
     xb_thresholds_free(&request.thresholds);
 }
 
-static void refuses_what_is_no_threshold(void **state)
+static void refuses_what_is_no_threshold(NO_STATE)
 {
     static const struct {
         const char *text, *words;
@@ -208,7 +198,6 @@ static void refuses_what_is_no_threshold(void **state)
                 {"pinned/=2%", "cases are MODE"},
                 {"pinned=2%=3%", "is not a share"},
                 {"pinned=0.3", "write 0.3% or 30%"}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         assert_int_equal(parse(rows[i].text, &error), XB_ERR_USAGE);

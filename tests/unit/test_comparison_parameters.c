@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which cases of two files are compared where their parameters differ. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
@@ -58,9 +54,8 @@ static void assert_apart(const char *note)
 
 /* ---- pairs ---- */
 
-static void pairs_cases_with_the_same_parameters(void **state)
+static void pairs_cases_with_the_same_parameters(NO_STATE)
 {
-    (void)state;
     begin_with(&large, &small);
     add_case(&before, &small, RATE);
     add_case(&after, &large, 0.9 * RATE);
@@ -75,11 +70,10 @@ static void pairs_cases_with_the_same_parameters(void **state)
 
 /* A case whose memory lies on a NUMA node that was named is not the one near its device, which is
  * all that files have from before there was --numa. */
-static void keeps_numa_nodes_apart(void **state)
+static void keeps_numa_nodes_apart(NO_STATE)
 {
     static const struct xb_record_fact zero = {.name = "numa", .value = "0"};
     static const struct xb_record_fact one = {.name = "numa", .value = "1"};
-    (void)state;
     begin_with(NULL, &zero);
     compare();
     assert_apart("measured with numa 0, the baseline with no such parameter");
@@ -98,9 +92,8 @@ static void keeps_numa_nodes_apart(void **state)
 }
 
 /* The value of another parameter is not this one's. */
-static void keeps_other_parameters_apart(void **state)
+static void keeps_other_parameters_apart(NO_STATE)
 {
-    (void)state;
     begin_with(&large, &small);
     compare();
     assert_apart("measured with pitch 64 KiB, the baseline with pitch 8 MiB");
@@ -115,9 +108,8 @@ static void keeps_other_parameters_apart(void **state)
 
 /* Nothing else of the comparison is the worse for it; but where it is all that gates, nobody may
  * take that for a success. */
-static void leaves_the_other_rows_comparable(void **state)
+static void leaves_the_other_rows_comparable(NO_STATE)
 {
-    (void)state;
     begin_with(&large, &small);
     add_both("pinned", "h2d", MIB, 1.0);
     compare();
@@ -138,9 +130,8 @@ static void leaves_the_other_rows_comparable(void **state)
 }
 
 /* Wrong data is wrong under any settings. */
-static void wrong_data_of_another_setting_is_a_regression(void **state)
+static void wrong_data_of_another_setting_is_a_regression(NO_STATE)
 {
-    (void)state;
     begin_with(&large, &small);
     spoil(&after.cases[0], 0, XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 3");
     compare();
@@ -150,9 +141,8 @@ static void wrong_data_of_another_setting_is_a_regression(void **state)
 }
 
 /* The rows say themselves what the option was: nothing else is refused. */
-static void an_option_that_is_a_parameter_is_told_by_the_rows(void **state)
+static void an_option_that_is_a_parameter_is_told_by_the_rows(NO_STATE)
 {
-    (void)state;
     begin_with(&large, &small);
     set_option(&after, "pitch", "65536");
     compare();
@@ -171,9 +161,8 @@ static void an_option_that_is_a_parameter_is_told_by_the_rows(void **state)
 }
 
 /* Which of two would it be? */
-static void pairs_by_force_only_what_is_left_over(void **state)
+static void pairs_by_force_only_what_is_left_over(NO_STATE)
 {
-    (void)state;
     begin_with(&large, &small);
     set_option(&after, "time-limit", "0.5");
     request.force = true;
@@ -191,10 +180,9 @@ static void pairs_by_force_only_what_is_left_over(void **state)
 }
 
 /* An older program did not have the option, and measured as it is by default. */
-static void takes_a_parameter_that_a_file_lacks_for_the_default(void **state)
+static void takes_a_parameter_that_a_file_lacks_for_the_default(NO_STATE)
 {
     struct xb_record defaults = make_record(1);
-    (void)state;
     for (int side = 0; side < 2; side++) {
         begin_with(side == 0 ? NULL : &large, side == 0 ? &large : NULL);
         compare(); /* whose default nobody knows */
@@ -213,12 +201,11 @@ static void takes_a_parameter_that_a_file_lacks_for_the_default(void **state)
 }
 
 /* Before there was the option, the first word of its default list was measured. */
-static void takes_a_word_that_a_file_lacks_for_the_first_by_default(void **state)
+static void takes_a_word_that_a_file_lacks_for_the_first_by_default(NO_STATE)
 {
     static const struct xb_record_fact engine = {.name = "by", .value = "engine", .is_text = true};
     static const struct xb_record_fact kernel = {.name = "by", .value = "kernel", .is_text = true};
     static const struct xb_record_fact pairs = {.name = "pairs", .value = "0:1", .is_text = true};
-    (void)state;
     begin_with(NULL, &kernel);
     add_case(&after, &engine, 0.9 * RATE);
     compare();
@@ -248,7 +235,7 @@ static void takes_a_word_that_a_file_lacks_for_the_first_by_default(void **state
 }
 
 /* A list of numbers is as one of words. */
-static void takes_a_number_that_a_file_lacks_for_the_first_by_default(void **state)
+static void takes_a_number_that_a_file_lacks_for_the_first_by_default(NO_STATE)
 {
     static const struct xb_option pieces = {
         .name = "piece", .type = XB_OPTION_SIZES, .default_text = "256K,4K"};
@@ -263,7 +250,6 @@ static void takes_a_number_that_a_file_lacks_for_the_first_by_default(void **sta
         {{.name = "blocks", .value = "8"}, true},     {{.name = "blocks", .value = "4"}, false},
         {{.name = "layout", .value = "8"}, false},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(all); i++)
         for (int side = 0; side < 2; side++) {
             begin_with(side == 0 ? NULL : &all[i].fact, side == 0 ? &all[i].fact : NULL);
@@ -279,9 +265,8 @@ static void takes_a_number_that_a_file_lacks_for_the_first_by_default(void **sta
 }
 
 /* What only the candidate has comes last, in its order. */
-static void keeps_the_order_of_the_files(void **state)
+static void keeps_the_order_of_the_files(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_case(&before, &large, RATE);
     add_pinned(1.0);

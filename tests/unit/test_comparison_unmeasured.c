@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "comparison_fixture.h"
 
-static void takes_a_flaky_baseline_as_it_is(void **state)
+static void takes_a_flaky_baseline_as_it_is(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(0.9);
     add_pinned(1.0);
@@ -26,7 +21,7 @@ static void takes_a_flaky_baseline_as_it_is(void **state)
     assert_case(1, XB_BASIS_TEST, XB_OUTCOME_PASS, "not measured in 1 of 8 processes of the base");
 }
 
-static void finds_what_works_no_more(void **state)
+static void finds_what_works_no_more(NO_STATE)
 {
     static const struct {
         enum xb_result_status status;
@@ -40,7 +35,6 @@ static void finds_what_works_no_more(void **state)
         {XB_RESULT_ERROR, XB_VERIFIED_TRUE, NULL, "failed in 1 of 8 processes of the candidate"},
         {XB_RESULT_ERROR, XB_VERIFIED_FALSE, "byte 7",
          "wrong data in 1 of 8 processes of the candidate: byte 7"}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         begin(8, 8);
         add_pinned(2.0);
@@ -68,9 +62,8 @@ static void finds_what_works_no_more(void **state)
     assert_overall(XB_OUTCOME_REGRESSION, 1, "2 of 3 results");
 }
 
-static void names_the_worst_that_happened(void **state)
+static void names_the_worst_that_happened(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     spoil(&after.cases[0], 0, XB_RESULT_SKIPPED, XB_VERIFIED_UNKNOWN, "later");
@@ -92,9 +85,8 @@ static void names_the_worst_that_happened(void **state)
 }
 
 /* It did not always work before either. */
-static void blames_nobody_where_both_are_flaky(void **state)
+static void blames_nobody_where_both_are_flaky(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     for (int better = 0; better < 2; better++) {
         begin(8, 8);
@@ -108,9 +100,8 @@ static void blames_nobody_where_both_are_flaky(void **state)
 }
 
 /* One bad process of the baseline must not let everything through. */
-static void finds_what_is_worse_than_a_flaky_baseline(void **state)
+static void finds_what_is_worse_than_a_flaky_baseline(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(0.5); /* by its figures */
     add_pinned(1.0); /* or because nothing is left of it */
@@ -131,9 +122,8 @@ static void finds_what_is_worse_than_a_flaky_baseline(void **state)
 }
 
 /* Whatever there was to compare with. */
-static void finds_wrong_data_everywhere(void **state)
+static void finds_wrong_data_everywhere(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     add_pinned(1.0);
@@ -149,9 +139,8 @@ static void finds_wrong_data_everywhere(void **state)
 }
 
 /* One of two gates judges nothing: a case that it names would pass unseen. */
-static void does_not_pass_an_idle_gate(void **state)
+static void does_not_pass_an_idle_gate(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     add_both("zero-copy", "h2d", MIB, 1.0);
@@ -167,9 +156,8 @@ static void does_not_pass_an_idle_gate(void **state)
     assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
-static void finds_wrong_data_also_after_a_flaky_baseline(void **state)
+static void finds_wrong_data_also_after_a_flaky_baseline(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     spoil(&before.cases[0], 0, XB_RESULT_ERROR, XB_VERIFIED_UNKNOWN, "no memory");
@@ -182,9 +170,8 @@ static void finds_wrong_data_also_after_a_flaky_baseline(void **state)
 }
 
 /* The typical process passes; that some do not is told. */
-static void tells_of_a_minority_that_is_worse(void **state)
+static void tells_of_a_minority_that_is_worse(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     add_latency(1.0, 1.0);
@@ -204,9 +191,8 @@ static void tells_of_a_minority_that_is_worse(void **state)
     assert_string_equal(result.cases[0].note, "");
 }
 
-static void judges_nothing_that_was_not_measured_before(void **state)
+static void judges_nothing_that_was_not_measured_before(NO_STATE)
 {
-    (void)state;
     for (int both = 0; both < 2; both++) {
         begin(2, 2);
         add_pinned(1.0);
@@ -232,9 +218,8 @@ static void judges_nothing_that_was_not_measured_before(void **state)
     }
 }
 
-static void lists_what_one_file_has(void **state)
+static void lists_what_one_file_has(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     add_pinned(1.0);
     measure(&after, add_named(&after, "managed", "h2d", MIB, false), &xb_figure_bandwidth, RATE,
@@ -271,9 +256,8 @@ static void lists_what_one_file_has(void **state)
     assert_overall(XB_OUTCOME_PASS, 0, "The result is not slower");
 }
 
-static void compares_nothing_with_nothing(void **state)
+static void compares_nothing_with_nothing(NO_STATE)
 {
-    (void)state;
     begin(8, 8);
     compare();
     assert_int_equal(result.case_count, 0);
@@ -283,9 +267,8 @@ static void compares_nothing_with_nothing(void **state)
 }
 
 /* Everything that makes a case another one. */
-static void matches_the_same_case_only(void **state)
+static void matches_the_same_case_only(NO_STATE)
 {
-    (void)state;
     for (int i = 0; i < 8; i++) {
         begin(8, 8);
         add_pinned(1.0);

@@ -2,12 +2,7 @@
 #include "compare/comparison.h"
 #include "run/command.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "record_fixture.h"
 
@@ -33,9 +28,8 @@ static void begin(void)
     after = make_record(3);
 }
 
-static int finish_group(void **state)
+static int finish_group(NO_STATE)
 {
-    (void)state;
     finish();
     return 0;
 }
@@ -112,9 +106,8 @@ static void assert_none(void)
     assert_int_equal(result.difference_count, 0);
 }
 
-static void finds_nothing_where_nothing_differs(void **state)
+static void finds_nothing_where_nothing_differs(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     assert_none();
@@ -122,9 +115,8 @@ static void finds_nothing_where_nothing_differs(void **state)
 
 /* ---- backend and driver ---- */
 
-static void forbids_another_backend(void **state)
+static void forbids_another_backend(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     after.backend = "hip";
@@ -132,7 +124,7 @@ static void forbids_another_backend(void **state)
 }
 
 /* What people exchange to see what that does, unless they want to be sure that nothing did. */
-static void compares_drivers_runtimes_and_kernels(void **state)
+static void compares_drivers_runtimes_and_kernels(NO_STATE)
 {
     static const struct {
         const char *name, *baseline, *candidate;
@@ -140,7 +132,6 @@ static void compares_drivers_runtimes_and_kernels(void **state)
                 {"driver", "580.1", NULL},          {"driver", NULL, "580.1"},
                 {"kernel", "6.8", "6.9"},           {"kernel", NULL, "6.9"},
                 {"runtime version", "12.9", "13.0"}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int is_strict = 0; is_strict < 2; is_strict++) {
             bool both = rows[i].baseline != NULL && rows[i].candidate != NULL;
@@ -174,9 +165,8 @@ static void set_link(struct xb_record *record, size_t process, double speed_gts,
     device->link_width = width;
 }
 
-static void forbids_another_model(void **state)
+static void forbids_another_model(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     for (size_t i = 0; i < 3; i++)
@@ -197,9 +187,8 @@ static void forbids_another_model(void **state)
     assert_only("model of device 0", "NVIDIA H200", "NVIDIA H100, NVIDIA H200", true);
 }
 
-static void forbids_another_link(void **state)
+static void forbids_another_link(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     for (size_t i = 0; i < 3; i++)
@@ -210,9 +199,8 @@ static void forbids_another_link(void **state)
     assert_only("link of device 0", "32 GT/s x16", "32 GT/s x8", true);
 }
 
-static void forbids_a_link_that_differs_in_one_process(void **state)
+static void forbids_a_link_that_differs_in_one_process(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         begin();
         add_both("pinned");
@@ -226,9 +214,8 @@ static void forbids_a_link_that_differs_in_one_process(void **state)
 }
 
 /* Which process came first is chance. */
-static void takes_links_in_any_order(void **state)
+static void takes_links_in_any_order(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     set_link(&before, 0, 16.0, 16);
@@ -239,13 +226,12 @@ static void takes_links_in_any_order(void **state)
 }
 
 /* A setting of the firmware, whose effect somebody may want to see. */
-static void takes_other_packets_as_context(void **state)
+static void takes_other_packets_as_context(NO_STATE)
 {
     static const struct xb_record_ceiling small = {
         .known = true, .payload = 128, .read_request = 512};
     static const struct xb_record_ceiling large = {
         .known = true, .payload = 256, .read_request = 4096};
-    (void)state;
     begin();
     add_both("pinned");
     for (size_t i = 0; i < 3; i++) {
@@ -259,9 +245,8 @@ static void takes_other_packets_as_context(void **state)
                 "payload 256, read request 4096", false);
 }
 
-static void takes_a_link_that_is_not_known_as_context(void **state)
+static void takes_a_link_that_is_not_known_as_context(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     set_link(&after, 1, 0.0, 0); /* in one process: the others know it */
@@ -280,9 +265,8 @@ static void takes_a_link_that_is_not_known_as_context(void **state)
 }
 
 /* What it had alone is in one file only, and says so itself. */
-static void takes_a_device_that_vanished_as_context(void **state)
+static void takes_a_device_that_vanished_as_context(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     for (size_t i = 0; i < 3; i++)
@@ -305,9 +289,8 @@ static void takes_a_device_that_vanished_as_context(void **state)
 
 /* A process that died has no devices. */
 /* Those that run at the same time share what is between them and the host. */
-static void forbids_other_devices_at_the_same_time(void **state)
+static void forbids_other_devices_at_the_same_time(NO_STATE)
 {
-    (void)state;
     for (int both = 0; both < 2; both++) {
         begin();
         add_both("pinned");
@@ -337,9 +320,8 @@ static void add_of_group(struct xb_record *record, int peer)
 }
 
 /* So do pairs that have a device in common: 0>1 beside two others is not 0>1 beside one. */
-static void forbids_other_pairs_at_the_same_time(void **state)
+static void forbids_other_pairs_at_the_same_time(NO_STATE)
 {
-    (void)state;
     for (int which = 0; which < 2; which++) {
         begin();
         for (int peer = -1; peer < 3; peer++) {
@@ -360,9 +342,8 @@ static void forbids_other_pairs_at_the_same_time(void **state)
     assert_none();
 }
 
-static void takes_processes_without_devices(void **state)
+static void takes_processes_without_devices(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     before.processes[0].device_count = 0;
@@ -370,9 +351,8 @@ static void takes_processes_without_devices(void **state)
     assert_none();
 }
 
-static void compares_a_hundred_processes(void **state)
+static void compares_a_hundred_processes(NO_STATE)
 {
-    (void)state;
     finish();
     before = make_record(100);
     after = make_record(100);
@@ -389,9 +369,8 @@ static void compares_a_hundred_processes(void **state)
 
 /* ---- options ---- */
 
-static void forbids_another_option_of_all_modes(void **state)
+static void forbids_another_option_of_all_modes(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pageable");
     set_option(&after, "time-limit", "0.1");
@@ -403,9 +382,8 @@ static void forbids_another_option_of_all_modes(void **state)
 }
 
 /* What a case does not say itself matters where the case is in both files. */
-static void asks_whose_option_it_is(void **state)
+static void asks_whose_option_it_is(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     set_option(&after, "pitch", "4194304");
@@ -438,10 +416,9 @@ static void asks_whose_option_it_is(void **state)
 }
 
 /* Where cases say themselves what they were measured with, the files' option does not matter. */
-static void takes_a_case_s_own_parameter(void **state)
+static void takes_a_case_s_own_parameter(NO_STATE)
 {
     static const struct xb_record_fact own = {.name = "kernel-time", .value = "1"};
-    (void)state;
     begin();
     add_both("double-buffer");
     set_option(&before, "kernel-time", "1");
@@ -453,9 +430,8 @@ static void takes_a_case_s_own_parameter(void **state)
 }
 
 /* Of a program that has more modes than this one. */
-static void expects_the_worst_of_a_mode_that_it_does_not_know(void **state)
+static void expects_the_worst_of_a_mode_that_it_does_not_know(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("teleport");
     set_option(&after, "pitch", "4194304");
@@ -463,9 +439,8 @@ static void expects_the_worst_of_a_mode_that_it_does_not_know(void **state)
     assert_rows("1");
 }
 
-static void takes_an_option_of_one_file_as_context(void **state)
+static void takes_an_option_of_one_file_as_context(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("async");
     set_option(&after, "frobnicate", "true");
@@ -480,7 +455,7 @@ static void takes_an_option_of_one_file_as_context(void **state)
     assert_only("option --frobnicate", "false", "true", true);
 }
 
-static void ignores_what_only_selects(void **state)
+static void ignores_what_only_selects(NO_STATE)
 {
     static const char *const names[] = {
         "mode",      "size",      "direction",    "device",        "backend", "latency",
@@ -488,7 +463,6 @@ static void ignores_what_only_selects(void **state)
         "peer-path", "deadline",  "json",         "csv",           "quiet",   "help",
         "version",   "processes", "interleave",   "baseline-json", "chunk",   "streams",
         "buffers",   "passes",    "threads",      "steps"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         begin();
         add_both("peer");
@@ -512,9 +486,8 @@ static void ignores_what_only_selects(void **state)
 
 /* ---- facts ---- */
 
-static void takes_facts_as_context(void **state)
+static void takes_facts_as_context(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("pinned");
     set_fact(&after, "hostname", "node2");
@@ -532,9 +505,8 @@ static void takes_facts_as_context(void **state)
     assert_true(result.comparable);
 }
 
-static void tells_first_what_forbids(void **state)
+static void tells_first_what_forbids(NO_STATE)
 {
-    (void)state;
     begin();
     add_both("batch");
     after.driver = "580.1";

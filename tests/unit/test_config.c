@@ -3,16 +3,14 @@
 #include "xferbench/options.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define MAX_ARGUMENTS 16
@@ -165,9 +163,8 @@ static void assert_numbers(const struct xb_value *value, size_t count, const uin
         assert_int_equal(xb_value_number(value, i), numbers[i]);
 }
 
-static void defaults_are_read(void **state)
+static void defaults_are_read(NO_STATE)
 {
-    (void)state;
     struct command command = command_of((const char *const[]){NULL});
     struct xb_config config;
     must_parse(all_rows, &command, &config);
@@ -200,9 +197,8 @@ static void defaults_are_read(void **state)
     assert_int_equal(config.count, 0);
 }
 
-static void every_type_is_read(void **state)
+static void every_type_is_read(NO_STATE)
 {
-    (void)state;
     PARSE(config, command, "--mode=double-buffer,pageable", "--label", "b,a", "--size", "1..4",
           "--chunk=8K", "--samples=17", "--seed=18446744073709551615", "--time", "250ms",
           "--output=a,b c", "--verbose", "--piece=0,1..4,4K", "--blocks=4,64,1");
@@ -233,9 +229,8 @@ static void every_type_is_read(void **state)
 }
 
 /* As far as the last number, and no further. */
-static void ranges_of_numbers_double(void **state)
+static void ranges_of_numbers_double(NO_STATE)
 {
-    (void)state;
     {
         PARSE(config, command, "--blocks=1..16");
         assert_numbers(xb_config_get(&config, "blocks"), 5, (const uint64_t[]){1, 2, 4, 8, 16});
@@ -250,11 +245,10 @@ static void ranges_of_numbers_double(void **state)
 }
 
 /* The largest number that there is does not overflow. */
-static void ranges_end_where_numbers_do(void **state)
+static void ranges_end_where_numbers_do(NO_STATE)
 {
     struct xb_counts counts = {NULL, 0};
     struct xb_error error;
-    (void)state;
     assert_int_equal(xb_counts_parse("9223372036854775808..18446744073709551615", 0, UINT64_MAX,
                                      &counts, &error),
                      XB_OK);
@@ -265,9 +259,8 @@ static void ranges_end_where_numbers_do(void **state)
     assert_non_null(strstr(error.message, "cannot double from 0"));
 }
 
-static void short_names_are_read(void **state)
+static void short_names_are_read(NO_STATE)
 {
-    (void)state;
     PARSE(config, command, "-n5", "-vt", "2s", "-m", "async");
     assert_int_equal(xb_config_get(&config, "samples")->count, 5);
     assert_true(xb_config_get(&config, "verbose")->flag);
@@ -277,9 +270,8 @@ static void short_names_are_read(void **state)
 }
 
 /* A name that is the start of another must stay within reach. */
-static void name_that_begins_another_is_read(void **state)
+static void name_that_begins_another_is_read(NO_STATE)
 {
-    (void)state;
     static const struct xb_option time_zone = {
         .name = "time-zone", .type = XB_OPTION_TEXT, .argument = "NAME"};
     static const struct xb_option *const rows[] = {&time_zone, &time_limit, NULL};
@@ -291,9 +283,8 @@ static void name_that_begins_another_is_read(void **state)
     xb_config_free(&config);
 }
 
-static void operands_are_kept(void **state)
+static void operands_are_kept(NO_STATE)
 {
-    (void)state;
     PARSE(config, command, "one", "-v", "two", "--samples", "3", "--", "--mode", "-x");
     assert_int_equal(config.operand_count, 4);
     assert_string_equal(config.operands[0], "one");
@@ -306,9 +297,8 @@ static void operands_are_kept(void **state)
     xb_config_free(&config);
 }
 
-static void bounds_belong_to_the_range(void **state)
+static void bounds_belong_to_the_range(NO_STATE)
 {
-    (void)state;
     {
         PARSE(config, command, "--samples=1", "--chunk=4K");
         assert_int_equal(xb_config_get(&config, "samples")->count, 1);
@@ -353,9 +343,8 @@ static void check_refusals(const struct refusal *refusals, size_t count)
         check_refusal(&refusals[i]);
 }
 
-static void unknown_options_are_refused(void **state)
+static void unknown_options_are_refused(NO_STATE)
 {
-    (void)state;
     static const struct refusal rows[] = {
         {{"--sise"}, "unknown option --sise; did you mean --size?"},
         {{"--sise=4K"}, "unknown option --sise; did you mean --size?"},
@@ -380,9 +369,8 @@ static void unknown_options_are_refused(void **state)
     check_refusals(rows, COUNT_OF(rows));
 }
 
-static void malformed_options_are_refused(void **state)
+static void malformed_options_are_refused(NO_STATE)
 {
-    (void)state;
     static const struct refusal rows[] = {
         {{"--size"}, "option --size needs an argument: --size SIZE,..."},
         {{"-v", "-s"}, "option --size needs an argument: --size SIZE,..."},
@@ -397,9 +385,8 @@ static void malformed_options_are_refused(void **state)
     check_refusals(rows, COUNT_OF(rows));
 }
 
-static void bad_values_are_refused(void **state)
+static void bad_values_are_refused(NO_STATE)
 {
-    (void)state;
     static const struct refusal rows[] = {
         {{"--samples=0"}, "--samples: \"0\" is not a whole number from 1 to 1000000"},
         {{"--samples=1000001"}, "--samples: \"1000001\" is not a whole number from 1 to 1000000"},
@@ -436,9 +423,8 @@ static void bad_values_are_refused(void **state)
 #define CHOOSE "Choose from pageable, pinned, async, double-buffer"
 #define PLACE " has an empty place; give words with single commas between"
 
-static void bad_words_are_refused(void **state)
+static void bad_words_are_refused(NO_STATE)
 {
-    (void)state;
     static const struct refusal rows[] = {
         {{"--mode=pined"}, "--mode: unknown word \"pined\"; did you mean \"pinned\"? " CHOOSE},
         {{"--mode=pinned,asink"},
@@ -461,9 +447,8 @@ static void bad_words_are_refused(void **state)
 
 #define NUMBER " is not a whole number from 1 to 64"
 
-static void bad_lists_of_numbers_are_refused(void **state)
+static void bad_lists_of_numbers_are_refused(NO_STATE)
 {
-    (void)state;
     static const struct refusal rows[] = {
         {{"--blocks=0"}, "--blocks: \"0\"" NUMBER},
         {{"--blocks=4,65"}, "--blocks: \"65\"" NUMBER},
@@ -488,9 +473,8 @@ static void bad_lists_of_numbers_are_refused(void **state)
 }
 
 /* What stands before a refused argument has been read already, and must be released. */
-static void late_failure_releases_everything(void **state)
+static void late_failure_releases_everything(NO_STATE)
 {
-    (void)state;
     static const struct refusal rows[] = {
         {{"-m", "async,pinned", "-l", "x,y", "-s", "1,2,3", "-o", "file", "--blocks=2,3",
           "--samples=0"},
@@ -500,9 +484,8 @@ static void late_failure_releases_everything(void **state)
     check_refusals(rows, COUNT_OF(rows));
 }
 
-static void bad_default_is_refused(void **state)
+static void bad_default_is_refused(NO_STATE)
 {
-    (void)state;
     static const struct xb_option wrong = {.name = "wrong",
                                            .type = XB_OPTION_COUNT,
                                            .argument = "N",
@@ -525,9 +508,8 @@ static void bad_default_is_refused(void **state)
 }
 
 /* getopt_long keeps a position of its own, also in the middle of "-vx". */
-static void parsing_starts_anew(void **state)
+static void parsing_starts_anew(NO_STATE)
 {
-    (void)state;
     static const struct refusal cut_short = {{"-vxo", "operand"}, "unknown option -x"};
     for (int i = 0; i < 3; i++) {
         check_refusal(&cut_short);
@@ -540,9 +522,8 @@ static void parsing_starts_anew(void **state)
     }
 }
 
-static void no_rows_and_no_arguments(void **state)
+static void no_rows_and_no_arguments(NO_STATE)
 {
-    (void)state;
     static const struct xb_option *const rows[] = {NULL};
     struct command command = command_of((const char *const[]){"operand", NULL});
     struct xb_config config;
@@ -559,9 +540,8 @@ static void no_rows_and_no_arguments(void **state)
 }
 
 /* Texts of any length: nothing may be written past a buffer. */
-static void long_arguments_are_safe(void **state)
+static void long_arguments_are_safe(NO_STATE)
 {
-    (void)state;
     static char option[5000] = "--";
     static char mode_text[5000] = "--mode=";
     memset(option + 2, 'x', sizeof option - 3);
@@ -574,9 +554,8 @@ static void long_arguments_are_safe(void **state)
 }
 
 /* More names than a message holds. */
-static void long_lists_are_cut(void **state)
+static void long_lists_are_cut(NO_STATE)
 {
-    (void)state;
     enum { COUNT = 60 };
     static char names[COUNT][48];
     static struct xb_option options[COUNT];
@@ -606,9 +585,8 @@ static void set_default(struct xb_config *config, const char *name, const char *
 }
 
 /* What one option puts in place of another's default: of every type, and of one that had none. */
-static void another_default_takes_its_place(void **state)
+static void another_default_takes_its_place(NO_STATE)
 {
-    (void)state;
     struct command command = command_of((const char *const[]){NULL});
     struct xb_config config;
     must_parse(all_rows, &command, &config);
@@ -637,9 +615,8 @@ static void another_default_takes_its_place(void **state)
 }
 
 /* However it was spelled, and also where it is the usual default. */
-static void what_is_given_stands(void **state)
+static void what_is_given_stands(NO_STATE)
 {
-    (void)state;
     PARSE(config, command, "-s", "64K,1M", "-t2s");
     set_default(&config, "size", "4");
     set_default(&config, "time", "100ms");
@@ -650,9 +627,8 @@ static void what_is_given_stands(void **state)
     xb_config_free(&config);
 }
 
-static void the_first_default_goes_without_saying(void **state)
+static void the_first_default_goes_without_saying(NO_STATE)
 {
-    (void)state;
     static const struct xb_option several = {.default_text = "one,two"};
     static const struct xb_option one = {.default_text = "one"};
     static const struct xb_option none = {.default_text = NULL};
@@ -678,9 +654,8 @@ static void the_first_default_goes_without_saying(void **state)
     assert_false(xb_option_is_usual(&blocks, "1"));
 }
 
-static void getting_an_unknown_option_aborts(void **state)
+static void getting_an_unknown_option_aborts(NO_STATE)
 {
-    (void)state;
     struct command command = command_of((const char *const[]){NULL});
     struct xb_config config;
     must_parse(all_rows, &command, &config);

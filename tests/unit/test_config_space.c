@@ -2,15 +2,11 @@
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie_path.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "pcie_fixture.h"
 
@@ -34,10 +30,9 @@ static void assert_sizes(struct xb_pcie_control control, unsigned payload, unsig
     assert_int_equal(control.max_read_request, request);
 }
 
-static void reads_the_sizes(void **state)
+static void reads_the_sizes(NO_STATE)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    (void)state;
     for (unsigned payload = 128; payload <= 4096; payload *= 2) {
         for (unsigned request = 128; request <= 4096; request *= 2) {
             pcie_fixture_config(bytes, payload, 4096 / (payload / 128), request, -1);
@@ -49,7 +44,7 @@ static void reads_the_sizes(void **state)
     }
 }
 
-static void reads_access_control(void **state)
+static void reads_access_control(NO_STATE)
 {
     static const struct {
         int control;
@@ -57,7 +52,6 @@ static void reads_access_control(void **state)
     } rows[] = {{0, false},    {0x04, true}, {0x08, true},  {0x0c, true},
                 {0x73, false}, {0x1d, true}, {0x10, false}, {0x7f, true}};
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         pcie_fixture_config(bytes, 256, 512, 512, rows[i].control);
         struct xb_pcie_control control = parse(bytes, sizeof bytes);
@@ -68,10 +62,9 @@ static void reads_access_control(void **state)
     }
 }
 
-static void reads_a_bridge(void **state)
+static void reads_a_bridge(NO_STATE)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    (void)state;
     pcie_fixture_config(bytes, 256, 512, 512, -1);
     bytes[0x0e] = 0x81; /* with more functions beside it */
     assert_true(parse(bytes, sizeof bytes).known);
@@ -80,10 +73,9 @@ static void reads_a_bridge(void **state)
 }
 
 /* What others than root get, and what a function without extended configuration space has. */
-static void makes_do_with_what_there_is(void **state)
+static void makes_do_with_what_there_is(NO_STATE)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    (void)state;
     pcie_fixture_config(bytes, 256, 512, 4096, 0x0c);
     struct xb_pcie_control control = parse(bytes, 256);
     assert_sizes(control, 256, 512, 4096);
@@ -97,10 +89,9 @@ static void makes_do_with_what_there_is(void **state)
     }
 }
 
-static void does_not_know_reserved_sizes(void **state)
+static void does_not_know_reserved_sizes(NO_STATE)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    (void)state;
     for (uint32_t code = 6; code <= 7; code++) {
         pcie_fixture_config(bytes, 128, 128, 128, -1);
         pcie_config_put(bytes, PCIE_CONFIG_CAPABILITY + 4, 4, code);
@@ -115,10 +106,9 @@ static void does_not_know_reserved_sizes(void **state)
     }
 }
 
-static void needs_the_list(void **state)
+static void needs_the_list(NO_STATE)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    (void)state;
     pcie_fixture_config(bytes, 256, 512, 512, -1);
     bytes[0x06] = 0; /* has no list, whatever the pointer says */
     assert_false(parse(bytes, sizeof bytes).known);
@@ -131,10 +121,9 @@ static void needs_the_list(void **state)
     assert_false(parse(bytes, sizeof bytes).known);
 }
 
-static void survives_a_list_without_end(void **state)
+static void survives_a_list_without_end(NO_STATE)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    (void)state;
     pcie_fixture_config(bytes, 256, 512, 512, 0x0c);
     pcie_config_put(bytes, 0x48, 2, 0x4005); /* back to the first */
     assert_false(parse(bytes, sizeof bytes).known);
@@ -147,10 +136,9 @@ static void survives_a_list_without_end(void **state)
     assert_false(control.has_acs);
 }
 
-static void stays_inside(void **state)
+static void stays_inside(NO_STATE)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
-    (void)state;
     pcie_fixture_config(bytes, 256, 512, 512, 0x0c);
     bytes[0x34] = 0x10; /* into the header, which holds no capability */
     bytes[0x10] = 0x10;
@@ -176,12 +164,11 @@ static void stays_inside(void **state)
 }
 
 /* No bytes make it never end. */
-static void survives_any_bytes(void **state)
+static void survives_any_bytes(NO_STATE)
 {
     uint8_t bytes[PCIE_CONFIG_BYTES];
     uint32_t random = 1;
     unsigned known = 0;
-    (void)state;
     for (unsigned round = 0; round < 3000; round++) {
         pcie_fixture_config(bytes, 256, 512, 512, 0x0c);
         for (unsigned change = 0; change < 8; change++) {

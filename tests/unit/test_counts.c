@@ -3,25 +3,20 @@
 #include "xferbench/units.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define UNTOUCHED UINT64_C(12345) /* what a failed call must leave alone */
 
-static void a_number_is_read(void **state)
+static void a_number_is_read(NO_STATE)
 {
     static const struct {
         const char *text;
         uint64_t count;
     } rows[] = {{"0", 0}, {"1", 1}, {"007", 7}, {"64", 64}, {"18446744073709551615", UINT64_MAX}};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         uint64_t count = UNTOUCHED;
@@ -30,7 +25,7 @@ static void a_number_is_read(void **state)
     }
 }
 
-static void a_number_is_refused(void **state)
+static void a_number_is_refused(NO_STATE)
 {
     static const char *const rows[] = {"",
                                        "1",
@@ -45,7 +40,6 @@ static void a_number_is_refused(void **state)
                                        "2,3",
                                        "2..4",
                                        "18446744073709551618"}; /* 2 past 64 bits */
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         uint64_t count = UNTOUCHED;
@@ -70,9 +64,8 @@ static void assert_list(const char *text, uint64_t maximum, size_t count, const 
 }
 
 /* Like a range of sizes: from the first on, as long as the last is not passed. */
-static void lists_and_ranges_are_read(void **state)
+static void lists_and_ranges_are_read(NO_STATE)
 {
-    (void)state;
     assert_list("3", 64, 1, (const uint64_t[]){3});
     assert_list("4,0,1", 64, 3, (const uint64_t[]){4, 0, 1});
     assert_list("1..16", 64, 5, (const uint64_t[]){1, 2, 4, 8, 16});
@@ -82,16 +75,15 @@ static void lists_and_ranges_are_read(void **state)
 }
 
 /* What follows the last power of two would overflow. */
-static void the_longest_range_ends(void **state)
+static void the_longest_range_ends(NO_STATE)
 {
     uint64_t powers[64];
-    (void)state;
     for (size_t i = 0; i < 64; i++)
         powers[i] = UINT64_C(1) << i;
     assert_list("1..18446744073709551615", UINT64_MAX, 64, powers);
 }
 
-static void lists_are_refused(void **state)
+static void lists_are_refused(NO_STATE)
 {
     static const struct {
         const char *text, *message;
@@ -113,7 +105,6 @@ static void lists_are_refused(void **state)
         {"2,02", "2 is named twice, again by \"02\"; name it once"},
         {"4,1..8", "4 is named twice, again by \"1..8\"; name it once"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct xb_error error;
         uint64_t value = 0;

@@ -5,12 +5,8 @@
 #include "machine/cgroups.h"
 
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "fixture_tree.h"
 
@@ -55,9 +51,8 @@ static void the_tightest_counts(void **state)
     assert_int_equal(xb_cpu_quota_read(*state), 4);
 }
 
-static void no_more_than_it_may_run_on(void **state)
+static void no_more_than_it_may_run_on(NO_STATE)
 {
-    (void)state;
     unsigned usable = xb_cpus_usable();
     assert_true(usable >= 1 && usable <= xb_cpus_allowed());
 }

@@ -3,15 +3,11 @@
 #include "xferbench/crew.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define ITEMS 500u
 #define THREADS 4u
@@ -51,9 +47,8 @@ static void assert_made(const struct log *log, uint64_t count)
     assert_int_equal(log->bad_thread, 0);
 }
 
-static void test_every_item_is_done_once(void **state)
+static void test_every_item_is_done_once(NO_STATE)
 {
-    (void)state;
     struct xb_crew *crew = open_crew();
     struct xb_error error;
     for (uint64_t count = 1; count <= ITEMS; count = count * 3 + 1) {
@@ -66,9 +61,8 @@ static void test_every_item_is_done_once(void **state)
     xb_crew_close(crew);
 }
 
-static void test_no_item_begins_before_it_is_allowed(void **state)
+static void test_no_item_begins_before_it_is_allowed(NO_STATE)
 {
-    (void)state;
     struct xb_crew *crew = open_crew();
     struct xb_error error;
     struct log log = {.allowed = 0};
@@ -120,9 +114,8 @@ static void *open_gate(void *argument)
     return NULL;
 }
 
-static void test_the_end_waits_for_what_was_begun_and_begins_no_more(void **state)
+static void test_the_end_waits_for_what_was_begun_and_begins_no_more(NO_STATE)
 {
-    (void)state;
     struct gate gate = {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
     const struct xb_crew_job job = {.work = wait_at_gate, .argument = &gate, .count = ITEMS};
     struct xb_crew *crew = open_crew();
@@ -142,9 +135,8 @@ static void test_the_end_waits_for_what_was_begun_and_begins_no_more(void **stat
     xb_crew_close(crew);
 }
 
-static void test_a_crew_can_be_closed_in_the_middle_of_a_job(void **state)
+static void test_a_crew_can_be_closed_in_the_middle_of_a_job(NO_STATE)
 {
-    (void)state;
     struct log log = {.allowed = ITEMS};
     const struct xb_crew_job job = {.work = work, .argument = &log, .count = ITEMS};
     struct xb_crew *crew = open_crew();

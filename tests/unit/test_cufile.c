@@ -6,17 +6,13 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define LENGTH 100003u
 
@@ -26,9 +22,8 @@ static unsigned char memory[LENGTH + 4096];
 static const struct xb_pattern pattern = {.seed = 5};
 
 /* A file without a name, and the library where its user finds it. */
-static int prepare(void **state)
+static int prepare(NO_STATE)
 {
-    (void)state;
     FILE *file = tmpfile();
     void *library = dlopen(FAKE_CUFILE, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL || file == NULL ||
@@ -44,9 +39,8 @@ static int prepare(void **state)
 }
 
 /* The library as it is after it was opened, of CUDA 13.0. */
-static int start(void **state)
+static int start(NO_STATE)
 {
-    (void)state;
     *fake = (struct fake_cufile){.version = 1150,
                                  .opened = fake->opened,
                                  .stats_level = fake->stats_level,
@@ -56,9 +50,8 @@ static int start(void **state)
 }
 
 /* The memory is not known any more, nor is any file. */
-static int end(void **state)
+static int end(NO_STATE)
 {
-    (void)state;
     xb_cufile_forget(memory);
     return fake->files == 0 && fake->buffers == 0 ? 0 : -1;
 }
@@ -79,11 +72,10 @@ static void read_it(struct xb_cufile_reads *reads, uint64_t from, uint64_t to, u
     assert_int_equal(xb_host_check(memory + to, from, bytes, pattern).wrong_bytes, 0);
 }
 
-static void finds_and_opens_the_library_once(void **state)
+static void finds_and_opens_the_library_once(NO_STATE)
 {
     const struct xb_cufile *library = NULL;
     struct xb_error error;
-    (void)state;
     assert_string_equal(xb_cufile_path(), FAKE_CUFILE_FOLDER "/libcufile.so.0");
     for (int times = 0; times < 2; times++)
         assert_int_equal(xb_cufile_open(&library, &error), XB_OK);
@@ -92,9 +84,8 @@ static void finds_and_opens_the_library_once(void **state)
     assert_true(fake->counting);
 }
 
-static void reads_until_all_is_there(void **state)
+static void reads_until_all_is_there(NO_STATE)
 {
-    (void)state;
     struct xb_cufile_reads reads = open_it();
     read_it(&reads, 0, 0, LENGTH);
     assert_int_equal(fake->reads, 1);
@@ -105,9 +96,8 @@ static void reads_until_all_is_there(void **state)
 }
 
 /* Memory is made known once, whether it is taken or not, and forgotten before it is freed. */
-static void memory_is_made_known_once(void **state)
+static void memory_is_made_known_once(NO_STATE)
 {
-    (void)state;
     struct xb_cufile_reads reads = open_it();
     struct xb_cufile_reads other = open_it();
     read_it(&reads, 0, 0, 4096);
@@ -127,10 +117,9 @@ static void memory_is_made_known_once(void **state)
     xb_cufile_reads_close(&other);
 }
 
-static void a_file_that_ends_is_a_failure(void **state)
+static void a_file_that_ends_is_a_failure(NO_STATE)
 {
     struct xb_error error = {0};
-    (void)state;
     struct xb_cufile_reads reads = open_it();
     assert_int_equal(
         xb_cufile_reads_read(&reads, LENGTH - 10, memory, sizeof memory, 0, 30, &error),
@@ -139,7 +128,7 @@ static void a_file_that_ends_is_a_failure(void **state)
     xb_cufile_reads_close(&reads);
 }
 
-static void failures_keep_their_names(void **state)
+static void failures_keep_their_names(NO_STATE)
 {
     const struct {
         ssize_t result;
@@ -149,7 +138,6 @@ static void failures_keep_their_names(void **state)
                     {-5014, 0, "CU_FILE_CUDA_POINTER_RANGE_ERROR"},
                     {-5008, 0, "CU_FILE_IO_NOT_SUPPORTED"},
                     {-5999, 0, "CUfileOpError"}};
-    (void)state;
     struct xb_cufile_reads reads = open_it();
     for (size_t i = 0; i < sizeof failures / sizeof failures[0]; i++) {
         struct xb_error error = {0};
@@ -167,7 +155,7 @@ static void failures_keep_their_names(void **state)
     xb_cufile_reads_close(&reads);
 }
 
-static void a_refused_file_is_unsupported(void **state)
+static void a_refused_file_is_unsupported(NO_STATE)
 {
     const struct {
         int code;
@@ -177,7 +165,6 @@ static void a_refused_file_is_unsupported(void **state)
                     {5018, XB_ERR_UNSUPPORTED, "CU_FILE_INVALID_FILE_TYPE"},
                     {5011, XB_ERR_RUNTIME, "CU_FILE_CUDA_DRIVER_ERROR"},
                     {5030, XB_ERR_RUNTIME, "CU_FILE_INTERNAL_ERROR"}};
-    (void)state;
     fake->cuda_code = 719;
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
         struct xb_cufile_reads reads;
@@ -203,9 +190,8 @@ static void expect_way(struct xb_cufile_reads *reads, bool is_direct, const char
 }
 
 /* What others read before does not count. One read through the host's memory is no direct way. */
-static void what_is_counted_is_told(void **state)
+static void what_is_counted_is_told(NO_STATE)
 {
-    (void)state;
     fake->counted[FAKE_CUFILE_POSIX] = 1000;
     struct xb_cufile_reads reads = open_it();
     fake->way = FAKE_CUFILE_NVFS;
@@ -226,7 +212,7 @@ static void what_is_counted_is_told(void **state)
 }
 
 /* Without counts only what the set-up rules out is certain. */
-static void without_counts_the_set_up_is_told(void **state)
+static void without_counts_the_set_up_is_told(NO_STATE)
 {
     const struct {
         int version;
@@ -241,7 +227,6 @@ static void without_counts_the_set_up_is_told(void **state)
         {1150, 2, 0, true, "nvidia-fs 2.20, compatibility mode not allowed"},
         {0, 0, 0, false, "cuFile, not counted"},
     };
-    (void)state;
     fake->counts_nothing = true;
     struct xb_cufile_reads reads = open_it();
     read_it(&reads, 0, 0, 4096);
@@ -255,11 +240,10 @@ static void without_counts_the_set_up_is_told(void **state)
 }
 
 /* The real one does, now and then. The exit code and what was printed are kept. */
-static void a_library_that_crashes_at_the_end_does_no_harm(void **state)
+static void a_library_that_crashes_at_the_end_does_no_harm(NO_STATE)
 {
     char text[8] = "";
     FILE *printed = tmpfile();
-    (void)state;
     assert_non_null(printed);
     fflush(NULL);
     pid_t child = fork();

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times of day as texts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/day_time.h"
 
@@ -20,9 +16,8 @@ static void assert_time(const char *text, double expected)
         fail_msg("%s: %.6f is not %.6f", text, when, expected);
 }
 
-static void reads_dates_and_seconds(void **state)
+static void reads_dates_and_seconds(NO_STATE)
 {
-    (void)state;
     assert_time("1970-01-01T00:00:00Z", 0);
     assert_time("2000-02-29T12:00:00Z", 951825600);
     assert_time("2026-11-23T06:40:00Z", 1795416000);
@@ -32,7 +27,7 @@ static void reads_dates_and_seconds(void **state)
     assert_time("@1795416000.25", 1795416000.25);
 }
 
-static void refuses_what_is_no_time(void **state)
+static void refuses_what_is_no_time(NO_STATE)
 {
     static const char *const texts[] = {
         "",
@@ -66,7 +61,6 @@ static void refuses_what_is_no_time(void **state)
         " 2026-11-23T06:40:00Z",
         "+2026-11-23T06:40:00Z",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         struct xb_error error;
         double when = 0;
@@ -76,10 +70,9 @@ static void refuses_what_is_no_time(void **state)
     }
 }
 
-static void writes_microseconds(void **state)
+static void writes_microseconds(NO_STATE)
 {
     char text[XB_DAY_TIME];
-    (void)state;
     assert_string_equal(xb_day_time_text(1795416000.25, text), "2026-11-23T06:40:00.250000Z");
     assert_string_equal(xb_day_time_text(1795416059.999999, text), "2026-11-23T06:40:59.999999Z");
     assert_string_equal(xb_day_time_text(1795415999.9999999, text), "2026-11-23T06:40:00.000000Z");

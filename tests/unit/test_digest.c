@@ -2,13 +2,10 @@
 /* What the host makes of a digest, against the sum of the words, one by one. */
 #include "xferbench/verify.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* More than one of the parts in which threads take it, and no multiple of anything. */
 #define BYTES ((UINT64_C(9) << 20) + 13)
@@ -33,18 +30,16 @@ static uint64_t sum_of(const unsigned char *memory, uint64_t bytes, uint64_t ste
 
 /* The output of SplitMix64 that test_pattern.c takes from other implementations: at seed 1234567,
  * whose first counter is a golden ratio behind it. */
-static void test_a_word_is_an_output_of_splitmix64(void **state)
+static void test_a_word_is_an_output_of_splitmix64(NO_STATE)
 {
-    (void)state;
     const unsigned long long counter = 1234567ULL + 0x9E3779B97F4A7C15ULL;
     for (unsigned long long i = 0; i < 3; i++)
         assert_true(xb_digest_word(counter - (i + 1) * 0xD1342543DE82EF95ULL, i) ==
                     6457827717110365317ULL);
 }
 
-static void test_every_short_length_at_any_address(void **state)
+static void test_every_short_length_at_any_address(NO_STATE)
 {
-    (void)state;
     unsigned char memory[128];
     xb_host_fill(memory, 0, sizeof memory, pattern);
     assert_true(xb_digest_memory(memory, 0) == 0);
@@ -59,9 +54,8 @@ static void test_every_short_length_at_any_address(void **state)
 }
 
 /* The word that is not whole takes no step, wherever the range ends in its pattern. */
-static void test_steps_are_those_of_whole_words(void **state)
+static void test_steps_are_those_of_whole_words(NO_STATE)
 {
-    (void)state;
     unsigned char memory[128];
     unsigned char stepped[128];
     for (uint64_t steps = 0; steps < 4; steps++)
@@ -77,9 +71,8 @@ static void test_steps_are_those_of_whole_words(void **state)
 }
 
 /* However many threads share it. */
-static void test_large_ranges(void **state)
+static void test_large_ranges(NO_STATE)
 {
-    (void)state;
     const struct xb_pattern computed = {.seed = 7, .flip = XB_PATTERN_POISON, .steps = 5};
     const struct xb_pattern plain = {.seed = 7, .flip = XB_PATTERN_POISON};
     unsigned char *memory = malloc(BYTES);
@@ -92,9 +85,8 @@ static void test_large_ranges(void **state)
     free(memory);
 }
 
-static void test_accidents_show(void **state)
+static void test_accidents_show(NO_STATE)
 {
-    (void)state;
     unsigned char memory[4096];
     const struct xb_pattern other = {.seed = 43, .flip = 0};
     const uint64_t right = xb_digest_pattern(pattern, 0, sizeof memory);

@@ -3,14 +3,10 @@
 #include "base/documents.h"
 #include "checks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define MARK "\xEF\xBB\xBF"
 #define LARGEST 200
@@ -53,9 +49,8 @@ static void expect_bytes(const char *text, size_t length, const char *const *exp
     expect_bytes(text, sizeof(text) - 1, (const char *const[]){__VA_ARGS__, NULL})
 #define EXPECT_NOTHING(text) expect_bytes(text, sizeof(text) - 1, (const char *const[]){NULL})
 
-static void documents_stand_one_behind_the_other(void **state)
+static void documents_stand_one_behind_the_other(NO_STATE)
 {
-    (void)state;
     EXPECT("{}", "{}");
     EXPECT("{\"a\":1}\n{\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
     EXPECT("{\"a\":1}\n{\"b\":2}", "{\"a\":1}", "{\"b\":2}");
@@ -67,9 +62,8 @@ static void documents_stand_one_behind_the_other(void **state)
     EXPECT("  {\n    \"a\": 1\n  }\n", "{\n    \"a\": 1\n  }");
 }
 
-static void what_editors_and_windows_add_does_not_matter(void **state)
+static void what_editors_and_windows_add_does_not_matter(NO_STATE)
 {
-    (void)state;
     EXPECT("{\"a\":1}\r\n\r\n{\"b\":2}\r\n", "{\"a\":1}", "{\"b\":2}");
     EXPECT("\n\n \n{\"a\":1}\n\n\n{\"b\":2}\n\n", "{\"a\":1}", "{\"b\":2}");
     EXPECT(MARK "{\"a\":1}\n" MARK "{\"b\":2}\n", "{\"a\":1}", "{\"b\":2}");
@@ -78,9 +72,8 @@ static void what_editors_and_windows_add_does_not_matter(void **state)
     EXPECT_NOTHING(" \r\n\t\n");
 }
 
-static void texts_may_hold_anything(void **state)
+static void texts_may_hold_anything(NO_STATE)
 {
-    (void)state;
     EXPECT("{\"a\":\"}{][\"}\n{}", "{\"a\":\"}{][\"}", "{}");
     EXPECT("{\"a\":\"\\\"}\\\\\"}\n{}", "{\"a\":\"\\\"}\\\\\"}", "{}");
     EXPECT("{\"{\":\"n1: {\"}\n", "{\"{\":\"n1: {\"}");
@@ -88,9 +81,8 @@ static void texts_may_hold_anything(void **state)
 }
 
 /* The next line is another document's. */
-static void a_broken_line_takes_no_other_with_it(void **state)
+static void a_broken_line_takes_no_other_with_it(NO_STATE)
 {
-    (void)state;
     EXPECT("{\"a\":{\"b\":1\n{\"c\":2}\n", "!1: another document begins", "{\"c\":2}");
     EXPECT("{\"a\":1,\n{\"c\":2}\n", "!1: another document begins", "{\"c\":2}");
     EXPECT("{\"a\":\"bc\n{\"c\":2}\n", "!1: a line ends within a text", "{\"c\":2}");
@@ -110,25 +102,22 @@ static void a_broken_line_takes_no_other_with_it(void **state)
 }
 
 /* As some programs indent by nothing. */
-static void a_line_of_a_whole_document_may_begin_with_a_bracket(void **state)
+static void a_line_of_a_whole_document_may_begin_with_a_bracket(NO_STATE)
 {
-    (void)state;
     EXPECT("{\n\"a\": [\n{\n\"b\": 1\n},\n{\n}\n]\n}\n{}",
            "{\n\"a\": [\n{\n\"b\": 1\n},\n{\n}\n]\n}", "{}");
 }
 
-static void lines_of_several_programs_are_reported(void **state)
+static void lines_of_several_programs_are_reported(NO_STATE)
 {
-    (void)state;
     EXPECT("{\n{\n  \"a\": 1\n  \"a\": 1\n}\n}\n", "!1: a file of its own",
            "{\n  \"a\": 1\n  \"a\": 1\n}", "!6: document begins here");
     EXPECT("{\n  \"a\": 1,\n{\"b\":2}\n  \"c\": 3\n}\n", "!1: several programs", "{\"b\":2}",
            "!4: document begins here");
 }
 
-static void what_is_no_document_is_one_piece(void **state)
+static void what_is_no_document_is_one_piece(NO_STATE)
 {
-    (void)state;
     EXPECT("srun: job 7 queued\nand: \"so on\"\n{\"a\":1}\n", "!1: document begins here",
            "{\"a\":1}");
     EXPECT("{\"a\":1},\n{\"b\":2}\n]\n", "{\"a\":1}", "!1: document begins here", "{\"b\":2}",
@@ -138,25 +127,22 @@ static void what_is_no_document_is_one_piece(void **state)
     expect_bytes("\0\0\n{}", 5, (const char *const[]){"!1: document begins here", "{}", NULL});
 }
 
-static void lines_with_labels_are_no_documents(void **state)
+static void lines_with_labels_are_no_documents(NO_STATE)
 {
-    (void)state;
     EXPECT("n3: {\"a\":1}\nn10: {\"b\":2}\n", "!1: neither cuts nor labels");
     EXPECT(" 7: {\n10: {\n 7: }\n10: }\n{\"b\":2}\n", "!1: --json %h.json", "{\"b\":2}");
     EXPECT("[1,3]<stdout>:{\"a\":\"b\n[1,3]<stdout>: {\"}\n", "!1: --json-lines");
     EXPECT("{\nn1: {}\n{}\n", "!1: another document begins", "{}");
 }
 
-static void a_large_document_is_skipped(void **state)
+static void a_large_document_is_skipped(NO_STATE)
 {
-    (void)state;
     EXPECT("{\"a\":\"" LONG LONG LONG "\"}\n{\"b\":2}\n", "!1: too large", "{\"b\":2}");
     EXPECT("{\"a\":\"" LONG LONG "\"}\n{\"b\":2}\n", "{\"a\":\"" LONG LONG "\"}", "{\"b\":2}");
 }
 
-static void nesting_has_an_end(void **state)
+static void nesting_has_an_end(NO_STATE)
 {
-    (void)state;
     static const char deep[] = "{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[\n{}\n";
     EXPECT(deep, "!1: nested deeper", "{}");
 }
@@ -213,9 +199,8 @@ static size_t count_whole(struct source source, size_t largest, size_t *broken)
     return whole;
 }
 
-static void a_stream_may_come_in_pieces_of_any_length(void **state)
+static void a_stream_may_come_in_pieces_of_any_length(NO_STATE)
 {
-    (void)state;
     size_t broken;
     for (size_t step = 1; step < 20; step += 6) {
         const struct source source = {.begin = "",
@@ -228,9 +213,8 @@ static void a_stream_may_come_in_pieces_of_any_length(void **state)
     }
 }
 
-static void memory_stays_small_whatever_comes(void **state)
+static void memory_stays_small_whatever_comes(NO_STATE)
 {
-    (void)state;
     static const char *const texts[] = {"garbage ", "\n{\"a\":[",      "{", "\"", "{\"a\":[\n",
                                         "[{},\n",   "\n{\"a\":[1,\n{}"};
     size_t broken;
@@ -242,9 +226,8 @@ static void memory_stays_small_whatever_comes(void **state)
     }
 }
 
-static void of_a_large_one_nothing_is_kept(void **state)
+static void of_a_large_one_nothing_is_kept(NO_STATE)
 {
-    (void)state;
     size_t broken;
     const struct source source = {
         .begin = "{\"a\":[0", .text = ",1000\n", .end = "]}\n{}", .times = 500000, .step = 65536};
@@ -252,9 +235,8 @@ static void of_a_large_one_nothing_is_kept(void **state)
     assert_int_equal(broken, 1);
 }
 
-static void a_stream_that_fails_says_so(void **state)
+static void a_stream_that_fails_says_so(NO_STATE)
 {
-    (void)state;
     struct xb_documents documents;
     struct xb_document_piece piece;
     struct xb_error error;

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which environment variables get into a result: those of a list, whatever others are called. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "machine/environment.h"
 
-static void what_steers_a_runtime_is_recorded(void **state)
+static void what_steers_a_runtime_is_recorded(NO_STATE)
 {
     static const char *const names[] = {
         "CUDA_VISIBLE_DEVICES",
@@ -25,14 +21,13 @@ static void what_steers_a_runtime_is_recorded(void **state)
         "XFERBENCH_HIP_LIBRARY",
         "ROCM_PATH",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_true(xb_environment_is_recorded(names[i]));
     assert_true(xb_environment_is_recorded("CUDA_VISIBLE_DEVICES=1,0"));
     assert_true(xb_environment_is_recorded("HIP_VISIBLE_DEVICES="));
 }
 
-static void what_only_looks_like_it_is_not(void **state)
+static void what_only_looks_like_it_is_not(NO_STATE)
 {
     static const char *const names[] = {
         "NVIDIA_APIKEY=s3cret",
@@ -50,12 +45,11 @@ static void what_only_looks_like_it_is_not(void **state)
         "LD_PRELOAD=/home/me/x.so",
         "AWS_SESSION_TOKEN=s3cret",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_false(xb_environment_is_recorded(names[i]));
 }
 
-static void a_name_counts_whole_and_as_it_is_written(void **state)
+static void a_name_counts_whole_and_as_it_is_written(NO_STATE)
 {
     static const char *const names[] = {
         "",
@@ -68,7 +62,6 @@ static void a_name_counts_whole_and_as_it_is_written(void **state)
         "=CUDA_VISIBLE_DEVICES",
         " CUDA_VISIBLE_DEVICES=0",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         assert_false(xb_environment_is_recorded(names[i]));
 }

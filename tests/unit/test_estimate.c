@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* What a plan is estimated to take. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure/estimate.h"
 #include "run_fixture.h"
@@ -27,9 +23,8 @@ static struct xb_estimate estimate_of(const char *const *arguments)
 
 /* Of a MiB to the device: 50 ms of warm-up, 6 samples and 5 copies more, and twice a MiB that is
  * set up and checked. Opening the device takes 0.1 to 1 s. */
-static void time_is_between_a_fast_node_and_a_slow_one(void **state)
+static void time_is_between_a_fast_node_and_a_slow_one(NO_STATE)
 {
-    (void)state;
     struct xb_estimate e = ESTIMATE("--mode", "pinned", "--direction", "h2d", "--size", "1M",
                                     "--time-limit", "250ms", "--warm-up", "50ms");
     assert_int_equal(e.rows, 1);
@@ -42,9 +37,8 @@ static void time_is_between_a_fast_node_and_a_slow_one(void **state)
     assert_true(fabs(e.time.likely - cbrt(least * least * e.time.most)) < 1e-6);
 }
 
-static void time_follows_the_options(void **state)
+static void time_follows_the_options(NO_STATE)
 {
-    (void)state;
     struct xb_estimate usual =
         ESTIMATE("--mode", "pinned", "--size", "1M", "--time-limit", "250ms");
     struct xb_estimate longer = ESTIMATE("--mode", "pinned", "--size", "1M", "--time-limit", "9s");
@@ -59,11 +53,10 @@ static void time_follows_the_options(void **state)
     assert_true(huge.time.least > usual.time.least);
 }
 
-static void what_is_skipped_takes_nothing(void **state)
+static void what_is_skipped_takes_nothing(NO_STATE)
 {
     struct xb_error error;
     struct fixture f;
-    (void)state;
     xb_fake.device_count = 1;
     PLAN(&f, "--mode", "peer", "--size", "1M");
     struct xb_estimate e = xb_estimate_run(&f.run);
@@ -86,9 +79,8 @@ static void what_is_skipped_takes_nothing(void **state)
     finish(&f);
 }
 
-static void memory_is_that_of_the_largest_case(void **state)
+static void memory_is_that_of_the_largest_case(NO_STATE)
 {
-    (void)state;
     struct xb_estimate e = ESTIMATE("--mode", "pinned", "--direction", "h2d", "--size", "1M,8M,2M");
     assert_int_equal(e.host_bytes, 8 * MIB);
     assert_int_equal(e.device_bytes, 8 * MIB);

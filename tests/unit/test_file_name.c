@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What %h, %t and %r become in the names of files. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/began.h"
 #include "cli/places.h"
 
-static int begin(void **state)
+static int begin(NO_STATE)
 {
     static const char *const variables[] = {"SLURMD_NODENAME", "OMPI_COMM_WORLD_RANK", "PMI_RANK",
                                             "PMIX_RANK", "SLURM_PROCID"};
-    (void)state;
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         (void)unsetenv(variables[i]);
     return setenv("XFERBENCH_NODE", "gpu007", 1);
@@ -43,9 +38,8 @@ static void assert_refused(const char *pattern, const char *words)
         fail_msg("%s: %s", pattern, error.message);
 }
 
-static void letters_stand_for_node_and_rank(void **state)
+static void letters_stand_for_node_and_rank(NO_STATE)
 {
-    (void)state;
     assert_name("out.json", "out.json");
     assert_name("-", "-");
     assert_name("/dev/fd/9", "/dev/fd/9");
@@ -61,21 +55,19 @@ static void letters_stand_for_node_and_rank(void **state)
 }
 
 /* However often it is asked: all files of a run have the same time. */
-static void the_time_is_when_the_program_began(void **state)
+static void the_time_is_when_the_program_began(NO_STATE)
 {
     char expected[32];
     time_t began = xb_began().tv_sec;
     struct tm utc;
-    (void)state;
     assert_non_null(gmtime_r(&began, &utc));
     assert_int_equal(strftime(expected, sizeof expected, "a-%Y%m%dT%H%M%SZ", &utc), 18);
     assert_name("a-%t", expected);
     assert_name("a-%t", expected);
 }
 
-static void what_means_nothing_is_refused(void **state)
+static void what_means_nothing_is_refused(NO_STATE)
 {
-    (void)state;
     assert_refused("%x", "%x means nothing");
     assert_refused("a%", "the name ends with %");
     assert_refused("%H", "use %h (node)");
@@ -86,12 +78,11 @@ static void what_means_nothing_is_refused(void **state)
 }
 
 /* The longest that a kernel takes, and one byte more, from the text and from what it stands for. */
-static void a_name_has_an_end(void **state)
+static void a_name_has_an_end(NO_STATE)
 {
     char pattern[XB_FILE_NAME + 1];
     char name[XB_FILE_NAME];
     struct xb_error error;
-    (void)state;
     memset(pattern, 'a', sizeof pattern);
     pattern[XB_FILE_NAME - 1] = '\0';
     assert_name(pattern, pattern);

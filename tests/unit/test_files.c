@@ -7,15 +7,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/file.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "fixture_tree.h"
@@ -529,10 +525,9 @@ static void test_direct(void **state)
     xb_files_close(&files);
 }
 
-static void test_file_systems(void **state)
+static void test_file_systems(NO_STATE)
 {
     char name[32];
-    (void)state;
     int fd = open("/proc/self", O_RDONLY);
     assert_string_equal(xb_file_system_name(fd, name, sizeof name), "proc");
     assert_false(xb_file_system_is_memory(fd));

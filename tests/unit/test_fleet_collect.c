@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "fleet_fixture.h"
 
 /* What is kept of documents. */
 
-static void test_texts_are_copied(void **state)
+static void test_texts_are_copied(NO_STATE)
 {
     char name[] = "n0";
-    (void)state;
     begin();
     size_t node = add_node(name);
     name[1] = '7';
@@ -29,9 +24,8 @@ static void test_texts_are_copied(void **state)
     assert_ptr_equal(fleet.nodes[0].driver, fleet.nodes[1].driver);
 }
 
-static void test_newest_driver(void **state)
+static void test_newest_driver(NO_STATE)
 {
-    (void)state;
     begin();
     next_source.written = 2000;
     add_node("n");
@@ -55,9 +49,8 @@ static size_t add(const char *uuid, const char *pci, unsigned index, size_t node
     return xb_fleet_add_gpu(&fleet, &gpu);
 }
 
-static void test_gpus_are_known_by(void **state)
+static void test_gpus_are_known_by(NO_STATE)
 {
-    (void)state;
     begin();
     size_t a = add_node("a");
     size_t b = add_node("b");
@@ -85,9 +78,8 @@ static void test_gpus_are_known_by(void **state)
 }
 
 /* The newest tells where a GPU is; a document that does not know the link leaves it as it is. */
-static void test_newest_gpu(void **state)
+static void test_newest_gpu(NO_STATE)
 {
-    (void)state;
     begin();
     size_t node = add_node("n");
     next_gpu.told = 2000;
@@ -108,9 +100,8 @@ static void test_newest_gpu(void **state)
     assert_int_equal(fleet.gpus[gpu].index, 5);
 }
 
-static void test_figures(void **state)
+static void test_figures(NO_STATE)
 {
-    (void)state;
     begin();
     size_t first = add_figure("h2d");
     assert_int_equal(add_figure("h2d"), first);
@@ -132,9 +123,8 @@ static void test_figures(void **state)
 }
 
 /* Many, and no more texts than there are different ones. */
-static void test_many(void **state)
+static void test_many(NO_STATE)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < 20000; i++) {
         char name[16];
@@ -146,9 +136,8 @@ static void test_many(void **state)
     assert_ptr_equal(fleet.gpus[0].model, fleet.gpus[9999].model);
 }
 
-static void test_left_out(void **state)
+static void test_left_out(NO_STATE)
 {
-    (void)state;
     begin();
     for (unsigned i = 0; i < XB_FLEET_TOLD + 5; i++) {
         char what[16];
@@ -159,11 +148,10 @@ static void test_left_out(void **state)
     assert_string_equal(fleet.left_out[XB_FLEET_TOLD - 1].what, "f999");
 }
 
-static void test_free_twice(void **state)
+static void test_free_twice(NO_STATE)
 {
     struct xb_fleet empty = {.names = NULL};
     struct xb_fleet_judgement nothing = {.notes = NULL};
-    (void)state;
     xb_fleet_free(&empty);
     xb_fleet_judgement_free(&nothing);
     begin();

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "fleet_fixture.h"
@@ -36,9 +32,8 @@ static void add_newer(const char *kind, time_t written)
     add_document();
 }
 
-static void test_codes(void **state)
+static void test_codes(NO_STATE)
 {
-    (void)state;
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
     complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL: 8 lanes");
@@ -58,11 +53,10 @@ static void test_codes(void **state)
 }
 
 /* The link was repaired and measured again; the documents come in either order. */
-static void test_newer_link_document_clears(void **state)
+static void test_newer_link_document_clears(NO_STATE)
 {
     static const time_t times[] = {2000, 1000, 500};
     static const size_t left[] = {0, 1, 1};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         begin_with("link", 1000);
         add_value(figure, gpu, RATE);
@@ -77,9 +71,8 @@ static void test_newer_link_document_clears(void **state)
 }
 
 /* What a run measured says nothing of a link's verdict. */
-static void test_other_figures_do_not_clear(void **state)
+static void test_other_figures_do_not_clear(NO_STATE)
 {
-    (void)state;
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
     size_t other = add_figure("d2h");
@@ -99,9 +92,8 @@ static void test_other_figures_do_not_clear(void **state)
 }
 
 /* Another driver makes other figures, but the same is measured. */
-static void test_clears_with_another_driver(void **state)
+static void test_clears_with_another_driver(NO_STATE)
 {
-    (void)state;
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
     complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
@@ -113,10 +105,9 @@ static void test_clears_with_another_driver(void **state)
 }
 
 /* A document without any figure of the GPU is replaced by the next of its kind that has some. */
-static void test_nothing_measured(void **state)
+static void test_nothing_measured(NO_STATE)
 {
     static const char *const kinds[] = {"link", "run"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         begin_with("link", 1000);
         complain(XB_FLEET_FAILED, fleet.gpus[gpu].node, gpu, "error 719");
@@ -128,9 +119,8 @@ static void test_nothing_measured(void **state)
 }
 
 /* Another GPU's newer figures are no excuse. */
-static void test_other_gpu_does_not_clear(void **state)
+static void test_other_gpu_does_not_clear(NO_STATE)
 {
-    (void)state;
     begin_with("link", 1000);
     add_value(figure, gpu, RATE);
     complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "CRITICAL");
@@ -141,9 +131,8 @@ static void test_other_gpu_does_not_clear(void **state)
 }
 
 /* The newest of several is told, and only those that still count are counted. */
-static void test_newest_text(void **state)
+static void test_newest_text(NO_STATE)
 {
-    (void)state;
     begin_with("link", 1000);
     complain(XB_FLEET_LINK_VERDICT, fleet.gpus[gpu].node, gpu, "WARNING: old");
     add_newer("link", 2000);
@@ -156,9 +145,8 @@ static void test_newest_text(void **state)
 }
 
 /* A pair is proven by itself, and a node by all GPUs that the document measured. */
-static void test_other_pairs_and_gpus_do_not_clear(void **state)
+static void test_other_pairs_and_gpus_do_not_clear(NO_STATE)
 {
-    (void)state;
     for (int peer = 1; peer < 3; peer++) {
         begin_with("link", 1000);
         add_value(figure, gpu, RATE);
@@ -182,7 +170,7 @@ static void test_other_pairs_and_gpus_do_not_clear(void **state)
 }
 
 /* One process a GPU: that another one found its GPU says nothing of one that found none. */
-static void test_another_rank_does_not_clear(void **state)
+static void test_another_rank_does_not_clear(NO_STATE)
 {
     static const struct {
         unsigned rank, ranks;
@@ -191,7 +179,6 @@ static void test_another_rank_does_not_clear(void **state)
     } newer[] = {
         {1, 8, 1003, 1}, {0, 8, 1003, 0}, {1, 7, 1003, 0}, {0, 0, 1003, 0}, {1, 8, 90000, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof newer / sizeof *newer; i++) {
         begin();
         figure = add_fleet(20, RATE, 0.001);
@@ -208,11 +195,10 @@ static void test_another_rank_does_not_clear(void **state)
 }
 
 /* What a tenth of the nodes say of themselves is likelier a limit that is wrong. */
-static void test_many_together(void **state)
+static void test_many_together(NO_STATE)
 {
     static const enum xb_fleet_code faults[] = {XB_FLEET_WRONG_DATA, XB_FLEET_FAILED, XB_FLEET_CUT,
                                                 XB_FLEET_LINK_VERDICT};
-    (void)state;
     for (size_t many = 4; many < 6; many++)
         for (size_t i = 0; i < 4; i++) {
             begin_with("link", 1000);
@@ -227,10 +213,9 @@ static void test_many_together(void **state)
 
 /* A warning of all nodes hides neither another code of one of them nor the same at another level.
  */
-static void test_other_causes_are_not_together(void **state)
+static void test_other_causes_are_not_together(NO_STATE)
 {
     static const char *const own[] = {"CRITICAL XB-AER\nWARNING XB-PACKETS", "CRITICAL XB-PACKETS"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         begin_with("link", 1000);
         next_causes = "WARNING XB-PACKETS";
@@ -247,10 +232,9 @@ static void test_other_causes_are_not_together(void **state)
 }
 
 /* Several causes that many have, each in another company. */
-static void test_each_cause_is_common(void **state)
+static void test_each_cause_is_common(NO_STATE)
 {
     static const char *const causes[] = {"WARNING A", "WARNING B", "WARNING A\nWARNING B"};
-    (void)state;
     begin_with("link", 1000);
     for (size_t node = 0; node < 9; node++) {
         next_causes = causes[node < 8 ? node % 2 : 2];
@@ -263,9 +247,8 @@ static void test_each_cause_is_common(void **state)
 }
 
 /* What only this GPU has is told, not what all have. */
-static void test_own_cause_is_told(void **state)
+static void test_own_cause_is_told(NO_STATE)
 {
-    (void)state;
     begin_with("run", 1000);
     for (int own = 0; own < 2; own++) {
         next_causes = "not permitted";

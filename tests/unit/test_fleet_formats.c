@@ -8,23 +8,18 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct fleet_made made;
 
 /* ---- all formats ---- */
 
-static void formats_report_a_full_disk(void **state)
+static void formats_report_a_full_disk(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     for (size_t i = 0; i < FORMATS; i++) {
         for (int buffered = 0; buffered < 2; buffered++) {
@@ -40,9 +35,8 @@ static void formats_report_a_full_disk(void **state)
     }
 }
 
-static void formats_do_not_follow_the_locale(void **state)
+static void formats_do_not_follow_the_locale(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     for (size_t i = 0; i < FORMATS; i++) {
         char *plain = written(formats[i].write, &made);
@@ -58,9 +52,8 @@ static void formats_do_not_follow_the_locale(void **state)
 }
 
 /* No byte of a document reaches a terminal or a log that could be a command there. */
-static void hostile_texts_become_harmless(void **state)
+static void hostile_texts_become_harmless(NO_STATE)
 {
-    (void)state;
     make_nasty(&made);
     for (size_t i = 0; i < FORMATS; i++) {
         char *text = written(formats[i].write, &made);
@@ -86,9 +79,8 @@ static size_t count_lines(const char *text)
     return lines;
 }
 
-static void csv_has_a_line_a_finding(void **state)
+static void csv_has_a_line_a_finding(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     char *text = written(xb_fleet_csv_write, &made);
     assert_int_equal(count_lines(text), 6);
@@ -113,9 +105,8 @@ static void csv_has_a_line_a_finding(void **state)
 
 /* ---- Prometheus ---- */
 
-static void prometheus_counts_and_names(void **state)
+static void prometheus_counts_and_names(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     char *text = written(xb_fleet_prometheus_write, &made);
     assert_has(text, "# TYPE xferbench_fleet_nodes gauge\nxferbench_fleet_nodes 40\n");
@@ -135,9 +126,8 @@ static void prometheus_counts_and_names(void **state)
 }
 
 /* A node may have failed in several cases, but a sample may not appear twice. */
-static void prometheus_has_no_sample_twice(void **state)
+static void prometheus_has_no_sample_twice(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     made.findings[0] = made.findings[1];
     made.findings[4] = made.findings[2];
@@ -153,7 +143,7 @@ static void prometheus_has_no_sample_twice(void **state)
 
 /* ---- the node list ---- */
 
-static void the_node_list_has_what_is_to_drain(void **state)
+static void the_node_list_has_what_is_to_drain(NO_STATE)
 {
     static const struct {
         void (*make)(struct fleet_made *made);
@@ -167,7 +157,6 @@ static void the_node_list_has_what_is_to_drain(void **state)
         {make_few, ""},
         {make_nasty, "gpu003\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         lists[i].make(&made);
         char *text = written(xb_fleet_nodelist_write, &made);
@@ -178,9 +167,8 @@ static void the_node_list_has_what_is_to_drain(void **state)
 
 /* ---- JSON ---- */
 
-static void json_has_all_of_the_judgement(void **state)
+static void json_has_all_of_the_judgement(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     char *text = written(xb_fleet_json_write, &made);
     cJSON *root = cJSON_Parse(text);
@@ -214,19 +202,17 @@ static enum xb_status write_json(FILE *stream, const void *what, struct xb_error
     return xb_fleet_json_write(stream, what, error);
 }
 
-static void json_without_memory_writes_nothing(void **state)
+static void json_without_memory_writes_nothing(NO_STATE)
 {
-    (void)state;
     make_alike(&made);
     made.fleet.source_count = 1;
     made.judgement.sibling_count = 1;
     assert_true(fail_every_allocation(write_json, &made.judgement) > 50);
 }
 
-static void the_schema_describes_what_the_tables_write(void **state)
+static void the_schema_describes_what_the_tables_write(NO_STATE)
 {
     static const char schema[] = "fleet.schema.json";
-    (void)state;
     assert_schema_describes(schema, NULL, xb_fleet_fields);
     assert_schema_describes(schema, "properties/findings/items", xb_fleet_finding_fields);
     assert_schema_describes(schema, "properties/findings/items/properties/gpu",

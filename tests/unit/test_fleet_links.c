@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "fleet_fixture.h"
@@ -16,9 +12,8 @@
 
 #define RATE 1e10
 
-static void test_narrower(void **state)
+static void test_narrower(NO_STATE)
 {
-    (void)state;
     begin();
     add_fleet(5, RATE, 0.001);
     next_gpu.link_width = 8;
@@ -37,9 +32,8 @@ static void test_narrower(void **state)
     assert_has(judged.findings[1].text, "link Gen4 x16 under load");
 }
 
-static void test_no_majority_of_links(void **state)
+static void test_no_majority_of_links(NO_STATE)
 {
-    (void)state;
     begin();
     add_fleet(4, RATE, 0.001);
     next_gpu.link_width = 8;
@@ -54,10 +48,9 @@ static void test_no_majority_of_links(void **state)
 }
 
 /* Six nodes of two GPUs, whose links one end of the last has fewer of. */
-static void test_narrower_pairs(void **state)
+static void test_narrower_pairs(NO_STATE)
 {
     static const char *const links[] = {"NVLink x17", "PCIe 01>02"};
-    (void)state;
     for (unsigned k = 0; k < 2; k++) {
         begin();
         for (unsigned i = 0; i < 12; i++) {
@@ -125,9 +118,8 @@ static void judge_rings(unsigned nodes, unsigned broken)
 }
 
 /* A third of the pairs have no link on any node: that is how they are built. */
-static void test_rings(void **state)
+static void test_rings(NO_STATE)
 {
-    (void)state;
     for (unsigned nodes = 2; nodes < 8; nodes++) {
         judge_rings(nodes, 0);
         assert_int_equal(count_of(XB_FLEET_NARROWER), 0);
@@ -149,9 +141,8 @@ static void test_rings(void **state)
 }
 
 /* Nodes of four GPUs, of which two and two have a bridge: most pairs have none. */
-static void test_bridges(void **state)
+static void test_bridges(NO_STATE)
 {
-    (void)state;
     for (unsigned nodes = 5; nodes < 7; nodes++) {
         begin();
         for (unsigned i = 0; i < 12 * nodes; i++) {

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "fleet/formats.h"
 
@@ -95,9 +91,8 @@ static enum xb_status all(struct xb_error *error)
     return status;
 }
 
-static void test_every_allocation(void **state)
+static void test_every_allocation(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     left = -1;
     assert_int_equal(all(&error), XB_OK);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "fleet_fixture.h"
@@ -24,10 +20,9 @@ static void expect(const char *const *names, size_t count)
     request.expected_count = count;
 }
 
-static void test_missing(void **state)
+static void test_missing(NO_STATE)
 {
     static const char *const names[] = {"n0", "n10", "n2", "gone10", "gone9"};
-    (void)state;
     begin();
     add_fleet(12, RATE, 0.001);
     expect(names, 5);
@@ -43,11 +38,10 @@ static void test_missing(void **state)
 }
 
 /* Whoever expects 50 nodes and measured 40 of them did not mean to drain the others. */
-static void test_many_missing(void **state)
+static void test_many_missing(NO_STATE)
 {
     static char texts[50][8];
     const char *names[50];
-    (void)state;
     for (size_t i = 0; i < 50; i++) {
         snprintf(texts[i], sizeof texts[i], "n%zu", i);
         names[i] = texts[i];
@@ -62,10 +56,9 @@ static void test_many_missing(void **state)
     }
 }
 
-static void test_host_names(void **state)
+static void test_host_names(NO_STATE)
 {
     static const char *const names[] = {"alias", "n0.cluster", "short", "a.one", "a.two"};
-    (void)state;
     begin();
     add_fleet(1, RATE, 0);
     struct xb_fleet_node node = {.name = "n1", .hostname = "alias"};
@@ -82,10 +75,9 @@ static void test_host_names(void **state)
 }
 
 /* Nodes of one image have the host name of one of them, which hides nobody. */
-static void test_one_host_name_for_all(void **state)
+static void test_one_host_name_for_all(NO_STATE)
 {
     static const char *const names[] = {"n1", "n2", "n8"};
-    (void)state;
     for (size_t there = 2; there <= 3; there++) {
         begin();
         for (size_t i = 0; i < there; i++) {
@@ -108,10 +100,9 @@ static void add_gpus(const char *name, unsigned count)
         add_gpu(node, i);
 }
 
-static void test_fewer_gpus(void **state)
+static void test_fewer_gpus(NO_STATE)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e"};
-    (void)state;
     begin();
     for (size_t i = 0; i < 5; i++)
         add_gpus(names[i], 8);
@@ -134,9 +125,8 @@ static void test_fewer_gpus(void **state)
 }
 
 /* A GPU that was replaced at its place does not count twice. */
-static void test_replaced_gpu(void **state)
+static void test_replaced_gpu(NO_STATE)
 {
-    (void)state;
     begin();
     for (int i = 0; i < 6; i++) {
         char name[8];
@@ -181,7 +171,7 @@ static void add_cloned(enum uuids uuids, unsigned slow)
 }
 
 /* Cloned machines, or a runtime without UUIDs of its own. */
-static void test_equal_uuids(void **state)
+static void test_equal_uuids(NO_STATE)
 {
     static const struct {
         enum uuids uuids;
@@ -189,7 +179,6 @@ static void test_equal_uuids(void **state)
     } cases[] = {{ALL_EQUAL, "1 UUID names several GPUs (first: on n0 and on n5)"},
                  {EQUAL_BY_NUMBER, "8 UUIDs name several GPUs (first: on n0 and on n5)"},
                  {OF_ANOTHER_NODE, "8 UUIDs name several GPUs (first: on n"}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (unsigned slow = 1; slow < 48; slow += 4) { /* twelve, two a node */
             char name[8];
@@ -207,7 +196,7 @@ static void test_equal_uuids(void **state)
 }
 
 /* A GPU is the same at another place if newer documents no longer find it at the old one. */
-static void test_moved_gpus(void **state)
+static void test_moved_gpus(NO_STATE)
 {
     static const struct {
         struct {
@@ -239,7 +228,6 @@ static void test_moved_gpus(void **state)
          "a"},
         {{{"a", "U", "01", 1}, {"a", "U", "02", 1}, {"a", "U", "01", 2}}, 2, NULL},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin();
         for (size_t k = 0; k < 6 && cases[i].seen[k].node != NULL; k++) {
@@ -270,9 +258,8 @@ static void test_moved_gpus(void **state)
 }
 
 /* One fell off the bus between two rounds. */
-static void test_gpus_of_older_documents_only(void **state)
+static void test_gpus_of_older_documents_only(NO_STATE)
 {
-    (void)state;
     for (int hours = 1; hours < 30; hours += 24) {
         begin();
         size_t node = add_node("lost");
@@ -294,9 +281,8 @@ static void test_gpus_of_older_documents_only(void **state)
 }
 
 /* Eight GPUs of one node that are slow have one fault, though they are an eighth of all. */
-static void test_a_whole_node_is_one_fault(void **state)
+static void test_a_whole_node_is_one_fault(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_figure("h2d");
     for (unsigned i = 0; i < 64; i++) {
@@ -316,9 +302,8 @@ static void test_a_whole_node_is_one_fault(void **state)
 }
 
 /* Five of forty nodes are more than so many faults. */
-static void test_a_tenth_of_the_nodes_is_together(void **state)
+static void test_a_tenth_of_the_nodes_is_together(NO_STATE)
 {
-    (void)state;
     for (unsigned bad = 4; bad < 6; bad++) {
         begin();
         size_t figure = add_figure("h2d");
@@ -338,9 +323,8 @@ static void test_a_tenth_of_the_nodes_is_together(void **state)
 }
 
 /* Twelve GPUs of two models have h2d; peer is lacking on some of the first model. */
-static void test_lacking(void **state)
+static void test_lacking(NO_STATE)
 {
-    (void)state;
     for (size_t lacking = 0; lacking < 7; lacking++) {
         begin();
         for (size_t i = 0; i < 24; i++) {
@@ -364,10 +348,9 @@ static void test_lacking(void **state)
 }
 
 /* The first is told by name: where texts lie in memory differs from run to run. */
-static void test_the_first_lacking_by_name(void **state)
+static void test_the_first_lacking_by_name(NO_STATE)
 {
     static const char *const orders[][2] = {{"peer", "d2h"}, {"d2h", "peer"}};
-    (void)state;
     for (size_t round = 0; round < 2; round++) {
         begin();
         for (size_t i = 0; i < 8; i++) {
@@ -386,9 +369,8 @@ static void test_the_first_lacking_by_name(void **state)
     }
 }
 
-static void test_drivers(void **state)
+static void test_drivers(NO_STATE)
 {
-    (void)state;
     begin();
     add_fleet(5, RATE, 0.001);
     next_driver = next_figure.driver = "570.0";
@@ -411,10 +393,9 @@ static void test_drivers(void **state)
     assert_note("Drivers differ (backend cuda): at most 5 of 10 nodes");
 }
 
-static void test_start(void **state)
+static void test_start(NO_STATE)
 {
     static const double late[] = {0.2, -0.5, 3.25, 1.5};
-    (void)state;
     begin();
     next_source.unsynchronised = true; /* which does not matter: no time was agreed */
     add_fleet(6, RATE, 0.001);
@@ -438,10 +419,9 @@ static void test_start(void **state)
         "1 of 12 files have a date more than a day ahead, and count as the oldest (first: n.json)");
 }
 
-static void test_exit_codes(void **state)
+static void test_exit_codes(NO_STATE)
 {
     static const char *const names[] = {"n0", "gone"};
-    (void)state;
     begin();
     expect(names, 2);
     judge();
@@ -485,12 +465,11 @@ static bool all_together(void)
 }
 
 /* A deadline that is too short cuts a whole fleet short. A script must not drain it. */
-static void test_one_cause(void **state)
+static void test_one_cause(NO_STATE)
 {
     static const enum xb_fleet_code faults[] = {XB_FLEET_FAILED, XB_FLEET_CUT,
                                                 XB_FLEET_LINK_VERDICT};
     static const char *const names[] = {"a", "b", "c", "d", "e", "n0", "n1", "n2"};
-    (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         judge_faults(faults[i], 4);
         assert_false(all_together());
@@ -516,14 +495,13 @@ static void test_one_cause(void **state)
 }
 
 /* Nor may it drain a small one. */
-static void test_one_cause_of_few(void **state)
+static void test_one_cause_of_few(NO_STATE)
 {
     static const struct {
         size_t count, nodes;
         bool together;
     } cases[] = {{1, 1, false}, {1, 2, false}, {2, 2, true}, {2, 3, true},
                  {2, 4, false}, {3, 4, true},  {4, 8, false}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         judge_faults_of(XB_FLEET_CUT, cases[i].count, cases[i].nodes);
         assert_int_equal(all_together(), cases[i].together);
@@ -533,10 +511,9 @@ static void test_one_cause_of_few(void **state)
 }
 
 /* A folder without any document says nothing of a node. */
-static void test_nobody_is_there(void **state)
+static void test_nobody_is_there(NO_STATE)
 {
     static const char *const names[] = {"n0", "gone"};
-    (void)state;
     begin();
     expect(names, 2);
     judge();
@@ -551,7 +528,7 @@ static void test_nobody_is_there(void **state)
     assert_true(judged.findings[0].unsure);
 }
 
-static void test_natural_order(void **state)
+static void test_natural_order(NO_STATE)
 {
     static const char *const names[] = {"",
                                         "n",
@@ -564,7 +541,6 @@ static void test_natural_order(void **state)
                                         "n99999999999999999998",
                                         "n99999999999999999999",
                                         "na"};
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
             int order = xb_natural_compare(names[i], names[k]);
@@ -576,9 +552,8 @@ static void test_natural_order(void **state)
     assert_true(xb_natural_compare(NULL, "") < 0);
 }
 
-static void test_names_of_codes(void **state)
+static void test_names_of_codes(NO_STATE)
 {
-    (void)state;
     for (int i = 0; i < XB_FLEET_CODES; i++)
         assert_non_null(xb_fleet_code_name((enum xb_fleet_code)i));
     assert_string_equal(xb_fleet_code_name(XB_FLEET_NARROWER), "narrower-link");

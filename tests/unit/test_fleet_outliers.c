@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "fleet/internal.h"
@@ -39,9 +35,8 @@ static void add_six_and(double seventh)
     add_one(figure, "far", RATE * exp(seventh));
 }
 
-static void test_by_hand(void **state)
+static void test_by_hand(NO_STATE)
 {
-    (void)state;
     add_six_and(-0.5);
     judge();
     const struct xb_fleet_finding *finding =
@@ -84,10 +79,9 @@ static void assert_left_out(const struct xb_tested *values, size_t count, size_t
     assert_int_equal(values[i].siblings, left);
 }
 
-static void test_each_is_left_out(void **state)
+static void test_each_is_left_out(NO_STATE)
 {
     uint64_t seed = 3;
-    (void)state;
     for (int round = 0; round < 200; round++)
         for (size_t count = 6; count <= 16; count++) {
             struct xb_tested values[16] = {{.value = 0}};
@@ -105,9 +99,8 @@ static void test_each_is_left_out(void **state)
 }
 
 /* 12.4 spreads: P is 0.0036 for one of it, and 0.025 for one of seven. */
-static void test_alpha_holds_for_all_together(void **state)
+static void test_alpha_holds_for_all_together(NO_STATE)
 {
-    (void)state;
     add_six_and(0.3);
     judge();
     assert_int_equal(judged.finding_count, 0);
@@ -117,9 +110,8 @@ static void test_alpha_holds_for_all_together(void **state)
     assert_finding(XB_FLEET_FAST, "far", "32 % above its 6 siblings");
 }
 
-static void test_twice_as_much_is_told_so(void **state)
+static void test_twice_as_much_is_told_so(NO_STATE)
 {
-    (void)state;
     begin();
     next_figure.unit = "s";
     next_figure.more_is_better = false;
@@ -129,9 +121,8 @@ static void test_twice_as_much_is_told_so(void **state)
     assert_finding(XB_FLEET_SLOW, "late", "h2d 32.0 us, 3.2 times its 20 siblings (10.0 us)");
 }
 
-static void test_named_from(void **state)
+static void test_named_from(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_fleet(50, RATE, 0.002);
     add_one(figure, "n50", RATE);
@@ -147,9 +138,8 @@ static void test_named_from(void **state)
     }
 }
 
-static void test_half_a_percent_is_never_named(void **state)
+static void test_half_a_percent_is_never_named(NO_STATE)
 {
-    (void)state;
     begin();
     request.alpha = 0.5;
     size_t figure = add_fleet(500, RATE, 0);
@@ -164,9 +154,8 @@ static void test_half_a_percent_is_never_named(void **state)
     assert_finding(XB_FLEET_SLOW, "far", "0.51 % below");
 }
 
-static void test_noisy_samples_excuse(void **state)
+static void test_noisy_samples_excuse(NO_STATE)
 {
-    (void)state;
     for (int noisy = 0; noisy < 2; noisy++) {
         begin();
         size_t figure = add_fleet(50, RATE, 0.001);
@@ -178,9 +167,8 @@ static void test_noisy_samples_excuse(void **state)
     }
 }
 
-static void test_scatter_of_most_is_the_least_spread(void **state)
+static void test_scatter_of_most_is_the_least_spread(NO_STATE)
 {
-    (void)state;
     begin();
     add_fleet(50, RATE, 0.001);
     for (size_t i = 0; i < fleet.value_count; i++)
@@ -190,9 +178,8 @@ static void test_scatter_of_most_is_the_least_spread(void **state)
     assert_close(judged.siblings[0].spread, 0.02);
 }
 
-static void test_too_few(void **state)
+static void test_too_few(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_fleet(4, RATE, 0.001);
     add_one(figure, "far", RATE / 2);
@@ -208,9 +195,8 @@ static void test_too_few(void **state)
 }
 
 /* A GPU has three documents. The one in the middle of the list is the newest. */
-static void test_newest_counts(void **state)
+static void test_newest_counts(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_fleet(50, RATE, 0.001);
     size_t gpu = add_gpu(add_node("again"), 0);
@@ -233,9 +219,8 @@ static void test_newest_counts(void **state)
 }
 
 /* Also where the driver was changed since: a node has one. */
-static void test_newest_counts_whatever_the_driver(void **state)
+static void test_newest_counts_whatever_the_driver(NO_STATE)
 {
-    (void)state;
     begin();
     add_fleet(50, RATE, 0.001);
     add_one(add_figure("h2d"), "again", RATE / 2);
@@ -254,9 +239,8 @@ static void test_newest_counts_whatever_the_driver(void **state)
 }
 
 /* What was not measured alike is another figure. */
-static void test_figures_are_apart(void **state)
+static void test_figures_are_apart(NO_STATE)
 {
-    (void)state;
     begin();
     add_fleet(20, RATE, 0.001);
     next_figure.driver = "570.0";
@@ -269,9 +253,8 @@ static void test_figures_are_apart(void **state)
 }
 
 /* Half of the nodes with other settings: nobody is named, and both groups are told. */
-static void test_two_groups(void **state)
+static void test_two_groups(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_fleet(60, RATE, 0.001);
     for (int i = 0; i < 40; i++) {
@@ -289,9 +272,8 @@ static void test_two_groups(void **state)
     assert_int_equal(judged.note_count, 0);
 }
 
-static void test_one_is_not_together(void **state)
+static void test_one_is_not_together(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_fleet(50, RATE, 0.001);
     add_one(figure, "far", RATE * 0.9);
@@ -301,9 +283,8 @@ static void test_one_is_not_together(void **state)
 }
 
 /* Six of 57 nodes are 3 % worse, one 40 %: the six have one cause, the one has its own. */
-static void test_many_do_not_excuse_the_worst(void **state)
+static void test_many_do_not_excuse_the_worst(NO_STATE)
 {
-    (void)state;
     for (int better = 0; better < 2; better++) {
         begin();
         next_figure.more_is_better = better == 1;
@@ -323,9 +304,8 @@ static void test_many_do_not_excuse_the_worst(void **state)
 }
 
 /* Eight values of each of three nodes are as good as three where all of a node are the same. */
-static void test_alike_within_nodes(void **state)
+static void test_alike_within_nodes(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_figure("h2d");
     for (unsigned i = 0; i < 24; i++) {
@@ -340,9 +320,8 @@ static void test_alike_within_nodes(void **state)
 }
 
 /* 56 pairs of one node, all as good as the GPU where they begin, or where they end. */
-static void test_pairs_of_a_gpu_are_alike(void **state)
+static void test_pairs_of_a_gpu_are_alike(NO_STATE)
 {
-    (void)state;
     for (int of_target = 0; of_target < 2; of_target++) {
         begin();
         size_t figure = add_figure("peer");
@@ -363,9 +342,8 @@ static void test_pairs_of_a_gpu_are_alike(void **state)
 }
 
 /* Values that come in growing steps on both sides. */
-static void test_wide(void **state)
+static void test_wide(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_figure("h2d");
     for (int i = -100; i <= 100; i++) {
@@ -380,9 +358,8 @@ static void test_wide(void **state)
     assert_note("longer tails on both sides");
 }
 
-static void test_pairs(void **state)
+static void test_pairs(NO_STATE)
 {
-    (void)state;
     begin();
     size_t figure = add_figure("peer");
     for (unsigned i = 0; i < 20; i++) {
@@ -401,11 +378,10 @@ static void test_pairs(void **state)
 }
 
 /* Files may hold any number: no overflow, and everything told is finite. */
-static void test_extremes(void **state)
+static void test_extremes(NO_STATE)
 {
     static const double extremes[] = {1e-300, 1e308, 5e-324, 0, -1, INFINITY, NAN};
     static const double scatters[] = {NAN, INFINITY, -1, 1e308, 0, 1e-300, 1};
-    (void)state;
     begin();
     size_t figure = add_fleet(20, RATE, 0.001);
     for (int i = 0; i < 7; i++) {
@@ -431,10 +407,9 @@ static void test_extremes(void **state)
 }
 
 /* The worst GPU first, all of its figures together; then by name, n2 before n10. */
-static void test_order(void **state)
+static void test_order(NO_STATE)
 {
     static const char *const expected[] = {"n3 d2h", "n3 h2d", "n2 h2d", "n10 h2d"};
-    (void)state;
     begin();
     size_t h2d = add_figure("h2d");
     size_t d2h = add_figure("d2h");

@@ -10,15 +10,11 @@
 #include <errno.h>
 #include <fts.h>
 #include <math.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "fixture_tree.h"
 
@@ -27,17 +23,15 @@ static struct xb_error error;
 
 #define NOW 1795000000
 
-static int open_fleet(void **state)
+static int open_fleet(NO_STATE)
 {
-    (void)state;
     xb_fleet_open(&fleet);
     fleet.now = NOW;
     return 0;
 }
 
-static int close_fleet(void **state)
+static int close_fleet(NO_STATE)
 {
-    (void)state;
     xb_fleet_free(&fleet);
     return 0;
 }
@@ -75,9 +69,8 @@ static const struct xb_fleet_complaint *find_complaint(enum xb_fleet_code code)
 
 /* ---- results ---- */
 
-static void figures_that_gate_are_values(void **state)
+static void figures_that_gate_are_values(NO_STATE)
 {
-    (void)state;
     take(result_tree());
     assert_int_equal(fleet.left_out_count, 0);
     assert_string_equal(fleet.sources[0].kind, "run");
@@ -145,9 +138,8 @@ static void what_was_cut_is_told(void **state)
     assert_int_equal(find_complaint(XB_FLEET_CUT)->gpu, XB_FLEET_NONE);
 }
 
-static void several_processes_have_one_value(void **state)
+static void several_processes_have_one_value(NO_STATE)
 {
-    (void)state;
     cJSON *const documents[] = {result_of_bandwidth("1000"), result_of_bandwidth("500"),
                                 result_of_bandwidth("2000")};
     take(merge(3, 3, documents));
@@ -160,9 +152,8 @@ static void several_processes_have_one_value(void **state)
     assert_true(fabs(value->scatter - 1.2533 * deviation / sqrt(3.0) / 1000) < 1e-3);
 }
 
-static void options_that_matter_make_another_figure(void **state)
+static void options_that_matter_make_another_figure(NO_STATE)
 {
-    (void)state;
     take(result_tree());
     size_t first = find_value("pinned registered h2d 1000 B bandwidth")->figure;
     const char *usual = fleet.figures[first].options;
@@ -184,10 +175,9 @@ static void options_that_matter_make_another_figure(void **state)
 }
 
 /* Of 40 times by a clock that counts by a 64th: equal GPUs may be a step apart. */
-static void a_coarse_clock_is_scatter(void **state)
+static void a_coarse_clock_is_scatter(NO_STATE)
 {
     char times[2][1024];
-    (void)state;
     for (int fine = 0; fine < 2; fine++) {
         size_t length = 0;
         for (int i = 0; i < 40; i++)
@@ -210,9 +200,8 @@ static void a_coarse_clock_is_scatter(void **state)
 }
 
 /* As the parts of one GPU may be called. */
-static void gpus_of_one_document_stay_apart(void **state)
+static void gpus_of_one_document_stay_apart(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     put(tree, "devices[0].pci_bdf", "\"0000:01:00.0\"");
     put(tree, "devices[1].pci_bdf", "\"0000:01:00.0\"");
@@ -226,10 +215,9 @@ static void gpus_of_one_document_stay_apart(void **state)
 }
 
 /* It would outrank all others until that day. */
-static void a_date_behind_tomorrow_counts_as_the_oldest(void **state)
+static void a_date_behind_tomorrow_counts_as_the_oldest(NO_STATE)
 {
     static const time_t dates[] = {NOW - 1, NOW + 86400, NOW + 86401, 253402300799};
-    (void)state;
     for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
         char date[32];
         cJSON *tree = result_tree();
@@ -245,9 +233,8 @@ static void a_date_behind_tomorrow_counts_as_the_oldest(void **state)
 }
 
 /* A link that rests is no narrower one. */
-static void a_link_counts_under_load_alone(void **state)
+static void a_link_counts_under_load_alone(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     put(tree, "devices[0].link.read", "\"right after transfers\"");
     put(tree, "devices[0].link.speed_gts", "2.5");
@@ -256,9 +243,8 @@ static void a_link_counts_under_load_alone(void **state)
     assert_string_equal(fleet.figures[0].link, "Gen6 x8");
 }
 
-static void names_do_not_depend_on_other_cases(void **state)
+static void names_do_not_depend_on_other_cases(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     cJSON *results = cJSON_GetObjectItem(tree, "results");
     while (cJSON_GetArraySize(results) > 1)
@@ -270,7 +256,7 @@ static void names_do_not_depend_on_other_cases(void **state)
 
 /* ---- what is left out ---- */
 
-static void documents_of_another_kind_are_left_out(void **state)
+static void documents_of_another_kind_are_left_out(NO_STATE)
 {
     static const struct {
         const char *text, *why;
@@ -291,7 +277,6 @@ static void documents_of_another_kind_are_left_out(void **state)
         {"{\"a\":[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]}",
          "nested deeper"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         take_text(others[i].text);
         assert_int_equal(fleet.left_out_count, i + 1);
@@ -301,9 +286,8 @@ static void documents_of_another_kind_are_left_out(void **state)
     assert_int_equal(fleet.source_count + fleet.node_count + fleet.complaint_count, 0);
 }
 
-static void many_keys_are_no_harm(void **state)
+static void many_keys_are_no_harm(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     char key[32];
     for (int i = 0; i < 100000; i++) {
@@ -329,9 +313,8 @@ static void take_stream(const char *text)
     fclose(stream);
 }
 
-static void a_stream_has_many_documents(void **state)
+static void a_stream_has_many_documents(NO_STATE)
 {
-    (void)state;
     char *text = NULL;
     cJSON *tree = result_tree();
     char *pretty = cJSON_Print(tree);
@@ -350,9 +333,8 @@ static void a_stream_has_many_documents(void **state)
     free(text);
 }
 
-static void the_only_document_has_no_number(void **state)
+static void the_only_document_has_no_number(NO_STATE)
 {
-    (void)state;
     take_stream(result_text);
     assert_int_equal(fleet.sources[0].number, 0);
     take_stream("{\"schema\":\"xferbench.list\"}");
@@ -362,9 +344,8 @@ static void the_only_document_has_no_number(void **state)
 }
 
 /* More than are read at once. */
-static void the_order_is_that_of_the_stream(void **state)
+static void the_order_is_that_of_the_stream(NO_STATE)
 {
-    (void)state;
     char *text = NULL;
     size_t length = 0;
     FILE *stream = open_memstream(&text, &length);
@@ -491,9 +472,8 @@ static void what_cannot_be_read_is_left_out(void **state)
 }
 
 /* The last test: the signal stays noted. */
-static void a_signal_ends_reading(void **state)
+static void a_signal_ends_reading(NO_STATE)
 {
-    (void)state;
     xb_interrupt_catch();
     assert_int_equal(raise(SIGTERM), 0);
     assert_int_equal(xb_fleet_read_text(&fleet, "a.json", 0, "{}", 2, &error), XB_ERR_STOPPED);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "fleet_fixture.h"
 #include "random.h"
@@ -69,10 +65,9 @@ static size_t add_nodes(const struct differing *differing)
 }
 
 /* Half of the slots are slower by 4 %: that hides a GPU which is slow for its slot. */
-static void test_slow_for_its_slot(void **state)
+static void test_slow_for_its_slot(NO_STATE)
 {
     struct differing differing = equal;
-    (void)state;
     begin();
     differing.shares[2] = differing.shares[3] = 0.96;
     differing.node = 5;
@@ -92,10 +87,9 @@ static void test_slow_for_its_slot(void **state)
 }
 
 /* One of four: its GPUs lie far from most others, on every node. */
-static void test_a_slow_slot_is_no_fault(void **state)
+static void test_a_slow_slot_is_no_fault(NO_STATE)
 {
     struct differing differing = equal;
-    (void)state;
     begin();
     differing.shares[1] = 0.96;
     add_nodes(&differing);
@@ -105,10 +99,9 @@ static void test_a_slow_slot_is_no_fault(void **state)
 }
 
 /* Nobody builds a slot so. But one cause is likelier than twelve faults. */
-static void test_a_very_slow_slot_is_named(void **state)
+static void test_a_very_slow_slot_is_named(NO_STATE)
 {
     struct differing differing = equal;
-    (void)state;
     begin();
     differing.shares[1] = 0.6;
     add_nodes(&differing);
@@ -120,10 +113,9 @@ static void test_a_very_slow_slot_is_named(void **state)
     assert_no_note("slots differ");
 }
 
-static void test_equal_slots_stay_together(void **state)
+static void test_equal_slots_stay_together(NO_STATE)
 {
     struct differing differing = equal;
-    (void)state;
     begin();
     differing.node = 2;
     differing.share = 0.95;
@@ -135,10 +127,9 @@ static void test_equal_slots_stay_together(void **state)
 }
 
 /* They count, but that is no news. */
-static void test_slots_that_hardly_differ_are_not_told(void **state)
+static void test_slots_that_hardly_differ_are_not_told(NO_STATE)
 {
     struct differing differing = equal;
-    (void)state;
     begin();
     differing.shares[1] = 0.997;
     add_nodes(&differing);
@@ -149,10 +140,9 @@ static void test_slots_that_hardly_differ_are_not_told(void **state)
 }
 
 /* Where fewer than six nodes have a slot, and where none is known, nothing changes. */
-static void test_rare_slots_stay_together(void **state)
+static void test_rare_slots_stay_together(NO_STATE)
 {
     char address[32];
-    (void)state;
     begin();
     size_t figure = add_nodes(&equal);
     for (unsigned i = 0; i < 6; i++) {
@@ -168,11 +158,10 @@ static void test_rare_slots_stay_together(void **state)
 
 /* Seven nodes of another kind have other addresses, and all their GPUs are slow: that is no design
  * of slots. */
-static void test_slow_nodes_with_other_addresses(void **state)
+static void test_slow_nodes_with_other_addresses(NO_STATE)
 {
     uint64_t seed = 3;
     char name[32], address[32];
-    (void)state;
     begin();
     size_t figure = add_figure("h2d");
     for (unsigned i = 0; i < 100; i++) {
@@ -194,12 +183,11 @@ static void test_slow_nodes_with_other_addresses(void **state)
 
 /* No other node has the addresses of this one. So nobody knows which of its slots are slow by
  * design, but none is by more than a half. */
-static void test_slow_in_a_rare_slot(void **state)
+static void test_slow_in_a_rare_slot(NO_STATE)
 {
     static const double shares[] = {1, 0.92, 0.4, 0.92};
     struct differing differing = equal;
     char address[32];
-    (void)state;
     begin();
     differing.shares[2] = differing.shares[3] = 0.92;
     size_t figure = add_nodes(&differing);
@@ -219,10 +207,9 @@ static void test_slow_in_a_rare_slot(void **state)
     assert_no_note("form a group");
 }
 
-static void test_judging_again_says_the_same(void **state)
+static void test_judging_again_says_the_same(NO_STATE)
 {
     struct differing differing = equal;
-    (void)state;
     begin();
     differing.shares[1] = 0.96;
     differing.node = 2;
@@ -236,10 +223,9 @@ static void test_judging_again_says_the_same(void **state)
     }
 }
 
-static void test_narrow_by_design(void **state)
+static void test_narrow_by_design(NO_STATE)
 {
     struct differing differing = equal;
-    (void)state;
     for (size_t narrow = SLOTS - 1; narrow >= SLOTS / 2; narrow--) {
         begin();
         differing.widths[narrow] = 8;
@@ -251,7 +237,7 @@ static void test_narrow_by_design(void **state)
 }
 
 /* Also where most slots are as narrow. */
-static void test_narrow_for_its_slot(void **state)
+static void test_narrow_for_its_slot(NO_STATE)
 {
     struct differing differing = {.shares = {1, 1, 1, 1},
                                   .widths = {16, 8, 8, 8},
@@ -259,7 +245,6 @@ static void test_narrow_for_its_slot(void **state)
                                   .slot = 0,
                                   .share = 1,
                                   .width = 8};
-    (void)state;
     begin();
     add_nodes(&differing);
     judge();

@@ -3,15 +3,11 @@
 #include "checks.h"
 #include "fleet_told_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct fleet_made made;
 
@@ -28,9 +24,8 @@ static char *table(size_t columns, bool verbose)
     return text;
 }
 
-static void no_line_is_too_wide_and_all_is_plain(void **state)
+static void no_line_is_too_wide_and_all_is_plain(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         kinds[i].make(&made);
         for (size_t columns = 40; columns <= 200; columns++) {
@@ -49,9 +44,8 @@ static void no_line_is_too_wide_and_all_is_plain(void **state)
 }
 
 /* A figure that this release does not know has the unit that its document names. */
-static void no_unit_steers_the_terminal(void **state)
+static void no_unit_steers_the_terminal(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     for (size_t i = 0; i < 3; i++)
         made.figures[i].unit = "x\033[31m\xC2\x9B\n::error::forged";
@@ -64,9 +58,8 @@ static void no_unit_steers_the_terminal(void **state)
 }
 
 /* Each number of a wide table that a narrow one still has is there with its unit. */
-static void numbers_are_not_broken(void **state)
+static void numbers_are_not_broken(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     for (size_t columns = 40; columns <= 200; columns++) {
         char *text = table(columns, true);
@@ -91,7 +84,7 @@ static void assert_answer(const char *answer)
     free(text);
 }
 
-static void the_answer_comes_first(void **state)
+static void the_answer_comes_first(NO_STATE)
 {
     static const struct {
         void (*make)(struct fleet_made *made);
@@ -106,7 +99,6 @@ static void the_answer_comes_first(void **state)
                    "others with the same figure, model, link, driver and options. Give it the "
                    "files of more nodes.\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
         answers[i].make(&made);
         assert_answer(answers[i].answer);
@@ -114,9 +106,8 @@ static void the_answer_comes_first(void **state)
 }
 
 /* Nobody may take for good what nobody looked at. */
-static void what_was_not_looked_at_is_in_the_answer(void **state)
+static void what_was_not_looked_at_is_in_the_answer(NO_STATE)
 {
-    (void)state;
     make_alike(&made);
     made.judgement.judged_gpus = 38;
     made.left_out[0] = (struct xb_fleet_left_out){.what = "n.json", .why = "is no JSON"};
@@ -142,9 +133,8 @@ static void what_was_not_looked_at_is_in_the_answer(void **state)
                   "Drain: no node.\n");
 }
 
-static void every_finding_has_its_row(void **state)
+static void every_finding_has_its_row(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     char *text = table(100, false);
     assert_string_equal(
@@ -208,10 +198,9 @@ static void make_node(const size_t *gpus, size_t count)
 
 /* GPUs of a node that are off alike in one figure, with all their figures. One that differs has its
  * own. */
-static void a_node_has_one_row(void **state)
+static void a_node_has_one_row(NO_STATE)
 {
     static const size_t some[] = {5, 2, 6, 7}, all[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    (void)state;
     make_node(some, 4);
     made.findings[1].deviation = -0.5;
     made.findings[5] = made.findings[4]; /* of the same GPU */
@@ -245,10 +234,9 @@ static void a_node_has_one_row(void **state)
 }
 
 /* A row says what it shows of all its GPUs: also where another figure of one is worse. */
-static void gpus_that_are_off_in_different_figures_have_rows_of_their_own(void **state)
+static void gpus_that_are_off_in_different_figures_have_rows_of_their_own(NO_STATE)
 {
     static const size_t some[] = {1, 4};
-    (void)state;
     make_node(some, 2);
     made.findings[2].figure = 1;
     char *text = table(100, false);
@@ -265,10 +253,9 @@ static void gpus_that_are_off_in_different_figures_have_rows_of_their_own(void *
 }
 
 /* There the address and the UUID of each are asked for. */
-static void verbose_has_a_row_for_each_gpu(void **state)
+static void verbose_has_a_row_for_each_gpu(NO_STATE)
 {
     static const size_t some[] = {1, 4};
-    (void)state;
     make_node(some, 2);
     char *text = table(200, true);
     assert_has(text, "\ngpu003    1  0000:10:00.0  ");
@@ -278,10 +265,9 @@ static void verbose_has_a_row_for_each_gpu(void **state)
 }
 
 /* An index beyond those that a row can list. */
-static void gpus_that_cannot_be_listed_are_counted(void **state)
+static void gpus_that_cannot_be_listed_are_counted(NO_STATE)
 {
     static const size_t some[] = {1, 4};
-    (void)state;
     make_node(some, 2);
     made.gpus[4].index = 64;
     char *text = table(100, false);
@@ -291,10 +277,9 @@ static void gpus_that_cannot_be_listed_are_counted(void **state)
 }
 
 /* What is kept in a file has all rows; a folder of broken files does not fill the screen. */
-static void long_lists_are_cut_where_that_is_told(void **state)
+static void long_lists_are_cut_where_that_is_told(NO_STATE)
 {
     size_t rows = 0;
-    (void)state;
     make_many(&made);
     char *text = table(100, false);
     for (const char *c = strstr(text, " slow\n"); c != NULL; c = strstr(c + 1, " slow\n"))
@@ -305,9 +290,8 @@ static void long_lists_are_cut_where_that_is_told(void **state)
     free(text);
 }
 
-static void what_many_have_is_not_drained(void **state)
+static void what_many_have_is_not_drained(NO_STATE)
 {
-    (void)state;
     make_many(&made);
     for (size_t i = 0; i < FINDINGS; i++)
         made.findings[i].together = i != 0;
@@ -323,9 +307,8 @@ static void what_many_have_is_not_drained(void **state)
 }
 
 /* Who set the deadline or sent the signal is mostly not the node. */
-static void what_was_cut_short_is_not_drained(void **state)
+static void what_was_cut_short_is_not_drained(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     made.findings[0] = made.findings[1];
     made.findings[0].code = XB_FLEET_CUT;
@@ -340,9 +323,8 @@ static void what_was_cut_short_is_not_drained(void **state)
 }
 
 /* A list that has no room in a line would be broken, and copied in part. */
-static void a_long_list_of_nodes_is_not_in_the_answer(void **state)
+static void a_long_list_of_nodes_is_not_in_the_answer(NO_STATE)
 {
-    (void)state;
     make_outliers(&made);
     char *text = table(40, false);
     assert_has(text, "gpu[003,005,008,099]");
@@ -358,10 +340,9 @@ static void a_long_list_of_nodes_is_not_in_the_answer(void **state)
     free(text);
 }
 
-static void one_long_name_leaves_the_rows_as_they_are(void **state)
+static void one_long_name_leaves_the_rows_as_they_are(NO_STATE)
 {
     char name[201];
-    (void)state;
     make_outliers(&made);
     memset(name, 'n', sizeof name - 1);
     snprintf(name + sizeof name - 4, 4, "-17");
@@ -379,9 +360,8 @@ static void one_long_name_leaves_the_rows_as_they_are(void **state)
     }
 }
 
-static void figures_of_one_name_are_told_apart(void **state)
+static void figures_of_one_name_are_told_apart(NO_STATE)
 {
-    (void)state;
     make_alike(&made);
     made.figures[1] = made.figures[0];
     made.figures[1].driver = "570.1";
@@ -393,9 +373,8 @@ static void figures_of_one_name_are_told_apart(void **state)
 }
 
 /* One of thousands shows, and the median is where its mark is. */
-static void the_histogram_has_every_value(void **state)
+static void the_histogram_has_every_value(NO_STATE)
 {
-    (void)state;
     make_alike(&made);
     made.siblings[0].bins[20] = 1000000;
     made.siblings[0].bins[40] = 1;
@@ -410,9 +389,8 @@ static void the_histogram_has_every_value(void **state)
 }
 
 /* A scale around the median would go below nothing where one value is tiny. */
-static void the_histogram_goes_from_the_least_to_the_most(void **state)
+static void the_histogram_goes_from_the_least_to_the_most(NO_STATE)
 {
-    (void)state;
     make_alike(&made);
     struct xb_fleet_siblings *siblings = &made.siblings[0];
     memset(siblings->bins, 0, sizeof siblings->bins);

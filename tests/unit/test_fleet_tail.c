@@ -4,13 +4,9 @@
 #include "random.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* P(|T| >= t) by SciPy 1.10: 2 * stats.t.sf(t, nu). */
 static const struct {
@@ -29,9 +25,8 @@ static const struct {
     {0.5, 1000, 0.61718508083387502},
 };
 
-static void test_student(void **state)
+static void test_student(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         double p = xb_tail_student(known[i].t, known[i].nu);
         if (!(fabs(p - known[i].p) <= 1e-11 * known[i].p))
@@ -39,9 +34,8 @@ static void test_student(void **state)
     }
 }
 
-static void test_ends(void **state)
+static void test_ends(NO_STATE)
 {
-    (void)state;
     assert_true(xb_tail_student(0, 3) == 1);
     assert_true(xb_tail_student(INFINITY, 3) == 0);
     assert_true(xb_tail_student(1e300, 1) >= 0 && xb_tail_student(1e300, 1) < 1e-299);
@@ -51,9 +45,8 @@ static void test_ends(void **state)
         assert_true(xb_tail_of_siblings(20, n) <= xb_tail_of_siblings(19, n));
 }
 
-static void test_limit_is_the_inverse(void **state)
+static void test_limit_is_the_inverse(NO_STATE)
 {
-    (void)state;
     for (double n = 5; n < 1e5; n *= 3)
         for (double p = 1e-2; p > 1e-12; p /= 100) {
             double t = xb_tail_limit(p, n);
@@ -95,10 +88,9 @@ static double simulated(double t, size_t n, size_t rounds)
 }
 
 /* It promises at most so much, and wastes less than half of it. */
-static void test_promise(void **state)
+static void test_promise(NO_STATE)
 {
     static const size_t sizes[] = {5, 6, 7, 8, 11, 15, 31, 49};
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         for (double p = 1e-2; p > 1e-4; p /= 10) {
             double chance = simulated(xb_tail_limit(p, (double)sizes[i]), sizes[i], 20000);

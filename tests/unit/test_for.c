@@ -5,13 +5,9 @@
 #include "codecs/for.h"
 #include "codecs/for_decode.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "codec_memory.h"
 
@@ -103,9 +99,8 @@ static void check_round_trip(const void *source, uint64_t bytes)
     free(encode(source, bytes, &encoded_bytes));
 }
 
-static void sizes_come_back(void **state)
+static void sizes_come_back(NO_STATE)
 {
-    (void)state;
     static uint32_t values[17 * 1024];
     uint64_t random = 1;
     for (size_t i = 0; i < sizeof values / 4; i++)
@@ -125,9 +120,8 @@ static void sizes_come_back(void **state)
     }
 }
 
-static void widths_come_back(void **state)
+static void widths_come_back(NO_STATE)
 {
-    (void)state;
     static uint32_t values[1024];
     static const uint32_t references[] = {0, 1, 0x7FFFFFFF, 0xFFFFFFFF};
     for (unsigned bits = 0; bits <= 32; bits++) {
@@ -151,9 +145,8 @@ static void widths_come_back(void **state)
 }
 
 /* The example of docs/formats.md: 35 values, of which the last three are in a second row. */
-static void bytes_are_those_of_the_document(void **state)
+static void bytes_are_those_of_the_document(NO_STATE)
 {
-    (void)state;
     uint32_t values[35];
     for (uint32_t i = 0; i < 32; i++)
         values[i] = 1000 + i % 4;
@@ -173,9 +166,8 @@ static void bytes_are_those_of_the_document(void **state)
     free(encoded);
 }
 
-static void values_may_begin_in_one_word_and_end_in_the_next(void **state)
+static void values_may_begin_in_one_word_and_end_in_the_next(NO_STATE)
 {
-    (void)state;
     uint32_t values[1024] = {0};
     values[2 * 32 + 5] = 0x7FF; /* 11 bits, 22 to 32 of lane 5 */
     unsigned char expected[128 + 11 * 128] = {0, 0, 0, 0, 11};
@@ -188,9 +180,8 @@ static void values_may_begin_in_one_word_and_end_in_the_next(void **state)
     free(encoded);
 }
 
-static void padding_makes_no_block_wider(void **state)
+static void padding_makes_no_block_wider(NO_STATE)
 {
-    (void)state;
     static const unsigned char values[] = {0xFE, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
     uint64_t encoded_bytes;
     unsigned char *encoded = encode(values, 8, &encoded_bytes);
@@ -206,9 +197,8 @@ static void padding_makes_no_block_wider(void **state)
     free(encoded);
 }
 
-static void what_takes_32_bits_is_stored(void **state)
+static void what_takes_32_bits_is_stored(NO_STATE)
 {
-    (void)state;
     static uint32_t values[2048];
     for (uint32_t i = 0; i < 2048; i++)
         values[i] = i < 1024 ? 5 + i * 4194308u : 9;
@@ -223,9 +213,8 @@ static void what_takes_32_bits_is_stored(void **state)
     free(encoded);
 }
 
-static void the_encoder_has_a_name(void **state)
+static void the_encoder_has_a_name(NO_STATE)
 {
-    (void)state;
     unsigned last = 0;
     while (xb_for_usable(last + 1) != NULL)
         last++;
@@ -247,9 +236,8 @@ static unsigned char *three_blocks(uint64_t *bytes, uint64_t *encoded_bytes)
     return encoded;
 }
 
-static void damaged_directories_are_refused_or_harmless(void **state)
+static void damaged_directories_are_refused_or_harmless(NO_STATE)
 {
-    (void)state;
     uint64_t bytes, encoded_bytes;
     unsigned char *encoded = three_blocks(&bytes, &encoded_bytes);
     for (size_t at = 16; at < 24; at++) /* of the last block */
@@ -261,9 +249,8 @@ static void damaged_directories_are_refused_or_harmless(void **state)
     free(encoded);
 }
 
-static void every_flipped_byte_is_refused_or_harmless(void **state)
+static void every_flipped_byte_is_refused_or_harmless(NO_STATE)
 {
-    (void)state;
     uint64_t bytes, encoded_bytes;
     unsigned char *encoded = three_blocks(&bytes, &encoded_bytes);
     for (size_t at = 0; at < encoded_bytes; at += at < 24 ? 1 : 5) {
@@ -274,9 +261,8 @@ static void every_flipped_byte_is_refused_or_harmless(void **state)
     free(encoded);
 }
 
-static void truncated_chunks_are_refused(void **state)
+static void truncated_chunks_are_refused(NO_STATE)
 {
-    (void)state;
     uint64_t bytes, encoded_bytes;
     unsigned char *encoded = three_blocks(&bytes, &encoded_bytes);
     for (uint64_t length = 0; length < encoded_bytes; length += length < 130 ? 1 : 7) {
@@ -293,9 +279,8 @@ static void truncated_chunks_are_refused(void **state)
     free(encoded);
 }
 
-static void absurd_directories_are_refused(void **state)
+static void absurd_directories_are_refused(NO_STATE)
 {
-    (void)state;
     static const struct {
         uint32_t place;
         bool valid;
@@ -321,9 +306,8 @@ static void absurd_directories_are_refused(void **state)
 }
 
 /* More bits than a value has, and all the words that they would take. */
-static void too_many_bits_are_refused(void **state)
+static void too_many_bits_are_refused(NO_STATE)
 {
-    (void)state;
     static unsigned char encoded[128 + 63 * 128] __attribute__((aligned(128)));
     for (uint32_t bits = 32; bits < 64; bits++) {
         put_word(encoded + 4, bits);
@@ -331,9 +315,8 @@ static void too_many_bits_are_refused(void **state)
     }
 }
 
-static void blocks_that_are_not_there_are_refused(void **state)
+static void blocks_that_are_not_there_are_refused(NO_STATE)
 {
-    (void)state;
     uint64_t bytes, encoded_bytes;
     unsigned char *encoded = three_blocks(&bytes, &encoded_bytes);
     struct target target = target_open((size_t)bytes);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "compare/comparison.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define MIB (UINT64_C(1) << 20)
 
@@ -26,11 +22,10 @@ static void assert_gate(const struct xb_gate *gate, const char *mode, const char
     assert_true(gate->most == most);
 }
 
-static void reads_a_figure(void **state)
+static void reads_a_figure(NO_STATE)
 {
     struct xb_gates gates;
     struct xb_error error;
-    (void)state;
     assert_int_equal(
         xb_gates_parse("double-buffer/*/*/speed_up,pinned/h2d/1M/*,async", &gates, &error), XB_OK);
     assert_int_equal(gates.count, 3);
@@ -59,9 +54,8 @@ static void assert_reads(const char *text, const char *mode, const char *directi
     assert_int_equal(gates.count, 0);
 }
 
-static void reads_one_gate(void **state)
+static void reads_one_gate(NO_STATE)
 {
-    (void)state;
     assert_reads("pinned", "pinned", NULL, 0, UINT64_MAX);
     assert_reads("*", NULL, NULL, 0, UINT64_MAX);
     assert_reads("double-buffer/h2d", "double-buffer", "h2d", 0, UINT64_MAX);
@@ -74,11 +68,10 @@ static void reads_one_gate(void **state)
     assert_reads("*/*/64M..64M", NULL, NULL, 64 * MIB, 64 * MIB);
 }
 
-static void reads_a_list(void **state)
+static void reads_a_list(NO_STATE)
 {
     struct xb_gates gates;
     struct xb_error error;
-    (void)state;
     assert_int_equal(xb_gates_parse("pinned,async/h2d/64M..1G,*/bidir", &gates, &error), XB_OK);
     assert_int_equal(gates.count, 3);
     assert_gate(&gates.items[0], "pinned", NULL, 0, UINT64_MAX);
@@ -102,7 +95,7 @@ static void refuses(const char *text, const char *word)
     assert_int_equal(gates.count, 0);
 }
 
-static void refuses_what_is_no_gate(void **state)
+static void refuses_what_is_no_gate(NO_STATE)
 {
     static const char *const shapeless[] = {
         "",          ",",           "pinned,",        ",pinned",      "pinned,,async",
@@ -110,27 +103,24 @@ static void refuses_what_is_no_gate(void **state)
         "//",        "///",         "//64M",          "a/h2d/1M/b/2", "a/h2d/1M/b/",
         "a/h2d/1M/", "pinned,/h2d", "pinned,async//", "/h2d/64M",     "*,pinned/",
         "pinned//",  "pinned/,*",   "*/h2d/1M..2M/"};
-    (void)state;
     for (size_t i = 0; i < sizeof shapeless / sizeof shapeless[0]; i++)
         refuses(shapeless[i], "cases are MODE");
 }
 
-static void refuses_what_is_no_size(void **state)
+static void refuses_what_is_no_size(NO_STATE)
 {
     static const char *const sizes[] = {
         "*/*/x",     "*/*/64M..", "*/*/..64M",  "*/*/..", "*/*/1..x",    "*/*/-1",     "*/*/1...2",
         "*/*/*..1G", "*/*/1G..*", "*/*/64M-1G", "*/*/ ",  "*/*/1..2..3", "*/*/1 ..2G", "a,*/*/2x"};
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
         refuses(sizes[i], "size");
     refuses("*/*/1G..64M", "wrong way round");
     refuses("pinned,*/*/2..1", "wrong way round");
 }
 
-static void releases_what_is_empty(void **state)
+static void releases_what_is_empty(NO_STATE)
 {
     struct xb_gates gates = {0};
-    (void)state;
     xb_gates_free(&gates);
     assert_int_equal(gates.count, 0);
 }

@@ -9,14 +9,11 @@
 
 #include "backends/gpu/kernels.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define SKIPPED 77
 
@@ -33,9 +30,8 @@ static bool expected(const char *name)
     return false;
 }
 
-static void test_every_symbol_resolves_or_is_optional(void **state)
+static void test_every_symbol_resolves_or_is_optional(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < xb_hip_symbol_count; i++) {
         const struct xb_symbol *symbol = &xb_hip_symbols[i];
         void *found = NULL;
@@ -49,9 +45,8 @@ static void test_every_symbol_resolves_or_is_optional(void **state)
     assert_true(xb_hip.functions.properties_5 != NULL || xb_hip.functions.properties_6 != NULL);
 }
 
-static void test_the_file_is_known(void **state)
+static void test_the_file_is_known(NO_STATE)
 {
-    (void)state;
     printf("%s\n", xb_hip.path);
     assert_int_equal(xb_hip.path[0], '/');
     assert_non_null(strstr(xb_hip.path, "libamdhip64.so"));
@@ -77,12 +72,11 @@ static bool contains(const struct xb_hip_code *code, const char *word)
     return false;
 }
 
-static void test_every_kernel_compiles(void **state)
+static void test_every_kernel_compiles(NO_STATE)
 {
     /* It is one text: what it once included, and what warns in a main file, would fill the log. */
     assert_null(strstr(xb_hip_kernel_text, "#include"));
     assert_null(strstr(xb_hip_kernel_text, "#pragma once"));
-    (void)state;
     static const char *const architectures[] = {"gfx90a", "gfx1030"};
     static const char *const kernels[] = XB_GPU_KERNEL_NAMES;
     for (size_t i = 0; i < sizeof architectures / sizeof architectures[0]; i++) {
@@ -98,9 +92,8 @@ static void test_every_kernel_compiles(void **state)
 }
 
 /* On releases up to 6.4 the compiler aborts its process. */
-static void test_an_unknown_architecture_is_refused_and_survived(void **state)
+static void test_an_unknown_architecture_is_refused_and_survived(NO_STATE)
 {
-    (void)state;
     struct xb_hip_code code = {NULL, 0};
     struct xb_error error = {.message = ""};
     assert_int_equal(xb_hip_compile("gfx999", major_version(), &code, &error), XB_ERR_UNSUPPORTED);

@@ -2,15 +2,12 @@
 #define _GNU_SOURCE
 #include "machine/host_activity.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static bool read_text(const char *text, struct xb_cpu_times *times)
 {
@@ -25,10 +22,9 @@ static bool read_text(const char *text, struct xb_cpu_times *times)
     return ok;
 }
 
-static void reads_the_time_of_all_cpus(void **state)
+static void reads_the_time_of_all_cpus(NO_STATE)
 {
     struct xb_cpu_times times;
-    (void)state;
     assert_true(read_text("cpu  10 20 30 400 50 6 7 8 9 1\n"
                           "cpu0 5 10 15 200 25 3 3 4 4 0\n"
                           "cpu1 5 10 15 200 25 3 4 4 5 1\n"
@@ -42,11 +38,10 @@ static void reads_the_time_of_all_cpus(void **state)
     assert_int_equal(times.busy, 6);
 }
 
-static void tells_nothing_of_other_files(void **state)
+static void tells_nothing_of_other_files(NO_STATE)
 {
     static const char *const texts[] = {"", "cpu  10 20 30 400 50\n", "intr 5\ncpu0 1 2 3 4 5\n"};
     struct xb_cpu_times times;
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         assert_false(read_text(texts[i], &times));
     assert_false(xb_cpu_times_read("/nowhere/stat", &times));
@@ -54,10 +49,9 @@ static void tells_nothing_of_other_files(void **state)
     assert_int_equal(times.total, 0);
 }
 
-static void times_loads(void **state)
+static void times_loads(NO_STATE)
 {
     struct xb_memory_probe *probe = xb_memory_probe_open();
-    (void)state;
     if (probe == NULL)
         skip(); /* no memory for it */
     assert_true(xb_memory_probe_time(probe) > 0);

@@ -2,15 +2,11 @@
 #define _GNU_SOURCE /* nftw, mincore */
 #include "machine/host_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "fixture_tree.h"
 
@@ -203,9 +199,8 @@ static void keeps_to_the_address_space(void **state)
     assert_string_equal(limit.source, "the limit on address space (ulimit -v)");
 }
 
-static void keeps_a_reserve(void **state)
+static void keeps_a_reserve(NO_STATE)
 {
-    (void)state;
     assert_int_equal(xb_memory_without_reserve(64 * GIB), 60 * GIB);
     assert_int_equal(xb_memory_without_reserve(GIB), 960 * MIB);
     assert_int_equal(xb_memory_without_reserve(512 * MIB), 448 * MIB);
@@ -236,7 +231,7 @@ static void refuses_more_than_fits(void **state)
     assert_non_null(strstr(error.message, "/sys/fs/cgroup/a"));
 }
 
-static void maps_touched_pages(void **state)
+static void maps_touched_pages(NO_STATE)
 {
     const uint64_t bytes = 5 * MIB + 1;
     const size_t pages = (size_t)(bytes / (uint64_t)sysconf(_SC_PAGESIZE) + 1);
@@ -244,7 +239,6 @@ static void maps_touched_pages(void **state)
     struct xb_error error;
     void *memory = NULL;
 
-    (void)state;
     assert_non_null(resident);
     assert_int_equal(xb_pages_map(bytes, &memory, &error), XB_OK);
     assert_int_equal((uintptr_t)memory % (uintptr_t)sysconf(_SC_PAGESIZE), 0);
@@ -292,14 +286,13 @@ static bool is_marked(const void *address, const char *flag)
     return found;
 }
 
-static void maps_huge_pages(void **state)
+static void maps_huge_pages(NO_STATE)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t sizes[] = {1, page, 2 * MIB - 1, 2 * MIB, 2 * MIB + 1, 5 * MIB + page + 1};
     unsigned char resident[6 * MIB / 4096];
     struct xb_error error;
 
-    (void)state;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         void *memory = NULL;
         assert_int_equal(xb_pages_map_huge(sizes[i], &memory, &error), XB_OK);
@@ -317,7 +310,7 @@ static void maps_huge_pages(void **state)
     }
 }
 
-static void maps_small_pages(void **state)
+static void maps_small_pages(NO_STATE)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t bytes = 2 * MIB + 1;
@@ -325,7 +318,6 @@ static void maps_small_pages(void **state)
     void *memory = NULL;
     struct xb_error error;
 
-    (void)state;
     assert_int_equal(xb_pages_map_small(bytes, &memory, &error), XB_OK);
     assert_int_equal(mincore(memory, bytes, resident), 0);
     for (uint64_t at = 0; at < bytes; at += page)
@@ -337,14 +329,13 @@ static void maps_small_pages(void **state)
 }
 
 /* Neither while it is mapped nor afterwards is any of the memory left that alignment took. */
-static void leaves_nothing_of_the_alignment(void **state)
+static void leaves_nothing_of_the_alignment(NO_STATE)
 {
     const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
     const uint64_t bytes = 2 * MIB + 1;
     void *memory[32] = {NULL};
     struct xb_error error;
 
-    (void)state;
     assert_int_equal(xb_pages_map_huge(bytes, &memory[0], &error), XB_OK); /* threads, once */
     xb_pages_unmap(memory[0], bytes);
     uint64_t before = mapped_pages();
@@ -358,13 +349,12 @@ static void leaves_nothing_of_the_alignment(void **state)
     assert_true(mapped_pages() < before + 16 * MIB / page);
 }
 
-static void maps_nothing_it_cannot_have(void **state)
+static void maps_nothing_it_cannot_have(NO_STATE)
 {
     struct xb_error error;
     uint64_t available = 0;
     void *memory = NULL;
 
-    (void)state;
     assert_int_equal(xb_host_memory_available(&available, &error), XB_OK);
     assert_true(available > 0);
     /* Twice, so that what others free meanwhile makes no difference. */

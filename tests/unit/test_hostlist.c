@@ -4,17 +4,13 @@
 
 #include "base/arena.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* The names with a blank between each two. */
 static void join(const struct xb_hostlist *list, char *text, size_t size)
@@ -37,9 +33,8 @@ static void assert_expands(const char *text, const char *expected)
     xb_hostlist_free(&list);
 }
 
-static void expressions_are_expanded_in_the_order_given(void **state)
+static void expressions_are_expanded_in_the_order_given(NO_STATE)
 {
-    (void)state;
     assert_expands("login1", "login1");
     assert_expands("gpu[001-003,7],login1", "gpu001 gpu002 gpu003 gpu7 login1");
     assert_expands("r[1-2]n[01-02]", "r1n01 r1n02 r2n01 r2n02");
@@ -55,9 +50,8 @@ static void expressions_are_expanded_in_the_order_given(void **state)
     assert_expands(" a, b\tc\n,,d ", "a b c d");
 }
 
-static void a_name_that_is_given_twice_is_there_once(void **state)
+static void a_name_that_is_given_twice_is_there_once(NO_STATE)
 {
-    (void)state;
     assert_expands("b,a,n[1-3],b,n2,n[1,1]", "b a n1 n2 n3");
 }
 
@@ -72,9 +66,8 @@ static void assert_refused(const char *text, const char *why)
     xb_hostlist_free(&list);
 }
 
-static void nonsense_is_refused_and_the_place_is_told(void **state)
+static void nonsense_is_refused_and_the_place_is_told(NO_STATE)
 {
-    (void)state;
     assert_refused("", "names no host");
     assert_refused(" , ,\n", "names no host");
     assert_refused("gpu[1-3", "character 4: this bracket is not closed");
@@ -97,9 +90,8 @@ static void nonsense_is_refused_and_the_place_is_told(void **state)
     assert_refused("n\xff", "names are of letters");
 }
 
-static void an_expression_cannot_take_all_memory(void **state)
+static void an_expression_cannot_take_all_memory(NO_STATE)
 {
-    (void)state;
     assert_refused("n[0-999999999999999999]", "more than 1000000 names");
     assert_refused("a[1-9999]b[1-9999]c[1-9999]", "more than 1000000 names");
     char longest[300];
@@ -113,7 +105,7 @@ static void an_expression_cannot_take_all_memory(void **state)
     assert_refused(longest, "more than 255 characters");
 }
 
-static void a_file_has_an_expression_a_line(void **state)
+static void a_file_has_an_expression_a_line(NO_STATE)
 {
     char path[] = "/tmp/xferbench-hosts-XXXXXX";
     static const char good[] = "# all of them\n\nn[1-2] # the old ones\n  n2,n4\r\nn3";
@@ -121,7 +113,6 @@ static void a_file_has_an_expression_a_line(void **state)
     struct xb_hostlist list;
     struct xb_error error;
     char names[256];
-    (void)state;
     int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(write(file, good, sizeof good - 1), sizeof good - 1);
@@ -159,9 +150,8 @@ static void assert_compressed(const char *const *names, size_t count, const char
     xb_arena_free(arena);
 }
 
-static void names_become_one_expression(void **state)
+static void names_become_one_expression(NO_STATE)
 {
-    (void)state;
     assert_compressed(NULL, 0, "");
     assert_compressed(NAMES("n1"), "n1");
     assert_compressed(NAMES("n2", "n1", "n3", "n1"), "n[1-3]");
@@ -177,20 +167,18 @@ static void names_become_one_expression(void **state)
 }
 
 /* Slurm 22.05 calls "n[1-2]-ib" invalid: nothing may stand behind the last bracket. */
-static void nothing_stands_behind_the_last_bracket(void **state)
+static void nothing_stands_behind_the_last_bracket(NO_STATE)
 {
-    (void)state;
     assert_compressed(NAMES("n1-ib", "n2-ib"), "n1-ib,n2-ib");
     assert_compressed(NAMES("n1.example.com", "n2.example.com"), "n1.example.com,n2.example.com");
 }
 
-static void what_is_no_name_of_a_host_is_left_out(void **state)
+static void what_is_no_name_of_a_host_is_left_out(NO_STATE)
 {
     struct xb_arena *arena = NULL;
     struct xb_error error;
     const char *text = NULL;
     size_t left_out = 0;
-    (void)state;
     assert_int_equal(
         xb_hostlist_compress(NAMES("n1", "", "a b", "a,b", "a[1]", "-n", "a\nb", "$(x)", "n2",
                                    "\xff", "ALL", "all", ".", "..", ".n"),
@@ -250,12 +238,11 @@ static void assert_slurm_takes(const char *text)
     }
 }
 
-static void what_is_compressed_expands_to_the_same_names(void **state)
+static void what_is_compressed_expands_to_the_same_names(NO_STATE)
 {
     static char texts[200][32];
     const char *names[200];
     uint64_t random = UINT64_C(0x9E3779B97F4A7C15);
-    (void)state;
     for (int i = 0; i < 10000; i++) {
         size_t count = 1 + draw(&random, i % 50 == 0 ? 200 : 30);
         struct xb_arena *arena = NULL;
@@ -281,12 +268,11 @@ static void what_is_compressed_expands_to_the_same_names(void **state)
     }
 }
 
-static void a_large_cluster_is_one_range(void **state)
+static void a_large_cluster_is_one_range(NO_STATE)
 {
     enum { LARGE = 100000 };
     static char texts[LARGE][8];
     static const char *names[LARGE];
-    (void)state;
     for (size_t i = 0; i < LARGE; i++) {
         snprintf(texts[i], sizeof texts[i], "n%05zu", i);
         names[LARGE - 1 - i] = texts[i];

@@ -6,14 +6,10 @@
 #include "checks.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 typedef struct item {
     unsigned number;
@@ -151,9 +147,8 @@ static void assert_back(const all *from, const char *expected)
     xb_arena_free(texts);
 }
 
-static void what_is_known_comes_back(void **state)
+static void what_is_known_comes_back(NO_STATE)
 {
-    (void)state;
     assert_back(&FULL,
                 "{\"flag\":true,\"width\":16,\"whole\":9,\"counter\":18446744073709551615,"
                 "\"size\":7,\"index\":3,\"rank\":5,\"rate\":0.5,\"lacking\":0,\"needing\":2,"
@@ -164,9 +159,8 @@ static void what_is_known_comes_back(void **state)
                 "\"custom\":7}");
 }
 
-static void what_is_not_known_is_null(void **state)
+static void what_is_not_known_is_null(NO_STATE)
 {
-    (void)state;
     const all none = {.whole = 2, .index = -1, .rank = -1, .lacking = (double)NAN};
     assert_back(&none, "{\"flag\":false,\"width\":null,\"whole\":2,\"counter\":0,\"size\":0,"
                        "\"index\":null,\"rank\":-1,\"rate\":null,\"lacking\":null,"
@@ -176,19 +170,18 @@ static void what_is_not_known_is_null(void **state)
 }
 
 /* What is written can be read: a text is not known, and a list is as long as a reader takes it. */
-static void what_a_reader_would_not_take_is_not_written(void **state)
+static void what_a_reader_would_not_take_is_not_written(NO_STATE)
 {
     item items[4] = {{1, true, 1}, {2, true, 1}, {3, true, 1}, {4, true, 1}};
     all from = {.whole = 2, .string = "", .list = items, .list_count = 4};
     char *text = written(&from);
-    (void)state;
     assert_has(text, "\"string\":null,");
     assert_has(text, "\"list\":[{\"number\":1,\"rate\":1},{\"number\":2,\"rate\":1},"
                      "{\"number\":3,\"rate\":1}]");
     free(text);
 }
 
-static void what_is_wrong_is_refused_with_its_place(void **state)
+static void what_is_wrong_is_refused_with_its_place(NO_STATE)
 {
     static const struct {
         const char *key, *value, *message;
@@ -223,7 +216,6 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
         {"list", "[{\"number\":-1,\"rate\":2}]", "list[0].number: must be a whole number"},
         {"custom", "0", "custom: must be a whole number from 1"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         all back;
         struct xb_arena *texts = NULL;
@@ -245,13 +237,12 @@ static void what_is_wrong_is_refused_with_its_place(void **state)
 }
 
 /* A text grows when bytes that are no UTF-8 are replaced: it is cut between two characters. */
-static void a_text_that_is_too_long_is_cut(void **state)
+static void a_text_that_is_too_long_is_cut(NO_STATE)
 {
     struct xb_json_reader reader = {.place = {.path = "f.json"}};
     static const struct xb_field only[] = {XB_FIELD("text", TEXT, all, text), XB_FIELDS_END};
     cJSON *tree = cJSON_Parse("{\"text\":\"ab\\u00e4\"}");
     all to = {.flag = false};
-    (void)state;
     xb_fields_read(&reader, tree, only, &to);
     assert_string_equal(to.text, "ab");
     cJSON_Delete(tree);

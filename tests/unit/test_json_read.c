@@ -2,14 +2,10 @@
 #include "base/json_read.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /*
  * The reader that keeps its first error. What a text may not have, and what each value must be, is
@@ -28,11 +24,10 @@ static void assert_refused(const struct xb_json_reader *reader, const char *mess
     assert_string_equal(reader->error.message, message);
 }
 
-static void gives_every_kind(void **state)
+static void gives_every_kind(NO_STATE)
 {
     struct xb_json_reader reader;
     bool known = false;
-    (void)state;
     cJSON *root =
         read_text(&reader, "{\"o\":{},\"a\":[1],\"t\":\"x\",\"f\":true,\"n\":0.5,\"w\":7,\"i\":3,"
                            "\"null\":null}");
@@ -57,11 +52,10 @@ static void gives_every_kind(void **state)
     cJSON_Delete(root);
 }
 
-static void gives_what_may_be_missing(void **state)
+static void gives_what_may_be_missing(NO_STATE)
 {
     static const char *const nothing[] = {"null", "missing"};
     struct xb_json_reader reader;
-    (void)state;
     cJSON *root = read_text(&reader, "{\"o\":{\"a\":1},\"n\":0,\"w\":7,\"null\":null}");
     assert_true(cJSON_IsObject(xb_json_get_optional_object(&reader, root, "o", 1)));
     assert_true(xb_json_get_optional_number(&reader, root, "n", 1) == 0);
@@ -193,10 +187,9 @@ static const struct {
     {check_keys, "[]", "a.json: must be an object", "{}"},
 };
 
-static void refuses_each_kind_with_its_place(void **state)
+static void refuses_each_kind_with_its_place(NO_STATE)
 {
     struct xb_json_reader reader;
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cJSON *root = read_text(&reader, rows[i].wrong);
         rows[i].get(&reader, root);
@@ -206,10 +199,9 @@ static void refuses_each_kind_with_its_place(void **state)
 }
 
 /* After an error each call gives what is empty, also for what could be read. */
-static void keeps_the_first_error(void **state)
+static void keeps_the_first_error(NO_STATE)
 {
     struct xb_json_reader reader;
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         cJSON *root = read_text(&reader, rows[i].right);
         size_t outer = xb_place_enter(&reader.place, "list");
@@ -226,20 +218,18 @@ static void keeps_the_first_error(void **state)
     }
 }
 
-static void keeps_what_the_parser_found(void **state)
+static void keeps_what_the_parser_found(NO_STATE)
 {
     struct xb_json_reader reader;
-    (void)state;
     assert_null(read_text(&reader, "{\"a\":1,\n\"a\":2}"));
     get_text(&reader, NULL);
     assert_refused(&reader, "a.json: a: is there twice");
 }
 
-static void a_key_twice_is_found_wherever_it_is(void **state)
+static void a_key_twice_is_found_wherever_it_is(NO_STATE)
 {
     struct xb_json_reader reader;
     char text[1000];
-    (void)state;
     for (int keys = 2; keys < 40; keys++) { /* few and many are looked through in other ways */
         size_t length = (size_t)snprintf(text, sizeof text, "{\"list\":[7,{\"inner\":{");
         for (int i = 0; i < keys; i++)

@@ -7,14 +7,10 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* Finishes the document; its text, to release with free(). */
 static char *finished(struct xb_json *json)
@@ -116,19 +112,17 @@ static const char every_kind[] = "{\n"
                                  "\t\t}, 7]\n"
                                  "}\n";
 
-static void writes_every_kind(void **state)
+static void writes_every_kind(NO_STATE)
 {
     struct xb_json json;
-    (void)state;
     xb_json_begin(&json);
     put_every_kind(&json);
     assert_written(&json, every_kind);
 }
 
-static void writes_any_value_as_the_document(void **state)
+static void writes_any_value_as_the_document(NO_STATE)
 {
     struct xb_json json;
-    (void)state;
     xb_json_begin(&json);
     xb_json_put_flag(&json, NULL, true);
     assert_written(&json, "true\n");
@@ -139,11 +133,10 @@ static void writes_any_value_as_the_document(void **state)
 }
 
 /* Names of environment variables may be any bytes; a document's may not. */
-static void makes_texts_and_keys_utf8(void **state)
+static void makes_texts_and_keys_utf8(NO_STATE)
 {
     struct xb_json json;
     char key[] = "k\xFF";
-    (void)state;
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);
     xb_json_put_text(&json, key, "\xC3\xBC \xC3");
@@ -154,11 +147,10 @@ static void makes_texts_and_keys_utf8(void **state)
                           "\t\"raw\":\t\"\xEF\xBF\xBD\"\n}\n");
 }
 
-static void follows_no_locale_and_brings_it_back(void **state)
+static void follows_no_locale_and_brings_it_back(NO_STATE)
 {
     struct xb_json json;
     char text[32];
-    (void)state;
     if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
         skip();
     xb_json_begin(&json);
@@ -182,17 +174,15 @@ static enum xb_status write_every_kind(FILE *stream, const void *what, struct xb
     return xb_json_finish(&json, stream, "the JSON", error);
 }
 
-static void reports_memory_that_is_short_once(void **state)
+static void reports_memory_that_is_short_once(NO_STATE)
 {
-    (void)state;
     assert_true(fail_every_allocation(write_every_kind, NULL) > 60);
 }
 
-static void keeps_the_first_failure(void **state)
+static void keeps_the_first_failure(NO_STATE)
 {
     struct xb_json json;
     struct xb_error first, second, error;
-    (void)state;
     XB_FAIL(&first, XB_ERR_SYSTEM, "the first");
     XB_FAIL(&second, XB_ERR_USAGE, "the second");
     xb_json_begin(&json);
@@ -212,11 +202,10 @@ static void keeps_the_first_failure(void **state)
                         "not enough memory to write the JSON: measure fewer cases in one run");
 }
 
-static void reports_a_full_disk(void **state)
+static void reports_a_full_disk(NO_STATE)
 {
     struct xb_error error = {0};
     FILE *full = fopen("/dev/full", "w");
-    (void)state;
     assert_non_null(full);
     assert_int_equal(write_every_kind(full, NULL, &error), XB_ERR_SYSTEM); /* found by the flush */
     assert_int_equal(error.native_code, ENOSPC);
@@ -224,10 +213,9 @@ static void reports_a_full_disk(void **state)
     fclose(full);
 }
 
-static void refuses_calls_that_make_no_document(void **state)
+static void refuses_calls_that_make_no_document(NO_STATE)
 {
     struct xb_json json;
-    (void)state;
     xb_json_begin(&json);
     assert_misused(&json, "not complete");
     xb_json_begin(&json);
@@ -260,14 +248,13 @@ static void refuses_calls_that_make_no_document(void **state)
 }
 
 /* Whatever lines a document has that stands in it, and whatever is in its texts. */
-static void a_line_has_one_newline(void **state)
+static void a_line_has_one_newline(NO_STATE)
 {
     struct xb_json json;
     struct xb_error error;
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    (void)state;
     assert_non_null(stream);
     xb_json_begin(&json);
     xb_json_open_object(&json, NULL);

@@ -3,12 +3,8 @@
 #include "link/report.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "fixture_tree.h"

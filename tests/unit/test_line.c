@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Which item is where when, of a mode with stages: all of its line, and parts. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "line_fixture.h"
 #include "measure/recorder.h"
@@ -33,16 +29,14 @@ static void run_plan(const struct xb_line_plan *plan)
     close_bench(&b);
 }
 
-static void test_no_slot_is_written_before_it_is_free(void **state)
+static void test_no_slot_is_written_before_it_is_free(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(plans); i++)
         run_plan(&plans[i]);
 }
 
-static void test_in_a_row_each_item_waits_for_all_of_the_one_before(void **state)
+static void test_in_a_row_each_item_waits_for_all_of_the_one_before(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
         struct xb_line_plan plan = plans[i];
         plan.in_a_row = true;
@@ -52,9 +46,8 @@ static void test_in_a_row_each_item_waits_for_all_of_the_one_before(void **state
 }
 
 /* Of one iteration: what the one before has left is waited for when nothing is enqueued. */
-static void test_the_device_has_more_to_do_while_a_slot_is_waited_for(void **state)
+static void test_the_device_has_more_to_do_while_a_slot_is_waited_for(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
         struct bench b;
         open_line(&b, &with_host, &plans[i]);
@@ -65,9 +58,8 @@ static void test_the_device_has_more_to_do_while_a_slot_is_waited_for(void **sta
     }
 }
 
-static void test_without_a_host_nothing_waits(void **state)
+static void test_without_a_host_nothing_waits(NO_STATE)
 {
-    (void)state;
     for (int in_a_row = 0; in_a_row < 2; in_a_row++) {
         const struct xb_line_plan plan = {.items = 10, .slots = 3, .in_a_row = in_a_row};
         struct bench b;
@@ -83,9 +75,8 @@ static void test_without_a_host_nothing_waits(void **state)
 
 /* ---- parts ---- */
 
-static void test_the_host_alone_finds_its_slots_free(void **state)
+static void test_the_host_alone_finds_its_slots_free(NO_STATE)
 {
-    (void)state;
     for (int in_a_row = 0; in_a_row < 2; in_a_row++) {
         const struct xb_line_part part = {.stages = 1u << READ, .in_a_row = in_a_row};
         struct bench b;
@@ -100,9 +91,8 @@ static void test_the_host_alone_finds_its_slots_free(void **state)
     }
 }
 
-static void test_one_stage_alone(void **state)
+static void test_one_stage_alone(NO_STATE)
 {
-    (void)state;
     for (unsigned stage = SEND; stage <= BACK; stage++) {
         const struct xb_line_part part = {.stages = 1u << stage};
         struct bench b;
@@ -118,9 +108,8 @@ static void test_one_stage_alone(void **state)
     }
 }
 
-static void test_copies_alone_have_a_queue_and_a_slot_each(void **state)
+static void test_copies_alone_have_a_queue_and_a_slot_each(NO_STATE)
 {
-    (void)state;
     for (unsigned slots = 0; slots <= 3; slots++) {
         const struct xb_line_part part = {.stages = 1u << SEND | 1u << BACK, .slots = slots};
         struct bench b;
@@ -140,9 +129,8 @@ static void test_copies_alone_have_a_queue_and_a_slot_each(void **state)
     }
 }
 
-static void test_parts_of_items_and_slots(void **state)
+static void test_parts_of_items_and_slots(NO_STATE)
 {
-    (void)state;
     static const struct {
         struct xb_line_part part;
         uint64_t items;
@@ -176,9 +164,8 @@ static void test_parts_of_items_and_slots(void **state)
 }
 
 /* The host's and what computes: nothing on the device reads what the host has written. */
-static void test_a_part_that_skips_the_freeing_stage(void **state)
+static void test_a_part_that_skips_the_freeing_stage(NO_STATE)
 {
-    (void)state;
     const struct xb_line_part part = {.stages = 1u << READ | 1u << WORK};
     struct bench b;
     open_line(&b, &with_host, &of_parts);
@@ -242,9 +229,8 @@ void __wrap_xb_recorder_workers(struct xb_recorder *recorder, unsigned workers)
     recorded.workers = workers;
 }
 
-static void test_stages_turns_and_waits_are_recorded(void **state)
+static void test_stages_turns_and_waits_are_recorded(NO_STATE)
 {
-    (void)state;
     for (unsigned threads = 1; threads <= 3; threads++) {
         struct xb_line_plan plan = of_parts;
         struct bench b;

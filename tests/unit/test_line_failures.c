@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* A line that fails or is stopped in the middle leaves nothing under way, and can be used again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "line_fixture.h"
 #include "xferbench/stage.h"
@@ -23,9 +19,8 @@ static void expect_usable(struct bench *b, const struct xb_line_plan *plan)
     expect_in_order(0, plan->items, plan->slots, SEND, BACK, plan->in_a_row);
 }
 
-static void test_a_failing_turn_of_the_host(void **state)
+static void test_a_failing_turn_of_the_host(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT_OF(plans); i++) {
         struct xb_line_plan plan = plans[i / 2];
         plan.in_a_row = i % 2 != 0;
@@ -54,9 +49,8 @@ static void test_a_failing_turn_of_the_host(void **state)
     }
 }
 
-static void test_each_call_failing(void **state)
+static void test_each_call_failing(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * COUNT_OF(plans); i++) {
         struct xb_line_plan plan = plans[i / 2];
         plan.in_a_row = i % 2 != 0;
@@ -77,9 +71,8 @@ static void test_each_call_failing(void **state)
     }
 }
 
-static void test_each_call_failing_while_it_opens(void **state)
+static void test_each_call_failing_while_it_opens(NO_STATE)
 {
-    (void)state;
     bool failed = true;
     for (unsigned at = 1; failed; at++) {
         struct bench b;
@@ -93,9 +86,8 @@ static void test_each_call_failing_while_it_opens(void **state)
 }
 
 /* Behind a hold what is enqueued does not begin, so that nobody may wait for it. */
-static void test_a_failure_behind_a_hold_waits_for_nothing(void **state)
+static void test_a_failure_behind_a_hold_waits_for_nothing(NO_STATE)
 {
-    (void)state;
     const struct xb_line_plan plan = {.items = 10, .slots = 3};
     for (int hold = 0; hold < 2; hold++) {
         struct bench b;
@@ -109,9 +101,8 @@ static void test_a_failure_behind_a_hold_waits_for_nothing(void **state)
     }
 }
 
-static void test_a_deadline_in_the_middle(void **state)
+static void test_a_deadline_in_the_middle(NO_STATE)
 {
-    (void)state;
     for (unsigned threads = 1; threads <= 3; threads++) {
         struct xb_line_plan plan = of_parts;
         struct xb_run run = {.deadline = 0};

@@ -2,12 +2,8 @@
 #define _GNU_SOURCE
 /* A mode with a stage of the host, from the command line to the row: what the runner makes of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/clock.h"
 #include "modes/proof.h"
@@ -195,9 +191,8 @@ static int set_up(void **state)
 
 /* ---- */
 
-static void test_a_row_with_parts_as_references(void **state)
+static void test_a_row_with_parts_as_references(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     struct fixture f;
     if (xb_modes_check(xb_modes, &error) != XB_OK)
@@ -231,9 +226,8 @@ static void make_late(void *argument, const struct xb_run *run, size_t samples, 
         seen.late_at = atomic_load(&seen.items) + 5;
 }
 
-static void test_a_deadline_within_an_iteration_keeps_the_samples(void **state)
+static void test_a_deadline_within_an_iteration_keeps_the_samples(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     const struct xb_run_observer observer = {.progress = make_late};
     PLAN(&f, TWO_SIZES, "--samples=1000", "--time-limit=100s");
@@ -265,9 +259,8 @@ static void plan_when(struct fixture *f, const struct when *when, unsigned *turn
     PLAN(f, TWO_SIZES);
 }
 
-static void test_a_deadline_within_an_iteration_before_the_first_sample(void **state)
+static void test_a_deadline_within_an_iteration_before_the_first_sample(NO_STATE)
 {
-    (void)state;
     static const struct when rows[] = {
         {false, 5}, {false, ITEMS + 5}, {false, 2 * ITEMS + 5}, {true, 5}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -283,9 +276,8 @@ static void test_a_deadline_within_an_iteration_before_the_first_sample(void **s
     }
 }
 
-static void test_a_failing_turn_is_an_error_row(void **state)
+static void test_a_failing_turn_is_an_error_row(NO_STATE)
 {
-    (void)state;
     static const struct when rows[] = {{false, 1},         {false, 5}, {false, ITEMS},
                                        {false, ITEMS + 1}, {true, 1},  {true, 13}};
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -301,9 +293,8 @@ static void test_a_failing_turn_is_an_error_row(void **state)
 }
 
 /* Also of those that open the line: what is there of it is closed. */
-static void test_each_call_failing_is_an_error_row(void **state)
+static void test_each_call_failing_is_an_error_row(NO_STATE)
 {
-    (void)state;
     bool failed = true;
     for (unsigned at = 1; failed; at += 1 + at / 8) {
         struct fixture f;

@@ -8,13 +8,10 @@
 
 #include <math.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct {
     bool has_library, has_stat;
@@ -122,9 +119,8 @@ static void look(struct xb_conditions *conditions, unsigned count)
         xb_conditions_look(conditions);
 }
 
-static int begin(void **state)
+static int begin(NO_STATE)
 {
-    (void)state;
     memset(&world, 0, sizeof world);
     world.has_library = world.has_stat = true;
     world.load_s = 100e-9;
@@ -132,11 +128,10 @@ static int begin(void **state)
     return 0;
 }
 
-static void tells_what_goes_on_beside_copies(void **state)
+static void tells_what_goes_on_beside_copies(NO_STATE)
 {
     struct xb_link_conditions seen[2] = {{.seconds = 0}};
     struct xb_conditions *conditions = start();
-    (void)state;
     look(conditions, 1);
     assert_int_equal(world.probes_open, 0);
     xb_conditions_note(conditions, &run, false);
@@ -172,11 +167,10 @@ static void tells_what_goes_on_beside_copies(void **state)
 }
 
 /* The counters may have wrapped once more than can be seen. */
-static void does_not_know_traffic_between_looks_far_apart(void **state)
+static void does_not_know_traffic_between_looks_far_apart(NO_STATE)
 {
     struct xb_link_conditions seen[2] = {{.seconds = 0}};
     struct xb_conditions *conditions = start();
-    (void)state;
     xb_conditions_note(conditions, &run, false);
     xb_conditions_note(conditions, &run, true);
     world.step_us = 31000;
@@ -187,9 +181,8 @@ static void does_not_know_traffic_between_looks_far_apart(void **state)
     assert_int_equal(seen[0].cpus, 16);
 }
 
-static void tells_nothing_where_nothing_is_known(void **state)
+static void tells_nothing_where_nothing_is_known(NO_STATE)
 {
-    (void)state;
     for (int copies = 0; copies < 3; copies++) {
         struct xb_link_conditions seen[2] = {{.seconds = 0}};
         struct xb_conditions *conditions = start();
@@ -219,12 +212,11 @@ static void *look_on(void *conditions)
 }
 
 /* For ThreadSanitizer, beside what the other thread notes. */
-static void looks_while_copies_are_noted(void **state)
+static void looks_while_copies_are_noted(NO_STATE)
 {
     struct xb_link_conditions seen[2] = {{.seconds = 0}};
     struct xb_conditions *conditions = start();
     pthread_t thread;
-    (void)state;
     assert_int_equal(pthread_create(&thread, NULL, look_on, conditions), 0);
     xb_conditions_note(conditions, &run, false);
     for (unsigned i = 0; i < 1000; i++) {
@@ -237,11 +229,10 @@ static void looks_while_copies_are_noted(void **state)
 }
 
 /* More looks than are kept. */
-static void keeps_the_first_looks(void **state)
+static void keeps_the_first_looks(NO_STATE)
 {
     struct xb_link_conditions seen[2] = {{.seconds = 0}};
     struct xb_conditions *conditions = start();
-    (void)state;
     xb_conditions_note(conditions, &run, false);
     xb_conditions_note(conditions, &run, true);
     look(conditions, 1000);

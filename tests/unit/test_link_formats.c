@@ -4,14 +4,10 @@
 
 #include <errno.h>
 #include <locale.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* Counts past the arrays' ends are not believed: they come from another process, which may have
  * died while it wrote them. */

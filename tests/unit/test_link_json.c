@@ -3,14 +3,10 @@
 #include "link_fixture.h"
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static cJSON *parsed(struct node *n)
 {

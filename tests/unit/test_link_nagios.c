@@ -3,14 +3,10 @@
 #include "link_fixture.h"
 
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* An unsigned decimal number. */
 static const char *skip_number(const char *c)
@@ -160,10 +156,9 @@ static void nagios_limits_the_link_at_the_slot_only(void **state)
     free(text);
 }
 
-static void nagios_keeps_its_grammar(void **state)
+static void nagios_keeps_its_grammar(NO_STATE)
 {
     static const size_t entries[KINDS] = {11, 22, 0, 4, 11, 11, 11, 16, 24};
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         void *made = NULL;
         assert_int_equal(setup(&made), 0);

@@ -5,16 +5,12 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static const char *skip_name(const char *c)
 {
@@ -208,9 +204,8 @@ static void prometheus_escapes_labels(void **state)
     free(text);
 }
 
-static void prometheus_keeps_its_grammar(void **state)
+static void prometheus_keeps_its_grammar(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         void *made = NULL;
         assert_int_equal(setup(&made), 0);

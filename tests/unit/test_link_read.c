@@ -11,14 +11,10 @@
 #include <cjson/cJSON.h>
 #include <errno.h>
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- allocations that fail: this program is linked with --wrap for these ---- */
 
@@ -81,9 +77,8 @@ static void drop_time(char *text)
         memset(stamp + 1, '0', strcspn(stamp + 1, "\n"));
 }
 
-static void formats_tell_what_they_told(void **state)
+static void formats_tell_what_they_told(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < KINDS; i++) {
         void *made = NULL;
         struct xb_error error;
@@ -147,10 +142,9 @@ static void judge_again(const char *path)
     }
 }
 
-static void reads_the_files_of_before(void **state)
+static void reads_the_files_of_before(NO_STATE)
 {
     glob_t found;
-    (void)state;
     assert_int_equal(glob(RESULTS "/*/link-*.json", 0, NULL, &found), 0);
     assert_true(found.gl_pathc >= 5);
     for (size_t i = 0; i < found.gl_pathc; i++) {
@@ -174,10 +168,9 @@ static void reads_the_files_of_before(void **state)
     assert_true(judged_again >= 3);
 }
 
-static void the_schema_has_what_the_tables_have(void **state)
+static void the_schema_has_what_the_tables_have(NO_STATE)
 {
     static const char schema[] = "link.schema.json";
-    (void)state;
     assert_schema_describes(schema, NULL, xb_link_report_fields);
     assert_schema_describes(schema, "backend", xb_link_backend_fields);
     assert_schema_describes(schema, "device", xb_link_info_fields);
@@ -230,7 +223,7 @@ static void put(cJSON *tree, const char *path, const char *key, const char *valu
 #define FIFTY_SIX SEVEN "," SEVEN "," SEVEN "," SEVEN "," SEVEN "," SEVEN "," SEVEN "," SEVEN
 #define FIFTY_SEVEN "[0," FIFTY_SIX "]"
 
-static void names_what_is_wrong(void **state)
+static void names_what_is_wrong(NO_STATE)
 {
     static const struct {
         const char *path, *key, *value, *message;
@@ -282,7 +275,6 @@ static void names_what_is_wrong(void **state)
         {"pairs.0.verdict", "attempt", "1", "pairs[0].verdict.attempt: must be a whole number"},
         {"pairs.0.attempts.0.there", "direct", "1", "attempts[0].there.direct: must be true"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_error error;
         bool of_pairs = strncmp(rows[i].path, "pairs", 5) == 0;
@@ -306,9 +298,8 @@ static void keep_tree(cJSON *tree)
     cJSON_Delete(tree);
 }
 
-static void reads_where_and_when(void **state)
+static void reads_where_and_when(NO_STATE)
 {
-    (void)state;
     cJSON *tree = tree_of(make_amd);
     put(tree, "host", "hostname", "\"alias7\"");
     put(tree, "host", "node", "\"gpu007\"");
@@ -326,9 +317,8 @@ static void reads_where_and_when(void **state)
     xb_link_file_free(&file);
 }
 
-static void reads_when_it_began(void **state)
+static void reads_when_it_began(NO_STATE)
 {
-    (void)state;
     cJSON *tree = tree_of(make_amd);
     put(tree, "", "start",
         "{\"asked\":\"2026-11-23T06:40:00.000000Z\",\"by\":\"barrier\","
@@ -345,12 +335,11 @@ static void reads_when_it_began(void **state)
     xb_link_file_free(&file);
 }
 
-static void refuses_what_is_no_report(void **state)
+static void refuses_what_is_no_report(NO_STATE)
 {
     static const char *const texts[] = {
         "", "{}", "[]", "5", "{\"schema\": 5}", "{", "no JSON", "{\"schema\": \"xferbench.link\"}"};
     struct xb_error error;
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_int_equal(parse(texts[i], &error), XB_ERR_USAGE);
 }
@@ -443,9 +432,8 @@ static size_t damage_below(const cJSON *tree, cJSON *top)
     return keys;
 }
 
-static void survives_any_damage(void **state)
+static void survives_any_damage(NO_STATE)
 {
-    (void)state;
     cJSON *tree = tree_of(make_critical);
     assert_true(damage_below(tree, tree) > 300);
     cJSON_Delete(tree);

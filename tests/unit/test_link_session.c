@@ -2,12 +2,8 @@
 #define _GNU_SOURCE
 /* `xferbench link` from the thread that measures to the verdict, over the fake backend, whose first
  * device is given a folder of PCI functions to lie in. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "pcie_fixture.h"
 
@@ -225,7 +221,7 @@ static void an_attempt_takes_its_time(void **state)
     release(&o);
 }
 
-static void scenarios_get_their_reasons(void **state)
+static void scenarios_get_their_reasons(NO_STATE)
 {
     static const struct {
         const char *scenario;
@@ -254,7 +250,6 @@ static void scenarios_get_their_reasons(void **state)
         release(&o);
         assert_int_equal(remove_tree(&root), 0);
     }
-    (void)state;
 }
 
 static void retrain(void)
@@ -276,7 +271,7 @@ static void throttle(void)
 }
 
 /* What speaks against the link is told, also on a busy host; what does not, is not. */
-static void faults_are_told_on_any_host(void **state)
+static void faults_are_told_on_any_host(NO_STATE)
 {
     static const struct {
         const char *scenario;
@@ -313,7 +308,6 @@ static void faults_are_told_on_any_host(void **state)
         release(&o);
         assert_int_equal(remove_tree(&root), 0);
     }
-    (void)state;
 }
 
 /* A thirtieth of what the link can carry, without a word why. */

@@ -4,18 +4,13 @@
 
 #include "xferbench/version.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
-static void table_is_plain_and_narrow(void **state)
+static void table_is_plain_and_narrow(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < 2 * KINDS; i++) {
         void *made = NULL;
         assert_int_equal(setup(&made), 0);

@@ -6,13 +6,9 @@
 #include "codecs/lz4_decode.h"
 
 #include <lz4.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "codec_memory.h"
 
@@ -45,9 +41,8 @@ static unsigned char *encode(const void *source, uint64_t bytes, uint64_t *encod
     return exact;
 }
 
-static void sizes_come_back(void **state)
+static void sizes_come_back(NO_STATE)
 {
-    (void)state;
     static unsigned char bytes[2 * 65536 + 100];
     for (int text = 0; text < 2; text++) {
         uint64_t encoded_bytes;
@@ -65,9 +60,8 @@ static void sizes_come_back(void **state)
     }
 }
 
-static void layout_is_that_of_the_document(void **state)
+static void layout_is_that_of_the_document(NO_STATE)
 {
-    (void)state;
     static unsigned char bytes[3 * 65536 + 5], restored[65536];
     made_bytes(bytes, sizeof bytes, true);
     made_bytes(bytes + 65536, 65536, false);
@@ -98,9 +92,8 @@ static void layout_is_that_of_the_document(void **state)
 }
 
 /* By the function that kernels call. */
-static void lanes_share_a_stored_block(void **state)
+static void lanes_share_a_stored_block(NO_STATE)
 {
-    (void)state;
     static unsigned char bytes[1003];
     uint64_t encoded_bytes;
     made_bytes(bytes, sizeof bytes, false);
@@ -115,9 +108,8 @@ static void lanes_share_a_stored_block(void **state)
     free(encoded);
 }
 
-static void truncated_chunks_are_refused(void **state)
+static void truncated_chunks_are_refused(NO_STATE)
 {
-    (void)state;
     static unsigned char bytes[65536 + 300];
     made_bytes(bytes, sizeof bytes, true);
     uint64_t encoded_bytes;
@@ -137,9 +129,8 @@ static void truncated_chunks_are_refused(void **state)
 }
 
 /* Of a chunk of two blocks, the second one of three bytes and stored. */
-static void absurd_directories_are_refused(void **state)
+static void absurd_directories_are_refused(NO_STATE)
 {
-    (void)state;
     const uint32_t stored = 0x80000000;
     static unsigned char bytes[65536 + 3];
     memset(bytes, 'd', sizeof bytes);
@@ -181,9 +172,8 @@ static void absurd_directories_are_refused(void **state)
 
 /* What is compressed and did not get smaller is refused: its lengths have no bound. And no encoder
  * makes it: of some bytes liblz4 makes just as many. */
-static void compressed_blocks_are_smaller(void **state)
+static void compressed_blocks_are_smaller(NO_STATE)
 {
-    (void)state;
     unsigned char *chunk = aligned_bytes(128 + 5);
     memset(chunk, 0, 128);
     memcpy(chunk + 128,
@@ -214,9 +204,8 @@ static void compressed_blocks_are_smaller(void **state)
 }
 
 /* With 31 blocks the directory fills its line, with 32 it takes two. */
-static void directories_may_take_several_lines(void **state)
+static void directories_may_take_several_lines(NO_STATE)
 {
-    (void)state;
     unsigned char *bytes = aligned_bytes(32 * 65536);
     memset(bytes, 0, 32 * 65536);
     for (uint64_t blocks = 31; blocks <= 32; blocks++) {
@@ -228,9 +217,8 @@ static void directories_may_take_several_lines(void **state)
     free(bytes);
 }
 
-static void reports_are_added_to(void **state)
+static void reports_are_added_to(NO_STATE)
 {
-    (void)state;
     struct target target = target_open(65537);
     unsigned char *encoded = aligned_bytes(0);
     struct xb_decode_report report = {3, 70000};

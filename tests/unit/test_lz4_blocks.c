@@ -7,14 +7,10 @@ static void meet(void);
 #include "codecs/lz4_decode.h"
 
 #include <lz4.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <ucontext.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "codec_memory.h"
 
@@ -185,9 +181,8 @@ static bool check_stream(const struct stream *stream)
     return check_block(stream->bytes, stream->length, stream->size, true);
 }
 
-static void matches_may_overlap(void **state)
+static void matches_may_overlap(NO_STATE)
 {
-    (void)state;
     for (size_t offset = 1; offset <= 40; offset++)
         for (size_t match = 4; match <= 300; match += match < 21 ? 1 : match < 40 ? 6 : 47) {
             struct stream stream = {.length = 0};
@@ -198,9 +193,8 @@ static void matches_may_overlap(void **state)
         }
 }
 
-static void runs_may_be_long(void **state)
+static void runs_may_be_long(NO_STATE)
 {
-    (void)state;
     static const size_t lengths[] = {14,  15,       16,       17,        269,  270,
                                      271, 15 + 510, 15 + 511, 15 + 1020, 20000};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
@@ -214,9 +208,8 @@ static void runs_may_be_long(void **state)
 }
 
 /* Each reads what the one before it wrote. */
-static void short_sequences_follow_each_other(void **state)
+static void short_sequences_follow_each_other(NO_STATE)
 {
-    (void)state;
     struct stream stream = {.length = 0};
     uint64_t random = 1;
     put(&stream, 14, 14, 18);
@@ -234,18 +227,16 @@ static void short_sequences_follow_each_other(void **state)
 static const unsigned char example[] = {0x35, 'a', 'b', 'c', 3, 0, 0x20, 'd', 'e'};
 #define EXAMPLE_SIZE 14 /* "abc", nine more of them, "de" */
 
-static void example_is_restored(void **state)
+static void example_is_restored(NO_STATE)
 {
-    (void)state;
     unsigned char restored[EXAMPLE_SIZE];
     assert_true(by_document(example, sizeof example, restored, sizeof restored));
     assert_memory_equal("abcabcabcabcde", restored, sizeof restored);
     assert_true(check_block(example, sizeof example, EXAMPLE_SIZE, true));
 }
 
-static void what_is_no_block_is_refused(void **state)
+static void what_is_no_block_is_refused(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *why;
         unsigned char bytes[32];
@@ -276,9 +267,8 @@ static void what_is_no_block_is_refused(void **state)
             fail_msg("not refused: %s", rows[i].why);
 }
 
-static void damaged_blocks_are_as_the_document_says(void **state)
+static void damaged_blocks_are_as_the_document_says(NO_STATE)
 {
-    (void)state;
     struct stream stream = {.length = 0};
     put(&stream, 4, 3, 9);
     put(&stream, 17, 20, 21);
@@ -297,9 +287,8 @@ static void damaged_blocks_are_as_the_document_says(void **state)
 }
 
 /* What liblz4 makes, and not only streams by hand. */
-static void lanes_share_what_liblz4_made(void **state)
+static void lanes_share_what_liblz4_made(NO_STATE)
 {
-    (void)state;
     static unsigned char bytes[1500];
     char block[sizeof bytes];
     made_bytes(bytes, sizeof bytes, true);

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* The time of one iteration: one way, both ways, between devices, in a pipeline. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 
 /* ---- one way ---- */
 
 /* One iteration's time, however many make a sample, and without what the hold takes. */
-static void test_time_is_that_of_one_iteration(void **state)
+static void test_time_is_that_of_one_iteration(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "64K,4M");
     for (size_t i = 0; i < f.run.case_count; i++) {
@@ -32,9 +27,8 @@ static void test_time_is_that_of_one_iteration(void **state)
 
 /* Eight chunks over two queues, the second half as fast: it has the last word, from a common start.
  */
-static void test_time_covers_every_queue(void **state)
+static void test_time_covers_every_queue(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "async", "--size", "8M", "--chunk", "1M", "--streams", "2");
     for (size_t i = 0; i < f.run.case_count; i++)
@@ -42,9 +36,8 @@ static void test_time_covers_every_queue(void **state)
     finish(&f);
 }
 
-static void test_batches_fit_behind_a_hold(void **state)
+static void test_batches_fit_behind_a_hold(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned,async", "--size", "16K", "--chunk", "4K", "--direction", "h2d");
     /* 62 copies of 16 KiB make 1 ms; of 4 operations each, 16 iterations fit behind 64 */
@@ -55,9 +48,8 @@ static void test_batches_fit_behind_a_hold(void **state)
 
 /* A sample lasts 1 ms at least, and no longer than it takes: also where one iteration is a large
  * part of that, and where it is just as long. */
-static void test_no_sample_is_too_short(void **state)
+static void test_no_sample_is_too_short(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *size; /* x 1 ns */
         double iterations;
@@ -89,9 +81,8 @@ static size_t samples_of(const char *size, const char *direction, bool unhurried
 
 /* The fake's samples are all the same. Those of 8 MiB take 8.4 ms: 6 of them last 50 ms. Of batches
  * of 1 ms and more it takes as many as of anything. */
-static void test_few_samples_do_for_one_way_alone(void **state)
+static void test_few_samples_do_for_one_way_alone(NO_STATE)
 {
-    (void)state;
     assert_int_equal(samples_of("8M", "h2d", false), 6);
     assert_int_equal(samples_of("4M", "h2d", false), 12);
     assert_int_equal(samples_of("64K", "h2d", false), 20);
@@ -99,9 +90,8 @@ static void test_few_samples_do_for_one_way_alone(void **state)
     assert_int_equal(samples_of("8M", "h2d", true), 20);
 }
 
-static void test_few_samples_do_not_do_for_several_devices(void **state)
+static void test_few_samples_do_not_do_for_several_devices(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "8M", "--time-limit", "1000s",
@@ -128,9 +118,8 @@ static void expect_both(const struct xb_result *result, const char *first, doubl
 }
 
 /* A queue a way: the way back is by the second, and takes twice as long. In batches too. */
-static void test_each_way_has_its_time(void **state)
+static void test_each_way_has_its_time(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K,4M");
     expect_both(&f.run.results[0], "bandwidth_h2d", 65536e-9, "bandwidth_d2h", 2 * 65536e-9);
@@ -140,9 +129,8 @@ static void test_each_way_has_its_time(void **state)
 }
 
 /* Four chunks a way over three queues: 2 1 1 of them by queues 1 2 3, and 2 1 1 by queues 4 5 6. */
-static void test_each_way_covers_its_queues(void **state)
+static void test_each_way_covers_its_queues(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "async", "--direction", "bidir", "--size", "4M", "--chunk", "1M", "--streams",
         "3");
@@ -151,9 +139,8 @@ static void test_each_way_covers_its_queues(void **state)
 }
 
 /* Two queues a way: of three chunks two go by queue 1 and one by 2, then two by 3 and one by 4. */
-static void test_two_streams_a_way(void **state)
+static void test_two_streams_a_way(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "async", "--direction", "bidir", "--size", "3M", "--chunk", "1M");
     expect_both(&f.run.results[0], "bandwidth_h2d", 2 * CHUNK_S, "bandwidth_d2h", 6 * CHUNK_S);
@@ -174,9 +161,8 @@ static enum xb_status lose_the_shorter_way(struct xb_event *start, struct xb_eve
 }
 
 /* A rate would be without end, and no file can hold it. */
-static void test_a_way_that_took_no_time_is_an_error(void **state)
+static void test_a_way_that_took_no_time_is_an_error(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     altered_backend.event_elapsed = lose_the_shorter_way;
@@ -190,9 +176,8 @@ static void test_a_way_that_took_no_time_is_an_error(void **state)
 
 /* ---- within the device ---- */
 
-static void test_local_copies_are_the_bytes_copied(void **state)
+static void test_local_copies_are_the_bytes_copied(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     double once = 2 * MIB * XB_FAKE_SECONDS_PER_BYTE;
     RUN(&f, "--mode", "local", "--size", "2M", "--by", "engine,kernel");
@@ -210,9 +195,8 @@ static void test_local_copies_are_the_bytes_copied(void **state)
 
 /* The runtime may make such a copy of several kernels, so fewer fit behind a hold; a kernel is one.
  */
-static void test_local_copies_leave_room_behind_a_hold(void **state)
+static void test_local_copies_leave_room_behind_a_hold(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "local", "--size", "64K", "--by", "engine,kernel");
     expect_number(&f.run.results[0], "iterations_per_sample", 64.0 / XB_LOCAL_COPY_OPERATIONS);
@@ -221,9 +205,8 @@ static void test_local_copies_leave_room_behind_a_hold(void **state)
 }
 
 /* By engine and by kernel, of either device. */
-static void test_direct_peer_copies_take_what_the_link_takes(void **state)
+static void test_direct_peer_copies_take_what_the_link_takes(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     double there = 16 * MIB * XB_FAKE_PEER_SECONDS_PER_BYTE;
     xb_fake.device_count = 2;
@@ -245,9 +228,8 @@ static void test_direct_peer_copies_take_what_the_link_takes(void **state)
 
 /* Four chunks through the host: while one leaves, the next arrives. The way back is by the second
  * queue of either device. */
-static void test_staged_copies_overlap(void **state)
+static void test_staged_copies_overlap(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "peer", "--size", "4M", "--chunk", "1M", "--peer-path", "staged", "--by",
@@ -265,9 +247,8 @@ static void test_staged_copies_overlap(void **state)
 }
 
 /* Batches of a pipeline fill it once: 5 of 2 chunks are 11 steps. More do not fit behind a hold. */
-static void test_batches_of_a_pipeline_flow_on(void **state)
+static void test_batches_of_a_pipeline_flow_on(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "peer", "--size", "128K", "--chunk", "64K", "--peer-path", "staged",
@@ -278,9 +259,8 @@ static void test_batches_of_a_pipeline_flow_on(void **state)
 }
 
 /* Devices whose memory was given up take new queues: the third of device 0 feeds the first of 2. */
-static void test_the_slower_stage_has_the_last_word(void **state)
+static void test_the_slower_stage_has_the_last_word(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     RUN(&f, "--mode", "peer", "--size", "8M", "--chunk", "1M", "--peer-path", "staged",
@@ -293,9 +273,8 @@ static void test_the_slower_stage_has_the_last_word(void **state)
 
 /* The same both ways at once: what there takes, by queue 3 of device 0, is longer than the way back
  * by queue 2 of device 2. */
-static void test_either_way_may_be_the_longer(void **state)
+static void test_either_way_may_be_the_longer(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     double once = 16 * MIB * XB_FAKE_PEER_SECONDS_PER_BYTE;
     xb_fake.device_count = 3;
@@ -315,9 +294,8 @@ static void test_either_way_may_be_the_longer(void **state)
  * with two chunks each: 8 copies and a step, 8.004. The kernels are to take 5 % more than that, and
  * all of them take 3/1000 a step: 2801.4 steps.
  */
-static void test_stages_of_a_pipeline(void **state)
+static void test_stages_of_a_pipeline(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *kernel_time;
         double steps;
@@ -358,9 +336,8 @@ static void test_stages_of_a_pipeline(void **state)
  * Of 64 chunks the steps are found with 32, of which queue 3 has 10: 30 copies' time for a step of
  * all. They are to take half of what 64 kernels of 500 us take: 508.6 steps.
  */
-static void test_some_chunks_are_enough_to_tune_by(void **state)
+static void test_some_chunks_are_enough_to_tune_by(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "double-buffer", "--size", "64M", "--chunk", "1M", "--buffers", "3",
         "--kernel-time", "500us");
@@ -379,9 +356,8 @@ static void note_warm_up(void *argument, const struct xb_run *run, size_t sample
 }
 
 /* The parts by which the kernel is tuned do not stay behind. */
-static void test_a_pipeline_warms_up_with_all_of_its_stages(void **state)
+static void test_a_pipeline_warms_up_with_all_of_its_stages(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     const struct xb_run_observer observer = {.progress = note_warm_up};
     execute(&f,
@@ -405,9 +381,8 @@ static enum xb_status slower_copy(struct xb_queue *queue, struct xb_buffer *targ
     return status;
 }
 
-static void test_references_that_differ_are_timed_thrice(void **state)
+static void test_references_that_differ_are_timed_thrice(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     altered_backend.queue_copy = slower_copy;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* What is timed of several devices at the same time. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 
@@ -14,9 +10,8 @@
  * Device 0's memory is given up while device 1 is measured alone, so at the same time its queue is
  * a second one and half as fast, and that of device 1 is the one it had.
  */
-static void test_devices_at_the_same_time(void **state)
+static void test_devices_at_the_same_time(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "pinned,peer", "--size", "4M", "--simultaneous", "--direction", "h2d,d2d");
@@ -50,9 +45,8 @@ static void test_devices_at_the_same_time(void **state)
 
 /* Each device has a queue each way; device 0, whose memory was given up, has its third and fourth.
  */
-static void test_both_ways_on_all_devices(void **state)
+static void test_both_ways_on_all_devices(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "pinned", "--size", "4M", "--simultaneous", "--direction", "bidir");
@@ -77,9 +71,8 @@ static void test_both_ways_on_all_devices(void **state)
 }
 
 /* Each by itself: device 1 is slow, but as fast as it was alone. */
-static void test_a_share_is_of_what_the_device_had(void **state)
+static void test_a_share_is_of_what_the_device_had(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     altered.slow_device = 2;
@@ -98,9 +91,8 @@ static void test_a_share_is_of_what_the_device_had(void **state)
 }
 
 /* Three devices, two sizes, both ways one after the other: a group each. */
-static void test_groups_stand_one_after_the_other(void **state)
+static void test_groups_stand_one_after_the_other(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     RUN(&f, "--mode", "async", "--size", "64K,32K", "--simultaneous", "--device", "2,0");
@@ -126,9 +118,8 @@ static void test_groups_stand_one_after_the_other(void **state)
  * up while 1>2 was measured, and its fifth. So 0>2 alone had the third, too. Each pair has buffers
  * of its own, or their patterns would mix.
  */
-static void test_one_to_all(void **state)
+static void test_one_to_all(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     RUN(&f, "--mode", "peer", "--size", "4M", "--simultaneous", "--direction", "d2d", "--pairs",
@@ -151,9 +142,8 @@ static void test_one_to_all(void **state)
 
 /* Device 0 receives from both others by a queue of each; that of device 1 is its third, since its
  * memory was given up while device 2 was measured. */
-static void test_all_to_one(void **state)
+static void test_all_to_one(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     RUN(&f, "--mode", "peer", "--size", "4M", "--simultaneous", "--direction", "d2d", "--pairs",
@@ -170,9 +160,8 @@ static void test_all_to_one(void **state)
  * The one device has a single hardware queue, so one pair's copies begin when the other's are done.
  * Both are asked for at once: the sum is of the whole time, not of that of one of them.
  */
-static void test_pairs_that_take_turns(void **state)
+static void test_pairs_that_take_turns(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *pairs, *path;
     } rows[] = {{"0:1,0:2", "direct-write"}, {"1:0,2:0", "direct-read"}};
@@ -195,9 +184,8 @@ static void test_pairs_that_take_turns(void **state)
 }
 
 /* Kernels share the cores of the device that copies for several pairs, and of no other. */
-static void test_pairs_share_the_cores(void **state)
+static void test_pairs_share_the_cores(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *pairs, *path;
         unsigned together;
@@ -221,9 +209,8 @@ static void test_pairs_share_the_cores(void **state)
 
 /* What they have in common holds the buffers of all three, 4 MiB each; one of them is there from
  * the pairs alone. */
-static void test_memory_of_what_pairs_have_in_common(void **state)
+static void test_memory_of_what_pairs_have_in_common(NO_STATE)
 {
-    (void)state;
     for (unsigned mib = 4; mib <= 8; mib += 4) {
         struct fixture f;
         xb_fake_reset();
@@ -273,9 +260,8 @@ static enum xb_status tell_room(struct xb_device *device, uint64_t *free_bytes,
 }
 
 /* What is kept for a larger size takes nothing away from four pairs of a smaller one. */
-static void test_a_larger_size_leaves_pairs_their_memory(void **state)
+static void test_a_larger_size_leaves_pairs_their_memory(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     altered_backend.buffer_allocate = allocate_in_room;
@@ -294,9 +280,8 @@ static void test_a_larger_size_leaves_pairs_their_memory(void **state)
 }
 
 /* One operation of each of two pairs does not fit behind a hold that has room for one. */
-static void test_pairs_share_the_room_behind_a_hold(void **state)
+static void test_pairs_share_the_room_behind_a_hold(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     for (unsigned room = 1; room <= 8; room += 7) {
         xb_fake_reset();
@@ -313,9 +298,8 @@ static void test_pairs_share_the_room_behind_a_hold(void **state)
 }
 
 /* One of two pairs is wrong. */
-static void test_one_wrong_pair_spoils_the_group(void **state)
+static void test_one_wrong_pair_spoils_the_group(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     altered.broken_peer = 3;
@@ -331,9 +315,8 @@ static void test_one_wrong_pair_spoils_the_group(void **state)
     finish(&f);
 }
 
-static void test_one_device_has_nobody_beside_it(void **state)
+static void test_one_device_has_nobody_beside_it(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--size", "64K", "--simultaneous", "--direction", "h2d");
     assert_int_equal(f.run.case_count, 3);
@@ -345,9 +328,8 @@ static void test_one_device_has_nobody_beside_it(void **state)
 
 /* Calls that block their caller cannot be started together. */
 /* Not held, those enqueued first would run ahead: no sum of theirs would be true. */
-static void test_devices_that_cannot_be_held_have_no_sum(void **state)
+static void test_devices_that_cannot_be_held_have_no_sum(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "async", "--size", "1M", "--chunk", "4K", "--simultaneous", "--direction",
@@ -365,9 +347,8 @@ static void test_devices_that_cannot_be_held_have_no_sum(void **state)
     finish(&f);
 }
 
-static void test_pageable_copies_take_turns(void **state)
+static void test_pageable_copies_take_turns(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "async", "--host-memory", "pageable", "--size", "64K", "--simultaneous",
@@ -379,9 +360,8 @@ static void test_pageable_copies_take_turns(void **state)
 }
 
 /* One of three is wrong: the time of all is worth nothing, and the rows say whose fault it is. */
-static void test_one_wrong_device_spoils_the_group(void **state)
+static void test_one_wrong_device_spoils_the_group(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     altered.broken_device = 2;

@@ -4,22 +4,17 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 
 #define THREE_SIZES "--mode", "pinned", "--direction", "h2d", "--size", "64K,128K,256K"
 
-static void test_a_deadline_that_is_past_skips_everything(void **state)
+static void test_a_deadline_that_is_past_skips_everything(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3; /* of two there would be no group of pairs */
     PLAN(&f, "--size", "64K", "--simultaneous");
@@ -56,9 +51,8 @@ static void run_cut(struct fixture *f, const char *const *arguments, size_t samp
     assert_false(f->run.interrupted);
 }
 
-static void test_a_deadline_keeps_the_samples_that_are_there(void **state)
+static void test_a_deadline_keeps_the_samples_that_are_there(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     run_cut(&f, WORDS(THREE_SIZES, "--samples=1000"), 3);
     const struct xb_result *first = &f.run.results[0];
@@ -74,9 +68,8 @@ static void test_a_deadline_keeps_the_samples_that_are_there(void **state)
     finish(&f);
 }
 
-static void test_a_deadline_in_warm_up_leaves_nothing(void **state)
+static void test_a_deadline_in_warm_up_leaves_nothing(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     run_cut(&f, WORDS("--mode", "double-buffer", "--size", "64K"), 0);
     expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
@@ -87,9 +80,8 @@ static void test_a_deadline_in_warm_up_leaves_nothing(void **state)
 }
 
 /* Simultaneous rows end together. */
-static void test_a_deadline_cuts_all_devices(void **state)
+static void test_a_deadline_cuts_all_devices(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     struct cut at = {.f = &f, .samples = SIZE_MAX};
     const struct xb_run_observer observer = {.progress = cut, .argument = &at};
@@ -105,9 +97,8 @@ static void test_a_deadline_cuts_all_devices(void **state)
 }
 
 /* It came, but everything was measured by then. */
-static void test_a_deadline_that_cut_nothing_is_met(void **state)
+static void test_a_deadline_that_cut_nothing_is_met(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     run_cut(&f, WORDS("--mode", "pinned", "--direction", "h2d", "--size", "64K"), 2);
     expect_all(&f, XB_RESULT_OK);
@@ -125,9 +116,8 @@ static void interrupt_at_third_sample(void *argument, const struct xb_run *run, 
         raise(SIGTERM);
 }
 
-static void test_interrupted_run_keeps_what_it_has(void **state)
+static void test_interrupted_run_keeps_what_it_has(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     const struct xb_run_observer observer = {.progress = interrupt_at_third_sample};
     xb_interrupt_catch();

@@ -1,20 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Latencies: the times of single operations. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 
-static void test_latency_takes_a_thousand(void **state)
+static void test_latency_takes_a_thousand(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--size", "4", "--latency", "--time-limit", "1000s");
     assert_int_equal(f.run.case_count, 2);
@@ -33,9 +28,8 @@ static void test_latency_takes_a_thousand(void **state)
     finish(&f);
 }
 
-static void test_few_operations_are_too_few_for_a_percentile(void **state)
+static void test_few_operations_are_too_few_for_a_percentile(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pageable", "--size", "64K", "--latency", "--samples=21", "--direction",
         "d2h");
@@ -48,9 +42,8 @@ static void test_few_operations_are_too_few_for_a_percentile(void **state)
     finish(&f);
 }
 
-static void test_latency_is_that_of_one_operation(void **state)
+static void test_latency_is_that_of_one_operation(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned,double-buffer", "--size", "64K", "--latency", "--direction",
         "bidir,h2d");

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* What is timed of memory that both sides see: zero-copy and managed. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 
@@ -16,9 +12,8 @@
 
 /* In place a pass takes 3 chunks' time, a copy 5, and a pass on the device 1. Copying wins where
  * 5 + n < 3 n, from the third pass on. */
-static void test_passes_until_copying_wins(void **state)
+static void test_passes_until_copying_wins(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(5, 3);
     RUN(&f, "--mode", "zero-copy", "--size", "1M", "--passes", "4,1..2");
@@ -38,9 +33,8 @@ static void test_passes_until_copying_wins(void **state)
 
 /* The way back has the second queue, which is half as fast: it takes twice as long, in place as in
  * any other way, and there is the whole time of it. */
-static void test_both_ways_in_place(void **state)
+static void test_both_ways_in_place(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(5, 3);
     RUN(&f, "--mode", "zero-copy", "--size", "1M", "--passes", "2", "--direction", "h2d,bidir");
@@ -59,9 +53,8 @@ static void test_both_ways_in_place(void **state)
 }
 
 /* A kernel that has all of the device's cores would keep the other way's waiting. */
-static void test_both_ways_share_the_cores(void **state)
+static void test_both_ways_share_the_cores(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "zero-copy", "--size", "64K");
     assert_int_equal(xb_fake.kernels_together, 1);
@@ -72,9 +65,8 @@ static void test_both_ways_share_the_cores(void **state)
 }
 
 /* The link is as fast as the device's memory, or faster: no number of passes pays for the copy. */
-static void test_copying_need_not_win(void **state)
+static void test_copying_need_not_win(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "zero-copy", "--size", "1M", "--passes", "2");
     expect_seconds(&f.run.results[0], 2 * CHUNK_S);
@@ -85,9 +77,8 @@ static void test_copying_need_not_win(void **state)
 /* ---- managed ---- */
 
 /* A prefetch takes 2 ns a byte, a kernel 1; putting the pages back is a prefetch and not timed. */
-static void test_putting_back_is_not_timed(void **state)
+static void test_putting_back_is_not_timed(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     RUN(&f, "--mode", "managed", "--size", "1M", "--managed", "fault,prefetch,advise");
@@ -111,9 +102,8 @@ static void test_putting_back_is_not_timed(void **state)
 }
 
 /* What is timed moves pages every time: they were put back before. Latency's bare ones, too. */
-static void test_pages_are_put_back_every_time(void **state)
+static void test_pages_are_put_back_every_time(NO_STATE)
 {
-    (void)state;
     for (int to_device = 0; to_device < 2; to_device++) {
         struct fixture f;
         alter(1, 1);
@@ -128,9 +118,8 @@ static void test_pages_are_put_back_every_time(void **state)
     }
 }
 
-static void test_events_are_the_timer_where_they_can(void **state)
+static void test_events_are_the_timer_where_they_can(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--size", "64K");
     assert_true(f.run.results[0].device_timer);

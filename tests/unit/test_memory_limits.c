@@ -3,13 +3,9 @@
 #define _GNU_SOURCE /* nftw */
 #include "machine/host_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "fixture_tree.h"
 
@@ -66,11 +62,10 @@ static void address_space_is_named(void **state)
     assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
 }
 
-static void locked_memory_is_named_where_it_is_too_little(void **state)
+static void locked_memory_is_named_where_it_is_too_little(NO_STATE)
 {
     struct rlimit before;
     char text[128];
-    (void)state;
     assert_int_equal(getrlimit(RLIMIT_MEMLOCK, &before), 0);
     struct rlimit lowered = {.rlim_cur = 4096, .rlim_max = before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_MEMLOCK, &lowered), 0);
@@ -116,11 +111,10 @@ static void expect_text(const struct xb_error *error, const char *expected)
         fail_msg("\"%s\" does not say \"%s\"", text, expected);
 }
 
-static void an_error_of_libc_has_its_words_once(void **state)
+static void an_error_of_libc_has_its_words_once(NO_STATE)
 {
     struct xb_error error;
     char text[1024];
-    (void)state;
     (void)!XB_FAIL_ERRNO(&error, "open", ENOENT, "x: cannot be opened");
     unsetenv("XFERBENCH_DEBUG");
     assert_string_equal(xb_error_text(&error, text, sizeof text),

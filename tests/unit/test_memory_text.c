@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* A text in memory is whole, or it is said that there is none: whichever piece of memory is
  * lacking, for that moment only. This program is linked with --wrap=realloc. */
@@ -25,11 +22,10 @@ void *__wrap_realloc(void *piece, size_t bytes)
     return left >= 0 && left-- == 0 ? NULL : __real_realloc(piece, bytes);
 }
 
-static void a_text_is_whole_or_not_there(void **state)
+static void a_text_is_whole_or_not_there(NO_STATE)
 {
     bool used = true;
     int failures = 0;
-    (void)state;
     for (long first = 0; used; first++) {
         struct xb_memory_text text = {.text = NULL};
         struct xb_error error = {0};
@@ -55,11 +51,10 @@ static void a_text_is_whole_or_not_there(void **state)
     assert_true(failures > 3);
 }
 
-static void a_text_tells_how_long_it_is(void **state)
+static void a_text_tells_how_long_it_is(NO_STATE)
 {
     struct xb_memory_text text = {.text = NULL};
     struct xb_error error;
-    (void)state;
     assert_non_null(xb_memory_text_begin(&text));
     assert_int_equal(ftell(text.stream), 0);
     for (int i = 1; i <= LINES; i++) {
@@ -70,11 +65,10 @@ static void a_text_tells_how_long_it_is(void **state)
     free(text.text);
 }
 
-static void nothing_is_a_text_too(void **state)
+static void nothing_is_a_text_too(NO_STATE)
 {
     struct xb_memory_text text = {.text = NULL};
     struct xb_error error;
-    (void)state;
     assert_non_null(xb_memory_text_begin(&text));
     assert_int_equal(xb_memory_text_end(&text, "a text", &error), XB_OK);
     assert_string_equal(text.text, "");

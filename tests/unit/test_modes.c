@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Every mode: right copies verify, in every variant and direction; what cannot be is skipped. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "modes_fixture.h"
 
@@ -33,9 +29,8 @@ static void expect_verified(const struct fixture *f)
     }
 }
 
-static void test_every_mode_verifies(void **state)
+static void test_every_mode_verifies(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, EVERYTHING, "--size", "1,7,4095,64K,500001", "--chunk", "100008");
@@ -50,9 +45,8 @@ static void test_every_mode_verifies(void **state)
 }
 
 /* So large that several threads fill it with the pattern and check it. */
-static void test_large_copies_verify(void **state)
+static void test_large_copies_verify(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pageable,pinned", "--size", "5000001");
     expect_verified(&f);
@@ -60,9 +54,8 @@ static void test_large_copies_verify(void **state)
 }
 
 /* Few queues, many small chunks: every place of a ring or pipeline is used again and again. */
-static void test_many_chunks_verify(void **state)
+static void test_many_chunks_verify(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     RUN(&f, "--mode", "async,double-buffer,peer", "--size", "100001", "--chunk", "1K", "--streams",
@@ -74,9 +67,8 @@ static void test_many_chunks_verify(void **state)
 
 /* Each case has its own chunks, queues and slots, also after one that had more or larger ones: of
  * 24 KiB three are as long as a case. */
-static void test_many_chunks_of_each_length_verify(void **state)
+static void test_many_chunks_of_each_length_verify(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "async,double-buffer,peer", "--size", "73728,100001", "--chunk",
@@ -89,9 +81,8 @@ static void test_many_chunks_of_each_length_verify(void **state)
 }
 
 /* A sample is one operation: 3 samples, 3 of them also without events. */
-static void test_every_mode_verifies_for_latency(void **state)
+static void test_every_mode_verifies_for_latency(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, EVERYTHING, "--latency", "--samples=3", "--size", "4,4097");
@@ -118,9 +109,8 @@ static void test_every_mode_verifies_for_latency(void **state)
 
 /* ---- what the variants are ---- */
 
-static void test_the_variant_is_the_memory_copied(void **state)
+static void test_the_variant_is_the_memory_copied(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *mode, *option, *variant;
         unsigned memory, access;
@@ -164,9 +154,8 @@ static void keep_advice(void *argument, const struct xb_run *run, size_t samples
 }
 
 /* Told to stay while the case runs, and to nobody afterwards. */
-static void test_peers_are_copied_by_engine_or_kernel(void **state)
+static void test_peers_are_copied_by_engine_or_kernel(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *path, *by;
         unsigned memory; /* host memory copied to or from; the device's own is not looked at */
@@ -189,9 +178,8 @@ static void test_peers_are_copied_by_engine_or_kernel(void **state)
     }
 }
 
-static void test_advice_ends_with_its_case(void **state)
+static void test_advice_ends_with_its_case(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     enum xb_advice seen = XB_ADVICE_NONE;
     const struct xb_run_observer observer = {.progress = keep_advice, .argument = &seen};
@@ -203,9 +191,8 @@ static void test_advice_ends_with_its_case(void **state)
 }
 
 /* One workspace, two kinds of memory. */
-static void test_modes_share_a_workspace(void **state)
+static void test_modes_share_a_workspace(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned,pageable", "--staging", "driver", "--size", "64K", "--host-memory",
         "alloc");
@@ -216,9 +203,8 @@ static void test_modes_share_a_workspace(void **state)
 
 /* Page-locked is what the modes but async are about; there it takes turns, and blocks its caller.
  */
-static void test_pageable_memory_is_for_async(void **state)
+static void test_pageable_memory_is_for_async(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned,double-buffer,async", "--host-memory", "pageable", "--size", "64K",
         "--direction", "both,bidir");
@@ -241,9 +227,8 @@ static void test_pageable_memory_is_for_async(void **state)
 
 /* ---- what a device cannot do ---- */
 
-static void test_missing_capability_skips(void **state)
+static void test_missing_capability_skips(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *mode, *variant;
         uint32_t needed;
@@ -276,9 +261,8 @@ static void test_missing_capability_skips(void **state)
     }
 }
 
-static void test_pairs_without_access_are_staged_or_skipped(void **state)
+static void test_pairs_without_access_are_staged_or_skipped(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     xb_fake.no_peer_access = true;
@@ -293,9 +277,8 @@ static void test_pairs_without_access_are_staged_or_skipped(void **state)
 }
 
 /* And nothing else takes its place. */
-static void test_peers_without_kernels_or_mapped_memory(void **state)
+static void test_peers_without_kernels_or_mapped_memory(NO_STATE)
 {
-    (void)state;
     const uint32_t missing[] = {XB_CAP_KERNELS, XB_CAP_MAPPED};
     for (size_t i = 0; i < COUNT_OF(missing); i++) {
         struct fixture f;
@@ -317,9 +300,8 @@ static void test_peers_without_kernels_or_mapped_memory(void **state)
     }
 }
 
-static void test_the_link_of_a_pair_is_told(void **state)
+static void test_the_link_of_a_pair_is_told(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "peer", "--size", "64K", "--direction", "d2d", "--pairs", "0:1");
@@ -334,9 +316,8 @@ static void test_the_link_of_a_pair_is_told(void **state)
     finish(&f);
 }
 
-static void test_hold_only_where_it_may(void **state)
+static void test_hold_only_where_it_may(NO_STATE)
 {
-    (void)state;
     static const char *const unheld[] = {"pageable", "managed"};
     struct fixture f;
     xb_fake.device_count = 2;
@@ -363,9 +344,8 @@ static void test_hold_only_where_it_may(void **state)
     finish(&f);
 }
 
-static void test_too_little_device_memory_is_an_error_row(void **state)
+static void test_too_little_device_memory_is_an_error_row(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_memory_free = 1 << 20;
     RUN(&f, "--mode", "pinned", "--size", "64K,2M", "--direction", "h2d");
@@ -377,9 +357,8 @@ static void test_too_little_device_memory_is_an_error_row(void **state)
 
 /* ---- devices that fail ---- */
 
-static void test_a_device_that_does_not_open_leaves_the_others(void **state)
+static void test_a_device_that_does_not_open_leaves_the_others(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     xb_fake.fail_at = 1; /* the first device_open, of whichever device's thread comes first */
@@ -396,9 +375,8 @@ static void test_a_device_that_does_not_open_leaves_the_others(void **state)
     finish(&f);
 }
 
-static void test_a_sick_device_leaves_the_others(void **state)
+static void test_a_sick_device_leaves_the_others(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     xb_fake.sick_device = 2;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* The mode of many small pieces: its ways, its figures, and that a wrong piece is found in each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "modes/batch.h"
 #include "modes_fixture.h"
@@ -21,9 +17,8 @@ static void expect_all_verified(const struct fixture *f)
         assert_int_equal(f->run.results[i].row.verified, XB_VERIFIED_TRUE);
 }
 
-static void test_every_way_verifies(void **state)
+static void test_every_way_verifies(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     /* Whole pieces, one that is shorter, one alone, and one byte. */
     RUN(&f, "--mode", "batch", WAYS, LAYOUTS, "--piece", "512,4K,5000", "--size", "64K,100001,1");
@@ -34,9 +29,8 @@ static void test_every_way_verifies(void **state)
     finish(&f);
 }
 
-static void test_rows_verify_by_one_copy(void **state)
+static void test_rows_verify_by_one_copy(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "batch", "--batch", "pitched", "--layout", "rows", "--piece", "1000,8K",
         "--size", "64K,100001,7");
@@ -45,9 +39,8 @@ static void test_rows_verify_by_one_copy(void **state)
     finish(&f);
 }
 
-static void test_buffers_off_a_boundary_verify(void **state)
+static void test_buffers_off_a_boundary_verify(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "batch", WAYS, "--host-offset", "0,1,64", "--device-offset", "0,3", "--size",
         "64K");
@@ -75,9 +68,8 @@ static bool has_figure(const struct xb_result *result, const char *name)
     return !isnan(figure(result, name));
 }
 
-static void test_figures_follow_from_time_and_pieces(void **state)
+static void test_figures_follow_from_time_and_pieces(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "batch", WAYS, "--piece", "512", "--size", "64K");
     for (size_t i = 0; i < f.run.case_count; i++) {
@@ -101,9 +93,8 @@ static void test_figures_follow_from_time_and_pieces(void **state)
 }
 
 /* The fake's clock goes on for each queue alone: no kernel is slower beside a transfer. */
-static void test_kernels_that_lose_nothing_pay_no_tax(void **state)
+static void test_kernels_that_lose_nothing_pay_no_tax(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.compute_is_free = true;
     RUN(&f, "--mode", "batch", "--batch", "call,packed,kernel", "--size", "16M", "--piece", "1M",
@@ -116,9 +107,8 @@ static void test_kernels_that_lose_nothing_pay_no_tax(void **state)
 }
 
 /* The case itself was measured and is right. */
-static void test_a_tax_that_does_not_fit_costs_no_row(void **state)
+static void test_a_tax_that_does_not_fit_costs_no_row(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.compute_is_free = true;
     xb_fake.no_room_for = XB_SM_TAX_BYTES;
@@ -135,9 +125,8 @@ static void test_a_tax_that_does_not_fit_costs_no_row(void **state)
     finish(&f);
 }
 
-static void test_the_kernel_has_the_blocks_asked_for(void **state)
+static void test_the_kernel_has_the_blocks_asked_for(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "batch", "--batch", "kernel", "--blocks", "4,17", "--size", "64K",
         "--direction", "h2d");
@@ -148,9 +137,8 @@ static void test_the_kernel_has_the_blocks_asked_for(void **state)
     finish(&f);
 }
 
-static void test_a_call_takes_no_more_pieces_than_asked_for(void **state)
+static void test_a_call_takes_no_more_pieces_than_asked_for(NO_STATE)
 {
-    (void)state;
     const struct {
         const char *asked;
         size_t most;
@@ -167,9 +155,8 @@ static void test_a_call_takes_no_more_pieces_than_asked_for(void **state)
     }
 }
 
-static void test_blocks_are_told_where_all_are_the_best(void **state)
+static void test_blocks_are_told_where_all_are_the_best(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.more_blocks_are_faster = true;
     RUN(&f, "--mode", "batch", "--batch", "kernel", "--size", "64K", "--direction", "h2d");
@@ -178,9 +165,8 @@ static void test_blocks_are_told_where_all_are_the_best(void **state)
     finish(&f);
 }
 
-static void test_what_a_device_lacks_is_skipped(void **state)
+static void test_what_a_device_lacks_is_skipped(NO_STATE)
 {
-    (void)state;
     const struct {
         const char *way;
         uint32_t capability;
@@ -202,9 +188,8 @@ static void test_what_a_device_lacks_is_skipped(void **state)
 }
 
 /* One copy a piece needs nothing that a device may lack. */
-static void test_each_needs_nothing(void **state)
+static void test_each_needs_nothing(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.capabilities = 0;
     RUN(&f, "--mode", "batch", "--batch", "each", "--size", "64K");
@@ -212,9 +197,8 @@ static void test_each_needs_nothing(void **state)
     finish(&f);
 }
 
-static void test_too_many_pieces_are_skipped(void **state)
+static void test_too_many_pieces_are_skipped(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "batch", "--batch", "each,graph", "--piece", "1", "--size", "1000001",
         "--direction", "h2d");
@@ -223,9 +207,8 @@ static void test_too_many_pieces_are_skipped(void **state)
     finish(&f);
 }
 
-static void test_too_many_calls_are_skipped(void **state)
+static void test_too_many_calls_are_skipped(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "batch", "--batch", "call", "--piece", "1", "--call-pieces", "1,2", "--size",
         "131072", "--direction", "h2d");
@@ -235,9 +218,8 @@ static void test_too_many_calls_are_skipped(void **state)
 }
 
 /* Computing kernels run beside large cases alone. */
-static void test_a_small_case_needs_no_memory_for_computing(void **state)
+static void test_a_small_case_needs_no_memory_for_computing(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_memory_free = UINT64_C(1) << 20;
     RUN(&f, "--mode", "batch", "--batch", "packed,kernel", "--size", "64K");
@@ -245,9 +227,8 @@ static void test_a_small_case_needs_no_memory_for_computing(void **state)
     finish(&f);
 }
 
-static void test_lists_need_memory(void **state)
+static void test_lists_need_memory(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_memory_free = UINT64_C(4) << 20;
     RUN(&f, "--mode", "batch", "--batch", "call,each", "--piece", "1", "--size", "256K",
@@ -257,9 +238,8 @@ static void test_lists_need_memory(void **state)
     finish(&f);
 }
 
-static void test_rows_are_asked_for_as_such(void **state)
+static void test_rows_are_asked_for_as_such(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "batch", "--batch", "pitched", "--size", "64K");
     for (size_t i = 0; i < f.run.case_count; i++)
@@ -269,9 +249,8 @@ static void test_rows_are_asked_for_as_such(void **state)
                  "--pitch", "8K");
 }
 
-static void test_what_would_be_ignored_is_refused(void **state)
+static void test_what_would_be_ignored_is_refused(NO_STATE)
 {
-    (void)state;
     EXPECT_USAGE("--pitch has no effect without --layout rows", "--mode", "batch", "--pitch", "8K");
     EXPECT_USAGE("--blocks has no effect without --batch kernel", "--mode", "batch", "--batch",
                  "packed,each", "--blocks", "8");
@@ -279,9 +258,8 @@ static void test_what_would_be_ignored_is_refused(void **state)
                  "each", "--call-pieces", "8");
 }
 
-static void test_all_modes_leave_it_out(void **state)
+static void test_all_modes_leave_it_out(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "all", "--size", "64K");
     for (size_t i = 0; i < f.run.case_count; i++)
@@ -308,9 +286,8 @@ static void expect_found(enum xb_damage damage, const char *const *arguments)
 }
 
 /* Pieces of which a single copy is large enough to be damaged. */
-static void test_wrong_pieces_never_verify(void **state)
+static void test_wrong_pieces_never_verify(NO_STATE)
 {
-    (void)state;
     for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
         if (damage == XB_DAMAGE_SHIFTED_2MIB)
             continue; /* nothing lies 2 MiB further on */
@@ -324,9 +301,8 @@ static void test_wrong_pieces_never_verify(void **state)
 }
 
 /* Small pieces: lost, misplaced or exchanged by what moves many at once. */
-static void test_small_pieces_never_verify_at_the_wrong_place(void **state)
+static void test_small_pieces_never_verify_at_the_wrong_place(NO_STATE)
 {
-    (void)state;
     const enum xb_damage damages[] = {XB_DAMAGE_BLOCKS_SWAPPED, XB_DAMAGE_NOTHING_COPIED,
                                       XB_DAMAGE_PIECE_LOST, XB_DAMAGE_PIECE_MISPLACED};
     for (size_t i = 0; i < COUNT_OF(damages); i++)

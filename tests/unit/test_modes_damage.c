@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Every mode: wrong copies never verify. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "modes_fixture.h"
 #include "sanitized.h"
@@ -46,9 +42,8 @@ static void expect_unverified(const char *name, enum xb_damage damage)
     finish(&f);
 }
 
-static void test_wrong_copies_never_verify(void **state)
+static void test_wrong_copies_never_verify(NO_STATE)
 {
-    (void)state;
     expect_unverified("one bit flipped", XB_DAMAGE_BIT_FLIPPED);
     expect_unverified("two blocks swapped", XB_DAMAGE_BLOCKS_SWAPPED);
     expect_unverified("shifted by 2 MiB", XB_DAMAGE_SHIFTED_2MIB);
@@ -59,9 +54,8 @@ static void test_wrong_copies_never_verify(void **state)
 }
 
 /* Nor do those of single operations or of several devices. */
-static void test_wrong_copies_never_verify_elsewhere(void **state)
+static void test_wrong_copies_never_verify_elsewhere(NO_STATE)
 {
-    (void)state;
     const char *const ways[][3] = {{"--size", "64K", "--latency"},
                                    {"--size", "64K", "--simultaneous"}};
     for (size_t w = 0; w < COUNT_OF(ways); w++)
@@ -98,9 +92,8 @@ static void stop_copying_when_warm(void *argument, const struct xb_run *run, siz
     xb_fake.damage = samples < 2 ? XB_DAMAGE_NOTHING_COPIED : XB_DAMAGE_NONE;
 }
 
-static void test_warm_up_does_not_stand_in_for_the_samples(void **state)
+static void test_warm_up_does_not_stand_in_for_the_samples(NO_STATE)
 {
-    (void)state;
     const struct xb_run_observer observer = {.progress = stop_copying_when_warm};
     struct fixture f;
     xb_fake.device_count = 2;
@@ -114,9 +107,8 @@ static void test_warm_up_does_not_stand_in_for_the_samples(void **state)
 
 /* With a check that sees nothing the windows are what is left; the last byte lies in one. A
  * prefetch moves what one address serves for both sides: there are no two buffers to compare. */
-static void test_windows_see_what_a_blind_check_does_not(void **state)
+static void test_windows_see_what_a_blind_check_does_not(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     xb_fake.check_is_blind = true;

@@ -2,12 +2,8 @@
 #define _GNU_SOURCE
 /* Data that is made smaller on its way: what crosses, in which order, and that it is proved. */
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "backends/host/host.h"
 #include "measure_fixture.h"
@@ -314,9 +310,8 @@ static void expect_all_verified(const struct fixture *f)
 /* ---- what crosses ---- */
 
 /* Below a chunk, one whole, several, and a last one that is short. */
-static void test_values_cross_narrowed_and_in_order(void **state)
+static void test_values_cross_narrowed_and_in_order(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     SPY(&f, "--mode", "quantize", "--size", FEWER("4,4K,16K,160K,100004", "100004"),
         "--encode-chunk", FEWER("4K,16K", "4K"), "--threads", FEWER("1,3", "3"));
@@ -325,9 +320,8 @@ static void test_values_cross_narrowed_and_in_order(void **state)
     finish(&f);
 }
 
-static void test_data_crosses_compressed_and_in_order(void **state)
+static void test_data_crosses_compressed_and_in_order(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     SPY(&f, "--mode", "compress", "--size", FEWER("1,16K,160K,100001", "100001"), "--encode-chunk",
         "16K", "--threads", FEWER("1,3", "3"), "--data", "integers,text");
@@ -337,9 +331,8 @@ static void test_data_crosses_compressed_and_in_order(void **state)
 }
 
 /* A chunk is of the size that is given, or of one that the variant takes. */
-static void test_chunks_have_their_size(void **state)
+static void test_chunks_have_their_size(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     if (IS_SANITIZED)
         return; /* much data, and nothing that others do not show */
@@ -354,9 +347,8 @@ static void test_chunks_have_their_size(void **state)
 
 /* ---- the ring ---- */
 
-static void test_a_slot_is_left_alone_until_it_has_crossed(void **state)
+static void test_a_slot_is_left_alone_until_it_has_crossed(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     late.on = true;
     SPY(&f, "--mode", "quantize", "--to", "fp16", "--size", "400K", "--encode-chunk", "16K",
@@ -368,9 +360,8 @@ static void test_a_slot_is_left_alone_until_it_has_crossed(void **state)
 
 /* The crew may then begin another job: it was ended. And nothing is under way on a queue any more
  * that would wait for an event which is closed. */
-static void test_a_failure_in_an_iteration_ends_the_crew(void **state)
+static void test_a_failure_in_an_iteration_ends_the_crew(NO_STATE)
 {
-    (void)state;
     for (unsigned i = 0; i < 8; i++) {
         struct fixture f;
         decodings_left = 1 + i / 2 * 3; /* of the 10 of an iteration */
@@ -400,9 +391,8 @@ static void expect_wrong(const struct fixture *f, int damage)
 
 /* Of copies and of decodings, which are damaged too. Chunks are so large that what is made of them
  * is large enough to be damaged. */
-static void test_wrong_data_never_verifies(void **state)
+static void test_wrong_data_never_verifies(NO_STATE)
 {
-    (void)state;
     for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
         struct fixture f;
         if (HAS_THREAD_SANITIZER && damage != XB_DAMAGE_BIT_FLIPPED)
@@ -440,9 +430,8 @@ static enum xb_status spoiled_decode(struct xb_queue *queue, const struct xb_dec
     return xb_fake_backend.queue_decode(queue, decoding, error);
 }
 
-static void test_what_the_device_refuses_fails_the_row_and_says_where(void **state)
+static void test_what_the_device_refuses_fails_the_row_and_says_where(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     altered_backend.queue_decode = spoiled_decode;
     RUN(&f, "--mode", "compress", "--size", "64K", "--encode-chunk", "16K", "--threads", "2");
@@ -474,9 +463,8 @@ static enum xb_status prepare_and_stop_restoring(struct xb_mode_context *context
 }
 
 /* Everything is right up to the last reference, and nothing is restored after it. */
-static void test_a_reference_does_not_stand_in_for_the_samples(void **state)
+static void test_a_reference_does_not_stand_in_for_the_samples(NO_STATE)
 {
-    (void)state;
     static const char *const variants[] = {"sent", "made-and-sent"};
     for (size_t i = 0; i < COUNT_OF(variants); i++) {
         struct fixture f;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Data that is made smaller on its way: figures, memory, options. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/parallel.h"
 #include "codecs/lz4.h"
@@ -102,9 +98,8 @@ static double sampled(const struct xb_result *result, const char *name)
 
 /* 2 MiB in two chunks, each of 256 blocks of `for`: a directory of 8 bytes a block, and nothing
  * behind it for zeros. Both chunks cross, and the second is restored. */
-static void test_what_follows_from_data_that_gets_small(void **state)
+static void test_what_follows_from_data_that_gets_small(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = OPERATION_S;
     RUN(&f, "--mode", "compress", "--timed", "sent", "--codec", "for", "--data", "zeros", "--size",
@@ -127,9 +122,8 @@ static void test_what_follows_from_data_that_gets_small(void **state)
 }
 
 /* All blocks are stored, behind their directory: the link is the limit, and it carries more. */
-static void test_data_that_gets_no_smaller_has_its_row(void **state)
+static void test_data_that_gets_no_smaller_has_its_row(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = OPERATION_S;
     RUN(&f, "--mode", "compress", "--timed", "sent", "--codec", "for", "--data", "random", "--size",
@@ -147,9 +141,8 @@ static void test_data_that_gets_no_smaller_has_its_row(void **state)
     finish(&f);
 }
 
-static void test_no_random_data_fails(void **state)
+static void test_no_random_data_fails(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = A_SAMPLE;
     RUN(&f, "--mode", "compress", "--data", "random", "--size", "300K", "--encode-chunk", "128K",
@@ -162,9 +155,8 @@ static void test_no_random_data_fails(void **state)
 }
 
 /* int8 has a scale of 4 bytes for each 64 values. */
-static void test_narrow_values_have_the_ratio_of_their_formats(void **state)
+static void test_narrow_values_have_the_ratio_of_their_formats(NO_STATE)
 {
-    (void)state;
     static const double ratios[] = {2, 2, 256 / 68.0, 4};
     struct fixture f;
     RUN(&f, "--mode", "quantize", "--size", "256K", "--encode-chunk", "64K", "--threads", "1,3");
@@ -186,9 +178,8 @@ static void test_narrow_values_have_the_ratio_of_their_formats(void **state)
     finish(&f);
 }
 
-static void test_as_many_threads_as_there_are_cpus_near(void **state)
+static void test_as_many_threads_as_there_are_cpus_near(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = A_SAMPLE;
     unsigned near = xb_cpus_allowed();
@@ -211,9 +202,8 @@ static enum xb_status copy_slowly(struct xb_queue *queue, struct xb_buffer *targ
 
 /* One thread narrows 1 MiB in 450 s, and the plain copy takes 100: 4 threads are too slow, 5 are
  * not. */
-static void test_threads_that_are_enough_are_found(void **state)
+static void test_threads_that_are_enough_are_found(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *threads;
         unsigned enough; /* 0: these are not */
@@ -237,9 +227,8 @@ static void test_threads_that_are_enough_are_found(void **state)
 
 /* Every second value has a known error: bf16 keeps 7 bits of the fraction, fp16 10 and fp8 3; the
  * scale of int8 is 1 here. */
-static void test_known_values_have_known_errors(void **state)
+static void test_known_values_have_known_errors(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *format;
         float exact, other;
@@ -302,9 +291,8 @@ static void expect_needs(const char *const *arguments)
     finish(&f);
 }
 
-static void test_it_takes_the_memory_that_it_says(void **state)
+static void test_it_takes_the_memory_that_it_says(NO_STATE)
 {
-    (void)state;
     xb_fake.operation_s = A_SAMPLE;
     static const char *const sizes[] = {"4K", "64K", "100004"};
     static const char *const threads[] = {"1", "2", "3"};
@@ -320,9 +308,8 @@ static void test_it_takes_the_memory_that_it_says(void **state)
 
 /* The original and the target are kept for the largest case. What is as long as a small case only
  * by chance is not. */
-static void test_a_small_case_does_not_take_the_memory_of_a_large_one(void **state)
+static void test_a_small_case_does_not_take_the_memory_of_a_large_one(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = A_SAMPLE;
     count_memory();
@@ -370,9 +357,8 @@ static void test_the_data_may_be_a_file(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-static void test_what_cannot_be_is_refused(void **state)
+static void test_what_cannot_be_is_refused(NO_STATE)
 {
-    (void)state;
     EXPECT_USAGE("must be a multiple of 128 bytes, and 1000 is not", "--mode", "quantize",
                  "--encode-chunk", "4K,1000");
     EXPECT_USAGE("must be a multiple of 128 bytes", "--mode", "compress", "--encode-chunk", "64");
@@ -385,9 +371,8 @@ static void test_what_cannot_be_is_refused(void **state)
                  "--encode-chunk", "128");
 }
 
-static void test_any_number_of_bytes_is_compressed(void **state)
+static void test_any_number_of_bytes_is_compressed(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = A_SAMPLE;
     RUN(&f, "--mode", "compress", "--size", "1,4098,70001", "--threads", "1");
@@ -396,9 +381,8 @@ static void test_any_number_of_bytes_is_compressed(void **state)
     finish(&f);
 }
 
-static void test_a_device_without_kernels_is_skipped(void **state)
+static void test_a_device_without_kernels_is_skipped(NO_STATE)
 {
-    (void)state;
     static const char *const modes[] = {"quantize", "compress"};
     for (size_t i = 0; i < COUNT_OF(modes); i++) {
         struct fixture f;
@@ -410,9 +394,8 @@ static void test_a_device_without_kernels_is_skipped(void **state)
     }
 }
 
-static void test_all_modes_leave_them_out(void **state)
+static void test_all_modes_leave_them_out(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "all", "--size", "64K");
     for (size_t i = 0; i < f.run.case_count; i++) {

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Every mode: whatever call fails, the row says so and the run goes on. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "modes_fixture.h"
 #include "sanitized.h"
@@ -98,9 +94,8 @@ static void start_struck(struct fixture *f, size_t way)
 }
 
 /* Counts from the run's beginning on: all of setup. */
-static void test_each_call_failing_in_setup_gives_an_error_row(void **state)
+static void test_each_call_failing_in_setup_gives_an_error_row(NO_STATE)
 {
-    (void)state;
     for (size_t way = 0; way < COUNT_OF(struck); way++)
         for (unsigned at = 1; at <= 120; at += STRIDE(at)) {
             struct fixture f;
@@ -149,9 +144,8 @@ static void strike_every_second(size_t way, size_t first)
 }
 
 /* Warm-up, references, samples, verification. */
-static void test_each_call_failing_later_gives_an_error_row(void **state)
+static void test_each_call_failing_later_gives_an_error_row(NO_STATE)
 {
-    (void)state;
     for (size_t way = 0; way < COUNT_OF(struck); way++)
         for (size_t first = 0; first < 2; first++)
             strike_every_second(way, first);

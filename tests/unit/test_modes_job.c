@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* A whole job: how it lies in chunks, what is enqueued, and that every byte of it is proved. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 #include "modes/job.h"
@@ -48,9 +44,8 @@ static void expect_layout(uint64_t in, uint64_t out, uint64_t chunk)
     assert_int_equal(layout.device_bytes, slot_end);
 }
 
-static void test_a_layout_leaves_nothing_out(void **state)
+static void test_a_layout_leaves_nothing_out(NO_STATE)
 {
-    (void)state;
     static const uint64_t sizes[] = {1,   3,    7,    8,     9,     16,        40,
                                      100, 1000, 4096, 10007, 65536, 1000000007};
     static const uint64_t chunks[] = {8, 16, 24, 4096, UINT64_MAX};
@@ -62,9 +57,8 @@ static void test_a_layout_leaves_nothing_out(void **state)
 }
 
 /* 400 MB in chunks of 8 MiB are 48; 4 KiB come back of them: 4096 / 47.68 = 85.9, so 80 or 88. */
-static void test_each_chunk_brings_its_share(void **state)
+static void test_each_chunk_brings_its_share(NO_STATE)
 {
-    (void)state;
     struct xb_job_layout layout = xb_job_lay_out(400000000, 4096, 8 << 20);
     assert_int_equal(layout.count, 48);
     struct xb_job_part part = xb_job_part_at(&layout, 1);
@@ -131,9 +125,8 @@ static enum xb_status noted_compute(struct xb_queue *queue, struct xb_buffer *bu
 }
 
 /* What each way enqueues for a job of four chunks. */
-static void test_each_way_enqueues_its_own(void **state)
+static void test_each_way_enqueues_its_own(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *way, *job;
         size_t queues;
@@ -160,9 +153,8 @@ static void test_each_way_enqueues_its_own(void **state)
 }
 
 /* A byte takes a kernel a picosecond a step: 2 ms over 1 MiB are 1907 steps. */
-static void test_the_kernel_takes_the_time_asked_for(void **state)
+static void test_the_kernel_takes_the_time_asked_for(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     JOB(&f, "--way", "pageable,pinned", "--size", "1M", "--job-out", "4K", "--gpu-time", "2ms");
     expect_all(&f, XB_RESULT_OK);
@@ -178,9 +170,8 @@ static void test_the_kernel_takes_the_time_asked_for(void **state)
     finish(&f);
 }
 
-static void test_what_a_job_lacks_is_not_timed(void **state)
+static void test_what_a_job_lacks_is_not_timed(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     JOB(&f, "--size", "64K", "--job-out", "0", "--gpu-time", "none");
     assert_int_equal(f.run.case_count, 4);
@@ -198,9 +189,8 @@ static void test_what_a_job_lacks_is_not_timed(void **state)
 
 /* ---- proof ---- */
 
-static void test_every_job_verifies(void **state)
+static void test_every_job_verifies(NO_STATE)
 {
-    (void)state;
     static const char *const outs[] = {"0", "77", "4096", "250003"};
     for (size_t i = 0; i < COUNT_OF(outs); i++) {
         struct fixture f;
@@ -224,9 +214,8 @@ static void expect_wrong(const struct fixture *f)
 }
 
 /* Also where nothing comes back, and where more comes back than went in. */
-static void test_wrong_copies_never_verify(void **state)
+static void test_wrong_copies_never_verify(NO_STATE)
 {
-    (void)state;
     static const char *const outs[] = {"0", "40K", "64K", "100K"};
     for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++)
         for (size_t i = 0; i < COUNT_OF(outs); i++) {
@@ -242,9 +231,8 @@ static void test_wrong_copies_never_verify(void **state)
         }
 }
 
-static void test_a_kernel_that_does_nothing_never_verifies(void **state)
+static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
 {
-    (void)state;
     static const char *const outs[] = {"0", "100K"};
     for (size_t i = 0; i < COUNT_OF(outs); i++) {
         struct fixture f;
@@ -278,9 +266,8 @@ static unsigned char right_byte(const struct xb_job_layout *layout, unsigned lon
 /* The right output passes, and with any byte of it wrong it does not. Whole words that were
  * computed come back, a part of one, what lies behind the last whole word, and what lies behind the
  * input. */
-static void test_every_byte_that_comes_back_counts(void **state)
+static void test_every_byte_that_comes_back_counts(NO_STATE)
 {
-    (void)state;
     static const uint64_t sizes[][3] = {/* in, out, chunk */
                                         {21, 21, UINT64_MAX}, {21, 30, UINT64_MAX}, {37, 41, 16},
                                         {40, 40, 8},          {16, 16, UINT64_MAX}, {50, 200, 24},
@@ -309,9 +296,8 @@ static void test_every_byte_that_comes_back_counts(void **state)
 }
 
 /* Pieces of 4 MiB are fetched: the second one has a word and a byte more. */
-static void test_what_stays_on_the_device_counts_to_its_end(void **state)
+static void test_what_stays_on_the_device_counts_to_its_end(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     altered_backend.queue_copy = copy_all_but_the_last_byte;
@@ -331,9 +317,8 @@ static enum xb_status prepare_and_stop_copying(struct xb_mode_context *context,
 }
 
 /* All copies are right up to the last reference, and none is made after it. */
-static void test_a_reference_does_not_stand_in_for_the_samples(void **state)
+static void test_a_reference_does_not_stand_in_for_the_samples(NO_STATE)
 {
-    (void)state;
     static const char *const outs[] = {"64K", "0", "100K"};
     for (size_t i = 0; i < COUNT_OF(outs); i++) {
         struct fixture f;
@@ -352,9 +337,8 @@ static void test_a_reference_does_not_stand_in_for_the_samples(void **state)
 /* ---- what it is not for ---- */
 
 /* A step over 1 MiB takes a microsecond. */
-static void test_a_kernel_that_is_too_short_is_refused(void **state)
+static void test_a_kernel_that_is_too_short_is_refused(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     JOB(&f, "--way", "pinned", "--size", "1M", "--gpu-time", "900ns");
     expect_reason(&f.run.results[0], XB_RESULT_SKIPPED, "takes 1.05 us here");
@@ -370,9 +354,8 @@ static void test_a_kernel_that_is_too_short_is_refused(void **state)
 }
 
 /* A step over 8 bytes takes 8 ps, and there are 2^24 at most. */
-static void test_a_kernel_that_is_too_long_is_refused(void **state)
+static void test_a_kernel_that_is_too_long_is_refused(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     JOB(&f, "--way", "pinned", "--size", "8", "--job-out", "8", "--gpu-time", "1ms");
     expect_reason(&f.run.results[0], XB_RESULT_SKIPPED,
@@ -380,9 +363,8 @@ static void test_a_kernel_that_is_too_long_is_refused(void **state)
     finish(&f);
 }
 
-static void test_what_a_device_lacks_skips(void **state)
+static void test_what_a_device_lacks_skips(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.capabilities &= ~(uint32_t)XB_CAP_KERNELS;
     JOB(&f, "--way", "pageable", "--size", "64K");
@@ -398,9 +380,8 @@ static void test_what_a_device_lacks_skips(void **state)
     finish(&f);
 }
 
-static void test_options_have_bounds(void **state)
+static void test_options_have_bounds(NO_STATE)
 {
-    (void)state;
     EXPECT_USAGE("--gpu-time", "--mode", "job", "--gpu-time", "soon");
     EXPECT_USAGE("--gpu-time", "--mode", "job", "--gpu-time", "11s");
     EXPECT_USAGE("--gpu-time", "--mode", "job", "--gpu-time", "-1ms");

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Modes that time a load: what a load takes, and that a wrong one is found. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "modes_fixture.h"
 
@@ -27,9 +23,8 @@ static void expect_latency(const struct xb_result *result, double seconds)
     assert_int_equal(result->wall_times.count, 0);
 }
 
-static void test_a_load_takes_what_its_memory_takes(void **state)
+static void test_a_load_takes_what_its_memory_takes(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "loads", ORDERS);
     assert_int_equal(f.run.case_count, 3 * 2);
@@ -42,9 +37,8 @@ static void test_a_load_takes_what_its_memory_takes(void **state)
     finish(&f);
 }
 
-static void test_a_load_of_a_peer_takes_what_the_link_takes(void **state)
+static void test_a_load_of_a_peer_takes_what_the_link_takes(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "peer-loads", ORDERS);
@@ -57,9 +51,8 @@ static void test_a_load_of_a_peer_takes_what_the_link_takes(void **state)
 }
 
 /* Who loads needs the access, and no other. */
-static void test_pairs_without_access_are_skipped(void **state)
+static void test_pairs_without_access_are_skipped(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     xb_fake.no_peer_access = true;
@@ -72,9 +65,8 @@ static void test_pairs_without_access_are_skipped(void **state)
 }
 
 /* More memory than one sample goes through: the next goes on where it ended, and round again. */
-static void test_a_chase_goes_on_through_more_memory(void **state)
+static void test_a_chase_goes_on_through_more_memory(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "loads,peer-loads", ORDERS, "--size", "5000001", "--samples=7");
@@ -84,9 +76,8 @@ static void test_a_chase_goes_on_through_more_memory(void **state)
     finish(&f);
 }
 
-static void test_small_memory_is_skipped(void **state)
+static void test_small_memory_is_skipped(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "loads,peer-loads", "--size", "2097151,2M", "--direction", "d2d", "--pairs",
@@ -98,9 +89,8 @@ static void test_small_memory_is_skipped(void **state)
     finish(&f);
 }
 
-static void test_a_device_without_kernels_is_skipped(void **state)
+static void test_a_device_without_kernels_is_skipped(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.capabilities &= ~(uint32_t)XB_CAP_KERNELS;
     xb_fake.device_count = 2;
@@ -118,9 +108,8 @@ static void lose_a_load(void *argument, const struct xb_run *run, size_t samples
     xb_fake.damage = samples == *at ? XB_DAMAGE_BIT_FLIPPED : XB_DAMAGE_NONE;
 }
 
-static void test_a_wrong_load_is_found_in_any_sample(void **state)
+static void test_a_wrong_load_is_found_in_any_sample(NO_STATE)
 {
-    (void)state;
     for (size_t at = 0; at < 3; at++) { /* the first one, one between, and the last one */
         struct fixture f;
         const struct xb_run_observer observer = {.progress = lose_a_load, .argument = &at};
@@ -134,9 +123,8 @@ static void test_a_wrong_load_is_found_in_any_sample(void **state)
     }
 }
 
-static void test_a_wrong_load_is_found_in_the_warm_up(void **state)
+static void test_a_wrong_load_is_found_in_the_warm_up(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.damage = XB_DAMAGE_BIT_FLIPPED; /* until the first sample of the warm-up is told */
     const size_t never = SIZE_MAX;

@@ -2,12 +2,8 @@
 #define _GNU_SOURCE
 /* Data that begins behind a boundary: right copies verify, and those that round an address do not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "modes_fixture.h"
 
@@ -85,9 +81,8 @@ static void expect_verified(const struct fixture *f)
     }
 }
 
-static void test_every_offset_verifies(void **state)
+static void test_every_offset_verifies(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, MODES, "--host-memory", "registered,write-combined", "--host-offset", "0,1,64,5000",
         "--device-offset", "0,3,256,1048575", "--size", "1,7,4095,100001", "--chunk", "8195");
@@ -97,9 +92,8 @@ static void test_every_offset_verifies(void **state)
     finish(&f);
 }
 
-static void test_every_offset_verifies_elsewhere(void **state)
+static void test_every_offset_verifies_elsewhere(NO_STATE)
 {
-    (void)state;
     const char *const ways[] = {"--latency", "--simultaneous"};
     for (size_t w = 0; w < COUNT_OF(ways); w++) {
         struct fixture f;
@@ -113,9 +107,8 @@ static void test_every_offset_verifies_elsewhere(void **state)
 }
 
 /* Host memory and the device's each begin where they are told to. */
-static void test_copies_begin_at_their_offsets(void **state)
+static void test_copies_begin_at_their_offsets(NO_STATE)
 {
-    (void)state;
     static const char *const ways[][2] = {{"pageable", "--staging=driver"},
                                           {"pinned", "--host-memory=registered"},
                                           {"async", "--host-memory=registered"}};
@@ -132,9 +125,8 @@ static void test_copies_begin_at_their_offsets(void **state)
 }
 
 /* Where memory lies must not be what differs between two offsets. */
-static void test_all_offsets_use_the_same_memory(void **state)
+static void test_all_offsets_use_the_same_memory(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--size", "64K,1M", "--host-offset", "0,1,4K", "--device-offset",
         "0,64");
@@ -143,9 +135,8 @@ static void test_all_offsets_use_the_same_memory(void **state)
     finish(&f);
 }
 
-static void test_all_pieces_use_the_same_memory(void **state)
+static void test_all_pieces_use_the_same_memory(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "batch", "--batch", "each,call", "--size", "64K,1M", "--host-offset",
         "0,1,4K", "--device-offset", "0,64");
@@ -173,9 +164,8 @@ static void expect_needs(const struct fixture *f, const char *mode, uint64_t byt
     }
 }
 
-static void test_offsets_take_memory(void **state)
+static void test_offsets_take_memory(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "pinned,zero-copy", "--direction", "both,bidir", "--size", "64K");
     expect_needs(&f, "pinned", 65536);
@@ -210,9 +200,8 @@ static void expect_unverified(enum liberty liberty, const char *host, const char
     finish(&f);
 }
 
-static void test_copies_that_round_never_verify(void **state)
+static void test_copies_that_round_never_verify(NO_STATE)
 {
-    (void)state;
     expect_unverified(TARGET_ROUNDED, "64", "192", "bytes are wrong after the copy");
     expect_unverified(SOURCE_ROUNDED, "64", "192", "bytes are wrong after the copy");
     expect_unverified(TARGET_ROUNDED, "4097", "1", "bytes are wrong after the copy");
@@ -220,9 +209,8 @@ static void test_copies_that_round_never_verify(void **state)
 }
 
 /* Every byte that was to be copied is right. */
-static void test_copies_of_more_than_the_data_never_verify(void **state)
+static void test_copies_of_more_than_the_data_never_verify(NO_STATE)
 {
-    (void)state;
     expect_unverified(BEGINS_EARLY, "64", "64", "bytes before its target and 0 behind it");
     expect_unverified(BEGINS_EARLY, "64", "320", "bytes before its target and 0 behind it");
     expect_unverified(ENDS_LATE, "64", "192", "the copy also changed 0 bytes before its target");
@@ -230,9 +218,8 @@ static void test_copies_of_more_than_the_data_never_verify(void **state)
 }
 
 /* One copy is one piece. */
-static void test_pieces_that_are_too_long_never_verify(void **state)
+static void test_pieces_that_are_too_long_never_verify(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     own.liberty = ENDS_LATE;
     RUN(&f, "--mode", "batch", "--batch", "each", "--piece", "64K", "--size", "64K");

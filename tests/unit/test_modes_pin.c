@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* What page-locking costs: each way with times, counts of memory and failures that are given. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "machine/host_memory.h"
 #include "machine/process_memory.h"
@@ -259,9 +255,8 @@ static void expect_copies(const struct xb_result *result, const char *name, doub
     }
 }
 
-static void test_each_way_has_its_times_and_when_it_has_paid(void **state)
+static void test_each_way_has_its_times_and_when_it_has_paid(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pin", "--size", SIZE);
     assert_int_equal(f.run.case_count, 2 * COUNT_OF(expected));
@@ -287,9 +282,8 @@ static void test_each_way_has_its_times_and_when_it_has_paid(void **state)
 }
 
 /* Pinned copies take 40 and 60 s in turn, and the ring's 50. */
-static void test_what_is_within_the_noise_is_not_told(void **state)
+static void test_what_is_within_the_noise_is_not_told(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     model.pinned_copy_s[0] = 40;
     model.pinned_copy_s[1] = 60;
@@ -304,9 +298,8 @@ static void test_what_is_within_the_noise_is_not_told(void **state)
 
 /* The ring takes 50 s. Pinned copies take 40 and 48 in turn: it pays, but after 5 copies by the
  * medians, or as late as after 15. */
-static void test_a_number_is_given_only_where_it_is_known(void **state)
+static void test_a_number_is_given_only_where_it_is_known(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     model.pinned_copy_s[0] = 40;
     model.pinned_copy_s[1] = 48;
@@ -320,9 +313,8 @@ static void test_a_number_is_given_only_where_it_is_known(void **state)
 }
 
 /* The first takes seven times as long as the others. */
-static void test_the_first_repetition_of_a_reference_does_not_count(void **state)
+static void test_the_first_repetition_of_a_reference_does_not_count(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     model.slow_references = 2;
     RUN(&f, "--mode", "pin", "--pin-by", "used", "--size", SIZE, "--direction", "h2d");
@@ -334,9 +326,8 @@ static void test_the_first_repetition_of_a_reference_does_not_count(void **state
 }
 
 /* As often as a case does it at the most, if the time limit is that long. */
-static void test_more_time_gives_more_samples(void **state)
+static void test_more_time_gives_more_samples(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     model.ahead = false;
     RUN(&f, "--mode", "pin", "--pin-by", "used,alloc", "--size", "64K", "--samples=2",
@@ -348,9 +339,8 @@ static void test_more_time_gives_more_samples(void **state)
     finish(&f);
 }
 
-static void test_a_deadline_ends_page_locking(void **state)
+static void test_a_deadline_ends_page_locking(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "pin", "--pin-by", "used,copy", "--size", SIZE);
     struct timespec now;
@@ -363,9 +353,8 @@ static void test_a_deadline_ends_page_locking(void **state)
     assert_int_equal(model.live, 0);
 }
 
-static void test_single_operations_are_compared_with_nothing(void **state)
+static void test_single_operations_are_compared_with_nothing(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     model.ahead = false;
     RUN(&f, "--mode", "pin", "--pin-by", "alloc,used,copy", "--size", "64K", "--latency");
@@ -409,9 +398,8 @@ static bool warns_of_huge_pages(const struct xb_result *result)
     return false;
 }
 
-static void test_memory_is_what_was_added(void **state)
+static void test_memory_is_what_was_added(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     count_memory();
     xb_fake.device_memory_free = 1 << 30;
@@ -436,9 +424,8 @@ static void test_memory_is_what_was_added(void **state)
 }
 
 /* The third MiB has no huge page to be in. */
-static void test_as_many_huge_pages_as_fit_are_enough(void **state)
+static void test_as_many_huge_pages_as_fit_are_enough(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     count_memory();
     model.huge_bytes = 2 << 20;
@@ -450,9 +437,8 @@ static void test_as_many_huge_pages_as_fit_are_enough(void **state)
 }
 
 /* Without VmHWM there is still what the process has once all of it is there. */
-static void test_without_a_restart_the_end_counts(void **state)
+static void test_without_a_restart_the_end_counts(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     count_memory();
     model.no_restart = true;
@@ -462,9 +448,8 @@ static void test_without_a_restart_the_end_counts(void **state)
     finish(&f);
 }
 
-static void test_what_nobody_counts_is_not_told(void **state)
+static void test_what_nobody_counts_is_not_told(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     count_memory();
     model.no_counts = true; /* and the device's memory is the host's */
@@ -478,9 +463,8 @@ static void test_what_nobody_counts_is_not_told(void **state)
 /* Each way alone: what a case of its own takes at the most is what it says, also where the case
  * before it left memory to be borrowed. What is registered
  * where it lies is memory of the mode's, as large. */
-static void test_it_takes_the_memory_that_it_says(void **state)
+static void test_it_takes_the_memory_that_it_says(NO_STATE)
 {
-    (void)state;
     model.ahead = false;
     for (size_t i = 0; xb_pin_words[i] != NULL; i++) {
         struct fixture f;
@@ -499,9 +483,8 @@ static void test_it_takes_the_memory_that_it_says(void **state)
 
 /* ---- the data ---- */
 
-static void test_wrong_copies_never_verify(void **state)
+static void test_wrong_copies_never_verify(NO_STATE)
 {
-    (void)state;
     static const enum xb_damage damages[] = {XB_DAMAGE_BIT_FLIPPED, XB_DAMAGE_BLOCKS_SWAPPED,
                                              XB_DAMAGE_SHIFTED_2MIB, XB_DAMAGE_LAST_BYTE_LOST,
                                              XB_DAMAGE_NOTHING_COPIED};
@@ -528,9 +511,8 @@ static void skip_host_copies_when_warm(void *argument, const struct xb_run *run,
 }
 
 /* What warm-up left in the page-locked buffer does not stand in for the samples. */
-static void test_the_copy_on_the_host_is_proved_too(void **state)
+static void test_the_copy_on_the_host_is_proved_too(NO_STATE)
 {
-    (void)state;
     static const char *const directions[] = {"h2d", "d2h"};
     const struct xb_run_observer observer = {.progress = skip_host_copies_when_warm};
     for (size_t i = 0; i < 2; i++) {
@@ -547,9 +529,8 @@ static void test_the_copy_on_the_host_is_proved_too(void **state)
 
 /* ---- what cannot be ---- */
 
-static void test_what_a_device_or_a_size_does_not_allow_is_skipped(void **state)
+static void test_what_a_device_or_a_size_does_not_allow_is_skipped(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     model.ahead = false;
     RUN(&f, "--mode", "pin", "--size", "2M,2097151", "--direction", "h2d");
@@ -573,9 +554,8 @@ static void test_what_a_device_or_a_size_does_not_allow_is_skipped(void **state)
 }
 
 /* Whatever call fails, all memory is given back. */
-static void test_nothing_is_left_after_a_failure(void **state)
+static void test_nothing_is_left_after_a_failure(NO_STATE)
 {
-    (void)state;
     model.ahead = false;
     for (size_t i = 0; xb_pin_words[i] != NULL; i++)
         for (unsigned at = 1; at <= 40; at += 1 + at / 8) {
@@ -590,9 +570,8 @@ static void test_nothing_is_left_after_a_failure(void **state)
         }
 }
 
-static void test_all_modes_leave_it_out(void **state)
+static void test_all_modes_leave_it_out(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "all", "--size", "64K");
     for (size_t i = 0; i < f.run.case_count; i++)

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* From disk to device: what does not arrive is found, and what the figures are made of. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/clock.h"
 #include "modes/pipeline.h"
@@ -33,9 +29,8 @@ static void expect_unverified(const struct fixture *f, enum xb_damage damage)
     assert_true(seen == 5); /* gds has no serial-pageable */
 }
 
-static void test_what_does_not_arrive_never_verifies(void **state)
+static void test_what_does_not_arrive_never_verifies(NO_STATE)
 {
-    (void)state;
     for (int damage = XB_DAMAGE_BIT_FLIPPED; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
         struct fixture f;
         /* It reads from the next chunk's slot: a race of the damage's own making. */
@@ -133,7 +128,7 @@ static void go_wrong(void *argument, const struct xb_run *run, size_t samples, d
 
 /* All that is in slots and results is of a right iteration then, and without a kernel that changes
  * it what lies in a slot stays right: it must not pass for what was to come. */
-static void test_what_earlier_iterations_left_does_not_verify(void **state)
+static void test_what_earlier_iterations_left_does_not_verify(NO_STATE)
 {
     static const struct {
         const char *size, *chunk;
@@ -155,7 +150,6 @@ static void test_what_earlier_iterations_left_does_not_verify(void **state)
         {"128K", "32K", XB_DAMAGE_NOTHING_COPIED, 0, 0},
     };
     const struct xb_run_observer observer = {.progress = go_wrong};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
         reset_fake();
@@ -192,10 +186,9 @@ static enum xb_status no_copy_back(struct xb_queue *queue, struct xb_buffer *tar
 }
 
 /* Digests that are not made, and those that are not brought back, while all data is right. */
-static void test_results_of_earlier_iterations_do_not_verify(void **state)
+static void test_results_of_earlier_iterations_do_not_verify(NO_STATE)
 {
     const struct xb_run_observer observer = {.progress = go_wrong};
-    (void)state;
     later.damage = XB_DAMAGE_NONE;
     later.from = later.until = UINT64_MAX; /* of the file nothing is left out */
     for (int i = 0; i < 2; i++) {
@@ -214,7 +207,7 @@ static void test_results_of_earlier_iterations_do_not_verify(void **state)
 }
 
 /* What a stopped iteration left is not all, so the one before is looked at, and only that. */
-static void test_stopped_within_an_iteration(void **state)
+static void test_stopped_within_an_iteration(NO_STATE)
 {
     static const struct {
         const char *order;
@@ -226,7 +219,6 @@ static void test_stopped_within_an_iteration(void **state)
         {"overlapped", 4096, XB_RESULT_ERROR},
     };
     const struct xb_run_observer observer = {.progress = go_wrong};
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         struct fixture f;
         later.damage = XB_DAMAGE_NONE;
@@ -259,10 +251,9 @@ static void expect_own(const struct xb_source *source, unsigned slots, unsigned 
     assert_int_equal(own.until, until);
 }
 
-static void test_own_bytes_of_chunks(void **state)
+static void test_own_bytes_of_chunks(NO_STATE)
 {
     const struct xb_source source = {.bytes = 4500, .chunk = 1000, .items = 5};
-    (void)state;
     expect_own(&source, 1, 0, 1000, 1000);
     expect_own(&source, 2, 0, 1000, 1000);
     expect_own(&source, 3, 0, 1000, 1000);
@@ -273,7 +264,7 @@ static void test_own_bytes_of_chunks(void **state)
 }
 
 /* Batches are of any length, and the longest need not come first. */
-static void test_own_bytes_of_batches(void **state)
+static void test_own_bytes_of_batches(NO_STATE)
 {
     struct xb_file_entry entries[] = {{.bytes = 80},  {.bytes = 400}, {.bytes = 240},
                                       {.bytes = 160}, {.bytes = 800}, {.bytes = 8}};
@@ -281,7 +272,6 @@ static void test_own_bytes_of_batches(void **state)
     struct xb_files files = {.entries = entries, .count = COUNT_OF(entries)};
     const struct xb_source source = {
         .files = &files, .batch = 1, .positions = positions, .items = COUNT_OF(entries)};
-    (void)state;
     expect_own(&source, 1, 0, 400, 800);
     expect_own(&source, 2, 0, 240, 800);
     expect_own(&source, 2, 1, 160, 400);
@@ -290,9 +280,8 @@ static void test_own_bytes_of_batches(void **state)
 }
 
 /* A comparison that gates on a share must not call a busier device a regression. */
-static void test_to_be_busy_is_better(void **state)
+static void test_to_be_busy_is_better(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
         assert_true(xb_pipeline_busy[i].more_is_better);
         assert_false(xb_pipeline_wait[i].more_is_better);

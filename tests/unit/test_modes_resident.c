@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Data that stays on the device, beside trips to the host: what is timed, and that it is proved. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 #include "modes/proof.h"
@@ -16,9 +12,8 @@
 #define KERNEL_STEPS 2
 
 /* The right figures of 1 MiB: a byte takes a copy 1 ns, and a step of a kernel 1 ps. */
-static void test_trips_are_set_against_none(void **state)
+static void test_trips_are_set_against_none(NO_STATE)
 {
-    (void)state;
     static const unsigned steps[] = {1, 2, 8};
     const double copies = 2 * MIB * XB_FAKE_SECONDS_PER_BYTE;
     const double kernel = KERNEL_STEPS * MIB * XB_FAKE_SECONDS_PER_BYTE_AND_STEP;
@@ -94,9 +89,8 @@ static size_t times_seen(const char *text)
 }
 
 /* What a kernel left is what the next trip brings back: the reference does the same work. */
-static void test_a_trip_brings_back_what_the_kernel_left(void **state)
+static void test_a_trip_brings_back_what_the_kernel_left(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     alter(1, 1);
     altered_backend.queue_copy = noted_copy;
@@ -112,9 +106,8 @@ static void test_a_trip_brings_back_what_the_kernel_left(void **state)
 }
 
 /* The round trips of 8 steps are 24 operations. */
-static void test_all_operations_of_a_reference_fit_behind_a_hold(void **state)
+static void test_all_operations_of_a_reference_fit_behind_a_hold(NO_STATE)
 {
-    (void)state;
     for (unsigned fit = 23; fit <= 24; fit++) {
         struct fixture f;
         xb_fake_reset();
@@ -137,9 +130,8 @@ static void expect_wrong(const struct fixture *f)
     }
 }
 
-static void test_every_size_verifies(void **state)
+static void test_every_size_verifies(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = 250e-6;
     RUN(&f, "--mode", "resident", "--size", "1,8,100001", "--steps", "1,3", "--host-memory",
@@ -151,9 +143,8 @@ static void test_every_size_verifies(void **state)
     finish(&f);
 }
 
-static void test_wrong_copies_never_verify(void **state)
+static void test_wrong_copies_never_verify(NO_STATE)
 {
-    (void)state;
     for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_PIECE_MISPLACED; damage++) {
         struct fixture f;
         bool is_far = damage == XB_DAMAGE_SHIFTED_2MIB;
@@ -168,9 +159,8 @@ static void test_wrong_copies_never_verify(void **state)
     }
 }
 
-static void test_a_kernel_that_does_nothing_never_verifies(void **state)
+static void test_a_kernel_that_does_nothing_never_verifies(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = 250e-6;
     xb_fake.compute_is_free = true;
@@ -180,9 +170,8 @@ static void test_a_kernel_that_does_nothing_never_verifies(void **state)
 }
 
 /* The second opinion: words of which each step is taken, the first and the last among them. */
-static void test_steps_are_taken_one_by_one(void **state)
+static void test_steps_are_taken_one_by_one(NO_STATE)
 {
-    (void)state;
     enum { WORDS_OF_IT = 100 };
     unsigned long long source[WORDS_OF_IT], target[WORDS_OF_IT];
     struct xb_mismatch found = {0};
@@ -215,9 +204,8 @@ static enum xb_status prepare_and_stop_copying(struct xb_mode_context *context,
 }
 
 /* All copies are right up to the last reference, and none is made after it. */
-static void test_a_reference_does_not_stand_in_for_the_samples(void **state)
+static void test_a_reference_does_not_stand_in_for_the_samples(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = 250e-6;
     PLAN(&f, "--mode", "resident", "--size", "64K");
@@ -232,9 +220,8 @@ static void test_a_reference_does_not_stand_in_for_the_samples(void **state)
 
 /* ---- what it is not for ---- */
 
-static void test_what_a_device_lacks_skips(void **state)
+static void test_what_a_device_lacks_skips(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.capabilities &= ~(uint32_t)XB_CAP_KERNELS;
     RUN(&f, "--mode", "resident", "--size", "64K");
@@ -246,17 +233,15 @@ static void test_what_a_device_lacks_skips(void **state)
     finish(&f);
 }
 
-static void test_steps_have_bounds(void **state)
+static void test_steps_have_bounds(NO_STATE)
 {
-    (void)state;
     EXPECT_USAGE("--steps", "--mode", "resident", "--steps", "0");
     EXPECT_USAGE("--steps", "--mode", "resident", "--steps", "8,1001");
     EXPECT_USAGE("--steps", "--mode", "pinned", "--steps", "8");
 }
 
-static void test_all_modes_leave_it_out(void **state)
+static void test_all_modes_leave_it_out(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "all", "--size", "64K", "--direction", "bidir");
     assert_true(f.run.case_count > 0);

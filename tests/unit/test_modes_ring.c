@@ -2,12 +2,8 @@
 #define _GNU_SOURCE
 /* Pageable memory through a ring: nothing is read before it is there, and nothing is overwritten
  * before it was read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "modes/ring.h"
 #include "modes_fixture.h"
@@ -175,9 +171,8 @@ static void expect_verified(const struct fixture *f, size_t count)
 }
 
 /* Chunks of whole pieces and of parts of one, rings that go round often and not at all. */
-static void test_late_copies_verify(void **state)
+static void test_late_copies_verify(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, RING, "--size", "1,4096,600001,2M", "--ring-chunk", "64K,100001", "--ring-slots", "3,5",
         "--threads", "1,4", "--host-offset", "0,3");
@@ -186,9 +181,8 @@ static void test_late_copies_verify(void **state)
     finish(&f);
 }
 
-static void test_who_does_not_wait_is_seen(void **state)
+static void test_who_does_not_wait_is_seen(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     late.forgets_waits = true;
     RUN(&f, RING, "--size", "2M", "--ring-chunk", "64K", "--ring-slots", "3");
@@ -202,9 +196,8 @@ static void test_who_does_not_wait_is_seen(void **state)
 
 /* A chunk of 64 KiB is one piece. The threads' copies alone are bound likewise, or two of them
  * would write one slot at the same time. */
-static void test_no_more_than_the_ring_is_worked_on(void **state)
+static void test_no_more_than_the_ring_is_worked_on(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     crew.most = 0;
     RUN(&f, RING, "--size", "2M", "--ring-chunk", "64K", "--ring-slots", "3", "--threads", "4");
@@ -215,9 +208,8 @@ static void test_no_more_than_the_ring_is_worked_on(void **state)
 
 /* To be woken would take another thread longer, and on a busy CPU until the scheduler's next tick.
  * Above, and where somebody asks for them, there are threads. */
-static void test_a_small_copy_is_the_callers_own(void **state)
+static void test_a_small_copy_is_the_callers_own(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *size, *asked;
         unsigned threads;
@@ -238,9 +230,8 @@ static void test_a_small_copy_is_the_callers_own(void **state)
 /* ---- the figures ---- */
 
 /* Until the last byte is there, by the host's clock; one at a time. Beside it what bounds it. */
-static void test_a_ring_is_timed_by_the_host(void **state)
+static void test_a_ring_is_timed_by_the_host(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, RING, "--size", "1M", "--threads", "3");
     for (size_t i = 0; i < f.run.case_count; i++) {
@@ -269,9 +260,8 @@ static struct xb_needs needs_with(const char *chunk, const char *slots)
     return needs;
 }
 
-static void test_a_ring_takes_memory(void **state)
+static void test_a_ring_takes_memory(NO_STATE)
 {
-    (void)state;
     uint64_t without = (uint64_t)1 << 30;
     assert_int_equal(needs_with("1M", "3").host_bytes, without + (3u << 20));
     assert_int_equal(needs_with("2M", "5").host_bytes, without + (10u << 20));
@@ -280,9 +270,8 @@ static void test_a_ring_takes_memory(void **state)
 }
 
 /* sqrt(bytes * 512 KiB), in whole 64 KiB. */
-static void test_usual_chunks_grow_with_the_size(void **state)
+static void test_usual_chunks_grow_with_the_size(NO_STATE)
 {
-    (void)state;
     assert_int_equal(xb_ring_plan_usual(1).chunk, 64 << 10);
     assert_int_equal(xb_ring_plan_usual(512 << 10).chunk, 512 << 10);
     assert_int_equal(xb_ring_plan_usual(8 << 20).chunk, 2 << 20);
@@ -290,9 +279,8 @@ static void test_usual_chunks_grow_with_the_size(void **state)
     assert_int_equal(xb_ring_plan_usual(UINT64_C(1) << 40).chunk, 16 << 20);
 }
 
-static void test_what_no_ring_can_be_is_refused(void **state)
+static void test_what_no_ring_can_be_is_refused(NO_STATE)
 {
-    (void)state;
     EXPECT_USAGE("--ring-slots", RING, "--ring-slots", "2");
     EXPECT_USAGE("take a larger --ring-chunk", RING, "--size", "1G", "--ring-chunk", "1");
 }

@@ -6,13 +6,10 @@
 #include "random.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /*
  * A test of one way takes it as its state. That plain C rounds right is shown at every point where
@@ -313,9 +310,8 @@ static void int8_blocks_are_known(void **state)
     check_block(way, endless, COUNT_OF(endless), 0, nothing);
 }
 
-static void int8_is_off_by_half_a_step_at_most(void **state)
+static void int8_is_off_by_half_a_step_at_most(NO_STATE)
 {
-    (void)state;
     enum { VALUES = 1000 };
     static _Alignas(XB_FORMAT_ALIGNMENT) float source[VALUES], decoded[VALUES];
     static _Alignas(XB_FORMAT_ALIGNMENT) unsigned char made[2 * VALUES];
@@ -335,9 +331,8 @@ static void int8_is_off_by_half_a_step_at_most(void **state)
     }
 }
 
-static void the_fastest_way_is_named_and_used(void **state)
+static void the_fastest_way_is_named_and_used(NO_STATE)
 {
-    (void)state;
     for (int i = 0; i < XB_NARROW_FORMATS; i++) {
         enum xb_format format = (enum xb_format)i;
         assert_true(xb_format_is_lossy(format));

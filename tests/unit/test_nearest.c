@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/options.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -36,9 +34,8 @@ static void check(const struct row *rows, size_t count)
     }
 }
 
-static void slips_are_near(void **state)
+static void slips_are_near(NO_STATE)
 {
-    (void)state;
     static const struct row rows[] = {
         {modes, "pinned", "pinned"},
         {modes, "pined", "pinned"},   /* a letter left out */
@@ -62,9 +59,8 @@ static void slips_are_near(void **state)
     check(rows, COUNT_OF(rows));
 }
 
-static void unique_prefix_is_near(void **state)
+static void unique_prefix_is_near(NO_STATE)
 {
-    (void)state;
     static const struct row rows[] = {
         {modes, "dou", "double-buffer"},  {modes, "d", "double-buffer"},
         {modes, "z", "zero-copy"},        {modes, "pa", "pageable"},
@@ -76,9 +72,8 @@ static void unique_prefix_is_near(void **state)
     check(rows, COUNT_OF(rows));
 }
 
-static void others_are_not_near(void **state)
+static void others_are_not_near(NO_STATE)
 {
-    (void)state;
     static const struct row rows[] = {
         {modes, "", NULL},
         {modes, "zzz", NULL},
@@ -97,17 +92,15 @@ static void others_are_not_near(void **state)
 }
 
 /* "h2h" is one letter from both. */
-static void first_of_equals_wins(void **state)
+static void first_of_equals_wins(NO_STATE)
 {
-    (void)state;
     static const char *const turned[] = {"d2h", "h2d", NULL};
     assert_ptr_equal(xb_nearest("h2h", directions), directions[0]);
     assert_ptr_equal(xb_nearest("h2h", turned), turned[0]);
 }
 
-static void nearest_of_several_wins(void **state)
+static void nearest_of_several_wins(NO_STATE)
 {
-    (void)state;
     static const char *const words[] = {"stream", "streams", "screams", NULL};
     assert_ptr_equal(xb_nearest("streems", words), words[1]);
     assert_ptr_equal(xb_nearest("streem", words), words[0]);
@@ -115,9 +108,8 @@ static void nearest_of_several_wins(void **state)
 }
 
 /* Words on both sides of the longest one that is compared. */
-static void long_words_are_safe(void **state)
+static void long_words_are_safe(NO_STATE)
 {
-    (void)state;
     char candidate[66];
     char word[5000];
     const char *const one[] = {candidate, "pinned", NULL};

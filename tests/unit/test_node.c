@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the environment says of the node and of the rank. */
 #define _POSIX_C_SOURCE 200809L
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "machine/node.h"
 
@@ -26,9 +22,8 @@ static const char *const variables[] = {"XFERBENCH_NODE",
                                         "SLURM_NPROCS"};
 
 /* Every test begins without any of them. */
-static int forget(void **state)
+static int forget(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         (void)unsetenv(variables[i]);
     return 0;
@@ -54,10 +49,9 @@ static void assert_node(const char *name, const char *named_by)
     assert_int_equal(xb_node_check(&error), XB_OK);
 }
 
-static void the_users_name_counts_first(void **state)
+static void the_users_name_counts_first(NO_STATE)
 {
     struct utsname system;
-    (void)state;
     assert_int_equal(uname(&system), 0);
     assert_node(system.nodename, NULL);
     set("SLURMD_NODENAME", "gpu007");
@@ -69,10 +63,9 @@ static void the_users_name_counts_first(void **state)
 }
 
 /* mpiexec of MPICH and of Intel hands a batch script's environment on to all nodes. */
-static void a_name_that_was_handed_on_is_not_this_nodes(void **state)
+static void a_name_that_was_handed_on_is_not_this_nodes(NO_STATE)
 {
     struct utsname system;
-    (void)state;
     assert_int_equal(uname(&system), 0);
     set("SLURMD_NODENAME", "gpu001");
     set("SLURM_PROCID", "0");
@@ -98,10 +91,9 @@ static void assert_no_name(const char *name)
     assert_int_equal(xb_node_check(&error), XB_ERR_USAGE);
 }
 
-static void what_is_no_name_is_refused(void **state)
+static void what_is_no_name_is_refused(NO_STATE)
 {
     char name[XB_NODE_NAME + 1];
-    (void)state;
     assert_no_name(".");
     assert_no_name("..");
     assert_no_name("../gpu007");
@@ -135,9 +127,8 @@ static void assert_rank(int64_t rank, uint64_t ranks, const char *named_by)
         assert_string_equal(launcher.named_by, named_by);
 }
 
-static void slurm_tells_the_rank(void **state)
+static void slurm_tells_the_rank(NO_STATE)
 {
-    (void)state;
     assert_rank(-1, 0, NULL);
     set("SLURM_NTASKS", "8"); /* a size alone is no launcher */
     assert_rank(-1, 0, NULL);
@@ -154,9 +145,8 @@ static void slurm_tells_the_rank(void **state)
 }
 
 /* A batch script has Slurm's rank 0, which all that mpirun starts on its node inherit. */
-static void mpi_comes_before_slurm(void **state)
+static void mpi_comes_before_slurm(NO_STATE)
 {
-    (void)state;
     set("SLURM_PROCID", "0");
     set("SLURM_NTASKS", "16");
     set("PMI_RANK", "2");
@@ -170,9 +160,8 @@ static void mpi_comes_before_slurm(void **state)
 }
 
 /* srun tells PMIx and itself the same rank; then Slurm's number is that of the ranks. */
-static void pmix_has_slurms_number_where_they_agree(void **state)
+static void pmix_has_slurms_number_where_they_agree(NO_STATE)
 {
-    (void)state;
     set("PMIX_RANK", "7");
     assert_rank(7, 0, "PMIX_RANK");
     set("SLURM_NTASKS", "16");
@@ -193,9 +182,8 @@ static void assert_refused(const char *rank, const char *ranks, const char *word
     assert_int_equal(xb_node_check(&error), XB_ERR_USAGE);
 }
 
-static void what_is_no_rank_is_refused(void **state)
+static void what_is_no_rank_is_refused(NO_STATE)
 {
-    (void)state;
     assert_refused("-1", "2", "SLURM_PROCID");
     assert_refused("+1", "2", "SLURM_PROCID");
     assert_refused("1x", "2", "SLURM_PROCID");

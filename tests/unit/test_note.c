@@ -2,13 +2,9 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "base/note.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* What is printed into a text, which is no terminal. */
 struct printed {
@@ -31,43 +27,38 @@ static void assert_printed(struct printed *printed, const char *expected)
     free(printed->text);
 }
 
-static void lines_stay_within_the_width(void **state)
+static void lines_stay_within_the_width(NO_STATE)
 {
     struct printed printed;
-    (void)state;
     xb_lines_print(begin(&printed)->stream, 20, "%s", "Device 0: a card that has a long name");
     assert_printed(&printed, "Device 0: a card\n  that has a long\n  name\n");
 }
 
-static void number_stays_with_its_unit(void **state)
+static void number_stays_with_its_unit(NO_STATE)
 {
     struct printed printed;
-    (void)state;
     xb_lines_print(begin(&printed)->stream, 20, "%s", "abcdefghijk only 55.3 GB/s");
     assert_printed(&printed, "abcdefghijk only\n  55.3 GB/s\n");
 }
 
-static void words_that_belong_together_stay_so(void **state)
+static void words_that_belong_together_stay_so(NO_STATE)
 {
     struct printed printed;
-    (void)state;
     xb_lines_print(begin(&printed)->stream, 20, "%s",
                    "it can do no Gen5 x16, or NVLink 18 x 26.6 GB/s");
     assert_printed(&printed, "it can do no\n  Gen5 x16, or\n  NVLink\n  18 x 26.6 GB/s\n");
 }
 
-static void path_stays_whole_in_a_file(void **state)
+static void path_stays_whole_in_a_file(NO_STATE)
 {
     struct printed printed;
-    (void)state;
     xb_lines_print(begin(&printed)->stream, 20, "%s", "see /a/path/of/thirty/characters now");
     assert_printed(&printed, "see\n  /a/path/of/thirty/characters\n  now\n");
 }
 
-static void further_lines_of_a_note_stand_below_its_first_word(void **state)
+static void further_lines_of_a_note_stand_below_its_first_word(NO_STATE)
 {
     struct printed printed;
-    (void)state;
     xb_note_print(begin(&printed)->stream, "link", 6, "%s",
                   "55.31 GB/s is what this note is about, and it goes on to the end of a line "
                   "that has no room for all of it");

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* --numa, from the command line's words to results and their record. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "numa_fixture.h"
 #include "run_fixture.h"
@@ -106,18 +102,16 @@ static void expect_cases(const char *const *arguments, const char *expected)
 
 #define EXPECT_CASES(expected, ...) expect_cases(WORDS(__VA_ARGS__), (expected))
 
-static void near_is_what_goes_without_saying(void **state)
+static void near_is_what_goes_without_saying(NO_STATE)
 {
-    (void)state;
     EXPECT_CASES("pinned h2d -, pinned d2h -", "--mode", "pinned", "--size", "4K");
     EXPECT_CASES("pinned h2d -, pinned d2h -", "--mode", "pinned", "--size", "4K", "--numa",
                  "near");
     EXPECT_CASES("local d2d -", "--mode", "local", "--size", "4K", "--numa", "near");
 }
 
-static void each_node_is_a_case(void **state)
+static void each_node_is_a_case(NO_STATE)
 {
-    (void)state;
     EXPECT_CASES("pinned h2d 1, pinned d2h 1", "--mode", "pinned", "--size", "4K", "--numa", "1");
     EXPECT_CASES("pinned h2d 1, pinned h2d 0", "--mode", "pinned", "--size", "4K", "--direction",
                  "h2d", "--numa", "1,0");
@@ -129,9 +123,8 @@ static void each_node_is_a_case(void **state)
 }
 
 /* What has no host memory is measured once. */
-static void cases_without_host_memory_have_no_node(void **state)
+static void cases_without_host_memory_have_no_node(NO_STATE)
 {
-    (void)state;
     xb_fake.device_count = 2;
     EXPECT_CASES("pinned h2d 0, pinned h2d 1, local d2d -, peer d2d -, peer d2d -", "--mode",
                  "pinned,local,peer", "--direction", "h2d,d2d", "--size", "4K", "--peer-path",
@@ -140,18 +133,16 @@ static void cases_without_host_memory_have_no_node(void **state)
                  "--numa", "all");
 }
 
-static void devices_together_have_one_node(void **state)
+static void devices_together_have_one_node(NO_STATE)
 {
-    (void)state;
     xb_fake.device_count = 2;
     EXPECT_CASES("pinned h2d 1, pinned h2d 1, pinned h2d 1 sum, pinned h2d 1, pinned h2d 1",
                  "--mode", "pinned", "--size", "4K", "--direction", "h2d", "--simultaneous",
                  "--numa", "1");
 }
 
-static void mistakes_are_told(void **state)
+static void mistakes_are_told(NO_STATE)
 {
-    (void)state;
     EXPECT_USAGE("there is no NUMA node 2 with memory that this process may use; there are: 0, 1",
                  "--mode", "pinned", "--size", "4K", "--numa", "0,2");
     EXPECT_USAGE("'far' is no NUMA node; take near, all, or numbers of: 0, 1", "--mode", "pinned",
@@ -166,9 +157,8 @@ static void mistakes_are_told(void **state)
 
 /* ---- what makes a case ---- */
 
-static void a_node_tells_cases_apart(void **state)
+static void a_node_tells_cases_apart(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     char text[256];
     PLAN(&f, "--mode", "pinned", "--size", "4K", "--direction", "h2d", "--numa", "all");
@@ -201,9 +191,8 @@ static const char *doubt(const struct xb_result *result)
 }
 
 /* Memory and queues are each node's own, also where a node comes again. */
-static void each_case_is_measured_on_its_node(void **state)
+static void each_case_is_measured_on_its_node(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned,pageable", "--size", "64K,128K", "--direction", "both", "--numa",
         "1,0");
@@ -229,9 +218,8 @@ static void each_case_is_measured_on_its_node(void **state)
 }
 
 /* What a device is said to be bound to is what is near it, whatever its cases are bound to. */
-static void a_device_keeps_its_own_binding(void **state)
+static void a_device_keeps_its_own_binding(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--size", "64K", "--numa", "1");
     assert_int_equal(f.run.devices[0].binding.node, -1);
@@ -239,9 +227,8 @@ static void a_device_keeps_its_own_binding(void **state)
     finish(&f);
 }
 
-static void a_node_that_cannot_be_had_is_skipped(void **state)
+static void a_node_that_cannot_be_had_is_skipped(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     numa.refuses = true;
     RUN(&f, "--mode", "pinned", "--size", "64K", "--direction", "h2d", "--numa", "1");
@@ -251,9 +238,8 @@ static void a_node_that_cannot_be_had_is_skipped(void **state)
 }
 
 /* One node is bound to by being there. */
-static void one_node_needs_no_binding(void **state)
+static void one_node_needs_no_binding(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     numa_describe("numa:1 pu:2");
     numa.refuses = true;
@@ -275,9 +261,8 @@ static void run_full(struct fixture *f, int share, const char *mode)
 }
 
 /* Of a mode with memory of its own; what it borrows besides lies where it is to lie. */
-static void a_modes_own_memory_counts_too(void **state)
+static void a_modes_own_memory_counts_too(NO_STATE)
 {
-    (void)state;
     static const enum xb_memory of_copy[] = {XB_MEMORY_PINNED, XB_MEMORY_PAGEABLE};
     struct fixture f;
     RUN(&f, "--mode", "pin", "--pin-by", "alloc,register,copy", "--size", "2M", "--direction",
@@ -300,9 +285,8 @@ static void a_modes_own_memory_counts_too(void **state)
     }
 }
 
-static void memory_that_lies_elsewhere_is_no_measurement(void **state)
+static void memory_that_lies_elsewhere_is_no_measurement(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     run_full(&f, 100, "pinned");
     expect_reason(&f.run.results[0], XB_RESULT_ERROR,
@@ -321,9 +305,8 @@ static void memory_that_lies_elsewhere_is_no_measurement(void **state)
 }
 
 /* Memory near the device is as it was: such a row has a warning. */
-static void a_row_near_the_device_says_where_its_memory_lies(void **state)
+static void a_row_near_the_device_says_where_its_memory_lies(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--size", "64K", "--direction", "h2d");
     expect_all(&f, XB_RESULT_OK);
@@ -331,9 +314,8 @@ static void a_row_near_the_device_says_where_its_memory_lies(void **state)
     finish(&f);
 }
 
-static void what_nobody_knows_is_doubted(void **state)
+static void what_nobody_knows_is_doubted(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     numa.is_silent = true;
     RUN(&f, "--mode", "pinned,managed", "--size", "64K", "--direction", "h2d", "--managed",
@@ -366,9 +348,8 @@ static void make_record(const struct fixture *f, struct xb_record *record)
     free(text);
 }
 
-static void a_record_tells_nodes_apart(void **state)
+static void a_record_tells_nodes_apart(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     struct xb_record nodes = {0}, near = {0};
     RUN(&f, "--mode", "pinned", "--size", "64K", "--direction", "h2d", "--numa", "0,1");
@@ -391,9 +372,8 @@ static void a_record_tells_nodes_apart(void **state)
     xb_record_free(&near);
 }
 
-static void only_numbers_of_nodes_are_nodes(void **state)
+static void only_numbers_of_nodes_are_nodes(NO_STATE)
 {
-    (void)state;
     const struct {
         const char *value;
         int node;

@@ -5,14 +5,10 @@
 #include "link/verdict.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define DEVICE "0000:0f:00.0"
 #define OTHER "0000:1f:00.0"
@@ -21,9 +17,8 @@ static struct fake_nvml *fake;
 static struct xb_device_health before, after; /* large */
 
 /* Once a library of that name is open, whoever asks for the name gets it. */
-static int open_the_fake(void **state)
+static int open_the_fake(NO_STATE)
 {
-    (void)state;
     void *library = dlopen(FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return -1;
@@ -32,9 +27,8 @@ static int open_the_fake(void **state)
 }
 
 /* A healthy device: what a link repairs by itself is counted. */
-static int start(void **state)
+static int start(NO_STATE)
 {
-    (void)state;
     *fake = (struct fake_nvml){.kind = FAKE_NVML_HOPPER};
     for (size_t i = 0; i < FAKE_NVML_LINKS; i++)
         fake->links[0][i].rises[FAKE_NVML_CRC_DATA] = fake->links[0][i].rises[FAKE_NVML_ECC_DATA] =
@@ -61,9 +55,8 @@ static void assert_found(const char *code)
     assert_true(findings.reason_count <= 1);
 }
 
-static void tells_the_state_of_a_device(void **state)
+static void tells_the_state_of_a_device(NO_STATE)
 {
-    (void)state;
     xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     assert_true(after.replays_known && after.clocks_known && after.throttle_known);
     assert_int_equal(after.replays, 7);
@@ -74,11 +67,10 @@ static void tells_the_state_of_a_device(void **state)
 }
 
 /* By the numbers of the NVML API Reference Guide, "Field Value Enums". */
-static void tells_what_the_pcie_link_counts(void **state)
+static void tells_what_the_pcie_link_counts(NO_STATE)
 {
     static const unsigned fields[XB_PCIE_COUNTERS] = {169, 173, 174, 175, 176, 177,
                                                       178, 179, 180, 181, 182, 183};
-    (void)state;
     xb_nvml_health(DEVICE, XB_HEALTH_ALL, &after);
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
         assert_true(after.counted[i]);
@@ -96,9 +88,8 @@ static void tells_what_the_pcie_link_counts(void **state)
     assert_true(after.replays_known);
 }
 
-static void reads_the_parts_that_are_asked_for(void **state)
+static void reads_the_parts_that_are_asked_for(NO_STATE)
 {
-    (void)state;
     for (unsigned parts = 0; parts <= XB_HEALTH_ALL; parts++) {
         memset(&after, 0xa5, sizeof after);
         xb_nvml_health(DEVICE, parts, &after);
@@ -111,9 +102,8 @@ static void reads_the_parts_that_are_asked_for(void **state)
     }
 }
 
-static void tells_each_link(void **state)
+static void tells_each_link(NO_STATE)
 {
-    (void)state;
     fake->links[0][2].missing = true;
     fake->links[0][5].inactive = true;
     fake->links[0][7].counts[FAKE_NVML_REPLAY] = 11;
@@ -136,9 +126,8 @@ static void tells_each_link(void **state)
     }
 }
 
-static void asks_the_function_where_there_are_no_fields(void **state)
+static void asks_the_function_where_there_are_no_fields(NO_STATE)
 {
-    (void)state;
     fake->kind = FAKE_NVML_OLD_DRIVER;
     fake->links[0][7].counts[FAKE_NVML_REPLAY] = 11;
     fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
@@ -151,9 +140,8 @@ static void asks_the_function_where_there_are_no_fields(void **state)
     assert_found("");
 }
 
-static void tells_what_blackwell_counts(void **state)
+static void tells_what_blackwell_counts(NO_STATE)
 {
-    (void)state;
     fake->kind = FAKE_NVML_BLACKWELL;
     fake->links[0][7].counts[FAKE_NVML_RECOVERY] = 12;
     fake->links[0][7].counts[FAKE_NVML_FAILED_RECOVERY] = 2;
@@ -167,9 +155,8 @@ static void tells_what_blackwell_counts(void **state)
 }
 
 /* Seen on two H200s: CRC_DATA and ECC_DATA rise on every link. */
-static void a_healthy_device_raises_no_alarm(void **state)
+static void a_healthy_device_raises_no_alarm(NO_STATE)
 {
-    (void)state;
     assert_found("");
     for (size_t i = 0; i < FAKE_NVML_LINKS; i++) {
         fake->links[0][i].counts[FAKE_NVML_REPLAY] = 100; /* before the test */
@@ -179,9 +166,8 @@ static void a_healthy_device_raises_no_alarm(void **state)
     assert_found("");
 }
 
-static void faults_are_found(void **state)
+static void faults_are_found(NO_STATE)
 {
-    (void)state;
     fake->links[0][4].rises[FAKE_NVML_RECOVERY] = 1;
     assert_found("XB-NVLINK-ERRORS");
     start(NULL);
@@ -192,10 +178,9 @@ static void faults_are_found(void **state)
     assert_found("XB-NVLINK-DOWN");
 }
 
-static void tells_how_two_devices_are_connected(void **state)
+static void tells_how_two_devices_are_connected(NO_STATE)
 {
     struct xb_peer_info info = {.can_access = true};
-    (void)state;
     fake->links[0][3].inactive = true;
     assert_true(xb_nvml_describe_pair(DEVICE, OTHER, &info));
     assert_string_equal(info.link, "NVLink");
@@ -211,10 +196,9 @@ static void tells_how_two_devices_are_connected(void **state)
     assert_int_equal(info.links, 0);
 }
 
-static void tells_nothing_of_a_device_it_does_not_know(void **state)
+static void tells_nothing_of_a_device_it_does_not_know(NO_STATE)
 {
     xb_nvml_device device = NULL;
-    (void)state;
     for (unsigned i = 0; i <= FAKE_NVML_DEVICES; i++) { /* more than it has room for */
         char bus_id[32];
         snprintf(bus_id, sizeof bus_id, "0000:%02x:01.0", i);

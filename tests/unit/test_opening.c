@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Several devices are opened at the same time, and one that is slow or fails costs nobody else. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "run_fixture.h"
 
@@ -120,9 +116,8 @@ static int watch(void **state)
 #define WATCHED(name) cmocka_unit_test_setup(name, watch)
 #define ONE_ROW_EACH "--mode", "pinned", "--direction", "h2d", "--size", "64K", "--device", "all"
 
-static void test_all_open_at_once(void **state)
+static void test_all_open_at_once(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 4;
     seen.meet = 4;
@@ -135,9 +130,8 @@ static void test_all_open_at_once(void **state)
 }
 
 /* Where a thread is not worth its while. */
-static void test_one_device_opens_in_the_first_thread(void **state)
+static void test_one_device_opens_in_the_first_thread(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     execute(&f, WORDS(ONE_ROW_EACH), &noting);
     expect_all(&f, XB_RESULT_OK);
@@ -147,9 +141,8 @@ static void test_one_device_opens_in_the_first_thread(void **state)
     finish(&f);
 }
 
-static void test_a_broken_device_fails_its_own_rows(void **state)
+static void test_a_broken_device_fails_its_own_rows(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     seen.broken = 2;
@@ -166,9 +159,8 @@ static void test_a_broken_device_fails_its_own_rows(void **state)
 }
 
 /* The others wait for it, but not for ever: here it is only done once one of them was measured. */
-static void test_a_slow_device_does_not_hold_up_the_others(void **state)
+static void test_a_slow_device_does_not_hold_up_the_others(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     seen.slow = 3;
@@ -181,9 +173,8 @@ static void test_a_slow_device_does_not_hold_up_the_others(void **state)
 }
 
 /* Of three devices two are in no pair, and nobody needs the one that has none. */
-static void test_what_no_case_needs_stays_closed(void **state)
+static void test_what_no_case_needs_stays_closed(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 4;
     execute(&f, WORDS("--mode", "peer", "--size", "64K", "--pairs", "1:3", "--device", "0"),
@@ -193,9 +184,8 @@ static void test_what_no_case_needs_stays_closed(void **state)
     finish(&f);
 }
 
-static void test_what_no_case_can_use_stays_closed(void **state)
+static void test_what_no_case_can_use_stays_closed(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     watched.peer_info = NULL;
@@ -206,9 +196,8 @@ static void test_what_no_case_can_use_stays_closed(void **state)
 }
 
 /* A deadline that comes while they open: all is closed, and nothing is measured. */
-static void test_a_late_run_closes_what_it_opened(void **state)
+static void test_a_late_run_closes_what_it_opened(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     seen.meet = 2;

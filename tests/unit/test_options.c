@@ -3,14 +3,10 @@
 #include "commands.h"
 #include "xferbench/options.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 struct row {
     const char *command;
@@ -32,9 +28,8 @@ static void blame(const struct row *a, const struct row *b, const char *what)
     fail_msg("%s and %s: %s", one, other, what);
 }
 
-static int collect(void **state)
+static int collect(NO_STATE)
 {
-    (void)state;
     for (size_t c = 0; xb_commands[c] != NULL; c++) {
         const struct xb_option *const *all = xb_commands[c]->rows();
         for (size_t i = 0; all[i] != NULL; i++) {
@@ -47,9 +42,8 @@ static int collect(void **state)
 }
 
 /* -o of one command is --output in all of them. */
-static void a_letter_means_one_thing(void **state)
+static void a_letter_means_one_thing(NO_STATE)
 {
-    (void)state;
     for (size_t a = 0; a < row_count; a++)
         for (size_t b = 0; b < a; b++)
             if (rows[a].option->short_name != 0 &&
@@ -68,9 +62,8 @@ static bool same_argument(const char *a, const char *b)
 }
 
 /* --output has its letter and its argument in every command that has it, and only once in each. */
-static void a_name_means_one_thing(void **state)
+static void a_name_means_one_thing(NO_STATE)
 {
-    (void)state;
     for (size_t a = 0; a < row_count; a++)
         for (size_t b = 0; b < a; b++) {
             if (strcmp(rows[a].option->name, rows[b].option->name) != 0)
@@ -85,9 +78,8 @@ static void a_name_means_one_thing(void **state)
 }
 
 /* The letters that docs and users rely on. */
-static void the_letters_are_these(void **state)
+static void the_letters_are_these(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *name;
         char letter;
@@ -107,9 +99,8 @@ static void the_letters_are_these(void **state)
 }
 
 /* Completion offers files for them, and a forgotten argument is told from a file's name. */
-static void what_names_a_file_says_so(void **state)
+static void what_names_a_file_says_so(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < row_count; i++)
         if (rows[i].option->type == XB_OPTION_TEXT && strcmp(rows[i].option->argument, "FILE") == 0)
             fail_msg("%s --%s names a file: its type is XB_OPTION_FILE", rows[i].command,
@@ -117,9 +108,8 @@ static void what_names_a_file_says_so(void **state)
 }
 
 /* The help and the man page of a command are made of these. */
-static void every_command_tells_of_itself(void **state)
+static void every_command_tells_of_itself(NO_STATE)
 {
-    (void)state;
     for (size_t c = 0; xb_commands[c] != NULL; c++) {
         const struct xb_command *command = xb_commands[c];
         if (command->synopsis == NULL || command->summary == NULL || command->description == NULL ||
@@ -132,10 +122,9 @@ static void every_command_tells_of_itself(void **state)
 }
 
 /* A row of the short help takes one line of a terminal of 80 columns. */
-static void the_short_help_is_short(void **state)
+static void the_short_help_is_short(NO_STATE)
 {
     size_t count = 0;
-    (void)state;
     for (size_t i = 0; i < row_count; i++)
         if (rows[i].option->brief != NULL) {
             assert_true(strlen(rows[i].option->brief) <= 50);

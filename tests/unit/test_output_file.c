@@ -6,22 +6,19 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- files ---- */
 
-static void a_new_file_appears_when_committed(void **state)
+static void a_new_file_appears_when_committed(NO_STATE)
 {
     struct xb_output output;
-    (void)state;
     open_output(&output, "new.json");
     fputs("new", output.stream);
     assert_int_not_equal(access("new.json", F_OK), 0);
@@ -30,18 +27,16 @@ static void a_new_file_appears_when_committed(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void a_new_file_has_the_mode_of_the_umask(void **state)
+static void a_new_file_has_the_mode_of_the_umask(NO_STATE)
 {
-    (void)state;
     umask(027);
     replace("new.json", "new");
     assert_int_equal(mode_of("new.json"), 0640);
     assert_int_equal(umask(022), 027);
 }
 
-static void an_old_file_keeps_its_mode(void **state)
+static void an_old_file_keeps_its_mode(NO_STATE)
 {
-    (void)state;
     write_file("old.json", "old");
     assert_int_equal(chmod("old.json", 0606), 0);
     replace("old.json", "new");
@@ -50,10 +45,9 @@ static void an_old_file_keeps_its_mode(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void an_old_file_survives_a_discard(void **state)
+static void an_old_file_survives_a_discard(NO_STATE)
 {
     struct xb_output output;
-    (void)state;
     write_file("old.json", "old");
     open_output(&output, "old.json");
     fputs("half a docu", output.stream);
@@ -65,12 +59,11 @@ static void an_old_file_survives_a_discard(void **state)
 }
 
 /* A limit on the size of files stands for a disk that is full. */
-static void an_old_file_survives_a_full_disk(void **state)
+static void an_old_file_survives_a_full_disk(NO_STATE)
 {
     struct rlimit kept;
     struct xb_output output;
     struct xb_error error = {0};
-    (void)state;
     write_file("old.json", "old");
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
@@ -86,12 +79,11 @@ static void an_old_file_survives_a_full_disk(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void a_write_that_failed_earlier_is_not_forgotten(void **state)
+static void a_write_that_failed_earlier_is_not_forgotten(NO_STATE)
 {
     struct rlimit kept;
     struct xb_output output;
     struct xb_error error = {0};
-    (void)state;
     write_file("old.json", "old");
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
@@ -105,11 +97,10 @@ static void a_write_that_failed_earlier_is_not_forgotten(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void a_rename_that_fails_is_reported(void **state)
+static void a_rename_that_fails_is_reported(NO_STATE)
 {
     struct xb_output output;
     struct xb_error error = {0};
-    (void)state;
     open_output(&output, "new.json");
     assert_int_equal(mkdir("new.json", 0777), 0);
     assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
@@ -119,10 +110,9 @@ static void a_rename_that_fails_is_reported(void **state)
     assert_int_equal(file_count(), 2);
 }
 
-static void the_longest_name_is_possible(void **state)
+static void the_longest_name_is_possible(NO_STATE)
 {
     char name[NAME_MAX + 1];
-    (void)state;
     memset(name, 'n', NAME_MAX);
     name[NAME_MAX] = '\0';
     replace(name, "new");
@@ -130,9 +120,8 @@ static void the_longest_name_is_possible(void **state)
     assert_content(name, "newer");
 }
 
-static void a_file_in_another_directory_is_replaced_there(void **state)
+static void a_file_in_another_directory_is_replaced_there(NO_STATE)
 {
-    (void)state;
     assert_int_equal(mkdir("sub", 0777), 0);
     replace("sub/../sub/new.json", "new");
     assert_content("sub/new.json", "new");
@@ -141,10 +130,9 @@ static void a_file_in_another_directory_is_replaced_there(void **state)
 
 /* ---- how the new file comes to its place ---- */
 
-static void a_file_has_no_name_before_it_is_complete(void **state)
+static void a_file_has_no_name_before_it_is_complete(NO_STATE)
 {
     struct xb_output output;
-    (void)state;
     if (!has_unnamed_files())
         skip();
     open_output(&output, "new.json");
@@ -156,10 +144,9 @@ static void a_file_has_no_name_before_it_is_complete(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void a_file_system_without_unnamed_files_will_do(void **state)
+static void a_file_system_without_unnamed_files_will_do(NO_STATE)
 {
     struct xb_output output;
-    (void)state;
     without_unnamed_files = true;
     open_output(&output, "new.json");
     assert_int_equal(file_count(), 1);
@@ -175,9 +162,8 @@ static void a_file_system_without_unnamed_files_will_do(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void a_file_that_gets_no_name_is_copied(void **state)
+static void a_file_that_gets_no_name_is_copied(NO_STATE)
 {
-    (void)state;
     without_links = true;
     replace("new.json", "new");
     assert_content("new.json", "new");
@@ -205,24 +191,21 @@ static void assert_others_is_kept(void)
 }
 
 /* Ranks of a node that have one name by mistake end in the same moment. */
-static void what_another_wrote_in_the_same_moment_is_kept(void **state)
+static void what_another_wrote_in_the_same_moment_is_kept(NO_STATE)
 {
-    (void)state;
     assert_others_is_kept();
 }
 
 /* NFS cannot rename so, but link. */
-static void it_is_kept_on_any_file_system_with_links(void **state)
+static void it_is_kept_on_any_file_system_with_links(NO_STATE)
 {
-    (void)state;
     without_exclusive_rename = true;
     assert_others_is_kept();
 }
 
-static void a_new_file_needs_no_exclusive_rename(void **state)
+static void a_new_file_needs_no_exclusive_rename(NO_STATE)
 {
     struct xb_output output;
-    (void)state;
     without_exclusive_rename = true;
     for (int i = 0; i < 2; i++) { /* the second time without links too */
         open_output(&output, "new.json");

@@ -6,15 +6,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- whose it is ---- */
 
@@ -39,9 +37,8 @@ static void assert_of_somebody(const char *path)
     assert_int_equal(file.st_mode & 07777, 0640);
 }
 
-static void an_old_file_keeps_its_owner(void **state)
+static void an_old_file_keeps_its_owner(NO_STATE)
 {
-    (void)state;
     put_of_somebody("old.json");
     replace("old.json", "new");
     assert_content("old.json", "new");
@@ -53,11 +50,10 @@ static void an_old_file_keeps_its_owner(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void a_file_that_cannot_be_given_away_is_written_over(void **state)
+static void a_file_that_cannot_be_given_away_is_written_over(NO_STATE)
 {
     struct stat before;
     struct stat now;
-    (void)state;
     put_of_somebody("old.json");
     assert_int_equal(stat("old.json", &before), 0);
     without_chown = true;
@@ -72,11 +68,10 @@ static void a_file_that_cannot_be_given_away_is_written_over(void **state)
     }
 }
 
-static void what_cannot_be_written_over_is_kept(void **state)
+static void what_cannot_be_written_over_is_kept(NO_STATE)
 {
     struct xb_output output;
     struct xb_error error = {0};
-    (void)state;
     put_of_somebody("old.json");
     without_chown = true;
     open_output(&output, "old.json");
@@ -107,9 +102,8 @@ static void assert_kept(const struct xb_error *error, const char *text)
     assert_int_equal(unlink(path), 0);
 }
 
-static void a_full_disk_leaves_what_would_be_written_over(void **state)
+static void a_full_disk_leaves_what_would_be_written_over(NO_STATE)
 {
-    (void)state;
     put_of_somebody("old.json");
     without_chown = true;
     allocation_error = ENOSPC;
@@ -128,9 +122,8 @@ static void a_full_disk_leaves_what_would_be_written_over(void **state)
 }
 
 /* It is on the disk by then: replaced by a rename, by a link, and written over. */
-static void a_complete_file_is_no_failure_whatever_follows(void **state)
+static void a_complete_file_is_no_failure_whatever_follows(NO_STATE)
 {
-    (void)state;
     for (int i = 0; i < 3 - (geteuid() != 0); i++) { /* others cannot give a file away */
         struct xb_output output;
         struct xb_error error = {0};
@@ -153,9 +146,8 @@ static void a_complete_file_is_no_failure_whatever_follows(void **state)
 }
 
 /* Not every file system can reserve space. */
-static void what_cannot_be_reserved_is_written_over_all_the_same(void **state)
+static void what_cannot_be_reserved_is_written_over_all_the_same(NO_STATE)
 {
-    (void)state;
     put_of_somebody("old.json");
     without_chown = true;
     allocation_error = EOPNOTSUPP;
@@ -164,11 +156,10 @@ static void what_cannot_be_reserved_is_written_over_all_the_same(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void another_file_of_its_name_is_not_written_over(void **state)
+static void another_file_of_its_name_is_not_written_over(NO_STATE)
 {
     struct xb_output output;
     struct xb_error error = {0};
-    (void)state;
     put_of_somebody("old.json");
     without_chown = true;
     open_output(&output, "old.json");
@@ -181,10 +172,9 @@ static void another_file_of_its_name_is_not_written_over(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void a_directory_takes_its_file_along(void **state)
+static void a_directory_takes_its_file_along(NO_STATE)
 {
     struct xb_output output;
-    (void)state;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(mkdir("sub", 0777), 0);
         open_output(&output, "sub/new.json");
@@ -200,12 +190,11 @@ static void a_directory_takes_its_file_along(void **state)
     }
 }
 
-static void what_has_no_directory_any_more_is_kept_elsewhere(void **state)
+static void what_has_no_directory_any_more_is_kept_elsewhere(NO_STATE)
 {
     const char *const folders[] = {directory, "/nonexistent", NULL};
     const char *before = getenv("TMPDIR");
     char *kept = before != NULL ? strdup(before) : NULL;
-    (void)state;
     if (!has_unnamed_files())
         skip(); /* then the directory is not empty, and stays */
     for (size_t i = 0; i < 3; i++) {
@@ -230,7 +219,7 @@ static void what_has_no_directory_any_more_is_kept_elsewhere(void **state)
 }
 
 /* user::rw-, user:SOMEBODY:r--, group::---, mask::r--, other::--- as the kernel stores it. */
-static void an_old_file_keeps_its_access_list(void **state)
+static void an_old_file_keeps_its_access_list(NO_STATE)
 {
     static const unsigned char list[] = {
         2, 0,    0,    0,    1,    0,    6,    0, 0xFF, 0xFF, 0xFF, 0xFF, 2,    0,    4,
@@ -238,7 +227,6 @@ static void an_old_file_keeps_its_access_list(void **state)
         4, 0,    0xFF, 0xFF, 0xFF, 0xFF, 0x20, 0, 0,    0,    0xFF, 0xFF, 0xFF, 0xFF};
     static const char name[] = "system.posix_acl_access";
     unsigned char found[sizeof list];
-    (void)state;
     write_file("old.json", "old");
     if (setxattr("old.json", name, list, sizeof list, 0) != 0)
         skip(); /* this file system has none */

@@ -6,16 +6,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define PIECE 4096
 
@@ -85,13 +82,12 @@ static FILE *stream_at(double deadline)
 }
 
 /* It takes a piece every six seconds: each in time, if every piece had a time of its own. */
-static void a_slow_reader_has_one_time_for_all(void **state)
+static void a_slow_reader_has_one_time_for_all(NO_STATE)
 {
     static const struct {
         double deadline;
         int code;
     } rows[] = {{50, ETIMEDOUT}, {100, ETIMEDOUT}, {140, 0}, {0, 0}};
-    (void)state;
     seconds_a_look = 6;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(write_pieces_to(stream_at(rows[i].deadline)), rows[i].code);
@@ -100,14 +96,13 @@ static void a_slow_reader_has_one_time_for_all(void **state)
 }
 
 /* It hangs where the write blocks: the alarm ends it. */
-static void another_writer_may_fill_the_fifo(void **state)
+static void another_writer_may_fill_the_fifo(NO_STATE)
 {
     const char *parent = getenv("TMPDIR");
     char folder[PATH_MAX];
     char path[PATH_MAX + 8];
     struct xb_error error;
     int fd = -1;
-    (void)state;
     snprintf(folder, sizeof folder, "%s/xferbench-test-XXXXXX", parent != NULL ? parent : "/tmp");
     seconds_a_look = 0;
     looks = 0;

@@ -9,15 +9,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- the same file twice ---- */
 
@@ -34,9 +32,8 @@ static bool is_same(const char *one, const char *other)
     return same;
 }
 
-static void one_file_by_two_names_is_seen(void **state)
+static void one_file_by_two_names_is_seen(NO_STATE)
 {
-    (void)state;
     write_file("old.json", "old");
     assert_int_equal(link("old.json", "hard.json"), 0);
     assert_int_equal(symlink("old.json", "soft.json"), 0);
@@ -52,10 +49,9 @@ static void one_file_by_two_names_is_seen(void **state)
     assert_false(is_same("/dev/null", "/dev/null"));
 }
 
-static void an_output_over_another_file_is_seen(void **state)
+static void an_output_over_another_file_is_seen(NO_STATE)
 {
     struct xb_output output;
-    (void)state;
     write_file("old.json", "old");
     assert_int_equal(symlink("old.json", "soft.json"), 0);
     open_output(&output, "soft.json");
@@ -70,10 +66,9 @@ static void an_output_over_another_file_is_seen(void **state)
 
 /* ---- links ---- */
 
-static void a_link_stays_and_its_file_is_replaced(void **state)
+static void a_link_stays_and_its_file_is_replaced(NO_STATE)
 {
     struct stat link;
-    (void)state;
     assert_int_equal(mkdir("sub", 0777), 0);
     write_file("sub/file.json", "old");
     assert_int_equal(symlink("sub/file.json", "link.json"), 0);
@@ -83,18 +78,16 @@ static void a_link_stays_and_its_file_is_replaced(void **state)
     assert_content("sub/file.json", "new");
 }
 
-static void a_new_file_under_a_linked_directory(void **state)
+static void a_new_file_under_a_linked_directory(NO_STATE)
 {
-    (void)state;
     assert_int_equal(mkdir("sub", 0777), 0);
     assert_int_equal(symlink("sub", "link"), 0);
     replace("link/new.json", "new");
     assert_content("sub/new.json", "new");
 }
 
-static void a_link_to_nothing_is_refused(void **state)
+static void a_link_to_nothing_is_refused(NO_STATE)
 {
-    (void)state;
     assert_int_equal(symlink("nowhere.json", "link.json"), 0);
     assert_refused("link.json", ENOENT, "ENOENT");
     assert_int_equal(symlink("loop.json", "loop.json"), 0);
@@ -103,9 +96,8 @@ static void a_link_to_nothing_is_refused(void **state)
 
 /* ---- what cannot be written ---- */
 
-static void a_directory_is_refused(void **state)
+static void a_directory_is_refused(NO_STATE)
 {
-    (void)state;
     assert_int_equal(mkdir("sub", 0777), 0);
     assert_refused("sub", EISDIR, "EISDIR");
     assert_refused("sub/", EISDIR, "EISDIR");
@@ -113,10 +105,9 @@ static void a_directory_is_refused(void **state)
     assert_refused("", ENOENT, "ENOENT");
 }
 
-static void a_path_that_cannot_be_is_refused(void **state)
+static void a_path_that_cannot_be_is_refused(NO_STATE)
 {
     char name[NAME_MAX + 2];
-    (void)state;
     write_file("file", "old");
     assert_refused("missing/new.json", ENOENT, "ENOENT");
     assert_refused("file/new.json", ENOTDIR, "ENOTDIR");
@@ -126,9 +117,8 @@ static void a_path_that_cannot_be_is_refused(void **state)
     assert_refused("/proc/new.json", ENOENT, "ENOENT");
 }
 
-static void what_may_not_be_written_is_refused(void **state)
+static void what_may_not_be_written_is_refused(NO_STATE)
 {
-    (void)state;
     if (geteuid() == 0)
         skip(); /* root may write everything */
     write_file("protected.json", "old");
@@ -140,11 +130,10 @@ static void what_may_not_be_written_is_refused(void **state)
 
 /* ---- what is written as it is ---- */
 
-static void a_full_device_is_reported(void **state)
+static void a_full_device_is_reported(NO_STATE)
 {
     struct xb_output output;
     struct xb_error error = {0};
-    (void)state;
     open_output(&output, "/dev/full");
     fputs("text", output.stream);
     assert_int_equal(xb_output_commit(&output, &error), XB_ERR_SYSTEM);
@@ -153,10 +142,9 @@ static void a_full_device_is_reported(void **state)
     assert_non_null(strstr(error.message, "ENOSPC"));
 }
 
-static void a_device_is_not_renamed_over(void **state)
+static void a_device_is_not_renamed_over(NO_STATE)
 {
     struct stat null;
-    (void)state;
     assert_int_equal(symlink("/dev/null", "null"), 0);
     replace("/dev/null", "text");
     replace("null", "text");
@@ -165,11 +153,10 @@ static void a_device_is_not_renamed_over(void **state)
     assert_int_equal(file_count(), 1);
 }
 
-static void a_fifo_is_written_as_it_is(void **state)
+static void a_fifo_is_written_as_it_is(NO_STATE)
 {
     char text[8] = "";
     struct stat fifo;
-    (void)state;
     assert_int_equal(mkfifo("fifo", 0666), 0);
     int reader = open("fifo", O_RDONLY | O_NONBLOCK);
     assert_true(reader >= 0);
@@ -181,11 +168,10 @@ static void a_fifo_is_written_as_it_is(void **state)
     assert_true(S_ISFIFO(fifo.st_mode));
 }
 
-static void a_fifo_without_a_reader_is_waited_for_until_the_deadline(void **state)
+static void a_fifo_without_a_reader_is_waited_for_until_the_deadline(NO_STATE)
 {
     struct xb_output output;
     struct xb_error error = {0};
-    (void)state;
     assert_int_equal(mkfifo("fifo", 0666), 0);
     assert_int_equal(open_at(&output, "fifo", xb_clock_now(), &error), XB_ERR_STOPPED);
     assert_non_null(strstr(error.message, "fifo"));
@@ -194,14 +180,13 @@ static void a_fifo_without_a_reader_is_waited_for_until_the_deadline(void **stat
 }
 
 /* More than a pipe holds, and a reader that is slower than the writer. */
-static void a_pipe_takes_any_amount(void **state)
+static void a_pipe_takes_any_amount(NO_STATE)
 {
     static char text[1 << 20];
     static char read_back[sizeof text];
     int ends[2];
     char path[32];
     struct xb_output output;
-    (void)state;
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (char)('a' + i % 23);
     assert_int_equal(pipe(ends), 0);
@@ -236,9 +221,8 @@ static void assert_appends_to(const char *folder, int fd)
     replace(path, "more ");
 }
 
-static void an_open_descriptor_is_written_to(void **state)
+static void an_open_descriptor_is_written_to(NO_STATE)
 {
-    (void)state;
     write_file("log", "first ");
     int fd = open("log", O_WRONLY | O_APPEND);
     assert_true(fd > STDERR_FILENO);
@@ -256,10 +240,9 @@ static void an_open_descriptor_is_written_to(void **state)
     assert_int_equal(file_count(), 3);
 }
 
-static void a_descriptor_that_cannot_be_written_is_refused(void **state)
+static void a_descriptor_that_cannot_be_written_is_refused(NO_STATE)
 {
     char path[64];
-    (void)state;
     assert_refused("/dev/fd/987", EBADF, "EBADF");
     write_file("input", "text");
     int fd = open("input", O_RDONLY);
@@ -287,17 +270,15 @@ static void replace_with_stream_at(FILE *stream, const char *file, const char *p
     close(kept);
 }
 
-static void a_dash_is_standard_output(void **state)
+static void a_dash_is_standard_output(NO_STATE)
 {
-    (void)state;
     replace_with_stream_at(stdout, "out", "-");
     assert_content("out", "before text after");
     assert_int_equal(file_count(), 1);
 }
 
-static void the_file_of_a_standard_stream_is_not_renamed_over(void **state)
+static void the_file_of_a_standard_stream_is_not_renamed_over(NO_STATE)
 {
-    (void)state;
     replace_with_stream_at(stdout, "out", "/dev/stdout");
     assert_content("out", "before text after");
     replace_with_stream_at(stdout, "out", "out");
@@ -307,10 +288,9 @@ static void the_file_of_a_standard_stream_is_not_renamed_over(void **state)
     assert_int_equal(file_count(), 2);
 }
 
-static void nothing_opened_is_discarded(void **state)
+static void nothing_opened_is_discarded(NO_STATE)
 {
     struct xb_output output = {0};
-    (void)state;
     xb_output_discard(&output);
 }
 

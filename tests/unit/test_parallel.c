@@ -4,15 +4,11 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define MAX_PARTS 256u
 
@@ -83,12 +79,11 @@ static void run(struct record *record, uint64_t total, uint64_t grain)
     assert_true(count_threads(record) <= 16);
 }
 
-static void covers_every_total_once(void **state)
+static void covers_every_total_once(NO_STATE)
 {
     static const uint64_t grains[] = {1, 7, 64, 4096};
     struct record record;
 
-    (void)state;
     for (size_t i = 0; i < sizeof grains / sizeof *grains; i++)
         for (uint64_t total = 0; total < 300; total++)
             run(&record, total, grains[i]);
@@ -96,11 +91,10 @@ static void covers_every_total_once(void **state)
     run(&record, (UINT64_C(1) << 40) + 1, 4096);
 }
 
-static void covers_the_largest_total(void **state)
+static void covers_the_largest_total(NO_STATE)
 {
     struct record record;
 
-    (void)state;
     run(&record, UINT64_MAX, UINT64_C(1) << 62);
     assert_int_equal(record.count, 4);
     run(&record, UINT64_MAX, UINT64_MAX);
@@ -108,11 +102,10 @@ static void covers_the_largest_total(void **state)
     run(&record, UINT64_MAX, 1);
 }
 
-static void takes_no_more_parts_than_grains(void **state)
+static void takes_no_more_parts_than_grains(NO_STATE)
 {
     struct record record;
 
-    (void)state;
     run(&record, 3000, 1000);
     assert_true(record.count <= 3);
     run(&record, 999, 1000);
@@ -131,12 +124,11 @@ static void add_one(void *argument, uint64_t begin, uint64_t end)
 }
 
 /* Without any lock: a race between the threads or with the caller would show in ThreadSanitizer. */
-static void does_everything_once(void **state)
+static void does_everything_once(NO_STATE)
 {
     enum { COUNT = 100000 };
     unsigned *values = calloc(COUNT, sizeof *values);
 
-    (void)state;
     assert_non_null(values);
     for (unsigned round = 1; round <= 20; round++) {
         xb_parallel_for(COUNT, 10, add_one, values);
@@ -178,7 +170,7 @@ static void meet(void *argument, uint64_t begin, uint64_t end)
 
 /* And waits for all of them. Were the work not on as many threads as promised, this would hang
  * until the test's time limit. */
-static void works_on_every_cpu_until_all_is_done(void **state)
+static void works_on_every_cpu_until_all_is_done(NO_STATE)
 {
     unsigned cpus = xb_cpus_allowed();
     struct meeting meeting = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -186,7 +178,6 @@ static void works_on_every_cpu_until_all_is_done(void **state)
                               .expected = cpus < 16 ? cpus : 16,
                               .caller = pthread_self()};
 
-    (void)state;
     xb_parallel_for(1000, 1, meet, &meeting);
     /* Locked, because a helper that is forgotten would still be at it. */
     pthread_mutex_lock(&meeting.lock);
@@ -195,13 +186,12 @@ static void works_on_every_cpu_until_all_is_done(void **state)
     pthread_mutex_unlock(&meeting.lock);
 }
 
-static void keeps_to_the_cpus_of_the_caller(void **state)
+static void keeps_to_the_cpus_of_the_caller(NO_STATE)
 {
     struct record record;
     cpu_set_t before;
     cpu_set_t one;
 
-    (void)state;
     if (sched_getaffinity(0, sizeof before, &before) != 0)
         skip(); /* more CPUs than the fixed set holds */
     assert_int_equal(xb_cpus_allowed(), CPU_COUNT(&before));
@@ -218,13 +208,12 @@ static void keeps_to_the_cpus_of_the_caller(void **state)
     assert_int_equal(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-static void works_where_no_thread_can_be_created(void **state)
+static void works_where_no_thread_can_be_created(NO_STATE)
 {
     struct record record;
     pthread_attr_t before;
     pthread_attr_t huge;
 
-    (void)state;
     assert_int_equal(pthread_getattr_default_np(&before), 0);
     assert_int_equal(pthread_attr_init(&huge), 0);
     /* A stack that fits in no address space. */

@@ -2,13 +2,10 @@
 #include "backends/words.h"
 #include "xferbench/verify.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* More than one of the parts in which threads take it, and no multiple of anything. */
 #define BYTES ((UINT64_C(9) << 20) + 13)
@@ -19,9 +16,8 @@ static const struct xb_pattern pattern = {.seed = 42, .flip = 0};
  * The first outputs of SplitMix64 for this seed as other implementations give them (the reference
  * program at prng.di.unimi.it/splitmix64.c; Rosetta Code, "Pseudo-random numbers/Splitmix64").
  */
-static void test_words_are_splitmix64(void **state)
+static void test_words_are_splitmix64(NO_STATE)
 {
-    (void)state;
     const unsigned long long expected[] = {6457827717110365317ULL, 3203168211198807973ULL,
                                            9817491932198370423ULL, 4593380528125082431ULL,
                                            16408922859458223821ULL};
@@ -30,9 +26,8 @@ static void test_words_are_splitmix64(void **state)
         assert_true(xb_pattern_word(seeded, i) == expected[i]);
 }
 
-static void test_bytes_are_little_endian_words(void **state)
+static void test_bytes_are_little_endian_words(NO_STATE)
 {
-    (void)state;
     unsigned char bytes[40];
     const struct xb_pattern seeded = {.seed = 1234567, .flip = 0};
     xb_host_fill(bytes, 0, sizeof bytes, seeded);
@@ -41,9 +36,8 @@ static void test_bytes_are_little_endian_words(void **state)
     assert_memory_equal(bytes, first, sizeof first);
 }
 
-static void test_any_range_is_the_same_bytes(void **state)
+static void test_any_range_is_the_same_bytes(NO_STATE)
 {
-    (void)state;
     unsigned char whole[64];
     unsigned char part[64 + 8];
     xb_host_fill(whole, 1000, sizeof whole, pattern);
@@ -58,9 +52,8 @@ static void test_any_range_is_the_same_bytes(void **state)
     }
 }
 
-static void test_poison_differs_in_every_byte(void **state)
+static void test_poison_differs_in_every_byte(NO_STATE)
 {
-    (void)state;
     unsigned char plain[1001];
     unsigned char poisoned[1001];
     const struct xb_pattern poison = {.seed = 42, .flip = XB_PATTERN_POISON};
@@ -71,9 +64,8 @@ static void test_poison_differs_in_every_byte(void **state)
     assert_true(xb_host_check(poisoned, 0, sizeof poisoned, pattern).wrong_bytes == 1001);
 }
 
-static void test_check_finds_every_single_byte(void **state)
+static void test_check_finds_every_single_byte(NO_STATE)
 {
-    (void)state;
     unsigned char bytes[200];
     for (size_t i = 0; i < sizeof bytes; i++) {
         xb_host_fill(bytes, 5, sizeof bytes, pattern);
@@ -85,9 +77,8 @@ static void test_check_finds_every_single_byte(void **state)
 }
 
 /* What a short repeating pattern would let pass. */
-static void test_shifts_and_swaps_show(void **state)
+static void test_shifts_and_swaps_show(NO_STATE)
 {
-    (void)state;
     unsigned char *bytes = malloc(BYTES);
     assert_non_null(bytes);
     const uint64_t shifts[] = {1, 8, 4096, 1 << 16, 2 << 20, 4 << 20};
@@ -101,9 +92,8 @@ static void test_shifts_and_swaps_show(void **state)
 }
 
 /* Over several threads' parts: nothing is skipped or counted twice, and the first is the first. */
-static void test_large_ranges_are_whole(void **state)
+static void test_large_ranges_are_whole(NO_STATE)
 {
-    (void)state;
     unsigned char *bytes = malloc(BYTES);
     assert_non_null(bytes);
     xb_host_fill(bytes, 0, BYTES, pattern);
@@ -141,9 +131,8 @@ const struct xb_words *__wrap_xb_words_fastest(void)
 }
 
 /* As a copy that is late makes it: wrong bytes that were seen are not forgotten. */
-static void test_what_was_wrong_once_is_wrong(void **state)
+static void test_what_was_wrong_once_is_wrong(NO_STATE)
 {
-    (void)state;
     static unsigned char bytes[3 * 4096];
     xb_host_fill(bytes, 8, sizeof bytes, pattern);
     changing = &bytes[5000];
@@ -164,9 +153,8 @@ static unsigned long long stepped(unsigned long long word, unsigned long long st
     return word;
 }
 
-static void test_a_leap_is_so_many_steps(void **state)
+static void test_a_leap_is_so_many_steps(NO_STATE)
 {
-    (void)state;
     const unsigned long long counts[] = {0, 1, 2, 3, 4, 7, 8, 255, 256, 1000, 65537, 1000003};
     const unsigned long long words[] = {0, 1, 42, ~0ULL, 0x0123456789ABCDEFULL};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
@@ -177,9 +165,8 @@ static void test_a_leap_is_so_many_steps(void **state)
 }
 
 /* Too many to take one by one: the generator's period is 2^64, and leaps can be put together. */
-static void test_large_leaps_add_up(void **state)
+static void test_large_leaps_add_up(NO_STATE)
 {
-    (void)state;
     const unsigned long long counts[] = {1ULL << 40, 0x0123456789ABCDEFULL, 1ULL << 63};
     for (size_t c = 0; c < sizeof counts / sizeof counts[0]; c++) {
         struct xb_compute_leap there = xb_compute_leap_of(counts[c]);
@@ -196,9 +183,8 @@ static const unsigned long long step_counts[] = {0, 1, 2, 1000, 1ULL << 40};
 #define STEP_COUNTS (sizeof step_counts / sizeof step_counts[0])
 
 /* Whole words take the steps, each from its own place in the pattern; what is behind them none. */
-static void test_fill_takes_the_steps(void **state)
+static void test_fill_takes_the_steps(NO_STATE)
 {
-    (void)state;
     unsigned char plain[1024 + 8];
     unsigned char out[1024 + 8];
     const uint64_t offset = 800;
@@ -228,9 +214,8 @@ static void test_fill_takes_the_steps(void **state)
 }
 
 /* Over several threads' parts, where only the last has a tail. */
-static void test_steps_of_large_ranges(void **state)
+static void test_steps_of_large_ranges(NO_STATE)
 {
-    (void)state;
     const struct xb_pattern with = {.seed = 42, .flip = 0, .steps = 77};
     unsigned char *bytes = malloc(BYTES);
     assert_non_null(bytes);
@@ -250,9 +235,8 @@ static void test_steps_of_large_ranges(void **state)
 }
 
 /* Every word, not only some: one pass too few must not look like a few bad bytes. */
-static void test_wrong_steps_show_in_every_word(void **state)
+static void test_wrong_steps_show_in_every_word(NO_STATE)
 {
-    (void)state;
     unsigned char bytes[8 * 100 + 5];
     for (size_t a = 0; a < STEP_COUNTS; a++) {
         for (size_t b = 0; b < STEP_COUNTS; b++) {
@@ -270,9 +254,8 @@ static void test_wrong_steps_show_in_every_word(void **state)
 
 /* ---- whole words, by whatever instructions this CPU has ---- */
 
-static void test_every_way_fills_the_same_words(void **state)
+static void test_every_way_fills_the_same_words(NO_STATE)
 {
-    (void)state;
     const struct xb_pattern flipped = {.seed = ~0ULL - 5, .flip = XB_PATTERN_POISON};
     const struct xb_compute_leap leap = xb_compute_leap_of(77);
     const uint64_t indexes[] = {0, 3, (1ULL << 33) - 9, (1ULL << 61) - 1};
@@ -295,9 +278,8 @@ static void test_every_way_fills_the_same_words(void **state)
         }
 }
 
-static void test_every_way_finds_every_byte(void **state)
+static void test_every_way_finds_every_byte(NO_STATE)
 {
-    (void)state;
     const struct xb_compute_leap none = xb_compute_leap_of(0);
     const struct xb_words *way;
     for (unsigned number = 0; (way = xb_words_usable(number)) != NULL; number++)
@@ -314,9 +296,8 @@ static void test_every_way_finds_every_byte(void **state)
 }
 
 /* More of them than a check looks at in one go, all in one block, and at both ends of blocks. */
-static void test_wrong_bytes_are_counted_across_blocks(void **state)
+static void test_wrong_bytes_are_counted_across_blocks(NO_STATE)
 {
-    (void)state;
     static unsigned char bytes[3 * 4096 + 24];
     const uint64_t places[] = {5, 6, 4094, 4095, 4096, 8200, 12287, 12288, 12311};
     for (uint64_t offset = 0; offset < 17; offset++) {

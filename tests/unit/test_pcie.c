@@ -4,12 +4,8 @@
 
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "pcie_fixture.h"
 
@@ -207,11 +203,10 @@ static void reads_the_numa_node(void **state)
     assert_int_equal(xb_pcie_numa_node(""), -1);
 }
 
-static void names_the_generations(void **state)
+static void names_the_generations(NO_STATE)
 {
     static const double rates[] = {2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
 
-    (void)state;
     for (unsigned i = 0; i < 6; i++)
         assert_int_equal(xb_pcie_generation(rates[i]), i + 1);
     assert_int_equal(xb_pcie_generation(0.0), 0);
@@ -220,7 +215,7 @@ static void names_the_generations(void **state)
 }
 
 /* GB/s after coding, to the two digits that tables of the PCIe generations give. */
-static void computes_the_raw_rate(void **state)
+static void computes_the_raw_rate(NO_STATE)
 {
     static const struct {
         double speed;
@@ -232,7 +227,6 @@ static void computes_the_raw_rate(void **state)
         {64.0, 16, 0.0},  {3.0, 16, 0.0},    {32.0, 0, 0.0},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (fabs(xb_pcie_raw_rate(rows[i].speed, rows[i].width) / 1e9 - rows[i].gbs) > 0.005)
             fail_msg("%g GT/s x%u: %g B/s, not %g GB/s", rows[i].speed, rows[i].width,

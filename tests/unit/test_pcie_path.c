@@ -2,12 +2,7 @@
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie_path.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #include "pcie_fixture.h"
 

@@ -7,14 +7,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "pcie_fixture.h"
 
@@ -250,13 +246,12 @@ static void sees_a_device_vanish_at_the_very_end(void **state)
     assert_true(stop(watch).gone);
 }
 
-static void watches_what_was_never_there(void **state)
+static void watches_what_was_never_there(NO_STATE)
 {
     struct xb_pcie_path path;
     struct xb_pcie_watch *watch = NULL;
     struct xb_error error;
 
-    (void)state;
     xb_pcie_path_read(XB_PCI_DEVICES, "ffff:ff:1f.7", &path);
     assert_int_equal(watch_start(XB_PCI_DEVICES, "ffff:ff:1f.7", &path, 0.001, &watch, &error),
                      XB_OK);
@@ -350,14 +345,13 @@ static void bears_odd_intervals(void **state)
     stop(watch);
 }
 
-static void refuses_a_name_that_is_too_long(void **state)
+static void refuses_a_name_that_is_too_long(NO_STATE)
 {
     static char root[5000];
     struct xb_pcie_path path = {0};
     struct xb_pcie_watch *watch = NULL;
     struct xb_error error;
 
-    (void)state;
     memset(root, 'a', sizeof root - 1);
     assert_int_equal(watch_start(root, DEVICE, &path, 0.001, &watch, &error), XB_ERR_SYSTEM);
     assert_null(watch);

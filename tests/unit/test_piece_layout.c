@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Where the pieces of a transfer lie, and that a wrong one is found wherever it lies. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "backends/host/host.h"
 #include "modes/piece_layout.h"
@@ -49,9 +45,8 @@ static size_t count_bytes(const struct xb_layout *layout, bool of_source)
     return bytes;
 }
 
-static void test_every_byte_lies_in_one_piece(void **state)
+static void test_every_byte_lies_in_one_piece(NO_STATE)
 {
-    (void)state;
     const uint64_t sizes[][2] = {{1, 4096},     {4096, 4096}, {4097, 4096},  {100000, 512},
                                  {100000, 333}, {5, 1},       {65536, 65536}};
     const struct xb_layout_side sides[] = {side(false, 0, 0), side(true, 0, 0), side(true, 0, 13),
@@ -83,9 +78,8 @@ static size_t count_neighbours(const struct xb_layout *layout, bool of_source)
     return count;
 }
 
-static void test_scattered_pieces_have_no_neighbours(void **state)
+static void test_scattered_pieces_have_no_neighbours(NO_STATE)
 {
-    (void)state;
     struct xb_layout layout = make((struct xb_layout){.bytes = 4096 * 512,
                                                       .piece = 512,
                                                       .source = side(true, 0, 0),
@@ -96,9 +90,8 @@ static void test_scattered_pieces_have_no_neighbours(void **state)
 }
 
 /* Else what is scattered on both sides would only be a copy in another order. */
-static void test_both_sides_are_scattered_apart(void **state)
+static void test_both_sides_are_scattered_apart(NO_STATE)
 {
-    (void)state;
     struct xb_layout layout = make((struct xb_layout){.bytes = 4096 * 512,
                                                       .piece = 512,
                                                       .source = side(true, 0, 0),
@@ -111,9 +104,8 @@ static void test_both_sides_are_scattered_apart(void **state)
     xb_layout_free(&layout);
 }
 
-static void test_another_seed_is_another_order(void **state)
+static void test_another_seed_is_another_order(NO_STATE)
 {
-    (void)state;
     struct xb_layout a = {.bytes = 4096 * 8, .piece = 8, .source = side(true, 0, 0), .seed = 1};
     struct xb_layout b = a;
     b.seed = 2;
@@ -124,9 +116,8 @@ static void test_another_seed_is_another_order(void **state)
     xb_layout_free(&b);
 }
 
-static void test_a_span_does_not_wrap(void **state)
+static void test_a_span_does_not_wrap(NO_STATE)
 {
-    (void)state;
     const struct xb_layout_side wide = side(false, INT64_MAX, 0);
     assert_int_equal(xb_layout_span(100, 10, &wide), UINT64_MAX);
     const struct xb_layout_side late = side(false, 0, UINT64_MAX);
@@ -297,9 +288,8 @@ static struct fixture check_after(damage *how, size_t left_out, bool to_device)
 
 #define NONE SIZE_MAX
 
-static void test_right_pieces_pass(void **state)
+static void test_right_pieces_pass(NO_STATE)
 {
-    (void)state;
     for (int to_device = 0; to_device < 2; to_device++) {
         struct fixture f = check_after(nothing, NONE, to_device);
         assert_int_equal(f.all.wrong_bytes, 0);
@@ -307,9 +297,8 @@ static void test_right_pieces_pass(void **state)
     }
 }
 
-static void test_wrong_pieces_are_found(void **state)
+static void test_wrong_pieces_are_found(NO_STATE)
 {
-    (void)state;
     const struct {
         damage *how;
         size_t left_out;

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cases both ways at once, whose time depends on where the host's memory lies. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 
@@ -134,12 +130,11 @@ static double rate_of(const struct xb_result *result, unsigned times)
 
 /* Buffers 1, 2, ... are the targets of the device's copies, on the slow queue, and decide: within
  * each placement all samples agree, and one of them alone would know nothing of the others. */
-static void the_interval_covers_placements_that_differ(void **state)
+static void the_interval_covers_placements_that_differ(NO_STATE)
 {
     struct fixture f;
     struct xb_record record = {0};
     const unsigned factors[] = {1, 4, 2, 5, 3, 6, 4};
-    (void)state;
     memcpy(places.factors, factors, sizeof factors);
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=12");
     const struct xb_result *result = &f.run.results[0];
@@ -170,10 +165,9 @@ static void the_interval_covers_placements_that_differ(void **state)
     finish(&f);
 }
 
-static void placements_that_agree_have_a_narrow_interval(void **state)
+static void placements_that_agree_have_a_narrow_interval(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=20");
     const struct xb_result *result = &f.run.results[0];
     expect_status(result, XB_RESULT_OK);
@@ -186,10 +180,9 @@ static void placements_that_agree_have_a_narrow_interval(void **state)
 }
 
 /* By the time limit each placement has as many samples as the first, 3 or more. */
-static void placements_share_the_time_limit(void **state)
+static void placements_share_the_time_limit(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--time-limit", "1us");
     const struct xb_result *result = &f.run.results[0];
     expect_status(result, XB_RESULT_OK);
@@ -201,20 +194,18 @@ static void placements_share_the_time_limit(void **state)
 }
 
 /* Buffers are kept: the next case makes none. */
-static void the_next_case_takes_the_same_placements(void **state)
+static void the_next_case_takes_the_same_placements(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     RUN(&f, "--mode", "pinned,async", "--direction", "bidir", "--size", "64K,128K", "--samples=6");
     expect_all(&f, XB_RESULT_OK);
     assert_int_equal(places.count, 7);
     finish(&f);
 }
 
-static void one_way_has_one_placement(void **state)
+static void one_way_has_one_placement(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     RUN(&f, "--mode", "pinned", "--direction", "both", "--size", "64K", "--samples=12");
     expect_all(&f, XB_RESULT_OK);
     assert_int_equal(f.run.results[0].placement_count, 0);
@@ -223,10 +214,9 @@ static void one_way_has_one_placement(void **state)
 }
 
 /* Nothing crosses a link there. */
-static void memory_of_the_hosts_own_has_one_placement(void **state)
+static void memory_of_the_hosts_own_has_one_placement(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     xb_fake.device_memory_free = 0;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=12");
     expect_all(&f, XB_RESULT_OK);
@@ -234,10 +224,9 @@ static void memory_of_the_hosts_own_has_one_placement(void **state)
     finish(&f);
 }
 
-static void devices_together_have_placements_each(void **state)
+static void devices_together_have_placements_each(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--device", "all",
         "--simultaneous", "--samples=6");
@@ -252,10 +241,9 @@ static void devices_together_have_placements_each(void **state)
 
 /* ---- fewer of them ---- */
 
-static void fewer_samples_than_placements_are_one_each(void **state)
+static void fewer_samples_than_placements_are_one_each(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=4");
     const struct xb_result *result = &f.run.results[0];
     expect_status(result, XB_RESULT_OK);
@@ -267,10 +255,9 @@ static void fewer_samples_than_placements_are_one_each(void **state)
 }
 
 /* Three of them have an interval in a narrow sense only: none is shown. */
-static void memory_for_fewer_placements_is_told(void **state)
+static void memory_for_fewer_placements_is_told(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     places.most = 4;
     RUN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=12");
     const struct xb_result *result = &f.run.results[0];
@@ -341,10 +328,9 @@ static void at_fourth(void *argument, const struct xb_run *run, size_t samples, 
         ((struct xb_run *)argument)->deadline = 1e-9;
 }
 
-static void a_deadline_leaves_what_there_is(void **state)
+static void a_deadline_leaves_what_there_is(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "bidir", "--size", "64K", "--samples=6");
     const struct xb_run_observer observer = {.progress = at_fourth, .argument = &f.run};
     go(&f, &observer);

@@ -3,13 +3,9 @@
 
 #include "xferbench/error.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void assert_plain(const char *text, const char *expected)
 {
@@ -18,9 +14,8 @@ static void assert_plain(const char *text, const char *expected)
     assert_string_equal(xb_plain_text(once, twice, sizeof twice), expected);
 }
 
-static void plain_text_stays_as_it_is(void **state)
+static void plain_text_stays_as_it_is(NO_STATE)
 {
-    (void)state;
     assert_plain("", "");
     assert_plain("/a b/c.json: no \"such\" file (50 %)", "/a b/c.json: no \"such\" file (50 %)");
     assert_plain("0000:01:00.0 #1", "0000:01:00.0 #1");
@@ -30,9 +25,8 @@ static void plain_text_stays_as_it_is(void **state)
                  "e \xE6\xB8\xAC\xE8\xA9\xA6 \xF0\x9F\x9A\x80");
 }
 
-static void control_characters_are_written_out(void **state)
+static void control_characters_are_written_out(NO_STATE)
 {
-    (void)state;
     assert_plain("a\nb\tc\rd", "a\\nb\\tc\\rd");
     assert_plain("\x1B[31m\x7F\x01", "\\x1B[31m\\x7F\\x01");
     assert_plain("\xC2\x9B"
@@ -42,7 +36,7 @@ static void control_characters_are_written_out(void **state)
 }
 
 /* As numbers, for in the source too they would not be seen. */
-static void what_is_not_seen_is_written_out(void **state)
+static void what_is_not_seen_is_written_out(NO_STATE)
 {
     static const char right_to_left[] = {(char)0xE2, (char)0x80, (char)0xAE, 'g', '\0'};
     static const char isolated[] = {(char)0xE2, (char)0x81, (char)0xA6, '\0'};
@@ -51,7 +45,6 @@ static void what_is_not_seen_is_written_out(void **state)
     static const char mongolian[] = {(char)0xE1, (char)0xA0, (char)0x8E, '\0'};
     static const char note[] = {(char)0xEF, (char)0xBF, (char)0xBA, '\0'};
     static const char tag[] = {(char)0xF3, (char)0xA0, (char)0x81, (char)0x81, '\0'};
-    (void)state;
     assert_plain(right_to_left, "\\xE2\\x80\\xAEg");
     assert_plain(isolated, "\\xE2\\x81\\xA6");
     assert_plain(line_end, "\\xE2\\x80\\xA8");
@@ -62,9 +55,8 @@ static void what_is_not_seen_is_written_out(void **state)
     assert_plain("\xEF\xBF\xBD", "\xEF\xBF\xBD"); /* the sign of what could not be read */
 }
 
-static void what_is_no_utf8_is_written_out(void **state)
+static void what_is_no_utf8_is_written_out(NO_STATE)
 {
-    (void)state;
     assert_plain("\xFF"
                  "a\xC3",
                  "\\xFF"
@@ -72,27 +64,24 @@ static void what_is_no_utf8_is_written_out(void **state)
     assert_plain("\xED\xA0\x80", "\\xED\\xA0\\x80");
 }
 
-static void no_command_of_a_ci_system_is_left(void **state)
+static void no_command_of_a_ci_system_is_left(NO_STATE)
 {
-    (void)state;
     assert_plain("::error::x", ":\\x3Aerror:\\x3Ax");
     assert_plain("##[error]x", "#\\x23[error]x");
     assert_plain(":::", ":\\x3A:");
 }
 
-static void what_does_not_fit_is_left_out_whole(void **state)
+static void what_does_not_fit_is_left_out_whole(NO_STATE)
 {
     char plain[6];
-    (void)state;
     assert_string_equal(xb_plain_text("abcdefg", plain, sizeof plain), "abcde");
     assert_string_equal(xb_plain_text("abc\x01", plain, sizeof plain), "abc");
     assert_string_equal(xb_plain_text("abc\xE6\xB8\xAC", plain, sizeof plain), "abc");
 }
 
-static void the_message_of_an_error_is_plain(void **state)
+static void the_message_of_an_error_is_plain(NO_STATE)
 {
     struct xb_error error;
-    (void)state;
     (void)XB_FAIL(&error, XB_ERR_USAGE, "cannot write '%s'", "x\n::error::y");
     assert_string_equal(error.message, "cannot write 'x\\n:\\x3A"
                                        "error:\\x3Ay'");

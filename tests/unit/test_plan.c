@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* From the command line's words to cases. Nothing is measured here but what has one row to say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "run_fixture.h"
 
@@ -45,9 +41,8 @@ static unsigned directions_of(const struct fixture *f, const char *mode)
     return directions;
 }
 
-static void test_directions(void **state)
+static void test_directions(NO_STATE)
 {
-    (void)state;
     const unsigned both = (unsigned)XB_H2D | (unsigned)XB_D2H;
     const struct {
         const char *named; /* NULL: by default */
@@ -82,9 +77,8 @@ static void test_directions(void **state)
 }
 
 /* No way is taken twice, however often it is named. */
-static void test_a_direction_is_one_case(void **state)
+static void test_a_direction_is_one_case(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "pinned", "--size", "4K,8K", "--direction", "both,h2d,d2h");
     assert_int_equal(f.run.case_count, 4);
@@ -96,9 +90,8 @@ static void test_a_direction_is_one_case(void **state)
     finish(&f);
 }
 
-static void test_latency_is_of_ways_that_are_one_operation(void **state)
+static void test_latency_is_of_ways_that_are_one_operation(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     PLAN(&f, "--mode", "peer,pinned,double-buffer", "--latency", "--size", "4");
@@ -112,9 +105,8 @@ static void test_latency_is_of_ways_that_are_one_operation(void **state)
 
 /* ---- modes that are about a latency of their own ---- */
 
-static void test_all_modes_are_those_that_move_data(void **state)
+static void test_all_modes_are_those_that_move_data(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--size", "4K");
     assert_int_equal(directions_of(&f, "loads"), 0);
@@ -126,9 +118,8 @@ static void test_all_modes_are_those_that_move_data(void **state)
     finish(&f);
 }
 
-static void test_a_mode_has_a_size_of_its_own_until_one_is_given(void **state)
+static void test_a_mode_has_a_size_of_its_own_until_one_is_given(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "loads,pinned", "--direction", "h2d");
     assert_int_equal(f.run.case_count, 2);
@@ -146,9 +137,8 @@ static void test_a_mode_has_a_size_of_its_own_until_one_is_given(void **state)
 
 /* ---- what is refused ---- */
 
-static void test_plan_refuses_what_cannot_be(void **state)
+static void test_plan_refuses_what_cannot_be(NO_STATE)
 {
-    (void)state;
     xb_fake.device_count = 2;
     EXPECT_USAGE("did you mean 'pinned'", "--mode", "pined");
     EXPECT_USAGE("give 'all' alone", "--mode", "pinned,all");
@@ -172,9 +162,8 @@ static void test_plan_refuses_what_cannot_be(void **state)
                  "h2d");
 }
 
-static void test_simultaneous_refuses_what_cannot_be(void **state)
+static void test_simultaneous_refuses_what_cannot_be(NO_STATE)
 {
-    (void)state;
     xb_fake.device_count = 2;
     EXPECT_USAGE("leave out --latency", "--mode", "pinned", "--simultaneous", "--latency");
     EXPECT_USAGE("starts several devices together: take pinned, async, zero-copy or peer d2d (not "
@@ -187,9 +176,8 @@ static void test_simultaneous_refuses_what_cannot_be(void **state)
     EXPECT_USAGE("--buffers has no effect", "--direction", "h2d", "--buffers", "5");
 }
 
-static void test_bad_pairs_are_refused(void **state)
+static void test_bad_pairs_are_refused(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *pairs, *message;
     } rows[] = {
@@ -218,9 +206,8 @@ static void test_bad_pairs_are_refused(void **state)
 }
 
 /* Of any case, though others could be measured: told before there is a row. */
-static void test_what_no_machine_allows_is_refused(void **state)
+static void test_what_no_machine_allows_is_refused(NO_STATE)
 {
-    (void)state;
     static const char *const times[] = {"AUTO", "0", "1001ms", "-1us", "soon", "none,auto", "5"};
     for (size_t i = 0; i < COUNT_OF(times); i++)
         EXPECT_USAGE("neither auto nor none nor a time", "--kernel-time", times[i]);
@@ -235,9 +222,8 @@ static void test_what_no_machine_allows_is_refused(void **state)
 }
 
 /* With a pair there are rows of peer to be refused, without one they are skipped. */
-static void test_options_of_pairs_are_checked_where_there_are_pairs(void **state)
+static void test_options_of_pairs_are_checked_where_there_are_pairs(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     EXPECT_USAGE("B of peer", "--mode", "peer", "--size", "83334", "--chunk", "1");
@@ -252,9 +238,8 @@ static void test_options_of_pairs_are_checked_where_there_are_pairs(void **state
     finish(&f);
 }
 
-static void test_too_many_cases_are_refused(void **state)
+static void test_too_many_cases_are_refused(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 16;
     /* 240 ordered pairs, by 3 paths at 14 sizes: 10080. At 13: 9360. */
@@ -267,9 +252,8 @@ static void test_too_many_cases_are_refused(void **state)
 
 /* ---- devices and pairs ---- */
 
-static void test_devices_by_number_address_and_all(void **state)
+static void test_devices_by_number_address_and_all(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     PLAN(&f, "--mode", "pinned", "--device", "2,0000:01:00.0,02:00.0");
@@ -289,9 +273,8 @@ static void test_devices_by_number_address_and_all(void **state)
     finish(&f);
 }
 
-static void test_pairs(void **state)
+static void test_pairs(NO_STATE)
 {
-    (void)state;
     xb_fake.device_count = 3;
     EXPECT_PAIRS("0>1 b0-1 0>2 b0-2 1>0 1>2 b1-2 2>0 2>1", "--time-limit", "1s");
     EXPECT_PAIRS("0>1 0>2 1>0 1>2 2>0 2>1", "--direction", "d2d");
@@ -306,9 +289,8 @@ static void test_pairs(void **state)
 }
 
 /* Devices of pairs are the run's, each once and none besides. */
-static void test_devices_of_pairs(void **state)
+static void test_devices_of_pairs(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 4;
     PLAN(&f, "--mode", "peer", "--pairs", "3:1,3:2", "--device", "2");
@@ -322,9 +304,8 @@ static void test_devices_of_pairs(void **state)
     finish(&f);
 }
 
-static void test_one_device_has_one_row_to_say_so(void **state)
+static void test_one_device_has_one_row_to_say_so(NO_STATE)
 {
-    (void)state;
     const char *const ways[][8] = {{"--mode", "peer", NULL},
                                    {"--mode", "peer", "--size", "4K,8K,16K", NULL},
                                    {"--mode", "peer", "--device", "1", NULL}};
@@ -338,9 +319,8 @@ static void test_one_device_has_one_row_to_say_so(void **state)
     }
 }
 
-static void test_a_backend_without_pairs_says_so(void **state)
+static void test_a_backend_without_pairs_says_so(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     struct xb_backend lonely = xb_fake_backend;
     lonely.peer_info = NULL;
@@ -355,9 +335,8 @@ static void test_a_backend_without_pairs_says_so(void **state)
 
 /* ---- cases ---- */
 
-static void test_no_two_cases_share_a_pattern(void **state)
+static void test_no_two_cases_share_a_pattern(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     PLAN(&f, "--size", "4K,8K", "--simultaneous");
@@ -374,9 +353,8 @@ static void test_no_two_cases_share_a_pattern(void **state)
 
 /* The device of a sum is none of its own: only its devices' rows are checked and measured for it.
  */
-static void test_a_sum_is_of_all_devices(void **state)
+static void test_a_sum_is_of_all_devices(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     PLAN(&f, "--mode", "pinned", "--size", "4K", "--simultaneous", "--device", "2,1", "--direction",
@@ -420,9 +398,8 @@ static void expect_groups(const char *const *arguments, const char *expected)
     expect_groups(WORDS("--mode", "peer", "--size", "4K", "--simultaneous", __VA_ARGS__),          \
                   (expected))
 
-static void test_groups_of_pairs(void **state)
+static void test_groups_of_pairs(NO_STATE)
 {
-    (void)state;
     xb_fake.device_count = 3;
     EXPECT_GROUPS("0>all 0>1 0>2 1>all 1>0 1>2 2>all 2>0 2>1 "
                   "all>0 1>0 2>0 all>1 0>1 2>1 all>2 0>2 1>2",
@@ -436,9 +413,8 @@ static void test_groups_of_pairs(void **state)
 }
 
 /* Variants stand outside of sizes, sizes outside of directions. */
-static void test_order_of_cases(void **state)
+static void test_order_of_cases(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "pinned", "--size", "8K,4K", "--host-memory", "write-combined,alloc");
     assert_int_equal(f.run.case_count, 8);
@@ -452,9 +428,8 @@ static void test_order_of_cases(void **state)
 }
 
 /* What a parameter's words give stands between variants and sizes. */
-static void test_order_of_cases_with_a_parameter(void **state)
+static void test_order_of_cases_with_a_parameter(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     PLAN(&f, "--mode", "peer", "--size", "8K,4K", "--by", "kernel,engine", "--peer-path",
@@ -473,9 +448,8 @@ static void test_order_of_cases_with_a_parameter(void **state)
 }
 
 /* Those of each list of numbers too, the last parameter's the fastest. */
-static void test_order_of_cases_with_lists(void **state)
+static void test_order_of_cases_with_lists(NO_STATE)
 {
-    (void)state;
     static const uint64_t offsets[][2] = {{64, 0}, {64, 1}, {64, 2}, {0, 0}, {0, 1}, {0, 2}};
     struct fixture f;
     PLAN(&f, "--mode", "pinned", "--size", "8K,4K", "--direction", "h2d", "--host-offset", "64,0",
@@ -496,9 +470,8 @@ static void test_order_of_cases_with_lists(void **state)
 }
 
 /* Every chunk with every number of queues. */
-static void test_a_sweep_of_chunks_and_streams(void **state)
+static void test_a_sweep_of_chunks_and_streams(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     PLAN(&f, "--mode", "async", "--size", "16M", "--chunk", "64K..8M", "--streams", "1,2,4");
     assert_int_equal(f.run.case_count, 24 * 2);

@@ -3,13 +3,10 @@
 #include "plot/layout.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define NONE ((double)NAN)
@@ -31,9 +28,8 @@ static void assert_ticks(enum xb_scale scale, double low, double high, size_t mo
     assert_string_equal(all, expected);
 }
 
-static void linear_ticks_are_round(void **state)
+static void linear_ticks_are_round(NO_STATE)
 {
-    (void)state;
     assert_ticks(XB_SCALE_LINEAR, 0.0, 63.0, 7, "0, 10, 20, 30, 40, 50, 60");
     assert_ticks(XB_SCALE_LINEAR, 0.0, 63.0, 6, "0, 20, 40, 60");
     assert_ticks(XB_SCALE_LINEAR, -1.0, 1.0, 5, "-1, -0.5, 0, 0.5, 1");
@@ -42,9 +38,8 @@ static void linear_ticks_are_round(void **state)
     assert_ticks(XB_SCALE_LINEAR, 0.0, 3e9, 4, "0, 1000000000, 2000000000, 3000000000");
 }
 
-static void size_ticks_are_powers_of_two(void **state)
+static void size_ticks_are_powers_of_two(NO_STATE)
 {
-    (void)state;
     assert_ticks(XB_SCALE_SIZE, 4096.0, 1024.0 * MIB, 5, "4 KiB, 64 KiB, 1 MiB, 16 MiB, 256 MiB");
     assert_ticks(XB_SCALE_SIZE, 1.0, 8.0, 4, "1 B, 2 B, 4 B, 8 B");
     assert_ticks(XB_SCALE_SIZE, 1.0, exp2(62.0), 8,
@@ -53,9 +48,8 @@ static void size_ticks_are_powers_of_two(void **state)
                  "1.1 MiB, 1.2 MiB, 1.3 MiB, 1.4 MiB, 1.5 MiB");
 }
 
-static void logarithmic_ticks_are_decades(void **state)
+static void logarithmic_ticks_are_decades(NO_STATE)
 {
-    (void)state;
     assert_ticks(XB_SCALE_LOG, 1.0, 1e6, 7, "1, 10, 100, 1000, 10000, 100000, 1000000");
     assert_ticks(XB_SCALE_LOG, 1.0, 1e6, 4, "1, 100, 10000, 1000000");
     assert_ticks(XB_SCALE_LOG, 0.9, 110.0, 8, "1, 2, 5, 10, 20, 50, 100");
@@ -63,9 +57,8 @@ static void logarithmic_ticks_are_decades(void **state)
 }
 
 /* 1760000000 is 2025-10-09 08:53:20 UTC (date -u -d @1760000000). */
-static void date_ticks_are_of_the_calendar(void **state)
+static void date_ticks_are_of_the_calendar(NO_STATE)
 {
-    (void)state;
     const double day = 86400.0;
     assert_ticks(XB_SCALE_DATE, 1.76e9, 1.76e9 + 3.0 * day, 4,
                  "2025-10-10, 2025-10-11, 2025-10-12");
@@ -81,9 +74,8 @@ static void date_ticks_are_of_the_calendar(void **state)
 }
 
 /* Days of leap years and around them, and the first and the last day that is shown. */
-static void dates_are_those_of_the_calendar(void **state)
+static void dates_are_those_of_the_calendar(NO_STATE)
 {
-    (void)state;
     static const struct {
         double seconds;
         const char *text;
@@ -106,9 +98,8 @@ static void dates_are_those_of_the_calendar(void **state)
                             rows[i].text);
 }
 
-static void an_axis_without_a_range_has_no_ticks(void **state)
+static void an_axis_without_a_range_has_no_ticks(NO_STATE)
 {
-    (void)state;
     double ticks[XB_TICKS_MOST];
     for (enum xb_scale scale = XB_SCALE_LINEAR; scale <= XB_SCALE_DATE; scale++) {
         assert_int_equal(xb_axis_ticks(scale, 5.0, 5.0, ticks, 4), 0);
@@ -122,9 +113,8 @@ static void an_axis_without_a_range_has_no_ticks(void **state)
 }
 
 /* Whatever the ends are: rising ticks between them, and not too many. */
-static void ticks_lie_in_the_axis(void **state)
+static void ticks_lie_in_the_axis(NO_STATE)
 {
-    (void)state;
     static const double ends[] = {-1e99, -1e12, -3.0, -1e-90, 0.0,  1e-90, 1e-9, 1.0,
                                   1.001, 7.0,   1e6,  1.7e9,  1e15, 1e40,  1e100};
     double ticks[XB_TICKS_MOST];
@@ -149,9 +139,8 @@ static struct xb_range range_of(double low, double high)
     return (struct xb_range){low, high};
 }
 
-static void a_ruler_holds_its_values(void **state)
+static void a_ruler_holds_its_values(NO_STATE)
 {
-    (void)state;
     static const double ends[] = {1e-90, 1e-9, 1.0, 1.0 + 1e-12, 7.0, 1e6, 1.7e9, 1e15, 1e99};
     for (enum xb_scale scale = XB_SCALE_LINEAR; scale <= XB_SCALE_DATE; scale++)
         for (size_t i = 0; i < COUNT_OF(ends); i++)
@@ -165,9 +154,8 @@ static void a_ruler_holds_its_values(void **state)
             }
 }
 
-static void a_ruler_begins_at_zero(void **state)
+static void a_ruler_begins_at_zero(NO_STATE)
 {
-    (void)state;
     struct xb_ruler ruler = xb_ruler_make(XB_SCALE_LINEAR, range_of(5.0, 8.0), true, 0.0, 100.0);
     assert_true(ruler.low == 0.0 && ruler.high > 8.0);
     ruler = xb_ruler_make(XB_SCALE_LINEAR, range_of(0.0, 0.0), true, 0.0, 100.0);
@@ -178,9 +166,8 @@ static void a_ruler_begins_at_zero(void **state)
     assert_true(ruler.low < 5.0 && ruler.low > 4.0);
 }
 
-static void what_no_axis_shows_is_no_range(void **state)
+static void what_no_axis_shows_is_no_range(NO_STATE)
 {
-    (void)state;
     struct xb_range range = XB_RANGE_NONE;
     xb_range_add(&range, XB_SCALE_LOG, 0.0);
     xb_range_add(&range, XB_SCALE_LOG, -2.0);
@@ -194,9 +181,8 @@ static void what_no_axis_shows_is_no_range(void **state)
     assert_true(range.low == -2.0 && range.high == 3.0);
 }
 
-static void names_are_moved_apart(void **state)
+static void names_are_moved_apart(NO_STATE)
 {
-    (void)state;
     double places[] = {50.0, 52.0, 51.0, 200.0, 5.0};
     xb_spread(places, COUNT_OF(places), 16.0, 0.0, 210.0);
     assert_true(places[0] + 15.9 <= places[2] && places[2] + 15.9 <= places[1]);

@@ -3,12 +3,9 @@
 #include "plot/svg.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define LEFT 50.0
 #define RIGHT 500.0
@@ -43,9 +40,8 @@ static void check(const struct xb_caption *captions, size_t count)
     }
 }
 
-static void names_stand_beside_their_points(void **state)
+static void names_stand_beside_their_points(NO_STATE)
 {
-    (void)state;
     struct xb_caption captions[] = {{.x = 100.0, .y = 100.0, .name = "gpu001 GPU 3"},
                                     {.x = 480.0, .y = 100.0, .name = "gpu500 GPU 0"}};
     assert_int_equal(xb_captions_place(captions, 2, LEFT, RIGHT, TOP, BOTTOM), 2);
@@ -56,9 +52,8 @@ static void names_stand_beside_their_points(void **state)
 }
 
 /* Points at one place, in a row, and without a name among them. */
-static void no_name_stands_upon_another(void **state)
+static void no_name_stands_upon_another(NO_STATE)
 {
-    (void)state;
     struct xb_caption captions[60];
     for (size_t i = 0; i < 60; i++) {
         captions[i] = (struct xb_caption){.x = 60.0 + 7.0 * (double)i,
@@ -73,9 +68,8 @@ static void no_name_stands_upon_another(void **state)
     assert_true(captions[0].is_placed); /* the first is the worst */
 }
 
-static void where_there_is_no_room_there_is_no_name(void **state)
+static void where_there_is_no_room_there_is_no_name(NO_STATE)
 {
-    (void)state;
     struct xb_caption captions[100];
     for (size_t i = 0; i < 100; i++)
         captions[i] = (struct xb_caption){.x = 51.0 + 0.5 * (double)i, .y = 160.0, .name = "gpu"};

@@ -5,14 +5,11 @@
 #include "plot/svg.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define REPLACED "\xEF\xBF\xBD"
@@ -44,9 +41,8 @@ static size_t count_of(const char *text, const char *part)
     return count;
 }
 
-static void texts_are_escaped(void **state)
+static void texts_are_escaped(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *text, *expected;
     } rows[] = {{"plain \xC3\xA9 \xE4\xB8\xAD", "plain \xC3\xA9 \xE4\xB8\xAD"},
@@ -65,9 +61,8 @@ static void texts_are_escaped(void **state)
     }
 }
 
-static void numbers_are_short(void **state)
+static void numbers_are_short(NO_STATE)
 {
-    (void)state;
     FILE *stream = begin();
     xb_svg_line(stream, "grid", 12.5, 1.0 / 3.0, -0.04, -1.25);
     xb_svg_line(stream, "", (double)NAN, (double)INFINITY, 1e300, -1e300);
@@ -76,9 +71,8 @@ static void numbers_are_short(void **state)
                         "<line x1=\"0\" y1=\"0\" x2=\"1000000\" y2=\"-1000000\"/>\n");
 }
 
-static void a_long_text_is_cut_at_a_character(void **state)
+static void a_long_text_is_cut_at_a_character(NO_STATE)
 {
-    (void)state;
     FILE *stream = begin();
     xb_svg_text_within(stream, "", 0.0, 0.0, XB_ANCHOR_START, 60.0, "short");
     xb_svg_text_within(stream, "", 0.0, 0.0, XB_ANCHOR_END, 60.0,
@@ -90,9 +84,8 @@ static void a_long_text_is_cut_at_a_character(void **state)
     assert_lacks(text, REPLACED);
 }
 
-static void a_text_without_end_is_cut(void **state)
+static void a_text_without_end_is_cut(NO_STATE)
 {
-    (void)state;
     static char name[100001];
     memset(name, '&', sizeof name - 1);
     FILE *stream = begin();
@@ -100,9 +93,8 @@ static void a_text_without_end_is_cut(void **state)
     assert_true(strlen(end(stream)) < 6000);
 }
 
-static void a_picture_has_a_title_and_a_description(void **state)
+static void a_picture_has_a_title_and_a_description(NO_STATE)
 {
-    (void)state;
     const struct xb_picture picture = {"by size/1", "GB/s <by> size", "Curves & bands"};
     FILE *stream = begin();
     xb_svg_begin(stream, &picture, 640.0, 300.0, false);
@@ -115,9 +107,8 @@ static void a_picture_has_a_title_and_a_description(void **state)
     assert_lacks(text, "<style");
 }
 
-static void a_picture_alone_brings_what_it_needs(void **state)
+static void a_picture_alone_brings_what_it_needs(NO_STATE)
 {
-    (void)state;
     const struct xb_picture picture = {"x", "GB/s by size", ""};
     FILE *stream = begin();
     xb_svg_begin(stream, &picture, 640.0, 300.0, true);
@@ -145,9 +136,8 @@ static const char *draw_points(const struct xb_point *points, size_t count)
     return end(stream);
 }
 
-static void a_chart_without_a_point_says_so(void **state)
+static void a_chart_without_a_point_says_so(NO_STATE)
 {
-    (void)state;
     const struct xb_point point = {1.0, (double)NAN, 0.0, 1.0, true};
     assert_has(draw_points(&point, 1), ">no data</text>");
     assert_has(draw_points(&point, 0), ">no data</text>");
@@ -157,9 +147,8 @@ static void a_chart_without_a_point_says_so(void **state)
     assert_has(text, "<title>curve, 1: 2 y</title>");
 }
 
-static void a_gap_ends_the_line(void **state)
+static void a_gap_ends_the_line(NO_STATE)
 {
-    (void)state;
     struct xb_point points[7];
     for (size_t i = 0; i < COUNT_OF(points); i++)
         points[i] = (struct xb_point){(double)i, 3.0, 2.0, 4.0, false};
@@ -174,9 +163,8 @@ static void a_gap_ends_the_line(void **state)
 }
 
 /* As many points as one likes are drawn as a picture of a bounded size that keeps the extremes. */
-static void many_points_make_a_small_picture(void **state)
+static void many_points_make_a_small_picture(NO_STATE)
 {
-    (void)state;
     static struct xb_point points[100000];
     for (size_t i = 0; i < COUNT_OF(points); i++)
         points[i] =
@@ -188,9 +176,8 @@ static void many_points_make_a_small_picture(void **state)
     assert_has(text, " 44L");
 }
 
-static void only_so_many_series_are_drawn(void **state)
+static void only_so_many_series_are_drawn(NO_STATE)
 {
-    (void)state;
     const struct xb_point point = {1.0, 2.0, 1.0, 3.0, false};
     struct xb_series series[XB_CHART_SERIES + 5];
     for (size_t i = 0; i < COUNT_OF(series); i++)
@@ -209,9 +196,8 @@ static void only_so_many_series_are_drawn(void **state)
 
 /* ---- spans ---- */
 
-static void narrow_spans_are_drawn_together(void **state)
+static void narrow_spans_are_drawn_together(NO_STATE)
 {
-    (void)state;
     static const char *const tracks[] = {"copy"};
     static const char *const kinds[] = {"copy", "compute"};
     static struct xb_drawn_span drawn[100001];
@@ -229,9 +215,8 @@ static void narrow_spans_are_drawn_together(void **state)
     assert_has(text, "<title>a wait</title>");
 }
 
-static void spans_that_cannot_be_are_left_out(void **state)
+static void spans_that_cannot_be_are_left_out(NO_STATE)
 {
-    (void)state;
     static const char *const tracks[] = {"copy"};
     const struct xb_drawn_span drawn[] = {{1.0, 0.5, 0, 0, false, "ends before"},
                                           {(double)NAN, 1.0, 0, 0, false, "no number"},
@@ -245,9 +230,8 @@ static void spans_that_cannot_be_are_left_out(void **state)
     assert_has(text, "kind beyond");
 }
 
-static int release(void **state)
+static int release(NO_STATE)
 {
-    (void)state;
     free(written);
     return 0;
 }

@@ -3,14 +3,10 @@
 #include "base/stream.h"
 #include "present/table.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static const struct xb_table_column columns[] = {
     {.title = "MODE", .least = 9},
@@ -55,7 +51,7 @@ static void assert_printed(struct xb_table *table, const struct xb_table_look *l
     xb_table_free(table);
 }
 
-static void lines_get_shorter_step_by_step(void **state)
+static void lines_get_shorter_step_by_step(NO_STATE)
 {
     static const struct {
         size_t width;
@@ -98,17 +94,15 @@ static void lines_get_shorter_step_by_step(void **state)
              "  columns: MIN, N.\n"
              "  JSON has all.\n"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_printed(make_table(),
                        &(struct xb_table_look){.width = rows[i].width, .elsewhere = "JSON has all"},
                        rows[i].expected);
 }
 
-static void long_cell_breaks_between_words(void **state)
+static void long_cell_breaks_between_words(NO_STATE)
 {
     struct xb_table *table = xb_table_new();
-    (void)state;
     xb_table_add_column(table, &(struct xb_table_column){.title = "DEVICE"});
     xb_table_row(table);
     xb_table_cell(table, XB_COLOUR_NONE, "a card with a name of 41 letters or more");
@@ -116,9 +110,8 @@ static void long_cell_breaks_between_words(void **state)
                    "DEVICE a card with a\n  name of 41 letters or\n  more\n");
 }
 
-static void label_stands_before_the_first_line(void **state)
+static void label_stands_before_the_first_line(NO_STATE)
 {
-    (void)state;
     assert_printed(make_table(),
                    &(struct xb_table_look){.width = 60, .label = "  rows  ", .indent = "        "},
                    "  rows  MODE              GB/s  EMPTY    MIN   N  VERIFIED\n"
@@ -142,9 +135,8 @@ static struct xb_table *make_bars(void)
     return table;
 }
 
-static void bars_take_the_room_that_is_left(void **state)
+static void bars_take_the_room_that_is_left(NO_STATE)
 {
-    (void)state;
     setenv("LC_ALL", "C", 1);
     assert_printed(make_bars(), &(struct xb_table_look){.width = 29},
                    "To the GPU  of 58.1\n"
@@ -160,10 +152,9 @@ static void bars_take_the_room_that_is_left(void **state)
         "way 2       \u258c             5 %\n");
 }
 
-static void markdown_can_be_read_as_it_is(void **state)
+static void markdown_can_be_read_as_it_is(NO_STATE)
 {
     struct xb_table *table = make_table();
-    (void)state;
     xb_table_row(table);
     xb_table_cell(table, XB_COLOUR_NONE, "a|b");
     assert_printed(table, NULL,

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "machine/process_memory.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "testing.h"
 
 #define KIB UINT64_C(1024)
 
-static void test_every_field_is_taken_in_bytes(void **state)
+static void test_every_field_is_taken_in_bytes(NO_STATE)
 {
-    (void)state;
     struct xb_process_memory memory;
     assert_true(xb_process_memory_parse("Name:\txferbench\n"
                                         "VmPeak:\t   6040 kB\n"
@@ -36,9 +31,8 @@ static void test_every_field_is_taken_in_bytes(void **state)
 }
 
 /* A kernel that shows no more than how much is resident; a number at the very end. */
-static void test_what_is_not_shown_is_0(void **state)
+static void test_what_is_not_shown_is_0(NO_STATE)
 {
-    (void)state;
     struct xb_process_memory memory = {.highest = 7, .anonymous = 7, .locked = 7};
     assert_true(xb_process_memory_parse("VmSize:\t 99 kB\nVmRSS:\t 4 kB", &memory));
     assert_int_equal(memory.resident, 4 * KIB);
@@ -47,9 +41,8 @@ static void test_what_is_not_shown_is_0(void **state)
     assert_int_equal(memory.locked, 0);
 }
 
-static void test_nothing_is_made_up(void **state)
+static void test_nothing_is_made_up(NO_STATE)
 {
-    (void)state;
     static const char *const texts[] = {"",
                                         "\n",
                                         "VmRSS",

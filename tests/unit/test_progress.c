@@ -2,12 +2,8 @@
 #define _GNU_SOURCE
 /* What is shown while the work is long: when it will be done, the line, and the cases that are
  * done. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure/estimate.h"
 #include "run/progress.h"
@@ -21,9 +17,8 @@ static const char *left(double seconds)
     return xb_eta_text(seconds, text);
 }
 
-static void time_left_is_as_coarse_as_it_is_known(void **state)
+static void time_left_is_as_coarse_as_it_is_known(NO_STATE)
 {
-    (void)state;
     assert_string_equal(left(NAN), "");
     assert_string_equal(left(INFINITY), "");
     assert_string_equal(left(0), ", about 1 s left");
@@ -42,11 +37,10 @@ static double likely(const struct fixture *f, size_t index)
 }
 
 /* Three cases that are estimated alike, each of which takes twice as long as that. */
-static void time_left_follows_what_the_cases_took(void **state)
+static void time_left_follows_what_the_cases_took(NO_STATE)
 {
     struct fixture f;
     struct xb_eta eta;
-    (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4096,4097,4098");
     assert_int_equal(f.run.case_count, 3);
     double one = likely(&f, 0);
@@ -70,11 +64,10 @@ static void time_left_follows_what_the_cases_took(void **state)
 }
 
 /* They are over at once, and say nothing of the others. */
-static void what_is_skipped_tells_nothing(void **state)
+static void what_is_skipped_tells_nothing(NO_STATE)
 {
     struct fixture f;
     struct xb_eta eta;
-    (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4096,4097");
     xb_eta_begin(&eta, &f.run, 0);
     f.run.results[0].row.status = XB_RESULT_SKIPPED;
@@ -84,9 +77,8 @@ static void what_is_skipped_tells_nothing(void **state)
     finish(&f);
 }
 
-static void processes_are_alike(void **state)
+static void processes_are_alike(NO_STATE)
 {
-    (void)state;
     assert_true(isnan(xb_eta_of_parts(0, 3, 8)));
     assert_true(xb_eta_of_parts(2, 6, 5) == 15);
     assert_true(xb_eta_of_parts(8, 6, 0) == 0);
@@ -107,9 +99,8 @@ static void expect_line(size_t columns, const char *expected)
     assert_true(strlen(line) <= columns);
 }
 
-static void line_fits(void **state)
+static void line_fits(NO_STATE)
 {
-    (void)state;
     expect_line(200, "[3/17] pinned registered h2d 1 GiB device 0: 9 samples, 55.34 GB/s, "
                      "about 7 s left");
     expect_line(79, "[3/17] pinned registered h2d 1 GiB device 0: 55.34 GB/s, about 7 s left");
@@ -119,22 +110,20 @@ static void line_fits(void **state)
     expect_line(20, "[3/17] pinned");
 }
 
-static void one_sample_is_no_samples(void **state)
+static void one_sample_is_no_samples(NO_STATE)
 {
     const struct xb_progress_text text = {
         .number = 1, .total = 2, .test = "pinned", .samples = 1, .bandwidth = 1e9, .left = 7};
     char line[XB_PROGRESS_LINE];
-    (void)state;
     assert_string_equal(xb_progress_text(&text, 80, line),
                         "[1/2] pinned: 1 sample, 1.00 GB/s, about 7 s left");
 }
 
-static void line_of_a_warm_up(void **state)
+static void line_of_a_warm_up(NO_STATE)
 {
     const struct xb_progress_text text = {
         .number = 1, .total = 2, .test = "pinned alloc", .left = NAN};
     char line[XB_PROGRESS_LINE];
-    (void)state;
     assert_string_equal(xb_progress_text(&text, 79, line), "[1/2] pinned alloc: warming up");
 }
 
@@ -174,11 +163,10 @@ static struct xb_result *has_rate(struct fixture *f, size_t index, double rate)
     return result;
 }
 
-static void rows_appear_one_by_one_and_go(void **state)
+static void rows_appear_one_by_one_and_go(NO_STATE)
 {
     struct xb_live_rows live = {.most = 2, .name_width = 34, .columns = 80};
     struct fixture f;
-    (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K,6K,7K,8K");
     expect_drawn(&live, xb_live_rows_draw, "");
     expect_drawn(&live, xb_live_rows_erase, "");
@@ -211,11 +199,10 @@ static void rows_appear_one_by_one_and_go(void **state)
     finish(&f);
 }
 
-static void rows_are_no_wider_than_the_terminal(void **state)
+static void rows_are_no_wider_than_the_terminal(NO_STATE)
 {
     struct xb_live_rows live = {.most = 3, .name_width = 20, .columns = 40};
     struct fixture f;
-    (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
     f.run.results[0].row.status = XB_RESULT_ERROR;
     snprintf(f.run.results[0].reason, sizeof f.run.results[0].reason, "the data is wrong");
@@ -224,12 +211,11 @@ static void rows_are_no_wider_than_the_terminal(void **state)
     finish(&f);
 }
 
-static void rows_of_latencies(void **state)
+static void rows_of_latencies(NO_STATE)
 {
     struct xb_live_rows live = {.most = 3, .name_width = 36, .columns = 80};
     struct fixture f;
     struct xb_error error;
-    (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--latency", "--size", "4");
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(xb_samples_add(&f.run.results[0].wall_times, 6.5e-6, &error), XB_OK);
@@ -240,10 +226,9 @@ static void rows_of_latencies(void **state)
 }
 
 /* Of a window that got smaller nobody knows where rows begin: what stands there is left alone. */
-static void rows_end_with_a_smaller_window(void **state)
+static void rows_end_with_a_smaller_window(NO_STATE)
 {
     struct fixture f;
-    (void)state;
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
     has_rate(&f, 0, 7e9);
     has_rate(&f, 1, 8e9);
@@ -266,12 +251,11 @@ static void rows_end_with_a_smaller_window(void **state)
 }
 
 /* One case is no list, and what is no terminal has no rows. */
-static void rows_are_for_terminals(void **state)
+static void rows_are_for_terminals(NO_STATE)
 {
     static struct xb_live_rows live;
     struct fixture f;
     FILE *null = fopen("/dev/null", "w");
-    (void)state;
     assert_non_null(null);
     PLAN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "4K,5K");
     xb_live_rows_begin(&live, null, &f.run);

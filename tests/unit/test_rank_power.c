@@ -2,11 +2,8 @@
 #include "compare/rank_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "random.h"
 
@@ -101,9 +98,8 @@ static void assert_attained(size_t count)
 }
 
 /* All that chance does here is less than at the boundary, however far the processes spread. */
-static void no_change_is_no_loss(void **state)
+static void no_change_is_no_loss(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(spreads); i++) {
         const struct scenario normals = {normal, spreads[i], spreads[i], 1.0, 10 + i};
         const struct scenario heavies = {heavy, spreads[i], spreads[i], 1.0, 20 + i};
@@ -115,9 +111,8 @@ static void no_change_is_no_loss(void **state)
 }
 
 /* The worst case of what is no loss: exact, whatever the distribution, as both sides have it. */
-static void boundary_is_as_often_wrong_as_promised(void **state)
+static void boundary_is_as_often_wrong_as_promised(NO_STATE)
 {
-    (void)state;
     print_message("size of the test: %.4f %%\n", 100.0 * attained_size());
     for (size_t i = 0; i < COUNT_OF(spreads); i++) {
         const struct scenario normals = {normal, spreads[i], spreads[i], LEAST_RATIO, 40 + i};
@@ -133,9 +128,8 @@ static void boundary_is_as_often_wrong_as_promised(void **state)
  * Where one side spreads more than the other, no rank test keeps its size exactly, and nothing is
  * promised but that what it does is told. Far from the boundary it does not matter.
  */
-static void unequal_spreads_are_told(void **state)
+static void unequal_spreads_are_told(NO_STATE)
 {
-    (void)state;
     static const double pairs[][2] = {{0.003, 0.01}, {0.01, 0.003}, {0.001, 0.03}};
     for (size_t i = 0; i < COUNT_OF(pairs); i++) {
         const struct scenario boundary = {normal, pairs[i][0], pairs[i][1], LEAST_RATIO, 60 + i};
@@ -146,9 +140,8 @@ static void unequal_spreads_are_told(void **state)
 }
 
 /* One per cent beyond the boundary. The promise is for processes that spread by 0.3 %. */
-static void loss_is_found(void **state)
+static void loss_is_found(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT_OF(spreads); i++) {
         const struct scenario loss = {normal, spreads[i], spreads[i], 0.97, 80 + i};
         size_t found = measured("loss", &loss);
@@ -162,13 +155,12 @@ static void loss_is_found(void **state)
 }
 
 /* What docs/compare.md warns of: the same test over the samples of one process a side. */
-static void samples_are_no_processes(void **state)
+static void samples_are_no_processes(NO_STATE)
 {
     enum { SAMPLES = 100 };
     const size_t pairs = 2000;
     uint64_t random = 11;
     size_t called = 0;
-    (void)state;
     for (size_t i = 0; i < pairs; i++) {
         double samples[2][SAMPLES];
         double less, more;

@@ -2,13 +2,10 @@
 #include "compare/rank_test.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -81,9 +78,8 @@ static bool has_bits(unsigned word, size_t bits)
 }
 
 /* Every order of few values, counted one by one. Both sides of == are the nearest double. */
-static void distribution_is_that_of_all_orders(void **state)
+static void distribution_is_that_of_all_orders(NO_STATE)
 {
-    (void)state;
     for (size_t n = 1; n <= 6; n++) {
         for (size_t m = 1; m <= 6; m++) {
             size_t counts[37] = {0};
@@ -110,9 +106,8 @@ static void distribution_is_that_of_all_orders(void **state)
     }
 }
 
-static void distribution_is_symmetric_and_sums_to_one(void **state)
+static void distribution_is_symmetric_and_sums_to_one(NO_STATE)
 {
-    (void)state;
     static const size_t sizes[][2] = {{1, 1}, {1, 9}, {7, 9}, {8, 8}, {3, 40}, {30, 31}};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         size_t n = sizes[i][0];
@@ -134,9 +129,8 @@ static void distribution_is_symmetric_and_sums_to_one(void **state)
 }
 
 /* The same recurrence with python3, but in whole numbers: what rounding adds shows here. */
-static void tails_of_large_sets_are_exact(void **state)
+static void tails_of_large_sets_are_exact(NO_STATE)
 {
-    (void)state;
     static const struct {
         size_t n, m, u;
         double expected;
@@ -158,9 +152,8 @@ static void tails_of_large_sets_are_exact(void **state)
  * Orders with U = u are the partitions of u into at most n parts of at most m; with 100 a side that
  * is all partitions for u up to 100. Their numbers, by Euler's product, are whole and exact.
  */
-static void far_tail_counts_partitions(void **state)
+static void far_tail_counts_partitions(NO_STATE)
 {
-    (void)state;
     uint64_t partitions[101] = {1};
     for (size_t part = 1; part <= 100; part++) {
         for (size_t u = part; u <= 100; u++)
@@ -177,9 +170,8 @@ static void far_tail_counts_partitions(void **state)
 }
 
 /* Mean n m / 2, variance n m (n + m + 1) / 12, half a step added. */
-static void large_sets_are_nearly_normal(void **state)
+static void large_sets_are_nearly_normal(NO_STATE)
 {
-    (void)state;
     static const size_t rows[] = {4000, 4200, 4400, 4600, 4800, 4999, 5001, 5200, 5500, 6000};
     double deviation = sqrt(100.0 * 100.0 * 201.0 / 12.0);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -192,9 +184,8 @@ static void large_sets_are_nearly_normal(void **state)
  * Tables of critical values in textbooks (two-sided 5 %, one-sided 5 % and 1 %) give the largest U
  * that rejects, one less than c. Each was counted again in whole numbers with python3.
  */
-static void critical_values_are_those_of_the_tables(void **state)
+static void critical_values_are_those_of_the_tables(NO_STATE)
 {
-    (void)state;
     static const struct {
         size_t n, m;
         double alpha;
@@ -210,9 +201,8 @@ static void critical_values_are_those_of_the_tables(void **state)
     }
 }
 
-static void critical_value_follows_its_definition(void **state)
+static void critical_value_follows_its_definition(NO_STATE)
 {
-    (void)state;
     static const double alphas[] = {1e-9, 0.001, 0.005, 0.01, 0.025, 0.05,
                                     0.1,  0.3,   0.5,   0.7,  0.99};
     for (size_t n = 1; n <= 11; n++) {
@@ -236,9 +226,8 @@ static void critical_value_follows_its_definition(void **state)
 }
 
 /* P(U <= u) of one value against 99 is (u + 1) / 100, and an alpha in per cent is reached. */
-static void equality_rejects(void **state)
+static void equality_rejects(NO_STATE)
 {
-    (void)state;
     for (size_t percent = 1; percent < 50; percent++)
         assert_int_equal(critical(1, 99, (double)percent / 100.0), percent);
     assert_int_equal(critical(3, 3, 0.05), 1);
@@ -247,9 +236,8 @@ static void equality_rejects(void **state)
     assert_int_equal(critical(3, 3, 0.2), 3);
 }
 
-static void least_probability_is_one_order(void **state)
+static void least_probability_is_one_order(NO_STATE)
 {
-    (void)state;
     assert_true(xb_rank_least_probability(1, 1) == 0.5);
     assert_true(xb_rank_least_probability(5, 5) == 1.0 / 252.0);
     assert_true(xb_rank_least_probability(8, 8) == 1.0 / 12870.0);
@@ -261,9 +249,8 @@ static void least_probability_is_one_order(void **state)
     assert_true(xb_rank_least_probability(37, 100) == xb_rank_least_probability(100, 37));
 }
 
-static void enough_values_can_gate(void **state)
+static void enough_values_can_gate(NO_STATE)
 {
-    (void)state;
     static const struct {
         size_t tests;
         double alpha;
@@ -315,9 +302,8 @@ static void enough_values_can_gate(void **state)
 
 /* Whole numbers: the differences are -4, -1, 1, 1, 4, 5, 6, 8, 10, and 1, 1, 2, 3, 3, 3, 3, 2, 1,
  * 1 of the 20 orders have U = 0, 1, ... 9. */
-static void shift_by_hand(void **state)
+static void shift_by_hand(NO_STATE)
 {
-    (void)state;
     const double first[] = {15, 10, 12};
     const double second[] = {11, 20, 16};
     static const struct {
@@ -347,9 +333,8 @@ static void shift_by_hand(void **state)
  * The example of Hollander, Wolfe and Chicken, table 4.1 (water's way through a membrane), with
  * what they give for it: P = 0.1272, estimate -0.305, and -0.76 to 0.15 at 96 %.
  */
-static void shift_of_the_textbook(void **state)
+static void shift_of_the_textbook(NO_STATE)
 {
-    (void)state;
     const double first[] = {0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
     const double second[] = {1.15, 0.88, 0.90, 0.74, 1.21};
     struct xb_shift shift = shift_of(first, 10, second, 5, 0.02);
@@ -360,9 +345,8 @@ static void shift_of_the_textbook(void **state)
 }
 
 /* Differences that are all the same, up to the last one that a table has room for. */
-static void largest_sets_are_taken(void **state)
+static void largest_sets_are_taken(NO_STATE)
 {
-    (void)state;
     double first[XB_RANK_LARGEST];
     double second[XB_RANK_LARGEST];
     for (size_t i = 0; i < XB_RANK_LARGEST; i++) {
@@ -379,9 +363,8 @@ static void largest_sets_are_taken(void **state)
     assert_true(shift_probability(first, 100, second, 100, 1.0) == 1.0);
 }
 
-static void ties_count_against_rejecting(void **state)
+static void ties_count_against_rejecting(NO_STATE)
 {
-    (void)state;
     const double first[] = {5, 5, 5};
     const double second[] = {7, 7, 7};
     assert_true(shift_probability(first, 3, second, 3, 2.0) == 1.0);
@@ -404,9 +387,8 @@ static double next_value(uint64_t *state, unsigned range)
 }
 
 /* The bounds at alpha and P are two views of one test, also where values are equal. */
-static void bounds_and_probability_agree(void **state)
+static void bounds_and_probability_agree(NO_STATE)
 {
-    (void)state;
     static const double alphas[] = {0.005, 0.01, 0.025, 0.05, 0.1, 0.2};
     uint64_t random = 1;
     size_t rejected = 0;
@@ -441,9 +423,8 @@ static void bounds_and_probability_agree(void **state)
  * Of all orders of two sides that do not differ, the share whose upper bound lies below 0 (and
  * whose lower bound lies above) is P(U <= c - 1), on the dot.
  */
-static void bounds_miss_as_often_as_they_say(void **state)
+static void bounds_miss_as_often_as_they_say(NO_STATE)
 {
-    (void)state;
     static const double alphas[] = {0.02, 0.05, 0.1, 0.25};
     for (size_t n = 2; n <= 5; n++) {
         for (size_t m = 2; m <= 5; m++) {
@@ -471,9 +452,8 @@ static void bounds_miss_as_often_as_they_say(void **state)
     }
 }
 
-static void exchange_turns_the_sign(void **state)
+static void exchange_turns_the_sign(NO_STATE)
 {
-    (void)state;
     const double first[] = {3.1, 2.7, 8.8, 4.2, 5.0, 6.1, 0.3};
     const double second[] = {4.4, 1.9, 7.3, 9.9, 2.2};
     struct xb_shift there = shift_of(first, 7, second, 5, 0.05);
@@ -484,9 +464,8 @@ static void exchange_turns_the_sign(void **state)
     assert_true(there.low < there.estimate && there.estimate < there.high);
 }
 
-static void holm_by_hand(void **state)
+static void holm_by_hand(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     /* In order: 4 * 0.005, 3 * 0.01, 2 * 0.03, and 1 * 0.04, which is less than the one before. */
     double four[] = {0.01, 0.04, 0.03, 0.005};

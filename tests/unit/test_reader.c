@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw, O_DIRECT */
 /* Files are read by every way, and what the file system or the kernel forbids by another. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "reader_fixture.h"
 

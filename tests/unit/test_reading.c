@@ -10,14 +10,10 @@
 #include "xferbench/reading.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- any mode ---- */
 
@@ -248,9 +244,8 @@ static void names_are_printed_as_plain_text(void **state)
 
 /* The README shows what is printed for a file that is there: a sample that was edited by hand, or
  * sentences that changed since, are found. */
-static void readme_shows_what_is_printed(void **state)
+static void readme_shows_what_is_printed(NO_STATE)
 {
-    (void)state;
     struct xb_record record = {0};
     struct xb_error error;
     char *readme = NULL;

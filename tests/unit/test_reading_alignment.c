@@ -2,14 +2,10 @@
 /* What the Reading says of data that begins off a boundary. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* The options as the modes name them: a record knows them by their names. */
 static const struct xb_option host_offset = {.name = "host-offset", .type = XB_OPTION_SIZES};

@@ -2,13 +2,9 @@
 /* The answer of a run, in one or two sentences, and what is said of small sizes. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define KIB ((uint64_t)1 << 10)
 

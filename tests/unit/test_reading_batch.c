@@ -2,14 +2,10 @@
 /* What the Reading says of many small pieces. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 extern const struct xb_mode xb_mode_batch;
 

@@ -4,14 +4,10 @@
 
 #include "record/mode_list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_result *add_loads(struct node *n, const char *variant, enum xb_direction direction,
                                    double seconds)

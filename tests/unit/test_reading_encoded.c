@@ -3,14 +3,10 @@
 #include "reading_fixture.h"
 
 #include "record/mode_list.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 extern const struct xb_mode xb_mode_quantize;
 extern const struct xb_mode xb_mode_compress;

@@ -2,14 +2,10 @@
 /* What the Reading says to try first, where something is far below its limit. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* Both names: a unit test has no backend. */
 #define CALLS                                                                                      \

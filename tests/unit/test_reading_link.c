@@ -2,14 +2,10 @@
 /* What the Reading says of the link. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* 63.02 GB/s: what is no single copy over the link would show more, or another share. */
 static void link_share_is_of_single_copies_only(void **state)

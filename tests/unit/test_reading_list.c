@@ -8,23 +8,18 @@
 #include "run/formats.h"
 #include "xferbench/reading.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- phrases ---- */
 
-static void a_phrase_is_words_with_their_numbers(void **state)
+static void a_phrase_is_words_with_their_numbers(NO_STATE)
 {
     struct xb_error error;
     struct xb_reading_list list = {.count = 0};
     struct xb_reading reading = {.list = &list, .error = &error};
-    (void)state;
     xb_reading_begin(&reading, "label", "XB-CODE", -1, 0);
     xb_reading_phrase(&reading,
                       "{text} has {rate:bandwidth} GB/s of {size:most}; {factor}, {speed}, ", "it",
@@ -85,11 +80,10 @@ static size_t all_lines(struct line lines[MOST_LINES])
     return count;
 }
 
-static void every_line_has_a_code(void **state)
+static void every_line_has_a_code(NO_STATE)
 {
     struct line lines[MOST_LINES];
     size_t count = all_lines(lines);
-    (void)state;
     assert_true(count > 20);
     for (size_t i = 0; i < count; i++) {
         const struct xb_reading_line *line = lines[i].line;
@@ -105,11 +99,10 @@ static void every_line_has_a_code(void **state)
 }
 
 /* Lines share a code where they say the same of different modes, or of several variants of one. */
-static void a_code_is_of_one_kind_of_statement(void **state)
+static void a_code_is_of_one_kind_of_statement(NO_STATE)
 {
     struct line lines[MOST_LINES];
     size_t count = all_lines(lines);
-    (void)state;
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(lines[i].line->code, lines[k].line->code) == 0 &&
@@ -137,24 +130,22 @@ static bool has_row(const char *text, const char *code)
     return strstr(text, row) != NULL;
 }
 
-static void the_document_lists_every_code(void **state)
+static void the_document_lists_every_code(NO_STATE)
 {
     struct line lines[MOST_LINES];
     size_t count = all_lines(lines);
     char *text = document(SOURCE "/docs/reading.md");
-    (void)state;
     for (size_t i = 0; i < count; i++)
         if (!has_row(text, lines[i].line->code))
             fail_msg("docs/reading.md has no row of %s (%s)", lines[i].line->code, lines[i].mode);
     free(text);
 }
 
-static void the_document_lists_no_other(void **state)
+static void the_document_lists_no_other(NO_STATE)
 {
     struct line lines[MOST_LINES];
     size_t count = all_lines(lines);
     char *text = document(SOURCE "/docs/reading.md");
-    (void)state;
     for (const char *at = text; (at = strstr(at, "\n| `XB-")) != NULL; at++) {
         char code[80] = "";
         const char *begin = at + strlen("\n| `");
@@ -170,12 +161,11 @@ static void the_document_lists_no_other(void **state)
 }
 
 /* A reason that `link` gives for a verdict is another thing. */
-static void no_code_is_one_of_link(void **state)
+static void no_code_is_one_of_link(NO_STATE)
 {
     struct line lines[MOST_LINES];
     size_t count = all_lines(lines);
     char *text = document(SOURCE "/docs/link.md");
-    (void)state;
     for (size_t i = 0; i < count; i++)
         assert_false(has_row(text, lines[i].line->code));
     free(text);

@@ -2,14 +2,10 @@
 /* Memory that is short while the Reading is made. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* tests/CMakeLists.txt has the linker put these in place of the library's. */
 void *__real_malloc(size_t size);

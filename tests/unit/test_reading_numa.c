@@ -2,14 +2,10 @@
 /* What the Reading says of memory that is far from a device. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_result *add_node(struct node *n, enum xb_direction direction, unsigned node,
                                   double gigabytes)

@@ -2,14 +2,10 @@
 /* What the Reading says of the best chunk, and of the best number of streams and buffers. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* The options as the modes name them: a record knows them by their names. */
 static const struct xb_option chunk = {.name = "chunk", .type = XB_OPTION_SIZE};

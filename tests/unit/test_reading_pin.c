@@ -5,14 +5,10 @@
 #include "record/making.h"
 #include "record/mode_list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 extern const struct xb_mode xb_mode_pin;
 

@@ -2,14 +2,10 @@
 /* What the Reading says of the size from which page-locking pays, and of a ring in its place. */
 #include "reading_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define KIB ((uint64_t)1024)
 

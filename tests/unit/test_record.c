@@ -3,13 +3,9 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- what is read is right ---- */
 
@@ -97,18 +93,16 @@ static void check_conditions(const struct xb_record *record)
     assert_true(record->environment[0].is_text);
 }
 
-static void reads_conditions(void **state)
+static void reads_conditions(NO_STATE)
 {
-    (void)state;
     struct xb_record record = read_tree(result_tree());
     check_conditions(&record);
     xb_record_free(&record);
     xb_record_free(&record); /* accepts a zeroed one */
 }
 
-static void reads_what_is_not_known(void **state)
+static void reads_what_is_not_known(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     put(tree, "host.node", "null");
     put(tree, "host.node_named_by", "null");
@@ -129,9 +123,8 @@ static void reads_what_is_not_known(void **state)
     xb_record_free(&record);
 }
 
-static void reads_other_programs_and_runtimes(void **state)
+static void reads_other_programs_and_runtimes(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     put(tree, "backend.runtime_library", "\"/opt/lib.so\"");
     put(tree, "backend.runtime_override", "\"XB_LIBRARY\"");
@@ -148,9 +141,8 @@ static void reads_other_programs_and_runtimes(void **state)
     xb_record_free(&record);
 }
 
-static void reads_devices(void **state)
+static void reads_devices(NO_STATE)
 {
-    (void)state;
     struct xb_record record = read_tree(result_tree());
     assert_int_equal(record.processes[0].device_count, 2);
     const struct xb_record_device *device = &record.processes[0].devices[0];
@@ -188,13 +180,12 @@ static void reads_devices(void **state)
     xb_record_free(&record);
 }
 
-static void reads_how_it_ended(void **state)
+static void reads_how_it_ended(NO_STATE)
 {
     static const struct {
         const char *value;
         bool met;
     } ends[] = {{"true", true}, {"false", false}, {"null", true}};
-    (void)state;
     for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
         cJSON *tree = result_tree();
         put(tree, "deadline_met", ends[i].value);
@@ -259,9 +250,8 @@ static void check_rows(const struct xb_record *record)
     assert_true(isnan(row->details[0].number));
 }
 
-static void reads_rows(void **state)
+static void reads_rows(NO_STATE)
 {
-    (void)state;
     struct xb_record record = read_tree(result_tree());
     assert_int_equal(record.case_count, 4);
     const struct xb_record_case *test = &record.cases[0];
@@ -284,7 +274,7 @@ static void reads_rows(void **state)
     xb_record_free(&record);
 }
 
-static void names_the_device_of_a_case(void **state)
+static void names_the_device_of_a_case(NO_STATE)
 {
     static const struct xb_record_fact group = {.name = "group", .value = "all-to-one"};
     static const struct {
@@ -298,7 +288,6 @@ static void names_the_device_of_a_case(void **state)
         {2, -1, true, true, "2>all"}, {-1, 2, true, true, "all>2"},
     };
     char text[32];
-    (void)state;
     for (size_t i = 0; i < sizeof devices / sizeof devices[0]; i++) {
         struct xb_record_case test = {.device = devices[i].device,
                                       .peer = devices[i].peer,
@@ -311,7 +300,7 @@ static void names_the_device_of_a_case(void **state)
 }
 
 /* What may be null, or at its bound. */
-static void takes_what_is_allowed(void **state)
+static void takes_what_is_allowed(NO_STATE)
 {
     static const char *const rows[][2] = {
         {"backend.driver_version", "null"},
@@ -354,7 +343,6 @@ static void takes_what_is_allowed(void **state)
         {"results[0].unknown", "{\"a\":[1]}"},
         {"unknown", "\"\\ud83d\\ude00\""},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct xb_record record;
         struct xb_error error;
@@ -382,9 +370,8 @@ static const char *const case_keys[][2] = {{"mode", "\"pageable\""},
                                            {"parameters", "{\"chunk\":null}"},
                                            {"parameters", "{\"passes\":1,\"chunk\":1}"}};
 
-static void tells_cases_by_every_key(void **state)
+static void tells_cases_by_every_key(NO_STATE)
 {
-    (void)state;
     struct xb_record plain = read_tree(result_tree());
     for (size_t i = 0; i < sizeof case_keys / sizeof case_keys[0]; i++) {
         char where[64];
@@ -410,7 +397,7 @@ static void tells_cases_by_every_key(void **state)
 }
 
 /* A value of another kind is another one, and the order in which parameters stand says nothing. */
-static void tells_parameters_by_name_and_value(void **state)
+static void tells_parameters_by_name_and_value(NO_STATE)
 {
     static const struct {
         const char *a, *b;
@@ -422,7 +409,6 @@ static void tells_parameters_by_name_and_value(void **state)
                 {"{\"chunk\":1}", "{\"chunk\":1,\"passes\":1}", false},
                 {"{\"chunk\":null}", "{\"chunk\":\"null\"}", false},
                 {"{\"chunk\":null}", "{\"chunk\":null}", true}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cJSON *trees_of[] = {result_tree(), result_tree()};
         put(trees_of[0], "results[0].parameters", rows[i].a);
@@ -436,18 +422,16 @@ static void tells_parameters_by_name_and_value(void **state)
     }
 }
 
-static void refuses_a_case_twice(void **state)
+static void refuses_a_case_twice(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     cJSON *rows = cJSON_GetObjectItem(tree, "results");
     cJSON_AddItemToArray(rows, cJSON_Duplicate(cJSON_GetArrayItem(rows, 0), true));
     refuse_tree(tree, "results[4] of process 0 is a case that it has already: pinned registered");
 }
 
-static void when_an_early_build_began_is_no_condition(void **state)
+static void when_an_early_build_began_is_no_condition(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     put(tree, "config.barrier", "\"meet\"");
     put(tree, "config.barrier-tasks", "2");

@@ -4,15 +4,11 @@
 #include "sanitized.h"
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* `count` times `piece`, between two others. */
 static char *repeated(const char *begin, const char *piece, size_t count, const char *end,
@@ -29,7 +25,7 @@ static char *repeated(const char *begin, const char *piece, size_t count, const 
     return text;
 }
 
-static void refuses_too_much(void **state)
+static void refuses_too_much(NO_STATE)
 {
     static const struct {
         const char *begin, *piece;
@@ -49,7 +45,6 @@ static void refuses_too_much(void **state)
         {"{\"", "x", 20 << 20, "\":1e999}", "xxx: the number is too large to hold"},
         {"", "\n", 1 << 20, "x", "line 1048577, column 1: this is not JSON"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         size_t length = 0;
         if (IS_SANITIZED && rows[i].count > 1 << 20)
@@ -88,7 +83,7 @@ static cJSON *many(size_t count, bool array, const char *item)
     "\"verified\":null,\"timer\":null,\"samples_s\":[],"                                           \
     "\"placements\":null,\"figures\":[],\"stop_reason\":null,\"warnings\":[]}"
 
-static void bounds_lists(void **state)
+static void bounds_lists(NO_STATE)
 {
     static const struct {
         const char *where;
@@ -107,7 +102,6 @@ static void bounds_lists(void **state)
          "\"facts\":{}}"},
         {"results", 10000, true, ROW("a")},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (size_t more = 0; more < 2; more++) {
             cJSON *tree = result_tree();
@@ -127,9 +121,8 @@ static void bounds_lists(void **state)
         }
 }
 
-static void bounds_parameters_and_figures(void **state)
+static void bounds_parameters_and_figures(NO_STATE)
 {
-    (void)state;
     for (size_t more = 0; more < 2; more++) {
         cJSON *tree = result_tree();
         cJSON *list = many(16 + more, false, "1");
@@ -167,9 +160,8 @@ static void bounds_parameters_and_figures(void **state)
 }
 
 /* Every case takes a row of every process: 100 times 10000 that differ would take gigabytes. */
-static void bounds_cases_of_all_processes(void **state)
+static void bounds_cases_of_all_processes(NO_STATE)
 {
-    (void)state;
     cJSON *documents[3];
     for (size_t i = 0; i < 3; i++) {
         static const char *const items[] = {ROW("a0"), ROW("a1"), ROW("a2")};

@@ -3,20 +3,15 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- what a file says of a figure ---- */
 
-static void reads_all_of_a_figure(void **state)
+static void reads_all_of_a_figure(NO_STATE)
 {
-    (void)state;
     struct xb_record record = read_tree(result_tree());
     const struct xb_record_row *row = &record.cases[0].rows[0];
     const struct xb_record_figure *figure = xb_record_row_figure(row, "wall_time");
@@ -45,9 +40,8 @@ static void reads_all_of_a_figure(void **state)
     xb_record_free(&record);
 }
 
-static void reads_what_is_known_of_a_figure(void **state)
+static void reads_what_is_known_of_a_figure(NO_STATE)
 {
-    (void)state;
     struct xb_record record = read_tree(result_tree());
     const struct xb_record_row *row = &record.cases[0].rows[0];
     const struct xb_record_figure *computed = xb_record_row_figure(row, "overlap");
@@ -71,9 +65,8 @@ static void reads_what_is_known_of_a_figure(void **state)
 
 /* A mode of another program may have figures that this one does not know: the file says what they
  * are. One that another program judges by is above 0. */
-static void reads_figures_that_nobody_knows(void **state)
+static void reads_figures_that_nobody_knows(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     put(tree, "results[0].figures[4].name", "\"hop_count\"");
     put(tree, "results[0].figures[4].unit", "\"hops\"");
@@ -93,10 +86,9 @@ static void reads_figures_that_nobody_knows(void **state)
 
 /* ---- a figure of a case ---- */
 
-static void describes_what_one_process_measured(void **state)
+static void describes_what_one_process_measured(NO_STATE)
 {
     struct xb_statistics statistics;
-    (void)state;
     struct xb_record record = read_tree(result_tree());
     assert_true(xb_record_describe(&record, &record.cases[0], "bandwidth", &statistics));
     assert_int_equal(statistics.n, 6);
@@ -111,9 +103,8 @@ static void describes_what_one_process_measured(void **state)
 }
 
 /* Its own figure stands alone also where the row was cut short: the table marks it. */
-static void describes_one_process_that_was_cut_short(void **state)
+static void describes_one_process_that_was_cut_short(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     put(tree, "results[0].stop_reason", "\"deadline\"");
     struct xb_record record = read_tree(tree);
@@ -130,10 +121,9 @@ static cJSON *process_tree(const char *overlap)
     return tree;
 }
 
-static void describes_several_processes_by_their_medians(void **state)
+static void describes_several_processes_by_their_medians(NO_STATE)
 {
     struct xb_statistics statistics;
-    (void)state;
     cJSON *documents[] = {process_tree("0.5"),   NULL,
                           process_tree("0.25"),  process_tree("0.75"),
                           process_tree("0.875"), process_tree("0.125")};
@@ -153,10 +143,9 @@ static void describes_several_processes_by_their_medians(void **state)
 }
 
 /* It is one of several that were asked for: the medians of the processes have no interval. */
-static void describes_one_process_of_several(void **state)
+static void describes_one_process_of_several(NO_STATE)
 {
     struct xb_statistics statistics;
-    (void)state;
     cJSON *documents[] = {process_tree("0.5")};
     struct xb_record record = read_tree(merge(5, 1, documents));
     assert_true(xb_record_describe(&record, &record.cases[0], "bandwidth", &statistics));
@@ -168,10 +157,9 @@ static void describes_one_process_of_several(void **state)
 
 /* ---- devices ---- */
 
-static void tells_devices_of_the_first_process_with_results(void **state)
+static void tells_devices_of_the_first_process_with_results(NO_STATE)
 {
     size_t count = 1;
-    (void)state;
     cJSON *documents[] = {NULL, result_tree()};
     struct xb_record record = read_tree(merge(2, 2, documents));
     assert_ptr_equal(xb_record_devices(&record, &count), record.processes[1].devices);

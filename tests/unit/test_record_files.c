@@ -8,15 +8,11 @@
 
 #include <cjson/cJSON.h>
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static int by_value(const void *a, const void *b)
 {
@@ -322,10 +318,9 @@ static void check_file(const char *path)
 }
 
 /* RESULTS is bench/results. */
-static void reads_what_was_measured(void **state)
+static void reads_what_was_measured(NO_STATE)
 {
     glob_t found;
-    (void)state;
     assert_int_equal(glob(RESULTS "/*/*.json", 0, NULL, &found), 0);
     assert_true(found.gl_pathc > 20);
     for (size_t i = 0; i < found.gl_pathc; i++)
@@ -333,7 +328,7 @@ static void reads_what_was_measured(void **state)
     globfree(&found);
 }
 
-static void the_schemas_have_what_the_tables_have(void **state)
+static void the_schemas_have_what_the_tables_have(NO_STATE)
 {
     static const char result[] = "result.schema.json";
     static const char processes[] = "processes.schema.json";
@@ -346,7 +341,6 @@ static void the_schemas_have_what_the_tables_have(void **state)
                                             xb_record_backend_fields,
                                             xb_record_devices_fields,
                                             xb_record_settings_fields};
-    (void)state;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
         assert_schema_describes(result, NULL, parts[i]);
     assert_schema_describes(result, "result", xb_record_case_fields);
@@ -355,11 +349,10 @@ static void the_schemas_have_what_the_tables_have(void **state)
     assert_schema_describes(processes, "result", xb_record_case_fields);
 }
 
-static void names_the_file_that_cannot_be_read(void **state)
+static void names_the_file_that_cannot_be_read(NO_STATE)
 {
     struct xb_record record = {.case_count = 0};
     struct xb_error error;
-    (void)state;
     assert_int_equal(xb_record_read(RESULTS "/none.json", &record, &error), XB_ERR_SYSTEM);
     assert_non_null(strstr(error.message, RESULTS "/none.json: "));
     assert_int_equal(xb_record_read(RESULTS, &record, &error), XB_ERR_USAGE);

@@ -3,14 +3,10 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- allocations that fail: this program is linked with --wrap for these ---- */
 
@@ -55,13 +51,12 @@ static void *hooked_malloc(size_t size)
 }
 
 /* Whichever allocation fails: the reader says so, and the sanitizer finds nothing left. */
-static void survives_having_no_memory(void **state)
+static void survives_having_no_memory(NO_STATE)
 {
     cJSON_Hooks hooks = {hooked_malloc, free};
     struct xb_error error;
     struct xb_record record;
     enum xb_status status = XB_ERR_MEMORY;
-    (void)state;
     cJSON *documents[] = {result_tree(), result_tree()};
     cJSON *tree = merge(2, 2, documents);
     char *text = cJSON_PrintUnformatted(tree);

@@ -2,14 +2,10 @@
 #include "document_fixture.h"
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- several processes ---- */
 
@@ -21,10 +17,9 @@ static cJSON *process_tree(int factor)
     return result_of_bandwidth(median);
 }
 
-static void reads_processes(void **state)
+static void reads_processes(NO_STATE)
 {
     double medians[XB_RECORD_PROCESSES] = {0};
-    (void)state;
     cJSON *documents[] = {NULL, process_tree(3), process_tree(1), NULL, process_tree(2)};
     put(documents[1], "config.deadline", "1.5"); /* what is left of it differs */
     put(documents[2], "interrupted", "true");
@@ -57,9 +52,8 @@ static void reads_processes(void **state)
     xb_record_free(&record);
 }
 
-static void reads_what_the_file_says_of_all_processes(void **state)
+static void reads_what_the_file_says_of_all_processes(NO_STATE)
 {
-    (void)state;
     cJSON *documents[] = {result_tree(), result_tree(), NULL};
     cJSON *tree = merge(3, 3, documents);
     put(tree, "timestamp", "\"2026-02-03T04:05:06Z\"");
@@ -89,9 +83,8 @@ static void reads_what_the_file_says_of_all_processes(void **state)
 
 /* Of a process without a document the file says whether its run was cut short, and it itself why it
  * has none. */
-static void reads_how_a_process_ended(void **state)
+static void reads_how_a_process_ended(NO_STATE)
 {
-    (void)state;
     cJSON *documents[] = {process_tree(1), NULL};
     cJSON *tree = merge(2, 2, documents);
     put(tree, "interrupted", "true");
@@ -112,11 +105,10 @@ static void reads_how_a_process_ended(void **state)
 }
 
 /* Their rows in another order, and some that only one has. */
-static void brings_rows_of_processes_together(void **state)
+static void brings_rows_of_processes_together(NO_STATE)
 {
     static const char *const modes[] = {"pinned", "pinned", "peer", "managed", "zero-copy"};
     double medians[XB_RECORD_PROCESSES];
-    (void)state;
     cJSON *documents[] = {process_tree(1), process_tree(2)};
     cJSON *rows = cJSON_GetObjectItem(documents[1], "results");
     cJSON *first = cJSON_DetachItemFromArray(rows, 0);
@@ -150,7 +142,7 @@ static void brings_rows_of_processes_together(void **state)
 
 #define OTHER ": measured under other conditions: "
 
-static void refuses_processes_that_do_not_belong_together(void **state)
+static void refuses_processes_that_do_not_belong_together(NO_STATE)
 {
     static const char *const rows[][3] = {
         {"config", "1", ".config: must be an object"},
@@ -182,7 +174,6 @@ static void refuses_processes_that_do_not_belong_together(void **state)
         {"devices[1]", NULL, OTHER "device 3 is missing"},
         {"devices[1].index", "4", OTHER "device 3 is missing"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char expected[200];
         cJSON *documents[] = {result_tree(), NULL, result_tree()};
@@ -196,10 +187,9 @@ static void refuses_processes_that_do_not_belong_together(void **state)
 }
 
 /* A value as long as one likes is cut, and the message stays whole. */
-static void tells_what_differs_shortly(void **state)
+static void tells_what_differs_shortly(NO_STATE)
 {
     char name[3000], text[XB_RECORD_DIFFERENCE];
-    (void)state;
     memset(name, 'x', sizeof name - 1);
     name[0] = name[sizeof name - 2] = '"';
     name[sizeof name - 1] = '\0';
@@ -225,11 +215,10 @@ static void end_rows(cJSON *document, const char *reason)
     put(document, "results[1].stop_reason", reason);
 }
 
-static void leaves_out_rows_that_were_cut_short(void **state)
+static void leaves_out_rows_that_were_cut_short(NO_STATE)
 {
     static const char *const reasons[] = {"\"interrupted\"", "\"deadline\"", "\"converged\"",
                                           "\"time-limit\"",  "\"fixed\"",    NULL};
-    (void)state;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
         double medians[XB_RECORD_PROCESSES];
         char text[XB_RECORD_CUT];
@@ -253,11 +242,10 @@ static void leaves_out_rows_that_were_cut_short(void **state)
 }
 
 /* As many as there can be fit the text. */
-static void names_all_processes_that_were_cut_short(void **state)
+static void names_all_processes_that_were_cut_short(NO_STATE)
 {
     char text[XB_RECORD_CUT];
     cJSON *documents[XB_RECORD_PROCESSES];
-    (void)state;
     for (size_t i = 0; i < XB_RECORD_PROCESSES; i++) {
         documents[i] = result_tree();
         put(documents[i], "results[0].stop_reason", "\"deadline\"");
@@ -269,7 +257,7 @@ static void names_all_processes_that_were_cut_short(void **state)
     xb_record_free(&record);
 }
 
-static void groups_warnings(void **state)
+static void groups_warnings(NO_STATE)
 {
     static const struct {
         const char *a, *b;
@@ -282,7 +270,6 @@ static void groups_warnings(void **state)
                  {"same", "same", true},
                  {"same", "samer", false}};
     struct xb_record_warning warnings[XB_RECORD_WARNINGS];
-    (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         assert_int_equal(xb_record_like_warnings(pairs[i].a, pairs[i].b), pairs[i].alike);
         assert_int_equal(xb_record_like_warnings(pairs[i].b, pairs[i].a), pairs[i].alike);
@@ -302,7 +289,7 @@ static void groups_warnings(void **state)
     xb_record_free(&record);
 }
 
-static void refuses_warnings_that_are_none(void **state)
+static void refuses_warnings_that_are_none(NO_STATE)
 {
     static const char *const values[] = {"null",
                                          "\"noisy\"",
@@ -311,7 +298,6 @@ static void refuses_warnings_that_are_none(void **state)
                                          "[\"\"]",
                                          "[\"a\",null]",
                                          "[\"1\",\"2\",\"3\",\"4\",\"5\",\"6\",\"7\",\"8\",\"9\"]"};
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         cJSON *tree = result_tree();
         put(tree, "results[2].warnings", values[i]);
@@ -322,7 +308,7 @@ static void refuses_warnings_that_are_none(void **state)
     refuse_tree(tree, "results[0].stop_reason: must be a text");
 }
 
-static void refuses_files_of_processes_that_are_wrong(void **state)
+static void refuses_files_of_processes_that_are_wrong(NO_STATE)
 {
     static const char *const rows[][3] = {
         {"asked", NULL, "asked: is missing"},
@@ -349,7 +335,6 @@ static void refuses_files_of_processes_that_are_wrong(void **state)
         {"schema_version", "0", "schema_version: must be a whole number from 1"},
         {"schema", "\"xferbench.process\"", "schema: \"xferbench.process\" is not"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cJSON *documents[] = {result_tree(), result_tree()};
         cJSON *tree = merge(2, 2, documents);

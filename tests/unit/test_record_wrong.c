@@ -2,15 +2,11 @@
 #include "document_fixture.h"
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- one value that is wrong ---- */
 
@@ -221,9 +217,8 @@ static void refuse_value(cJSON *tree, const char *where, const char *value)
     refuse_tree(tree, expected);
 }
 
-static void refuses_every_value_that_is_wrong(void **state)
+static void refuses_every_value_that_is_wrong(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         const char *const *values = bad_values[fields[i].kind];
         for (size_t k = 0; k < MOST_BAD && values[k] != NULL; k++)
@@ -234,7 +229,7 @@ static void refuses_every_value_that_is_wrong(void **state)
 }
 
 /* Numbers that no double holds, and words for them that JSON does not have, wherever they stand. */
-static void refuses_numbers_that_are_none(void **state)
+static void refuses_numbers_that_are_none(NO_STATE)
 {
     static const char *const words[] = {"NaN",  "nan",  "Infinity", "-Infinity", "inf",
                                         "0x10", "+1",   ".5",       "1e",        "1.2.3",
@@ -242,7 +237,6 @@ static void refuses_numbers_that_are_none(void **state)
     static const char *const places[] = {"schema_version", "results[0].samples_s[2]",
                                          "results[0].figures[0].median", "host.logical_cpus",
                                          "config.chunk"};
-    (void)state;
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         for (size_t k = 0; k < sizeof words / sizeof words[0]; k++) {
             cJSON *tree = result_tree();
@@ -263,13 +257,12 @@ static void refuses_numbers_that_are_none(void **state)
 /* ---- figures that contradict each other ---- */
 
 /* Their numbers may have gaps: how many there are counts. */
-static void refuses_more_numa_nodes_than_there_are(void **state)
+static void refuses_more_numa_nodes_than_there_are(NO_STATE)
 {
     static const char *const nodes[][2] = {{"9", ""},
                                            {"4", "results[3].parameters.numa: is node 4, one more "
                                                  "than the 2 that the machine has"},
                                            {"1024", "results[3].parameters.numa: is node 1024"}};
-    (void)state;
     for (size_t i = 0; i < sizeof nodes / sizeof nodes[0]; i++) {
         cJSON *tree = result_tree();
         put(tree, "results[0].parameters.numa", "0");
@@ -285,7 +278,7 @@ static void refuses_more_numa_nodes_than_there_are(void **state)
     }
 }
 
-static void refuses_figures_that_contradict_themselves(void **state)
+static void refuses_figures_that_contradict_themselves(NO_STATE)
 {
     static const char *const rows[][3] = {
         {"[0].figures[0].median", "1000.01", "[0].figures[0].samples: these samples do not give"},
@@ -322,7 +315,6 @@ static void refuses_figures_that_contradict_themselves(void **state)
         {"[2].status", "\"ok\"", "[2].samples_s: are none in a row that is ok"},
         {"[0].verified", "null", "[0].verified: is not true in a row that is ok"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char where[64];
         cJSON *tree = result_tree();
@@ -335,7 +327,7 @@ static void refuses_figures_that_contradict_themselves(void **state)
 
 /* ---- what is no such file at all ---- */
 
-static void refuses_what_is_not_ours(void **state)
+static void refuses_what_is_not_ours(NO_STATE)
 {
     static const char *const rows[][2] = {
         {"", "line 1, column 1: the file ends here: it was cut, or is empty"},
@@ -374,7 +366,6 @@ static void refuses_what_is_not_ours(void **state)
         {"{\"schema\":\"\\u001b]0;x\\u0007\\u00e4\"}", "schema: \"?]0;x???\" is not"},
         {"{\"k\\u001b[2J\":1e999}", "k?[2J: the number is too large to hold"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         print_message("%s\n", rows[i][0]);
         refuse_text(rows[i][0], strlen(rows[i][0]), rows[i][1]);
@@ -384,9 +375,8 @@ static void refuses_what_is_not_ours(void **state)
 }
 
 /* An escaped backslash before "u0000" is no NUL. */
-static void takes_texts_that_look_wrong(void **state)
+static void takes_texts_that_look_wrong(NO_STATE)
 {
-    (void)state;
     cJSON *tree = result_tree();
     put(tree, "host.hostname", "\"a\\\\u0000[[[[{{{{\\\"]\\\\\"");
     put(tree, "host.kernel", "\"\\t\\u00e4\\ud83d\\ude00\"");
@@ -397,9 +387,8 @@ static void takes_texts_that_look_wrong(void **state)
 }
 
 /* Cut at every byte but the last. */
-static void refuses_every_beginning(void **state)
+static void refuses_every_beginning(NO_STATE)
 {
-    (void)state;
     for (size_t length = 0; length < strlen(result_text); length++) {
         char *text = malloc(length + 1);
         assert_non_null(text);
@@ -412,12 +401,11 @@ static void refuses_every_beginning(void **state)
 
 /* ---- much of something ---- */
 
-static void cuts_places_that_are_long(void **state)
+static void cuts_places_that_are_long(NO_STATE)
 {
     char key[200];
     char text[32 * sizeof key];
     size_t length = 0;
-    (void)state;
     memset(key, 'k', sizeof key);
     for (int i = 0; i < 30; i++)
         length += (size_t)sprintf(text + length, "{\"%.*s\":", (int)sizeof key, key);

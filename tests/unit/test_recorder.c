@@ -2,12 +2,8 @@
 #define _GNU_SOURCE
 /* One more iteration, recorded: what ran where, for how long, and what a failure of recording
  * costs. A copy takes the fake device 1 ns a byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "sanitized.h"
 #include "timeline_fixture.h"
@@ -98,9 +94,8 @@ static void check_copies(const struct xb_timeline *timeline, double seconds_per_
 
 /* ---- modes ---- */
 
-static void test_one_copy(void **state)
+static void test_one_copy(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RECORD(&f, "--mode", "pinned", "--direction", "both", "--size", "1M");
     const struct xb_timeline *h2d = timeline_of(&f, 0);
@@ -119,9 +114,8 @@ static void test_one_copy(void **state)
     finish(&f);
 }
 
-static void test_nothing_is_recorded_unasked(void **state)
+static void test_nothing_is_recorded_unasked(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--direction", "h2d", "--size", "1M");
     assert_null(f.run.results[0].timeline);
@@ -129,9 +123,8 @@ static void test_nothing_is_recorded_unasked(void **state)
     finish(&f);
 }
 
-static void test_pageable_memory(void **state)
+static void test_pageable_memory(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RECORD(&f, "--mode", "pageable", "--staging", "driver", "--direction", "d2h", "--size", "1M");
     const struct xb_timeline *timeline = timeline_of(&f, 0);
@@ -140,9 +133,8 @@ static void test_pageable_memory(void **state)
     finish(&f);
 }
 
-static void test_chunks_on_several_queues(void **state)
+static void test_chunks_on_several_queues(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RECORD(&f, "--mode", "async", "--chunk", "256K", "--streams", "3", "--direction", "h2d",
            "--size", "2M");
@@ -155,9 +147,8 @@ static void test_chunks_on_several_queues(void **state)
     finish(&f);
 }
 
-static void test_copies_and_kernels(void **state)
+static void test_copies_and_kernels(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RECORD(&f, "--mode", "double-buffer", "--chunk", "256K", "--kernel-time", "1us", "--size",
            "1M");
@@ -171,9 +162,8 @@ static void test_copies_and_kernels(void **state)
     finish(&f);
 }
 
-static void test_pair_of_devices(void **state)
+static void test_pair_of_devices(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RECORD(&f, "--mode", "peer", "--pairs", "0:1", "--peer-path", "direct-write,staged", "--size",
@@ -194,9 +184,8 @@ static void test_pair_of_devices(void **state)
     finish(&f);
 }
 
-static void test_devices_at_the_same_time(void **state)
+static void test_devices_at_the_same_time(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RECORD(&f, "--mode", "pinned", "--direction", "h2d", "--device", "0,1", "--simultaneous",
@@ -220,9 +209,8 @@ static void test_devices_at_the_same_time(void **state)
     finish(&f);
 }
 
-static void test_lists_of_pieces(void **state)
+static void test_lists_of_pieces(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RECORD(&f, "--mode", "batch", "--batch", "call,graph", "--direction", "h2d", "--piece", "64K",
            "--size", "1M");
@@ -234,9 +222,8 @@ static void test_lists_of_pieces(void **state)
 }
 
 /* What does not fit is run, and counted. */
-static void test_too_many_operations(void **state)
+static void test_too_many_operations(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     if (IS_SANITIZED)
         skip(); /* 50000 operations */
@@ -306,9 +293,8 @@ static void strike_all(const char *const *arguments, unsigned least_warned)
 
 /* Two clocks are looked at 20 times each, by three calls a look; each of four operations has five
  * calls besides. */
-static void test_each_call_failing_costs_the_timeline_alone(void **state)
+static void test_each_call_failing_costs_the_timeline_alone(NO_STATE)
 {
-    (void)state;
     strike_all(WORDS("--mode", "async", "--direction", "h2d", "--chunk", "64K", "--streams", "2",
                      "--size", "256K", "--samples=1"),
                2 * 20 * 3 + 4 * 5);

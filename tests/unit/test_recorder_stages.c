@@ -2,12 +2,8 @@
 #define _GNU_SOURCE
 /* One more iteration of a mode with stages, recorded: what the threads of the host did, and the
  * shares of the time that follow. A copy takes the fake device 1 ns a byte. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure/recorder.h"
 #include "modes/transfer.h"
@@ -123,18 +119,16 @@ static void check_shares(unsigned first, unsigned all)
 
 /* The figures of stages have it recorded, asked or not. A thread that found nothing to do counts,
  * whatever its number. */
-static void test_shares_of_stages(void **state)
+static void test_shares_of_stages(NO_STATE)
 {
-    (void)state;
     check_shares(0, THREADS);
     check_shares(1, THREADS);
     check_shares(1, 32);
 }
 
 /* To start four threads takes longer than to copy 64 bytes in virtual time. */
-static void test_a_recorded_iteration_that_took_longer(void **state)
+static void test_a_recorded_iteration_that_took_longer(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.operation_s = 0;
     RUN(&f, "--mode", "stages-test", "--size", "64");
@@ -153,9 +147,8 @@ static void test_a_recorded_iteration_that_took_longer(void **state)
     finish(&f);
 }
 
-static void test_spans_of_stages(void **state)
+static void test_spans_of_stages(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RECORD(&f, "--mode", "stages-test", "--size", "1M");
     const struct xb_timeline *timeline = timeline_of(&f, 0);
@@ -274,9 +267,8 @@ static void check_waits(const struct xb_timeline *timeline)
     assert_true(submitted >= (ITEMS - 1) * 1e-3);
 }
 
-static void test_threads_wait_for_slots(void **state)
+static void test_threads_wait_for_slots(NO_STATE)
 {
-    (void)state;
     for (line_threads = 1; line_threads <= 3; line_threads++) {
         struct fixture f;
         RECORD(&f, "--mode", "line-recorded-test", "--size", "1M");

@@ -2,12 +2,8 @@
 /* What a case is compared with: a reference with something before it, copies to the host right
  * after one to the device, and references by a clock or with bytes of their own. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure_fixture.h"
 
@@ -71,9 +67,8 @@ static void use_history(void)
 }
 
 /* The rate is that of queue 2, and so not of the copies to the device before it. */
-static void test_it_is_timed_on_a_queue_of_its_own(void **state)
+static void test_it_is_timed_on_a_queue_of_its_own(NO_STATE)
 {
-    (void)state;
     static const char *const sizes[] = {"64K", "32M"};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
         struct fixture f;
@@ -91,9 +86,8 @@ static void test_it_is_timed_on_a_queue_of_its_own(void **state)
     }
 }
 
-static void test_only_copies_to_the_host_have_it(void **state)
+static void test_only_copies_to_the_host_have_it(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     use_history();
@@ -117,9 +111,8 @@ static void test_only_copies_to_the_host_have_it(void **state)
     finish(&f);
 }
 
-static void test_a_device_without_such_engines_has_it_not(void **state)
+static void test_a_device_without_such_engines_has_it_not(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     RUN(&f, "--mode", "pinned", "--size", "64K");
     expect_all(&f, XB_RESULT_OK);
@@ -129,9 +122,8 @@ static void test_a_device_without_such_engines_has_it_not(void **state)
 }
 
 /* Its own proof finds what is wrong, though the copies before and after it are right. */
-static void test_its_data_is_proved(void **state)
+static void test_its_data_is_proved(NO_STATE)
 {
-    (void)state;
     for (int damage = XB_DAMAGE_NONE + 1; damage <= XB_DAMAGE_NOTHING_COPIED; damage++) {
         struct fixture f;
         xb_fake_reset();
@@ -146,9 +138,8 @@ static void test_its_data_is_proved(void **state)
 }
 
 /* What it brought to the host does not stand in for what the samples are to bring. */
-static void test_it_does_not_stand_in_for_the_samples(void **state)
+static void test_it_does_not_stand_in_for_the_samples(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     use_history();
     seen.afterwards = XB_DAMAGE_NOTHING_COPIED;
@@ -160,9 +151,8 @@ static void test_it_does_not_stand_in_for_the_samples(void **state)
 }
 
 /* Whatever call fails: an error row, and every queue is closed. More coarsely as calls repeat. */
-static void test_a_call_that_fails_leaves_nothing_open(void **state)
+static void test_a_call_that_fails_leaves_nothing_open(NO_STATE)
 {
-    (void)state;
     bool failed = true;
     for (unsigned call = 1; failed; call += 1 + call / 16) {
         struct fixture f;
@@ -248,9 +238,8 @@ static const struct xb_result *measure_probe(struct fixture *f,
 #define SECONDS_64K (65536 * XB_FAKE_SECONDS_PER_BYTE)
 
 /* Until the queues are done, an iteration at a time, and nothing held. */
-static void test_the_hosts_clock_times_a_reference(void **state)
+static void test_the_hosts_clock_times_a_reference(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     probe.host_timed = false;
     const struct xb_reference reference = {
@@ -269,9 +258,8 @@ static void test_the_hosts_clock_times_a_reference(void **state)
     finish(&f);
 }
 
-static void test_the_devices_clock_times_a_part_of_a_case_of_the_host(void **state)
+static void test_the_devices_clock_times_a_part_of_a_case_of_the_host(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     probe.host_timed = true;
     const struct xb_reference reference = {
@@ -281,9 +269,8 @@ static void test_the_devices_clock_times_a_part_of_a_case_of_the_host(void **sta
     finish(&f);
 }
 
-static void test_a_case_of_the_host_times_its_references_likewise(void **state)
+static void test_a_case_of_the_host_times_its_references_likewise(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     probe.host_timed = true;
     const struct xb_reference reference = {.figure = &second, .submit = submit_second};
@@ -295,9 +282,8 @@ static void test_a_case_of_the_host_times_its_references_likewise(void **state)
     finish(&f);
 }
 
-static void test_a_rate_is_of_the_references_own_bytes(void **state)
+static void test_a_rate_is_of_the_references_own_bytes(NO_STATE)
 {
-    (void)state;
     static const struct {
         uint64_t (*bytes)(const struct xb_mode_context *context);
         double rate;

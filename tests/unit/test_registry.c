@@ -6,13 +6,9 @@
 #include "../doubles/fake_backend.h"
 #include "xferbench/stage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void refuse_backend(const struct xb_backend *backend, const char *part)
 {
@@ -23,17 +19,15 @@ static void refuse_backend(const struct xb_backend *backend, const char *part)
         fail_msg("\"%s\" does not say \"%s\"", error.message, part);
 }
 
-static void test_the_real_lists_pass(void **state)
+static void test_the_real_lists_pass(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     assert_int_equal(xb_registry_check(xb_backends, &error), XB_OK);
     assert_int_equal(xb_modes_check(xb_modes, &error), XB_OK);
 }
 
-static void test_backend_tables_are_checked(void **state)
+static void test_backend_tables_are_checked(NO_STATE)
 {
-    (void)state;
     struct xb_backend table = xb_fake_backend;
     table.abi = XB_BACKEND_ABI + 1;
     refuse_backend(&table, "version");
@@ -47,9 +41,8 @@ static void test_backend_tables_are_checked(void **state)
 }
 
 /* Every mandatory slot, one at a time; the optional ones may be missing. */
-static void test_each_missing_slot_is_named(void **state)
+static void test_each_missing_slot_is_named(NO_STATE)
 {
-    (void)state;
 #define WITHOUT(slot)                                                                              \
     do {                                                                                           \
         struct xb_backend table = xb_fake_backend;                                                 \
@@ -113,9 +106,8 @@ static void test_each_missing_slot_is_named(void **state)
 }
 
 /* Half of what belongs together is worth nothing. */
-static void test_slots_that_go_together_are_all_there(void **state)
+static void test_slots_that_go_together_are_all_there(NO_STATE)
 {
-    (void)state;
 #define WITHOUT_ONE(slot, part)                                                                    \
     do {                                                                                           \
         struct xb_backend table = xb_fake_backend;                                                 \
@@ -131,9 +123,8 @@ static void test_slots_that_go_together_are_all_there(void **state)
     WITHOUT_ONE(profiler_collect, "all or none");
 }
 
-static void test_names_are_unique(void **state)
+static void test_names_are_unique(NO_STATE)
 {
-    (void)state;
     struct xb_error error = {0};
     const struct xb_backend_entry backends[] = {
         {.name = "fake", .backend = &xb_fake_backend},
@@ -170,9 +161,8 @@ static bool says_nothing_of_sizes(struct xb_reading *reading, int device)
 }
 
 /* A mode of pairs is asked for pairs, any other for a device at a size or at all of them. */
-static void test_lines_of_the_reading_are_checked(void **state)
+static void test_lines_of_the_reading_are_checked(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     struct xb_reading_line lines[] = {
         {.label = "twelve chars", .code = "XB-NOTHING", .say = says_nothing}, {.label = NULL}};
@@ -196,9 +186,8 @@ static void test_lines_of_the_reading_are_checked(void **state)
     refuse_mode(&mode);
 }
 
-static void test_modes_are_checked(void **state)
+static void test_modes_are_checked(NO_STATE)
 {
-    (void)state;
     struct xb_mode whole = *xb_mode_find("pageable");
     whole.variant_option = NULL;
     whole.variant = "malloc";
@@ -235,9 +224,8 @@ static enum xb_status run_nothing(struct xb_mode_context *context, const struct 
 }
 
 /* What the runner drives must be what it can drive. */
-static void test_stages_of_modes_are_checked(void **state)
+static void test_stages_of_modes_are_checked(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     struct xb_stage stages[XB_STAGES + 2] = {
         {.name = "read", .engine = XB_ENGINE_HOST, .run = run_nothing},
@@ -283,9 +271,8 @@ static void test_stages_of_modes_are_checked(void **state)
     refuse_mode(&mode);
 }
 
-static void test_references_of_modes_are_checked(void **state)
+static void test_references_of_modes_are_checked(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     struct xb_mode mode = *xb_mode_find("double-buffer"); /* of three stages */
     const struct xb_mode *const modes[] = {&mode, NULL};
@@ -310,9 +297,8 @@ static void test_references_of_modes_are_checked(void **state)
 }
 
 /* A latency that compare did not judge by, or took for a rate, would be one that nobody watches. */
-static void test_latencies_of_modes_are_checked(void **state)
+static void test_latencies_of_modes_are_checked(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     struct xb_figure latency = *xb_mode_find("loads")->latency;
     const struct xb_figure *figures[] = {&latency, NULL};
@@ -343,9 +329,8 @@ static void refuse_device(const struct xb_backend *backend, uint32_t capability,
     assert_int_equal(xb_registry_check_device(backend, &info, &error), XB_OK);
 }
 
-static void test_capabilities_need_their_slots(void **state)
+static void test_capabilities_need_their_slots(NO_STATE)
 {
-    (void)state;
     struct xb_device_info info = {.capabilities = UINT32_MAX, .held_operations = 1};
     struct xb_error error;
     assert_int_equal(xb_registry_check_device(&xb_fake_backend, &info, &error), XB_OK);
@@ -387,9 +372,8 @@ static void test_capabilities_need_their_slots(void **state)
 }
 
 /* The lists that go by a bit's or a value's number. */
-static void test_everything_has_a_name(void **state)
+static void test_everything_has_a_name(NO_STATE)
 {
-    (void)state;
     const char *const capabilities[] = {"register", "write-combined", "hold",  "kernels", "mapped",
                                         "managed",  "batch",          "graph", "rows",    "file"};
     for (size_t i = 0; i < 10; i++)
@@ -407,9 +391,8 @@ static void test_everything_has_a_name(void **state)
         assert_int_equal(xb_memory_in_reach((enum xb_memory)i), i == 0 || i >= 5);
 }
 
-static void test_find(void **state)
+static void test_find(NO_STATE)
 {
-    (void)state;
     assert_ptr_equal(xb_backend_find("fake")->backend, &xb_fake_backend);
     assert_null(xb_backend_find("cuda2"));
     assert_string_equal(xb_mode_find("async")->name, "async");

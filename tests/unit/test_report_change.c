@@ -3,12 +3,9 @@
 #include "report/ways.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_change find(const double *values, size_t count, size_t rows)
 {
@@ -24,9 +21,8 @@ static void fill(double *values, size_t count, double middle, uint64_t *state)
         values[i] = middle * (1.0 + 0.002 * normal(state));
 }
 
-static void a_step_is_found_where_it_is(void **state)
+static void a_step_is_found_where_it_is(NO_STATE)
 {
-    (void)state;
     static const size_t places[] = {5, 8, 15, 23, 25};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         double values[30];
@@ -42,9 +38,8 @@ static void a_step_is_found_where_it_is(void **state)
 }
 
 /* One value that is far off is no change, however far. */
-static void an_outlier_is_no_change(void **state)
+static void an_outlier_is_no_change(NO_STATE)
 {
-    (void)state;
     double values[24];
     uint64_t random = 7;
     fill(values, 24, 55.4, &random);
@@ -52,9 +47,8 @@ static void an_outlier_is_no_change(void **state)
     assert_false(find(values, 24, 1).is_there);
 }
 
-static void few_values_say_nothing(void **state)
+static void few_values_say_nothing(NO_STATE)
 {
-    (void)state;
     const double values[] = {9, 9.1, 9.2, 9.3, 9.4, 1, 1.1, 1.2, 1.3, 1.4};
     struct xb_change change = find(values, 9, 1);
     assert_false(change.is_tested || change.is_there);
@@ -67,9 +61,8 @@ static void few_values_say_nothing(void **state)
     assert_false(find(values, 10, 3).is_there);
 }
 
-static void equal_values_do_not_change(void **state)
+static void equal_values_do_not_change(NO_STATE)
 {
-    (void)state;
     double values[300];
     for (size_t i = 0; i < 300; i++)
         values[i] = 55.4;
@@ -80,9 +73,8 @@ static void equal_values_do_not_change(void **state)
 
 /* Rows in which nothing changed, at the level of 1 %: of 300 the test may find 8 at the most but
  * once in 80 times, and these rows are always the same. */
-static void chance_is_told_as_chance(void **state)
+static void chance_is_told_as_chance(NO_STATE)
 {
-    (void)state;
     static const size_t counts[] = {14, 220};
     static const size_t rows[] = {300, 50};
     for (size_t k = 0; k < 2; k++) {
@@ -98,9 +90,8 @@ static void chance_is_told_as_chance(void **state)
 }
 
 /* Of long rows fewer orders are counted. */
-static void a_small_step_is_found_in_long_rows(void **state)
+static void a_small_step_is_found_in_long_rows(NO_STATE)
 {
-    (void)state;
     double values[400];
     uint64_t random = 3;
     fill(values, 100, 55.4, &random);

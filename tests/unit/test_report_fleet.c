@@ -9,13 +9,10 @@
 #include "xferbench/figure.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define NONE ((double)NAN)
 #define GPUS 8u
@@ -232,9 +229,8 @@ static size_t count_texts(const char *text, const char *part)
     return count;
 }
 
-static int set_up(void **state)
+static int set_up(NO_STATE)
 {
-    (void)state;
     odds = NULL;
     odd_count = every = reads = 0;
     is_together = false;
@@ -249,9 +245,8 @@ static void set_odds(const struct odd *list, size_t count)
 
 /* ---- tests ---- */
 
-static void nothing_is_said_of_one_node(void **state)
+static void nothing_is_said_of_one_node(NO_STATE)
 {
-    (void)state;
     void *own = begin();
     assert_false(xb_section_fleet.speaks(own)); /* of none */
     take(own, XB_DOCUMENT_LINK, "gpu1");
@@ -261,9 +256,8 @@ static void nothing_is_said_of_one_node(void **state)
     discard(own);
 }
 
-static void only_what_was_measured_on_nodes_is_taken(void **state)
+static void only_what_was_measured_on_nodes_is_taken(NO_STATE)
 {
-    (void)state;
     void *own = begin();
     take(own, XB_DOCUMENT_COMPARE, "gpu1");
     take(own, XB_DOCUMENT_LIST, "gpu2");
@@ -274,9 +268,8 @@ static void only_what_was_measured_on_nodes_is_taken(void **state)
     discard(own);
 }
 
-static void the_slow_and_the_fast_are_named(void **state)
+static void the_slow_and_the_fast_are_named(NO_STATE)
 {
-    (void)state;
     static const struct odd few[] = {
         {"gpu2", 3, 0.98}, {"gpu10", 0, 0.979}, {"gpu10", 5, 0.978}, {"gpu7", 1, 1.03}};
     set_odds(few, 4);
@@ -300,9 +293,8 @@ static void the_slow_and_the_fast_are_named(void **state)
     discard(own);
 }
 
-static void a_node_that_is_slow_as_a_whole_has_one_name(void **state)
+static void a_node_that_is_slow_as_a_whole_has_one_name(NO_STATE)
 {
-    (void)state;
     every = 5;
     is_together = true;
     void *own = make_fleet(9);
@@ -317,9 +309,8 @@ static void a_node_that_is_slow_as_a_whole_has_one_name(void **state)
 }
 
 /* Half of the lanes: the others are not drawn as one line for it. */
-static void what_is_far_away_stands_at_the_edge(void **state)
+static void what_is_far_away_stands_at_the_edge(NO_STATE)
 {
-    (void)state;
     static const struct odd far[] = {{"gpu4", 2, 0.5}, {"gpu5", 2, 0.985}};
     set_odds(far, 2);
     void *own = make_fleet(9);
@@ -335,9 +326,8 @@ static void what_is_far_away_stands_at_the_edge(void **state)
 }
 
 /* check_page() has looked at the markup. */
-static void names_may_be_anything(void **state)
+static void names_may_be_anything(NO_STATE)
 {
-    (void)state;
     static const struct odd list[] = {{HOSTILE, 1, 0.9}, {HOSTILE HOSTILE, 1, 0.9}};
     void *own = begin();
     set_odds(list, 2);
@@ -352,9 +342,8 @@ static void names_may_be_anything(void **state)
     discard(own);
 }
 
-static void a_large_fleet_has_a_small_picture(void **state)
+static void a_large_fleet_has_a_small_picture(NO_STATE)
 {
-    (void)state;
     every = 20;
     void *own = make_fleet(10000);
     char *text = write_page(own);

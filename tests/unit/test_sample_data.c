@@ -8,13 +8,9 @@
 #include "xferbench/verify.h"
 
 #include <ctype.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "fixture_tree.h"
 
@@ -107,9 +103,8 @@ static void *fill_any(const char *word, unsigned long long seed, size_t bytes)
     return word != NULL ? fill(word, seed, bytes) : fill_weights(seed, bytes);
 }
 
-static void test_only_seed_and_position_count(void **state)
+static void test_only_seed_and_position_count(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i <= COUNT_OF(made_up); i++) {
         const char *word = i < COUNT_OF(made_up) ? made_up[i] : NULL;
         char *all = fill_any(word, SEED, BYTES);
@@ -130,9 +125,8 @@ static void test_only_seed_and_position_count(void **state)
 }
 
 /* No block is another's again. */
-static void test_blocks_differ(void **state)
+static void test_blocks_differ(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i <= COUNT_OF(made_up); i++) {
         char *all = fill_any(i < COUNT_OF(made_up) ? made_up[i] : NULL, SEED, BYTES);
         assert_memory_not_equal(all, all + XB_TEXT_BLOCK, 4096);
@@ -141,18 +135,16 @@ static void test_blocks_differ(void **state)
     }
 }
 
-static void test_random_is_the_pattern(void **state)
+static void test_random_is_the_pattern(NO_STATE)
 {
-    (void)state;
     void *memory = fill("random", SEED, BYTES);
     struct xb_mismatch found = xb_host_check(memory, 0, BYTES, (struct xb_pattern){.seed = SEED});
     assert_int_equal(found.wrong_bytes, 0);
     free(memory);
 }
 
-static void test_integers_differ_in_their_low_bits(void **state)
+static void test_integers_differ_in_their_low_bits(NO_STATE)
 {
-    (void)state;
     enum { BLOCKS = 64, VALUES = BLOCKS * XB_DATA_BLOCK_VALUES, LOW = 1 << XB_DATA_INTEGER_BITS };
     uint32_t *values = fill("integers", SEED, VALUES * sizeof *values);
     unsigned counts[LOW] = {0}, set[2][XB_DATA_INTEGER_BITS] = {{0}};
@@ -179,9 +171,8 @@ static void test_integers_differ_in_their_low_bits(void **state)
     free(values);
 }
 
-static void test_floats_are_a_smooth_signal_with_noise(void **state)
+static void test_floats_are_a_smooth_signal_with_noise(NO_STATE)
 {
-    (void)state;
     enum { VALUES = 64 * XB_DATA_BLOCK_VALUES };
     float *values = fill("floats", SEED, VALUES * sizeof *values);
     unsigned alike = 0;
@@ -201,9 +192,8 @@ static void test_floats_are_a_smooth_signal_with_noise(void **state)
     free(values);
 }
 
-static void test_weights_are_normal_in_small_formats(void **state)
+static void test_weights_are_normal_in_small_formats(NO_STATE)
 {
-    (void)state;
     enum { VALUES = 64 * XB_DATA_BLOCK_VALUES, EXPONENTS = 7 };
     uint32_t *values = fill_weights(SEED, VALUES * sizeof *values);
     unsigned counts[EXPONENTS] = {0};
@@ -224,9 +214,8 @@ static void test_weights_are_normal_in_small_formats(void **state)
     free(values);
 }
 
-static void test_zeros_are_zeros(void **state)
+static void test_zeros_are_zeros(NO_STATE)
 {
-    (void)state;
     char *memory = fill("zeros", SEED, BYTES);
     for (size_t i = 0; i < BYTES; i++)
         assert_int_equal(memory[i], 0);
@@ -257,9 +246,8 @@ static void list_words(struct known_word *words)
     qsort(words, XB_TEXT_WORDS, sizeof *words, compare);
 }
 
-static void test_no_two_words_are_alike(void **state)
+static void test_no_two_words_are_alike(NO_STATE)
 {
-    (void)state;
     static struct known_word words[XB_TEXT_WORDS];
     list_words(words);
     for (size_t i = 1; i < XB_TEXT_WORDS; i++)
@@ -299,9 +287,8 @@ static size_t occurrences(const char *text, size_t bytes, char letter)
     return count;
 }
 
-static void test_text_is_of_the_words(void **state)
+static void test_text_is_of_the_words(NO_STATE)
 {
-    (void)state;
     enum { BLOCKS = 8, LENGTH = BLOCKS * XB_TEXT_BLOCK };
     static struct known_word words[XB_TEXT_WORDS];
     unsigned counts[XB_TEXT_WORDS] = {0};
@@ -373,9 +360,8 @@ static void expect_refused(const char *word, const char *part)
     assert_int_not_equal(xb_data_fill(word, SEED, &byte, 1, &error), XB_OK);
 }
 
-static void test_a_word_that_is_none_is_refused(void **state)
+static void test_a_word_that_is_none_is_refused(NO_STATE)
 {
-    (void)state;
     struct xb_error error = {0};
     static const char *const words[] = {"random", "integers", "floats", "text", "zeros"};
     for (size_t i = 0; i < COUNT_OF(words); i++)

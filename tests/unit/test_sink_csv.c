@@ -5,14 +5,10 @@
 #include "base/csv_line.h"
 #include "record/mode_list.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* What a cell has of NASTY: one line. */
 #define NASTY_CELL                                                                                 \

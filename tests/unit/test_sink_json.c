@@ -4,15 +4,11 @@
 #include "sink_fixture.h"
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void json_says_what_ran_where(void **state)
 {

@@ -3,12 +3,8 @@
 #include "sink_fixture.h"
 
 #include <cjson/cJSON.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void json_of_both_ways_has_each_way(void **state)
 {

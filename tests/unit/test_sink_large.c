@@ -4,14 +4,10 @@
  * an end: work that grows faster than the square of the cases takes hours here. */
 #include "checks.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "record/making.h"
 #include "run/formats.h"

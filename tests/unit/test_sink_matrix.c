@@ -3,14 +3,10 @@
 #include "record/mode_list.h"
 #include "sink_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void table_of_latencies(void **state)
 {

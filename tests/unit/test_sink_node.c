@@ -3,14 +3,10 @@
 #include "checks.h"
 #include "sink_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static void assert_node_line(const char *node, const char *hostname, const char *line)
 {
@@ -20,9 +16,8 @@ static void assert_node_line(const char *node, const char *hostname, const char 
     free(text);
 }
 
-static void table_names_the_node(void **state)
+static void table_names_the_node(NO_STATE)
 {
-    (void)state;
     assert_node_line("gpu007", "gpu007", "  node     gpu007");
     assert_node_line("gpu007", NULL, "  node     gpu007");
     assert_node_line("gpu007", "alias7", "  node     gpu007 (host alias7)");
@@ -31,7 +26,7 @@ static void table_names_the_node(void **state)
 }
 
 /* Only where nodes were to begin at once. */
-static void table_tells_of_a_late_start(void **state)
+static void table_tells_of_a_late_start(NO_STATE)
 {
     static const struct {
         struct xb_record_start start;
@@ -46,7 +41,6 @@ static void table_tells_of_a_late_start(void **state)
         {{.asked = "x", .late_s = 0.0, .clock_known = false}, NULL},
         {{.asked = NULL, .late_s = 0.35, .clock_known = true}, NULL},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct xb_record record = {.start = rows[i].start};
         char *text = written_record(write_all, &record);

@@ -4,14 +4,10 @@
 #include "checks.h"
 #include "sink_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_result *add_node(struct node *n, enum xb_direction direction, unsigned device,
                                   unsigned node, double gigabytes)

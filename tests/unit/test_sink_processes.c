@@ -4,14 +4,10 @@
 #include "record/making.h"
 #include "sink_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define PROCESSES 3
 
@@ -196,10 +192,9 @@ static void processes_that_failed_are_told(void **state)
     release(&several);
 }
 
-static void nothing_but_failures_has_no_table(void **state)
+static void nothing_but_failures_has_no_table(NO_STATE)
 {
     struct several several = {.record = {.is_merged = true, .asked_processes = 2}};
-    (void)state;
     several.record.processes = several.processes;
     add_failed_process(&several, "it printed nothing");
     char *text = table_of(&several);

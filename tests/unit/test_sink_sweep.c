@@ -4,14 +4,10 @@
 #include "checks.h"
 #include "sink_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* The mode and its options as they are called: a record knows them by their names. */
 static const struct xb_mode many = {.name = "batch"};

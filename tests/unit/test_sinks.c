@@ -12,19 +12,15 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- text ---- */
 
-static void utf8_is_told_from_other_bytes(void **state)
+static void utf8_is_told_from_other_bytes(NO_STATE)
 {
     static const struct {
         const char *text;
@@ -47,17 +43,15 @@ static void utf8_is_told_from_other_bytes(void **state)
                  {"\xf5\x80\x80\x80", 0},
                  {"\xe2\x82", 0},
                  {"\xf0\x9f\x98z", 0}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(xb_utf8_length(cases[i].text), cases[i].length);
 }
 
-static void numbers_read_back_exactly(void **state)
+static void numbers_read_back_exactly(NO_STATE)
 {
     const double values[] = {0,      0.1,    0.3, nextafter(0.3, 1),     1.0 / 3, 55.3e9,
                              1e-300, 5e-324, -1,  1.7976931348623157e308};
     char text[32];
-    (void)state;
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         assert_true(strtod(xb_number_text(values[i], text, sizeof text), NULL) == values[i]);
     assert_string_equal(xb_number_text(0.1, text, sizeof text), "0.1");
@@ -66,13 +60,12 @@ static void numbers_read_back_exactly(void **state)
 
 /* ---- the list ---- */
 
-static void list_names_directions(void **state)
+static void list_names_directions(NO_STATE)
 {
     static const struct xb_inventory none;
     struct xb_error error;
     char *text = NULL;
     size_t size = 0;
-    (void)state;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
     assert_int_equal(xb_list_json_write(stream, &none, &error), XB_OK);
@@ -98,9 +91,8 @@ static void list_names_directions(void **state)
     free(text);
 }
 
-static void the_schema_of_a_list_describes_what_its_tables_write(void **state)
+static void the_schema_of_a_list_describes_what_its_tables_write(NO_STATE)
 {
-    (void)state;
     assert_schema_describes("list.schema.json", "device", xb_list_device_fields);
     assert_schema_describes("list.schema.json", "backend", xb_list_probe_fields);
 }

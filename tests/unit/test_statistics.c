@@ -2,13 +2,10 @@
 #include "xferbench/statistics.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
@@ -19,9 +16,8 @@ static void assert_near(double actual, double expected, const char *what)
         fail_msg("%s is %.17g, not %.17g", what, actual, expected);
 }
 
-static void samples_grow(void **state)
+static void samples_grow(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_error error;
     for (size_t i = 0; i < 1000; i++)
@@ -44,9 +40,8 @@ static void samples_grow(void **state)
  * median, p5, p95, mad: computed with python3 in fractions.Fraction, and p5 and p95 again with
  * statistics.quantiles(values, n=20, method="inclusive"), which is type 7.
  */
-static void values_are_described(void **state)
+static void values_are_described(NO_STATE)
 {
-    (void)state;
     static const struct {
         size_t n;
         double values[20];
@@ -129,9 +124,8 @@ static void values_are_described(void **state)
 }
 
 /* Where (n - 1) p is a whole number, the quantile is a value, not a mixture. */
-static void quantile_may_be_a_value(void **state)
+static void quantile_may_be_a_value(NO_STATE)
 {
-    (void)state;
     double values[21];
     struct xb_statistics s;
     struct xb_error error;
@@ -143,9 +137,8 @@ static void quantile_may_be_a_value(void **state)
 }
 
 /* Type 7 by hand: of n values the p-quantile lies (n - 1) p ranks above the least. */
-static void percentiles_of_many_and_of_few(void **state)
+static void percentiles_of_many_and_of_few(NO_STATE)
 {
-    (void)state;
     double values[1001];
     struct xb_statistics s;
     struct xb_error error;
@@ -173,9 +166,8 @@ static void percentiles_of_many_and_of_few(void **state)
     assert_true(s.p99 == 30.0 && s.max == 30.0);
 }
 
-static void median_sorts(void **state)
+static void median_sorts(NO_STATE)
 {
-    (void)state;
     double values[] = {3.0, -1.0, 2.0, 2.0, 1e300};
     const double sorted[] = {-1.0, 2.0, 2.0, 3.0, 1e300};
     assert_true(xb_median_of(values, 5) == 2.0);
@@ -187,9 +179,8 @@ static void median_sorts(void **state)
     assert_true(xb_median_of(NULL, 0) == 0.0);
 }
 
-static void few_values_have_no_interval(void **state)
+static void few_values_have_no_interval(NO_STATE)
 {
-    (void)state;
     for (size_t n = 0; n < 6; n++) {
         size_t low = 77;
         size_t high = 88;
@@ -203,9 +194,8 @@ static void few_values_have_no_interval(void **state)
  * those whose sum comes nearest to the bound (relative distance 4.7e-10, 3.6e-9, 9.9e-9): a sum in
  * plain doubles with more error than that gets them wrong.
  */
-static void ranks_are_exact(void **state)
+static void ranks_are_exact(NO_STATE)
 {
-    (void)state;
     static const struct {
         size_t n, low, high;
     } rows[] = {
@@ -260,13 +250,12 @@ static void ranks_are_exact(void **state)
 }
 
 /* Medians 3, 10, 5, 7, 1, 9 of groups: 1 to 10 bound the median of groups, whatever is in them. */
-static void groups_bound_the_median_of_groups(void **state)
+static void groups_bound_the_median_of_groups(NO_STATE)
 {
     static const double values[] = {2, 3, 100, 10, 5, 5, 5, 5, 6, 8, 1, 9, 9};
     static const size_t sizes[] = {3, 1, 4, 2, 1, 2};
     struct xb_statistics s;
     struct xb_error error;
-    (void)state;
     assert_int_equal(xb_statistics_compute_groups(values, sizes, 6, &s, &error), XB_OK);
     assert_int_equal(s.n, 13);
     assert_true(s.has_interval);
@@ -274,22 +263,20 @@ static void groups_bound_the_median_of_groups(void **state)
     assert_true(s.median == 5 && s.min == 1 && s.max == 100); /* of the values */
 }
 
-static void few_groups_have_no_interval(void **state)
+static void few_groups_have_no_interval(NO_STATE)
 {
     static const double values[] = {1, 2, 3, 4, 5, 6, 7, 8};
     static const size_t sizes[] = {2, 2, 2, 1, 1};
     struct xb_statistics s;
     struct xb_error error;
-    (void)state;
     assert_int_equal(xb_statistics_compute_groups(values, sizes, 5, &s, &error), XB_OK);
     assert_false(s.has_interval);
     assert_true(s.median == 4.5);
 }
 
 /* The definition in whole numbers, for every n for which 40 * 2^n fits in 64 bits. */
-static void ranks_follow_the_definition(void **state)
+static void ranks_follow_the_definition(NO_STATE)
 {
-    (void)state;
     uint64_t row[59] = {1}; /* C(n, k): Pascal's triangle */
     for (size_t n = 1; n <= 58; n++) {
         for (size_t k = n; k > 0; k--)

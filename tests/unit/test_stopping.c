@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/stopping.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* As the runner asks for a bandwidth, and for percentiles of a latency. */
 static const struct xb_stopping usual = {.iterations = 1,
@@ -36,9 +33,8 @@ static enum xb_stop_reason decide(struct xb_stopping *stopping, const struct xb_
     return reason;
 }
 
-static void fixed_count_is_kept(void **state)
+static void fixed_count_is_kept(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = {.fixed_samples = 30, .time_limit = 1.0};
     assert_int_equal(decide(&stopping, &samples, 0.0), XB_STOP_NOT_YET);
@@ -58,9 +54,8 @@ static void fixed_count_is_kept(void **state)
     xb_samples_free(&samples);
 }
 
-static void six_equal_samples_converge(void **state)
+static void six_equal_samples_converge(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     for (size_t n = 0; n < 6; n++) {
@@ -73,9 +68,8 @@ static void six_equal_samples_converge(void **state)
 }
 
 /* Fewer than 20 have to last 50 ms together, all their iterations counted. */
-static void few_samples_have_to_last(void **state)
+static void few_samples_have_to_last(NO_STATE)
 {
-    (void)state;
     static const struct {
         double seconds;
         uint64_t iterations;
@@ -101,9 +95,8 @@ static void few_samples_have_to_last(void **state)
  * it at d = 0.002 / 0.999 = 0.002002, and 0.5 % at d = 0.01 / 0.995 = 0.01005. All last 100 ms, or
  * 150 ms and a little more.
  */
-static void few_samples_take_a_narrow_interval(void **state)
+static void few_samples_take_a_narrow_interval(NO_STATE)
 {
-    (void)state;
     static const struct {
         size_t count;
         double all_s, d;
@@ -127,9 +120,8 @@ static void few_samples_take_a_narrow_interval(void **state)
 }
 
 /* Where few samples do not say enough, they do not however long they are. */
-static void long_samples_need_not_do(void **state)
+static void long_samples_need_not_do(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     stopping.sure_samples = XB_STOP_MIN_SAMPLES;
@@ -139,9 +131,8 @@ static void long_samples_need_not_do(void **state)
 }
 
 /* However the looks before it fell: what is too wide at 19 may do at 20. */
-static void the_twentieth_is_looked_at(void **state)
+static void the_twentieth_is_looked_at(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     for (size_t n = 1; n < 20; n++) {
@@ -157,9 +148,8 @@ static void the_twentieth_is_looked_at(void **state)
  * Ten samples at 2 and ten at 2 + d: median 2 + d/2, interval [2, 2 + d] (ranks 6 and 15), half
  * its width d/2. It is 0.5 % of the median at d = 0.02 / 0.995 = 0.020100...
  */
-static void half_width_is_the_bound(void **state)
+static void half_width_is_the_bound(NO_STATE)
 {
-    (void)state;
     static const struct {
         double d;
         enum xb_stop_reason reason;
@@ -179,9 +169,8 @@ static void half_width_is_the_bound(void **state)
 }
 
 /* The interval counts, not the spread: values outside the ranks [6, 15] do not matter. */
-static void outliers_do_not_hinder(void **state)
+static void outliers_do_not_hinder(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     fill(&samples, 5, 90.0, 90.0);
@@ -191,9 +180,8 @@ static void outliers_do_not_hinder(void **state)
     xb_samples_free(&samples);
 }
 
-static void time_limit_ends_it(void **state)
+static void time_limit_ends_it(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     fill(&samples, 40, 1.0, 2.0);
@@ -203,9 +191,8 @@ static void time_limit_ends_it(void **state)
     xb_samples_free(&samples);
 }
 
-static void time_limit_waits_for_an_interval(void **state)
+static void time_limit_waits_for_an_interval(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     for (size_t n = 0; n < 6; n++) {
@@ -218,9 +205,8 @@ static void time_limit_waits_for_an_interval(void **state)
 }
 
 /* Both at once: converged says more. */
-static void converged_comes_before_the_time_limit(void **state)
+static void converged_comes_before_the_time_limit(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = usual;
     fill(&samples, 20, 1.0, 1.0);
@@ -229,9 +215,8 @@ static void converged_comes_before_the_time_limit(void **state)
 }
 
 /* After a look at n that found too wide an interval, the next is at n + n/10, rounded up. */
-static void looks_are_rare(void **state)
+static void looks_are_rare(NO_STATE)
 {
-    (void)state;
     static const struct {
         size_t first, next;
     } rows[] = {{20, 22}, {21, 24}, {30, 33}, {31, 35}, {99, 109}, {1000, 1100}};
@@ -254,9 +239,8 @@ static void looks_are_rare(void **state)
 }
 
 /* Percentiles far out want more samples than a median: equal ones do not end it before. */
-static void a_larger_minimum_is_kept(void **state)
+static void a_larger_minimum_is_kept(NO_STATE)
 {
-    (void)state;
     struct xb_samples samples = {0};
     struct xb_stopping stopping = percentiles;
     for (size_t n = 0; n < 1000; n += n < 990 ? 10 : 1) {
@@ -273,9 +257,8 @@ static void a_larger_minimum_is_kept(void **state)
     xb_samples_free(&samples);
 }
 
-static void reasons_have_names(void **state)
+static void reasons_have_names(NO_STATE)
 {
-    (void)state;
     assert_string_equal(xb_stop_reason_name(XB_STOP_CONVERGED), "converged");
     assert_string_equal(xb_stop_reason_name(XB_STOP_TIME_LIMIT), "time-limit");
     assert_string_equal(xb_stop_reason_name(XB_STOP_FIXED), "fixed");
@@ -296,9 +279,8 @@ static bool agree(size_t count, const double *values)
 #define AGREE(...)                                                                                 \
     agree(sizeof((const double[]){__VA_ARGS__}) / sizeof(double), (const double[]){__VA_ARGS__})
 
-static void last_three_decide(void **state)
+static void last_three_decide(NO_STATE)
 {
-    (void)state;
     const struct xb_samples none = {0};
     assert_false(xb_samples_agree(&none));
     assert_false(AGREE(1.0));
@@ -312,9 +294,8 @@ static void last_three_decide(void **state)
 }
 
 /* Of the least of them, whichever place it has; in seconds as they come. */
-static void spread_is_the_bound(void **state)
+static void spread_is_the_bound(NO_STATE)
 {
-    (void)state;
     assert_true(AGREE(1.0, 1.005, 1.01));
     assert_true(AGREE(1.01, 1.0, 1.005));
     assert_true(AGREE(1.005, 1.01, 1.0));
@@ -325,9 +306,8 @@ static void spread_is_the_bound(void **state)
     assert_false(AGREE(3.00e-6, 3.04e-6, 3.01e-6));
 }
 
-static void two_agree_within_the_bound(void **state)
+static void two_agree_within_the_bound(NO_STATE)
 {
-    (void)state;
     assert_true(xb_times_agree(1.0, 1.0));
     assert_true(xb_times_agree(1.0, 1.01) && xb_times_agree(1.01, 1.0));
     assert_false(xb_times_agree(1.0, 1.0101) || xb_times_agree(1.0101, 1.0));

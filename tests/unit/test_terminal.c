@@ -3,15 +3,11 @@
 #include "base/terminal.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* A terminal of our own: what the test runs in may have none. */
 struct terminal {
@@ -116,13 +112,12 @@ static void narrow_terminal_has_no_cursor(void **state)
     assert_true(xb_terminal_has_colours(terminal->stream));
 }
 
-static void all_else_has_one_width_and_no_colours(void **state)
+static void all_else_has_one_width_and_no_colours(NO_STATE)
 {
     char *text = NULL;
     size_t length = 0;
     FILE *memory = open_memstream(&text, &length);
     FILE *null = fopen("/dev/null", "w");
-    (void)state;
     assert_non_null(memory);
     assert_non_null(null);
     setenv("COLUMNS", "70", 1);
@@ -158,9 +153,8 @@ static void colours_can_be_refused(void **state)
     assert_false(xb_terminal_has_colours(terminal->stream));
 }
 
-static void first_locale_that_is_set_tells_of_utf8(void **state)
+static void first_locale_that_is_set_tells_of_utf8(NO_STATE)
 {
-    (void)state;
     assert_false(xb_locale_has_utf8());
     setenv("LANG", "de_DE.utf8", 1);
     assert_true(xb_locale_has_utf8());

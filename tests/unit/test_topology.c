@@ -4,15 +4,11 @@
 #include "machine/topology.h"
 
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "base/parallel.h"
 
@@ -54,13 +50,12 @@ static void assert_explained(const struct xb_binding *binding)
     assert_int_equal(binding->cpu_count, xb_cpus_allowed());
 }
 
-static void knows_this_machine(void **state)
+static void knows_this_machine(NO_STATE)
 {
     struct xb_topology *topology = open_machine();
     struct xb_binding binding;
     unsigned cpus = xb_cpus_allowed();
 
-    (void)state;
     assert_true(xb_topology_node_count(topology) >= 1);
     for (int node = -1; node < (int)xb_topology_node_count(topology); node++) {
         memset(&binding, 0xff, sizeof binding);
@@ -78,12 +73,11 @@ static void knows_this_machine(void **state)
     xb_topology_close(NULL);
 }
 
-static void has_nothing_to_bind_on_one_node(void **state)
+static void has_nothing_to_bind_on_one_node(NO_STATE)
 {
     struct xb_topology *topology = open_synthetic("numa:1 pu:2", "1");
     struct xb_binding binding;
 
-    (void)state;
     assert_int_equal(xb_topology_node_count(topology), 1);
     for (int node = -1; node <= 1; node++) {
         xb_topology_bind(topology, node, &binding);
@@ -96,12 +90,11 @@ static void has_nothing_to_bind_on_one_node(void **state)
     xb_topology_close(topology);
 }
 
-static void warns_where_it_cannot_know(void **state)
+static void warns_where_it_cannot_know(NO_STATE)
 {
     struct xb_topology *topology = open_synthetic("numa:4 pu:1", "1");
     struct xb_binding binding;
 
-    (void)state;
     assert_int_equal(xb_topology_node_count(topology), 4);
     xb_topology_bind(topology, -1, &binding);
     assert_false(binding.bound);
@@ -116,14 +109,13 @@ static void warns_where_it_cannot_know(void **state)
     xb_topology_close(topology);
 }
 
-static void does_not_bind_to_another_machine(void **state)
+static void does_not_bind_to_another_machine(NO_STATE)
 {
     struct xb_topology *topology = open_synthetic("numa:2 pu:1", "0");
     struct xb_binding binding;
     struct xb_places places;
     int here = 0;
 
-    (void)state;
     xb_topology_bind(topology, 0, &binding);
     assert_false(binding.bound);
     assert_false(binding.note_is_normal);
@@ -136,13 +128,12 @@ static void does_not_bind_to_another_machine(void **state)
 
 /* CPU 0 and node 0 are there on nearly every machine; where a container forbids either, the note
  * says so and the thread is bound as before. */
-static void binds_and_binds_again(void **state)
+static void binds_and_binds_again(NO_STATE)
 {
     struct xb_topology *topology = open_synthetic("numa:2 pu:1", "1");
     unsigned cpus = xb_cpus_allowed();
     struct xb_binding binding;
 
-    (void)state;
     for (int round = 0; round < 2; round++) {
         xb_topology_bind(topology, 0, &binding);
         assert_explained(&binding);
@@ -156,14 +147,13 @@ static void binds_and_binds_again(void **state)
 }
 
 /* A node which only the description has: its CPU exists, so the first half succeeds. */
-static void undoes_half_a_binding(void **state)
+static void undoes_half_a_binding(NO_STATE)
 {
     struct xb_topology *machine = open_machine();
     unsigned nodes = xb_topology_node_count(machine);
     struct xb_binding binding;
     cpu_set_t before;
 
-    (void)state;
     xb_topology_close(machine);
     if (nodes > 1 || sched_getaffinity(0, sizeof before, &before) != 0 || !CPU_ISSET(1, &before))
         skip();
@@ -178,13 +168,12 @@ static void undoes_half_a_binding(void **state)
 }
 
 /* What taskset or a scheduler allows is never exceeded, be it the node's CPUs or another's. */
-static void stays_within_the_callers_cpus(void **state)
+static void stays_within_the_callers_cpus(NO_STATE)
 {
     cpu_set_t before;
     cpu_set_t one;
     struct xb_binding binding;
 
-    (void)state;
     CPU_ZERO(&one);
     CPU_SET(1, &one);
     if (sched_getaffinity(0, sizeof before, &before) != 0 || sched_setaffinity(0, sizeof one, &one))
@@ -205,7 +194,7 @@ static void assert_node_list(const char *nodes)
     assert_null(strstr(nodes, ",,"));
 }
 
-static void locates_pages(void **state)
+static void locates_pages(NO_STATE)
 {
     const uint64_t bytes = 3u << 20;
     struct xb_topology *topology = open_machine();
@@ -213,7 +202,6 @@ static void locates_pages(void **state)
     void *memory = NULL;
     struct xb_places places;
 
-    (void)state;
     assert_int_equal(xb_pages_map(bytes, &memory, &error), XB_OK);
     xb_topology_locate(topology, memory, bytes, -1, &places);
     assert_node_list(places.nodes);

@@ -3,13 +3,9 @@
 /* Nodes that are named, on a machine with several. */
 #include "machine/topology.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "fixture_tree.h"
 #include "numa_fixture.h"
@@ -57,9 +53,8 @@ static struct xb_topology *open_odd_machine(const char *tree)
     return open_now();
 }
 
-static void nodes_are_told_in_order(void **state)
+static void nodes_are_told_in_order(NO_STATE)
 {
-    (void)state;
     numa_describe("numa:3 pu:2");
     struct xb_topology *topology = open_now();
     assert_int_equal(xb_topology_next_node(topology, -1), 0);
@@ -70,9 +65,8 @@ static void nodes_are_told_in_order(void **state)
 }
 
 /* The OS need not count on from 0. */
-static void nodes_have_the_numbers_of_the_os(void **state)
+static void nodes_have_the_numbers_of_the_os(NO_STATE)
 {
-    (void)state;
     numa_describe("numa:2(indexes=8,1) pu:1");
     struct xb_topology *topology = open_now();
     struct xb_binding binding;
@@ -86,9 +80,8 @@ static void nodes_have_the_numbers_of_the_os(void **state)
     xb_topology_close(topology);
 }
 
-static void a_node_takes_memory_and_threads(void **state)
+static void a_node_takes_memory_and_threads(NO_STATE)
 {
-    (void)state;
     numa_describe("numa:2 pu:2");
     struct xb_topology *topology = open_now();
     for (int node = 0; node < 2; node++) {
@@ -104,9 +97,8 @@ static void a_node_takes_memory_and_threads(void **state)
     xb_topology_close(topology);
 }
 
-static void refusal_leaves_nothing_bound(void **state)
+static void refusal_leaves_nothing_bound(NO_STATE)
 {
-    (void)state;
     numa_describe("numa:2 pu:2");
     struct xb_topology *topology = open_now();
     struct xb_binding binding;
@@ -165,9 +157,8 @@ static void release(char *memory, size_t bytes)
     assert_int_equal(munmap(memory, bytes), 0);
 }
 
-static void pages_are_counted(void **state)
+static void pages_are_counted(NO_STATE)
 {
-    (void)state;
     const size_t bytes = 1000 * (size_t)sysconf(_SC_PAGESIZE);
     char *memory = reserve(bytes);
     struct xb_places places;
@@ -201,9 +192,8 @@ static int node_by_parity(const void *address)
 }
 
 /* Every other page is on another node: a regular step could see one of them only. */
-static void pages_of_interleaved_memory_are_seen_evenly(void **state)
+static void pages_of_interleaved_memory_are_seen_evenly(NO_STATE)
 {
-    (void)state;
     const size_t pages = 65536; /* 256 steps of 256 */
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct xb_places places;

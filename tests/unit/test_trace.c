@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 /* Timelines made by hand, as they are drawn and as trace events. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "checks.h"
 #include "measure/run.h"
@@ -115,9 +111,8 @@ static char *drawn(const struct made *made)
 #define SCALE "                    |0                            |30.0 ms              60.0 ms|\n"
 #define LEGEND "numbers: chunks or batches; narrow cells show the last digit\n"
 
-static void test_a_row_a_stage(void **state)
+static void test_a_row_a_stage(NO_STATE)
 {
-    (void)state;
     struct made made;
     make_line(&made);
     char *text = drawn(&made);
@@ -131,9 +126,8 @@ static void test_a_row_a_stage(void **state)
     free(text);
 }
 
-static void test_a_narrow_drawing(void **state)
+static void test_a_narrow_drawing(NO_STATE)
 {
-    (void)state;
     struct made made;
     make_line(&made);
     char *text = drawn_in(&made, 60);
@@ -153,9 +147,8 @@ static void test_a_narrow_drawing(void **state)
 
 /* Of three readers one reads an item in two turns, and two find nothing to do: its cell spans all
  * of the time, its share is that of the turns by the three. */
-static void test_a_share_is_the_mean_of_the_threads(void **state)
+static void test_a_share_is_the_mean_of_the_threads(NO_STATE)
 {
-    (void)state;
     struct made made;
     struct xb_shares shares;
     struct xb_error error;
@@ -183,9 +176,8 @@ static void test_a_share_is_the_mean_of_the_threads(void **state)
     free(text);
 }
 
-static void test_a_row_a_track(void **state)
+static void test_a_row_a_track(NO_STATE)
 {
-    (void)state;
     struct made made;
     begin(&made, &plain);
     add(&made, 0, XB_SPAN_CALL, 0, 1);
@@ -206,9 +198,8 @@ static void test_a_row_a_track(void **state)
 }
 
 /* Of 20 items of 3 ms the first 12 fill 36 ms, so that 5 columns are an item. */
-static void test_the_beginning_of_many_items(void **state)
+static void test_the_beginning_of_many_items(NO_STATE)
 {
-    (void)state;
     struct made made;
     begin(&made, &plain);
     for (unsigned i = 0; i < 20; i++)
@@ -224,9 +215,8 @@ static void test_the_beginning_of_many_items(void **state)
 }
 
 /* The device begins after 20 ms and has 20 items of 10 us: what shows is twice as long. */
-static void test_a_device_that_begins_late(void **state)
+static void test_a_device_that_begins_late(NO_STATE)
 {
-    (void)state;
     struct made made;
     begin(&made, &plain);
     for (unsigned i = 0; i < 20; i++)
@@ -241,9 +231,8 @@ static void test_a_device_that_begins_late(void **state)
 
 /* Chunk 1 waits on the device behind chunk 0, chunk 3 runs while chunk 2 does, chunk 4 ends with
  * chunk 5, and chunk 6 is in the last column alone. */
-static void test_chunks_at_the_same_time(void **state)
+static void test_chunks_at_the_same_time(NO_STATE)
 {
-    (void)state;
     struct made made;
     begin(&made, &line);
     static const double ends[][2] = {{0, 10}, {1, 20}, {20, 35}, {26, 28}, {40, 45}, {40, 45}};
@@ -296,9 +285,8 @@ static const cJSON *event(const cJSON *root, const char *phase, const char *name
     return NULL;
 }
 
-static void test_items_under_way(void **state)
+static void test_items_under_way(NO_STATE)
 {
-    (void)state;
     static const double steps[][2] = {{0, 1},     {10000, 2}, {20000, 3},
                                       {25000, 2}, {35000, 1}, {45000, 0}};
     struct made made;
@@ -313,9 +301,8 @@ static void test_items_under_way(void **state)
 }
 
 /* Two turns of 2 MB in 2 ms each overlap by one. */
-static void test_rates_of_the_host(void **state)
+static void test_rates_of_the_host(NO_STATE)
 {
-    (void)state;
     static const double steps[][2] = {{0, 1}, {1000, 2}, {2000, 1}, {3000, 0}};
     struct made made;
     begin(&made, &line);
@@ -333,9 +320,8 @@ static void test_rates_of_the_host(void **state)
 }
 
 /* What the clocks' error puts before the beginning moves everything by as much. */
-static void test_a_call_and_its_copy(void **state)
+static void test_a_call_and_its_copy(NO_STATE)
 {
-    (void)state;
     struct made made;
     begin(&made, &plain);
     struct xb_timeline_span *call = add(&made, 0, XB_SPAN_CALL, 0, 0.0100004);
@@ -369,9 +355,8 @@ static void test_a_call_and_its_copy(void **state)
 }
 
 /* No arrow leads from one case to another. */
-static void test_two_cases(void **state)
+static void test_two_cases(NO_STATE)
 {
-    (void)state;
     struct made made[2];
     for (size_t i = 0; i < 2; i++) {
         begin(&made[i], &plain);
@@ -387,9 +372,8 @@ static void test_two_cases(void **state)
     cJSON_Delete(root);
 }
 
-static void test_a_stream_that_takes_nothing(void **state)
+static void test_a_stream_that_takes_nothing(NO_STATE)
 {
-    (void)state;
     struct made made;
     struct xb_error error;
     struct xb_chrome chrome;

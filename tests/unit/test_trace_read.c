@@ -3,13 +3,9 @@
 #include "checks.h"
 #include "trace/read.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* An event with the members that all have, and more. */
 #define EVENT(phase, name, process, thread, more)                                                  \
@@ -35,9 +31,8 @@ static enum xb_status read(const char *text, cJSON **tree, struct xb_trace *trac
     return xb_trace_read("folder/t.json", *tree, trace, error);
 }
 
-static void a_trace_is_read(void **state)
+static void a_trace_is_read(NO_STATE)
 {
-    (void)state;
     cJSON *tree;
     struct xb_trace trace;
     struct xb_error error;
@@ -60,9 +55,8 @@ static void a_trace_is_read(void **state)
     cJSON_Delete(tree);
 }
 
-static void a_trace_without_events_has_no_cases(void **state)
+static void a_trace_without_events_has_no_cases(NO_STATE)
 {
-    (void)state;
     cJSON *tree;
     struct xb_trace trace;
     struct xb_error error;
@@ -72,9 +66,8 @@ static void a_trace_without_events_has_no_cases(void **state)
     cJSON_Delete(tree);
 }
 
-static void what_is_wrong_is_told(void **state)
+static void what_is_wrong_is_told(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *text, *says;
     } rows[] = {

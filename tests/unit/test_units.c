@@ -5,13 +5,11 @@
 
 #include <float.h>
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 #define KIB UINT64_C(1024)
@@ -38,9 +36,8 @@ static void assert_says(const struct xb_error *error, const char *fragment)
         fail_msg("\"%s\" does not stand in: %s", fragment, error->message);
 }
 
-static void size_is_read(void **state)
+static void size_is_read(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t bytes;
@@ -93,9 +90,8 @@ static void size_is_read(void **state)
     }
 }
 
-static void size_is_refused(void **state)
+static void size_is_refused(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *reason;
@@ -166,9 +162,8 @@ static void size_is_refused(void **state)
 }
 
 /* A text of any length must leave room for what is accepted. */
-static void long_text_is_cut(void **state)
+static void long_text_is_cut(NO_STATE)
 {
-    (void)state;
     char text[4096];
     struct xb_error error;
     uint64_t bytes = 0;
@@ -184,9 +179,8 @@ static void long_text_is_cut(void **state)
     assert_says(&error, "such as 500ms or 1.5");
 }
 
-static void sizes_are_read(void **state)
+static void sizes_are_read(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t count;
@@ -226,9 +220,8 @@ static void sizes_are_read(void **state)
     }
 }
 
-static void longest_range_is_read(void **state)
+static void longest_range_is_read(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     struct xb_sizes sizes = {NULL, 0};
     assert_int_equal(xb_sizes_parse("1..9223372036854775807", &sizes, &error), XB_OK);
@@ -238,9 +231,8 @@ static void longest_range_is_read(void **state)
     xb_sizes_free(&sizes);
 }
 
-static void sizes_are_refused(void **state)
+static void sizes_are_refused(NO_STATE)
 {
-    (void)state;
     /* `quoted` is the part the message must point at. */
     static const struct {
         const char *text;
@@ -289,9 +281,8 @@ static void sizes_are_refused(void **state)
     }
 }
 
-static void sizes_keep_to_their_bounds(void **state)
+static void sizes_keep_to_their_bounds(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t minimum, maximum;
@@ -322,9 +313,8 @@ static void sizes_keep_to_their_bounds(void **state)
     }
 }
 
-static void a_size_keeps_to_its_bounds(void **state)
+static void a_size_keeps_to_its_bounds(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     uint64_t bytes = 77;
     assert_int_equal(xb_size_parse_within("0", 0, 4096, &bytes, &error), XB_OK);
@@ -336,18 +326,16 @@ static void a_size_keeps_to_its_bounds(void **state)
     assert_int_equal(bytes, 4096);
 }
 
-static void twice_named_size_is_shown(void **state)
+static void twice_named_size_is_shown(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     struct xb_sizes sizes = {NULL, 0};
     assert_int_equal(xb_sizes_parse("1M,1024K", &sizes, &error), XB_ERR_USAGE);
     assert_says(&error, "size 1 MiB is named twice, again by \"1024K\"");
 }
 
-static void duration_is_read(void **state)
+static void duration_is_read(NO_STATE)
 {
-    (void)state;
     /* The compiler's reading of the same decimal is the reference: no tolerance. */
     static const struct {
         const char *text;
@@ -387,9 +375,8 @@ static void duration_is_read(void **state)
 }
 
 /* More digits than a double has must not change the value by more than its last place or two. */
-static void long_duration_is_near(void **state)
+static void long_duration_is_near(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     double seconds = 0.0;
     assert_int_equal(
@@ -400,9 +387,8 @@ static void long_duration_is_near(void **state)
     assert_true(seconds == 123456789012345678.987654321);
 }
 
-static void duration_is_refused(void **state)
+static void duration_is_refused(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *reason;
@@ -452,9 +438,8 @@ static void duration_is_refused(void **state)
     }
 }
 
-static void size_is_formatted(void **state)
+static void size_is_formatted(NO_STATE)
 {
-    (void)state;
     static const struct {
         uint64_t bytes;
         const char *text;
@@ -490,9 +475,8 @@ static void size_is_formatted(void **state)
     }
 }
 
-static void size_of_a_name_has_binary_units(void **state)
+static void size_of_a_name_has_binary_units(NO_STATE)
 {
-    (void)state;
     static const struct {
         uint64_t bytes;
         const char *text;
@@ -505,9 +489,8 @@ static void size_of_a_name_has_binary_units(void **state)
     }
 }
 
-static void duration_is_formatted(void **state)
+static void duration_is_formatted(NO_STATE)
 {
-    (void)state;
     static const struct {
         double seconds;
         const char *text;
@@ -527,9 +510,8 @@ static void duration_is_formatted(void **state)
     }
 }
 
-static void format_keeps_to_its_buffer(void **state)
+static void format_keeps_to_its_buffer(NO_STATE)
 {
-    (void)state;
     char text[6] = "#####";
     xb_size_format(1001, text, 4);
     assert_memory_equal(text, "100\0#", 6);

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
-static void orders_levels(void **state)
+static void orders_levels(NO_STATE)
 {
     static const enum xb_level order[] = {XB_LEVEL_OK, XB_LEVEL_UNKNOWN, XB_LEVEL_WARNING,
                                           XB_LEVEL_CRITICAL};
-    (void)state;
     for (size_t i = 0; i < 4; i++)
         for (size_t j = 0; j < 4; j++)
             assert_int_equal(xb_level_worse(order[i], order[j]), order[i > j ? i : j]);
@@ -26,23 +21,21 @@ static void orders_levels(void **state)
     assert_string_equal(xb_limit_source_name(XB_LIMIT_COMMAND_LINE), "command line");
 }
 
-static void has_default_shares(void **state)
+static void has_default_shares(NO_STATE)
 {
-    (void)state;
     assert_near(xb_default_warn_share(32.0), 0.90, 0.0);
     assert_near(xb_default_critical_share(16.0), 0.80, 0.0);
     assert_near(xb_default_warn_share(8.0), 0.85, 0.0);
     assert_near(xb_default_critical_share(8.0), 0.70, 0.0);
 }
 
-static void reads_expectations(void **state)
+static void reads_expectations(NO_STATE)
 {
     static const struct {
         const char *text;
         unsigned generation, width;
     } rows[] = {{"gen5x16", 5, 16}, {"GEN4X8", 4, 8}, {"Gen1", 1, 0}, {"gen6", 6, 0},
                 {"x16", 0, 16},     {"X1", 0, 1},     {"x12", 0, 12}, {"x32", 0, 32}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_link_limits limits = {0};
         struct xb_error error;
@@ -56,13 +49,12 @@ static void reads_expectations(void **state)
     }
 }
 
-static void refuses_what_is_no_expectation(void **state)
+static void refuses_what_is_no_expectation(NO_STATE)
 {
     static const char *const texts[] = {
         "",   "gen",  "gen0",  "gen7",   "gen05",    "gen55",    "gen5x",      "gen5x0",
         "x",  "x3",   "x64",   "x016",   "gen5x160", "gen5 x16", " gen5x16",   "gen5x16 ",
         "16", "5x16", "gen-5", "gen5.0", "x16gen5",  "gen5y16",  "generation5"};
-    (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct xb_link_limits limits = {.width = {true, 8.0, XB_LIMIT_COMMAND_LINE}};
         struct xb_error error = {0};

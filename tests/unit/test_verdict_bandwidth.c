@@ -2,13 +2,9 @@
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* ---- what follows ---- */
 
@@ -31,9 +27,8 @@ static double ceiling_of(const struct xb_link_attempt *attempt, bool is_back)
 }
 
 /* Exactly at a limit is not below it. Where the link itself shows a fault, 0.80 is CRITICAL. */
-static void judges_shares_of_the_ceiling(void **state)
+static void judges_shares_of_the_ceiling(NO_STATE)
 {
-    (void)state;
     for (int is_back = 0; is_back < 2; is_back++) {
         const char *code = is_back ? "XB-BW-D2H" : "XB-BW-H2D";
         struct xb_link_attempt attempt = healthy();
@@ -59,10 +54,9 @@ static void judges_shares_of_the_ceiling(void **state)
     }
 }
 
-static void asks_less_of_slow_links(void **state)
+static void asks_less_of_slow_links(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.at_rest.hops[0] = make_hop(SLOT, "0000:0e:00.0", 8.0, 16);
     attempt.after = attempt.at_rest;
     attempt.load.hops[0] = (struct xb_pcie_seen){5, 8.0, 16, 0, 0};
@@ -127,7 +121,7 @@ static void with_nothing_known(struct xb_link_conditions *seen)
 }
 
 /* The link's own faults are told as ever, whatever else goes on. */
-static void what_else_went_on_makes_a_loss_unknown(void **state)
+static void what_else_went_on_makes_a_loss_unknown(NO_STATE)
 {
     static const struct {
         void (*change)(struct xb_link_conditions *seen);
@@ -145,7 +139,6 @@ static void what_else_went_on_makes_a_loss_unknown(void **state)
         {beside_copies_to, "XB-OTHER-TRAFFIC", "the link carried"},
         {beside_copies_back, "XB-OTHER-TRAFFIC", "the link carried"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int is_back = 0; is_back < 2; is_back++) {
             struct xb_link_attempt attempt = healthy();
@@ -174,22 +167,20 @@ static void what_else_went_on_makes_a_loss_unknown(void **state)
 }
 
 /* The other direction's conditions are not those of the slow copies. */
-static void only_the_slow_copies_own_time_counts(void **state)
+static void only_the_slow_copies_own_time_counts(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     make_slow(&attempt, false, 28e9);
     on_a_busy_host(&attempt.conditions[1]);
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-SLOW-UNEXPLAINED", "28.00");
 }
 
 /* A limit that somebody set is told in every case. */
-static void a_limit_of_ones_own_is_always_told(void **state)
+static void a_limit_of_ones_own_is_always_told(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     const struct xb_link_limits least = {.min_h2d = {true, 54e9, XB_LIMIT_COMMAND_LINE}};
     const struct xb_link_limits share = {.warn_share = {true, 0.93, XB_LIMIT_FILE}};
-    (void)state;
     attempt.h2d = 53e9; /* the fastest copies are above */
     struct xb_verdict verdict = verdict_of(&attempt, &least);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-H2D", "below the limit of 54.00 GB/s");
@@ -208,12 +199,11 @@ static void a_limit_of_ones_own_is_always_told(void **state)
     assert_non_null(find(&verdict, "XB-BW-H2D"));
 }
 
-static void takes_shares_that_are_set(void **state)
+static void takes_shares_that_are_set(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     struct xb_link_limits limits = {.warn_share = {true, 0.97, XB_LIMIT_FILE},
                                     .critical_share = {true, 0.96, XB_LIMIT_FILE}};
-    (void)state;
     struct xb_verdict verdict = verdict_of(&attempt, &limits);
     assert_int_equal(verdict.found.reason_count, 2);
     assert_int_equal(find(&verdict, "XB-BW-H2D")->level, XB_LEVEL_CRITICAL);
@@ -233,11 +223,10 @@ static void takes_shares_that_are_set(void **state)
     assert_int_equal(verdict.h2d.source, XB_LIMIT_DEFAULT);
 }
 
-static void takes_a_limit_in_place_of_shares(void **state)
+static void takes_a_limit_in_place_of_shares(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     struct xb_link_limits limits = {.min_h2d = {true, 60e9, XB_LIMIT_COMMAND_LINE}};
-    (void)state;
     struct xb_verdict verdict = verdict_of(&attempt, &limits);
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-H2D",
                 "55.40 GB/s|below the limit of 60.00 GB/s|command line");
@@ -256,12 +245,11 @@ static void takes_a_limit_in_place_of_shares(void **state)
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-BW-D2H", "d2h|file");
 }
 
-static void needs_a_limit_where_no_ceiling_is_known(void **state)
+static void needs_a_limit_where_no_ceiling_is_known(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     struct xb_link_limits limits = {.min_h2d = {true, 50e9, XB_LIMIT_FILE}};
     struct xb_verdict verdict;
-    (void)state;
     attempt.at_rest.hops[0] = make_hop(SLOT, "0000:0e:00.0", 64.0, 16);
     attempt.after = attempt.at_rest;
     attempt.load.hops[0] = (struct xb_pcie_seen){5, 64.0, 16, 0, 0};
@@ -281,13 +269,12 @@ static void needs_a_limit_where_no_ceiling_is_known(void **state)
     assert_int_equal(verdict.bottleneck, 0);
 }
 
-static void disbelieves_what_the_link_cannot_carry(void **state)
+static void disbelieves_what_the_link_cannot_carry(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     struct xb_ceiling ceiling = xb_ceiling_of(32.0, 16, &attempt.at_rest.hops[0].lower.control);
     struct xb_link_limits limits = {.min_h2d = {true, 50e9, XB_LIMIT_COMMAND_LINE}};
     struct xb_verdict verdict;
-    (void)state;
     double most = ceiling.raw * 0.9973 * 256 / 276;
     assert_near(ceiling.most, most, 1.0);
     attempt.h2d = attempt.d2h = 1.0099 * most;

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_link_device device; /* large */
 
@@ -29,10 +25,9 @@ static struct xb_verdict verdict_of_device(size_t expected_best)
     return verdict;
 }
 
-static void takes_the_best_attempt(void **state)
+static void takes_the_best_attempt(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(3);
     make_slow(&device.attempts[0], false, 30e9);
     make_slow(&device.attempts[1], false, 50e9);
@@ -50,10 +45,9 @@ static void takes_the_best_attempt(void **state)
 }
 
 /* An attempt that could not be judged hides no defect. */
-static void takes_a_bad_attempt_before_one_that_tells_nothing(void **state)
+static void takes_a_bad_attempt_before_one_that_tells_nothing(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(3);
     device.attempts[0].h2d = device.attempts[0].d2h = 0.0;
     make_slow(&device.attempts[1], false, 30e9);
@@ -64,10 +58,9 @@ static void takes_a_bad_attempt_before_one_that_tells_nothing(void **state)
 }
 
 /* CRITICAL is what no attempt contradicts. */
-static void far_below_is_so_in_every_attempt(void **state)
+static void far_below_is_so_in_every_attempt(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(2);
     make_slow(&device.attempts[0], false, 30e9);
     make_slow(&device.attempts[1], false, 29e9);
@@ -87,10 +80,9 @@ static void far_below_is_so_in_every_attempt(void **state)
 }
 
 /* One attempt beside other work is enough for a doubt; one at full speed needs none. */
-static void what_else_went_on_in_any_slow_attempt_counts(void **state)
+static void what_else_went_on_in_any_slow_attempt_counts(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(3);
     for (size_t i = 0; i < 3; i++)
         make_slow(&device.attempts[i], false, 45e9 + 1e9 * (double)i);
@@ -107,10 +99,9 @@ static void what_else_went_on_in_any_slow_attempt_counts(void **state)
     assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-SLOW-AT-TIMES", "another attempt reached 54.00");
 }
 
-static void keeps_what_any_attempt_counted(void **state)
+static void keeps_what_any_attempt_counted(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(3);
     device.attempts[0].h2d = 50e9;
     device.attempts[0].after.hops[0].lower.aer.correctable = 5;
@@ -145,10 +136,9 @@ static void keeps_what_any_attempt_counted(void **state)
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS", "4 recoveries|of link 7");
 }
 
-static void keeps_wrong_data_and_a_device_that_vanished(void **state)
+static void keeps_wrong_data_and_a_device_that_vanished(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(2);
     device.attempts[0].data_wrong = true; /* though its copies are as fast */
     device.attempts[0].h2d = 56e9;
@@ -171,10 +161,9 @@ static void keeps_wrong_data_and_a_device_that_vanished(void **state)
     assert_only(&verdict, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "bus");
 }
 
-static void forgets_what_only_other_attempts_had(void **state)
+static void forgets_what_only_other_attempts_had(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(2);
     device.attempts[0].health_after.slowed_by_hardware = true;
     device.attempts[0].h2d = 20e9;
@@ -182,11 +171,10 @@ static void forgets_what_only_other_attempts_had(void **state)
     assert_ok(&verdict);
 }
 
-static void finds_a_link_that_was_less_in_another_attempt(void **state)
+static void finds_a_link_that_was_less_in_another_attempt(NO_STATE)
 {
     struct xb_link_limits limits = {.width = {true, 16.0, XB_LIMIT_FILE}};
     struct xb_verdict verdict;
-    (void)state;
     make_device(3);
     device.attempts[0].load.hops[0].width = 8;
     device.attempts[0].h2d = 20e9;
@@ -223,10 +211,9 @@ static void finds_a_link_that_was_less_in_another_attempt(void **state)
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE", "3 times in attempt 1 of 2");
 }
 
-static void cannot_judge_what_has_no_link(void **state)
+static void cannot_judge_what_has_no_link(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     for (size_t attempts = 0; attempts < 2; attempts++) {
         make_device(attempts);
         device.info.shares_host_memory = true;
@@ -251,10 +238,9 @@ static void cannot_judge_what_has_no_link(void **state)
     assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
 }
 
-static void tells_of_the_deadline(void **state)
+static void tells_of_the_deadline(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(0);
     verdict = verdict_of_device(0);
     assert_only(&verdict, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
@@ -272,10 +258,9 @@ static void tells_of_the_deadline(void **state)
     assert_string_equal(verdict.found.reasons[1].code, "XB-DEADLINE");
 }
 
-static void tells_of_a_signal(void **state)
+static void tells_of_a_signal(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(0);
     device.cut = device.interrupted = true;
     verdict = verdict_of_device(0);
@@ -289,10 +274,9 @@ static void tells_of_a_signal(void **state)
     assert_ok(&verdict);
 }
 
-static void tells_of_a_device_that_is_not_there(void **state)
+static void tells_of_a_device_that_is_not_there(NO_STATE)
 {
     struct xb_verdict verdict;
-    (void)state;
     make_device(0);
     device.missing = device.cut = true;
     device.info.pci_bdf[0] = '\0';
@@ -301,11 +285,10 @@ static void tells_of_a_device_that_is_not_there(void **state)
                 "there are fewer devices than --count asks for: see lspci and dmesg");
 }
 
-static void tells_the_link_under_load(void **state)
+static void tells_the_link_under_load(NO_STATE)
 {
     unsigned generation = 9;
     unsigned width = 9;
-    (void)state;
     make_device(2);
     device.attempts[0].load.hops[0] = (struct xb_pcie_seen){5, 8.0, 16, 0, 0};
     device.attempts[1].load.hops[0] = (struct xb_pcie_seen){5, 32.0, 8, 0, 0};

@@ -2,19 +2,14 @@
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
-static void tells_why_a_test_failed(void **state)
+static void tells_why_a_test_failed(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.d2h = 0.0;
     memset(attempt.failure, 'x', sizeof attempt.failure - 1); /* longer than a reason */
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "xxx");
@@ -34,10 +29,9 @@ static void tells_why_a_test_failed(void **state)
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no bandwidth was measured");
 }
 
-static void finds_wrong_data(void **state)
+static void finds_wrong_data(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.data_wrong = true;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "arrived wrong");
     attempt.h2d = 0.0;
@@ -45,10 +39,9 @@ static void finds_wrong_data(void **state)
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "arrived wrong|at byte 4096");
 }
 
-static void finds_a_device_that_vanished(void **state)
+static void finds_a_device_that_vanished(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.load.gone = true;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "fell off the bus: see dmesg");
     attempt = healthy();
@@ -58,10 +51,9 @@ static void finds_a_device_that_vanished(void **state)
 }
 
 /* Its folder stays. */
-static void finds_a_device_that_does_not_answer(void **state)
+static void finds_a_device_that_does_not_answer(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.after.dead = true;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE",
                    "does not answer on the bus: see dmesg (Xid 79)");
@@ -71,9 +63,8 @@ static void finds_a_device_that_does_not_answer(void **state)
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-DEVICE-GONE", "does not answer");
 }
 
-static void counts_errors_at_either_end(void **state)
+static void counts_errors_at_either_end(NO_STATE)
 {
-    (void)state;
     for (int upper = 0; upper < 2; upper++) {
         for (int hop = 0; hop < 2; hop++) {
             struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
@@ -103,21 +94,19 @@ static void counts_errors_at_either_end(void **state)
 }
 
 /* Ends are told apart by their names: a hop that appears does not shift counters. */
-static void compares_the_same_ends(void **state)
+static void compares_the_same_ends(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
-    (void)state;
     attempt.at_rest.hops[1].upper.aer.correctable = 5;
     attempt.after.hops[0] = attempt.at_rest.hops[1];
     attempt.after.count = 1;
     assert_attempt_ok(&attempt);
 }
 
-static void looks_at_the_devices_health(void **state)
+static void looks_at_the_devices_health(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     struct xb_device_health *after = &attempt.health_after;
-    (void)state;
     attempt.health_seconds = 10;
     after->replays = 5;
     assert_attempt_ok(&attempt);
@@ -165,9 +154,8 @@ static struct xb_verdict counted(enum xb_pcie_counter counter, uint64_t each,
 }
 
 /* On a Hopper; elsewhere nobody knows what healthy links count. */
-static void judges_what_the_device_counts(void **state)
+static void judges_what_the_device_counts(NO_STATE)
 {
-    (void)state;
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
         bool is_grave = i == XB_PCIE_NONFATAL || i == XB_PCIE_FATAL;
         struct xb_verdict verdict = counted(i, 1, "sm_90");
@@ -196,11 +184,10 @@ static void assert_judged(const struct xb_link_device *device, const char *code)
 
 /* Wrong bits are allowed now and then: not in each attempt, once a second. One event may count
  * several times, in several counters. */
-static void judges_rates(void **state)
+static void judges_rates(NO_STATE)
 {
     static struct xb_link_device device; /* large */
     struct xb_link_attempt *attempts = device.attempts;
-    (void)state;
     device = (struct xb_link_device){.info = {.pci_bdf = SLOT, .architecture = "sm_90"},
                                      .attempt_count = 3};
     for (size_t i = 0; i < 3; i++)
@@ -235,10 +222,9 @@ static void judges_rates(void **state)
     assert_judged(&device, "");
 }
 
-static void sorts_reasons(void **state)
+static void sorts_reasons(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.load.hops[0].width = 8;            /* critical */
     attempt.h2d = attempt.d2h = 50e9;          /* unknown: above x8 */
     attempt.health_after.replays = 6;          /* warning */
@@ -254,10 +240,9 @@ static void sorts_reasons(void **state)
 }
 
 /* 16 ends with two reasons each, and others: the critical ones stay. */
-static void keeps_the_worst_of_too_many_reasons(void **state)
+static void keeps_the_worst_of_too_many_reasons(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.at_rest.count = attempt.load.count = XB_PCIE_HOPS;
     for (unsigned i = 0; i < XB_PCIE_HOPS; i++) {
         char lower[24];

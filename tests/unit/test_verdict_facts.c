@@ -2,13 +2,9 @@
 /* What a verdict finds, whatever the limits are: links and counters. */
 #include "verdict_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_link_device device; /* large */
 static struct xb_link_facts facts;
@@ -27,9 +23,8 @@ static void find(size_t best)
     xb_link_facts_find(&device, best, &facts);
 }
 
-static void finds_every_hop(void **state)
+static void finds_every_hop(NO_STATE)
 {
-    (void)state;
     make_device(2);
     device.attempts[1].at_rest.hops[0].on_package = true;
     device.attempts[1].at_rest.hops[1].has_upper = false;
@@ -58,10 +53,9 @@ static void finds_every_hop(void **state)
 
 /* Where the upper end is not seen any more, the card alone is no measure: what it could do in
  * another slot would be asked of this one. */
-static void does_not_ask_for_more_when_the_upper_end_is_gone(void **state)
+static void does_not_ask_for_more_when_the_upper_end_is_gone(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.at_rest.hops[0].upper = make_end("0000:0e:00.0", 16.0, 16);
     attempt.after = attempt.at_rest;
     attempt.after.hops[0].has_upper = false;
@@ -89,9 +83,8 @@ static const struct xb_link_port *port_of(const char *bdf)
 }
 
 /* A port keeps its errors when its hop moves, and takes over nobody else's. */
-static void counts_errors_by_port(void **state)
+static void counts_errors_by_port(NO_STATE)
 {
-    (void)state;
     make_device(2);
     device.attempts[0].after.hops[1].lower.aer.correctable = 4;
     device.attempts[1].at_rest.hops[0] = device.attempts[1].at_rest.hops[1];
@@ -112,9 +105,8 @@ static void counts_errors_by_port(void **state)
     assert_int_equal(facts.errors.fatal, 0);
 }
 
-static void knows_no_errors_without_two_readings(void **state)
+static void knows_no_errors_without_two_readings(NO_STATE)
 {
-    (void)state;
     make_device(1);
     device.attempts[0].after.present = false;
     find(0);
@@ -128,9 +120,8 @@ static void knows_no_errors_without_two_readings(void **state)
     assert_true(port_of(SLOT)->errors.known);
 }
 
-static void counts_what_the_vendor_counts(void **state)
+static void counts_what_the_vendor_counts(NO_STATE)
 {
-    (void)state;
     make_device(3);
     device.attempts[0].health_after.replays = 2;
     device.attempts[1].health_after.replays = 5;
@@ -146,12 +137,11 @@ static void counts_what_the_vendor_counts(void **state)
 }
 
 /* Limits hold for a device without an attempt too, each with its origin. */
-static void knows_the_limits_without_an_attempt(void **state)
+static void knows_the_limits_without_an_attempt(NO_STATE)
 {
     const struct xb_link_limits limits = {.min_h2d = {true, 48e9, XB_LIMIT_COMMAND_LINE},
                                           .critical_share = {true, 0.5, XB_LIMIT_FILE}};
     struct xb_verdict verdict;
-    (void)state;
     make_device(0);
     xb_verdict_of_device(&device, &limits, &verdict);
     assert_near(verdict.h2d.critical, 48e9, 0.0);

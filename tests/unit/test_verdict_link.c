@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "verdict_fixture.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
-static void finds_a_healthy_link_ok(void **state)
+static void finds_a_healthy_link_ok(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     struct xb_verdict verdict = verdict_of(&attempt, &no_limits);
-    (void)state;
     assert_ok(&verdict);
     assert_near(verdict.h2d.share, 0.953, 0.001);
     assert_near(verdict.d2h.share, 0.963, 0.001);
@@ -27,20 +22,18 @@ static void finds_a_healthy_link_ok(void **state)
     assert_int_equal(verdict.h2d.source, XB_LIMIT_DEFAULT);
 }
 
-static void finds_a_virtual_machine_ok(void **state)
+static void finds_a_virtual_machine_ok(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.at_rest.hops[0].has_upper = false;
     memset(&attempt.at_rest.hops[0].upper, 0, sizeof attempt.at_rest.hops[0].upper);
     attempt.after = attempt.at_rest;
     assert_attempt_ok(&attempt);
 }
 
-static void judges_the_width(void **state)
+static void judges_the_width(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.load.hops[0].width = 8;
     attempt.h2d = attempt.d2h = 27.5e9; /* what x8 can do: no second reason */
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH",
@@ -50,10 +43,9 @@ static void judges_the_width(void **state)
                    "x8 of x16 at " SLOT "|the slot cannot be seen from here (virtual machine)");
 }
 
-static void judges_the_speed(void **state)
+static void judges_the_speed(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.load.hops[0].speed_gts = 8.0;
     attempt.h2d = attempt.d2h = 13.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-SPEED",
@@ -63,10 +55,9 @@ static void judges_the_speed(void **state)
                    "Gen3 under load|can do Gen5|virtual machine");
 }
 
-static void does_not_accuse_a_slot_that_tells_nothing(void **state)
+static void does_not_accuse_a_slot_that_tells_nothing(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.load.hops[0].width = 8;
     attempt.h2d = attempt.d2h = 27.5e9;
     attempt.at_rest.hops[0].upper.link = (struct xb_pcie_link){0};
@@ -75,10 +66,9 @@ static void does_not_accuse_a_slot_that_tells_nothing(void **state)
 }
 
 /* What only one end can do is nothing to ask for. */
-static void asks_for_no_more_than_both_ends_can(void **state)
+static void asks_for_no_more_than_both_ends_can(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.at_rest.hops[0].upper = make_end("0000:0e:00.0", 16.0, 16);
     attempt.after = attempt.at_rest;
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 16, 3, 0};
@@ -86,11 +76,10 @@ static void asks_for_no_more_than_both_ends_can(void **state)
     assert_attempt_ok(&attempt);
 }
 
-static void wonders_at_a_slot_with_fewer_lanes(void **state)
+static void wonders_at_a_slot_with_fewer_lanes(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     struct xb_link_limits limits = {.generation = {true, 5.0, XB_LIMIT_FILE}};
-    (void)state;
     attempt.at_rest.hops[0].upper.link.max_width = 8;
     attempt.after = attempt.at_rest;
     attempt.load.hops[0].width = 8;
@@ -129,10 +118,9 @@ static void wonders_at_a_slot_with_fewer_lanes(void **state)
 }
 
 /* QEMU's port may say anything of itself. */
-static void does_not_believe_an_emulated_port(void **state)
+static void does_not_believe_an_emulated_port(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.at_rest.hops[0].upper = make_end("0000:00:02.0", 2.5, 1);
     attempt.at_rest.hops[0].upper.vendor = 0x1b36;
     attempt.after = attempt.at_rest;
@@ -145,10 +133,9 @@ static void does_not_believe_an_emulated_port(void **state)
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-LINK-WIDTH", "x8 of x16|virtual machine");
 }
 
-static void judges_a_link_that_falls(void **state)
+static void judges_a_link_that_falls(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
-    (void)state;
     attempt.load.hops[1].changes = 5;
     assert_attempt_ok(&attempt);
     attempt.load.hops[1].drops = 2;
@@ -163,10 +150,9 @@ static void judges_a_link_that_falls(void **state)
 }
 
 /* Some GPUs call 2.5 GT/s their maximum while they idle. */
-static void takes_the_maximum_after_the_transfers(void **state)
+static void takes_the_maximum_after_the_transfers(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.at_rest.hops[0].lower.link.max_speed_gts = 2.5;
     attempt.at_rest.hops[0].lower.link.max_width = 8;
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 32.0, 8, 0, 0};
@@ -176,10 +162,9 @@ static void takes_the_maximum_after_the_transfers(void **state)
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-SPEED", "Gen4|Gen5");
 }
 
-static void needs_a_reading_under_load(void **state)
+static void needs_a_reading_under_load(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     attempt.load.hops[0] = (struct xb_pcie_seen){0};
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE", SLOT "|could not be read");
     attempt = healthy();
@@ -192,11 +177,10 @@ static void needs_a_reading_under_load(void **state)
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE", SLOT "|max_link_speed");
 }
 
-static void has_limits_of_its_own_for_a_link_that_is_not_readable(void **state)
+static void has_limits_of_its_own_for_a_link_that_is_not_readable(NO_STATE)
 {
     struct xb_link_attempt attempt = healthy();
     struct xb_link_limits limits = {.min_d2h = {true, 60e9, XB_LIMIT_COMMAND_LINE}};
-    (void)state;
     attempt.load.hops[0] = (struct xb_pcie_seen){0};
     struct xb_verdict verdict = verdict_of(&attempt, &limits);
     assert_int_equal(verdict.found.level, XB_LEVEL_CRITICAL);
@@ -206,19 +190,17 @@ static void has_limits_of_its_own_for_a_link_that_is_not_readable(void **state)
     assert_false(verdict.ceiling.known);
 }
 
-static void knows_no_link_without_a_device_in_sysfs(void **state)
+static void knows_no_link_without_a_device_in_sysfs(NO_STATE)
 {
     struct xb_link_attempt attempt = {.h2d = 10e9, .d2h = 10e9};
-    (void)state;
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-LINK-NONE",
                    "not a PCI device, or sysfs does not show it");
 }
 
-static void never_judges_a_link_on_the_package(void **state)
+static void never_judges_a_link_on_the_package(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
     struct xb_verdict verdict;
-    (void)state;
     attempt.at_rest.hops[0].on_package = true;
     attempt.load.hops[0] = (struct xb_pcie_seen){5, 2.5, 1, 0, 0};
     verdict = verdict_of(&attempt, &no_limits);
@@ -240,10 +222,9 @@ static void never_judges_a_link_on_the_package(void **state)
     assert_attempt(&attempt, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE", SWITCH);
 }
 
-static void judges_links_further_up(void **state)
+static void judges_links_further_up(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 8);
-    (void)state;
     attempt.h2d = attempt.d2h = 27.5e9;
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-LINK-WIDTH", "x8 of x16 at " SWITCH);
     attempt = behind_switch(32.0, 16, 16.0, 16);
@@ -257,11 +238,10 @@ static void judges_links_further_up(void **state)
     assert_attempt_ok(&attempt);
 }
 
-static void names_the_bottleneck(void **state)
+static void names_the_bottleneck(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(16.0, 16, 16.0, 16);
     struct xb_verdict verdict;
-    (void)state;
     attempt.h2d = attempt.d2h = 27.5e9;
     verdict = verdict_of(&attempt, &no_limits);
     assert_only(&verdict, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
@@ -293,10 +273,9 @@ static void names_the_bottleneck(void **state)
     assert_int_equal(verdict.bottleneck, 2);
 }
 
-static void takes_the_least_payload_on_the_way(void **state)
+static void takes_the_least_payload_on_the_way(NO_STATE)
 {
     struct xb_link_attempt attempt = behind_switch(32.0, 16, 32.0, 16);
-    (void)state;
     attempt.h2d = attempt.d2h = 52.0e9;
     attempt.at_rest.hops[1].upper.control.max_payload = 128;
     attempt.at_rest.hops[1].upper.control.max_read_request = 512; /* its own requests */
@@ -311,7 +290,7 @@ static void takes_the_least_payload_on_the_way(void **state)
     assert_true(verdict.ceiling.payload_assumed);
 }
 
-static void expects_what_it_is_told(void **state)
+static void expects_what_it_is_told(NO_STATE)
 {
     static const struct {
         const char *text;
@@ -323,7 +302,6 @@ static void expects_what_it_is_told(void **state)
                 {"gen6", false, "expected is Gen6 or better"},
                 {"x32", false, "expected is x32 or better"}};
     struct xb_link_attempt attempt = healthy();
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct xb_link_limits limits = {0};
         struct xb_error error;
@@ -338,7 +316,7 @@ static void expects_what_it_is_told(void **state)
 }
 
 /* Of the slot's link, for what it names. */
-static void takes_an_expectation_in_place_of_both_ends(void **state)
+static void takes_an_expectation_in_place_of_both_ends(NO_STATE)
 {
     static const struct {
         const char *text;
@@ -352,7 +330,6 @@ static void takes_an_expectation_in_place_of_both_ends(void **state)
     struct xb_link_limits limits;
     struct xb_error error;
     struct xb_verdict verdict;
-    (void)state;
     attempt.load.hops[0] = (struct xb_pcie_seen){9, 16.0, 8, 0, 0};
     attempt.h2d = attempt.d2h = 14.0e9;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -3,28 +3,22 @@
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 static struct xb_link_attempt attempt; /* large */
 static struct xb_nvlink *const before = attempt.health_before.nvlinks;
 static struct xb_nvlink *const after = attempt.health_after.nvlinks;
 
-static int start(void **state)
+static int start(NO_STATE)
 {
-    (void)state;
     attempt = healthy();
     return 0;
 }
 
-static void what_was_before_the_test_is_not_judged(void **state)
+static void what_was_before_the_test_is_not_judged(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < NVLINKS; i++)
         for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++)
             before[i].counts[j] = after[i].counts[j] = 1000;
@@ -33,9 +27,8 @@ static void what_was_before_the_test_is_not_judged(void **state)
     assert_attempt_ok(&attempt);
 }
 
-static void a_recovery_is_a_fault(void **state)
+static void a_recovery_is_a_fault(NO_STATE)
 {
-    (void)state;
     before[4].counts[XB_NVLINK_RECOVERIES] = 5;
     after[4].counts[XB_NVLINK_RECOVERIES] = 6;
     assert_attempt(&attempt, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
@@ -49,9 +42,8 @@ static void a_recovery_is_a_fault(void **state)
     assert_attempt_ok(&attempt);
 }
 
-static void a_failed_recovery_is_a_fault(void **state)
+static void a_failed_recovery_is_a_fault(NO_STATE)
 {
-    (void)state;
     before[0].counted[XB_NVLINK_FAILED_RECOVERIES] = true;
     after[0].counted[XB_NVLINK_FAILED_RECOVERIES] = true;
     after[0].counts[XB_NVLINK_FAILED_RECOVERIES] = 1;
@@ -59,17 +51,15 @@ static void a_failed_recovery_is_a_fault(void **state)
 }
 
 /* The link sends again what arrived wrong: the data is right. */
-static void crc_errors_are_not_judged(void **state)
+static void crc_errors_are_not_judged(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < NVLINKS; i++)
         after[i].counts[XB_NVLINK_CRC_ERRORS] = 1000000;
     assert_attempt_ok(&attempt);
 }
 
-static void replays_count_from_what_wrong_bits_explain(void **state)
+static void replays_count_from_what_wrong_bits_explain(NO_STATE)
 {
-    (void)state;
     uint64_t most = xb_nvlink_replays_allowed(2 * 8 * 26.562e9);
     for (size_t i = 0; i < NVLINKS; i++)
         after[i].counts[XB_NVLINK_REPLAYS] = most;
@@ -96,9 +86,8 @@ static void replays_count_from_what_wrong_bits_explain(void **state)
     assert_attempt_ok(&attempt);
 }
 
-static void a_link_that_goes_down_is_a_fault(void **state)
+static void a_link_that_goes_down_is_a_fault(NO_STATE)
 {
-    (void)state;
     before[5].active = false; /* bridges leave links that lead nowhere */
     after[5].active = false;
     assert_attempt_ok(&attempt);
@@ -106,9 +95,8 @@ static void a_link_that_goes_down_is_a_fault(void **state)
     assert_attempt(&attempt, XB_LEVEL_CRITICAL, "XB-NVLINK-DOWN", "link 11 went down");
 }
 
-static void a_link_that_cannot_be_read_any_more_is_unknown(void **state)
+static void a_link_that_cannot_be_read_any_more_is_unknown(NO_STATE)
 {
-    (void)state;
     before[5].active = false;
     after[5] = (struct xb_nvlink){.known = false}; /* it leads nowhere */
     assert_attempt_ok(&attempt);
@@ -119,9 +107,8 @@ static void a_link_that_cannot_be_read_any_more_is_unknown(void **state)
     assert_attempt_ok(&attempt);
 }
 
-static void tells_every_link_of_the_most_that_there_can_be(void **state)
+static void tells_every_link_of_the_most_that_there_can_be(NO_STATE)
 {
-    (void)state;
     for (size_t i = 0; i < XB_NVLINKS; i++) {
         before[i] = before[0];
         after[i] = before[0];
@@ -132,10 +119,9 @@ static void tells_every_link_of_the_most_that_there_can_be(void **state)
 }
 
 /* Sums over attempts: each has its own readings, and what lies between them is not counted. */
-static void adds_up_attempts(void **state)
+static void adds_up_attempts(NO_STATE)
 {
     struct xb_nvlink_facts facts = {.counted = {false}};
-    (void)state;
     after[1].counts[XB_NVLINK_REPLAYS] = 2;
     after[2].counts[XB_NVLINK_REPLAYS] = 3;
     xb_nvlink_facts_add(&facts, &attempt.health_before, &attempt.health_after, 2);
@@ -157,10 +143,9 @@ static double tail(double mean, uint64_t k)
     return sum;
 }
 
-static void allows_what_a_healthy_link_may_have(void **state)
+static void allows_what_a_healthy_link_may_have(NO_STATE)
 {
     static const double means[] = {1e-9, 1e-6, 0.01, 0.4, 1, 5, 20, 300};
-    (void)state;
     uint64_t last = 0;
     for (size_t i = 0; i < sizeof means / sizeof means[0]; i++) {
         uint64_t most = xb_nvlink_replays_allowed(means[i] / XB_NVLINK_BIT_ERROR_RATE);

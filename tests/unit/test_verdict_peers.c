@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verdicts on pairs of devices, and on links that one device has and another lacks. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "link/peers.h"
 #include "verdict_fixture.h"
@@ -123,9 +119,8 @@ static void set_links(size_t device, unsigned active)
 
 /* ---- healthy ---- */
 
-static void healthy_nodes_are_ok(void **state)
+static void healthy_nodes_are_ok(NO_STATE)
 {
-    (void)state;
     for (size_t count = 1; count <= XB_PEER_DEVICES; count++) {
         make_node(count);
         /* As far apart as pairs of one machine were seen to be, and somewhat more. */
@@ -135,9 +130,8 @@ static void healthy_nodes_are_ok(void **state)
     }
 }
 
-static void what_is_known_of_a_pair_is_told(void **state)
+static void what_is_known_of_a_pair_is_told(NO_STATE)
 {
-    (void)state;
     make_node(2);
     assert_node_ok();
     const struct xb_pair_verdict *verdict = &node.verdicts[1];
@@ -155,7 +149,7 @@ static void what_is_known_of_a_pair_is_told(void **state)
 
 /* ---- slow ---- */
 
-static void a_slow_pair_is_found(void **state)
+static void a_slow_pair_is_found(NO_STATE)
 {
     static const struct {
         double share;
@@ -167,7 +161,6 @@ static void a_slow_pair_is_found(void **state)
         {0.4999, XB_LEVEL_CRITICAL, "below 0.50"},
         {0.01, XB_LEVEL_CRITICAL, "4.78 GB/s is 0.010"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         make_node(2);
         node.pairs[1].attempts[0].bandwidth = rows[i].share * CEILING;
@@ -178,9 +171,8 @@ static void a_slow_pair_is_found(void **state)
     assert_node_ok();
 }
 
-static void a_pair_is_held_against_those_like_it(void **state)
+static void a_pair_is_held_against_those_like_it(NO_STATE)
 {
-    (void)state;
     make_node(3);
     for (size_t i = 0; i < node.pair_count; i++)
         node.pairs[i].attempts[0].bandwidth = 440e9; /* 0.92 of what the links carry */
@@ -195,9 +187,8 @@ static void a_pair_is_held_against_those_like_it(void **state)
     assert_node_ok();
 }
 
-static void pairs_that_differ_are_not_compared(void **state)
+static void pairs_that_differ_are_not_compared(NO_STATE)
 {
-    (void)state;
     /* Fewer links, as between some V100s. */
     make_node(3);
     for (size_t i = 0; i < 2; i++) {
@@ -215,9 +206,8 @@ static void pairs_that_differ_are_not_compared(void **state)
     assert_node_ok();
 }
 
-static void a_link_up_at_one_end_carries_nothing(void **state)
+static void a_link_up_at_one_end_carries_nothing(NO_STATE)
 {
-    (void)state;
     make_node(2);
     node.pairs[0].attempts[0].back.links = LINKS - 1;
     node.pairs[0].attempts[0].back.link_rate = RATE / 2;
@@ -230,9 +220,8 @@ static void a_link_up_at_one_end_carries_nothing(void **state)
     assert_false(xb_pair_is_judged(&node.verdicts[0]));
 }
 
-static void more_than_links_carry_is_not_believed(void **state)
+static void more_than_links_carry_is_not_believed(NO_STATE)
 {
-    (void)state;
     make_node(2);
     node.pairs[0].attempts[0].bandwidth = 1.02 * CEILING;
     assert_pair(0, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE", "487.69 GB/s is more than 18 links");
@@ -243,10 +232,9 @@ static void more_than_links_carry_is_not_believed(void **state)
 
 /* ---- a least bandwidth ---- */
 
-static void a_least_bandwidth_takes_the_place_of_all_else(void **state)
+static void a_least_bandwidth_takes_the_place_of_all_else(NO_STATE)
 {
     const struct xb_limit least = {true, 300e9, XB_LIMIT_FILE};
-    (void)state;
     make_node(3);
     node.verdicts[2].minimum = least;
     node.pairs[2].attempts[0].bandwidth = 300e9; /* 0.63 of the ceiling, 0.76 of the median */
@@ -260,9 +248,8 @@ static void a_least_bandwidth_takes_the_place_of_all_else(void **state)
 
 /* ---- no links, or none that are known ---- */
 
-static void pairs_over_pcie_are_not_judged(void **state)
+static void pairs_over_pcie_are_not_judged(NO_STATE)
 {
-    (void)state;
     make_node(2);
     struct xb_pair_attempt *attempt = &node.pairs[0].attempts[0];
     attempt->there = attempt->back = (struct xb_peer_info){.can_access = true, .link = "PCIe"};
@@ -274,9 +261,8 @@ static void pairs_over_pcie_are_not_judged(void **state)
     assert_pair(0, XB_LEVEL_CRITICAL, "XB-BW-PEER", "3.00 GB/s|(command line)");
 }
 
-static void pairs_without_access_are_not_judged(void **state)
+static void pairs_without_access_are_not_judged(NO_STATE)
 {
-    (void)state;
     make_node(2);
     node.pairs[0].attempts[0] = (struct xb_pair_attempt){.reach_known = true};
     assert_node_ok();
@@ -287,9 +273,8 @@ static void pairs_without_access_are_not_judged(void **state)
 
 /* ---- what goes wrong ---- */
 
-static void wrong_data_counts_in_any_attempt(void **state)
+static void wrong_data_counts_in_any_attempt(NO_STATE)
 {
-    (void)state;
     make_node(2);
     struct xb_link_pair *pair = &node.pairs[1];
     pair->attempts[1] = pair->attempts[0];
@@ -303,9 +288,8 @@ static void wrong_data_counts_in_any_attempt(void **state)
     assert_pair(1, XB_LEVEL_CRITICAL, "XB-DATA-WRONG", "8 bytes");
 }
 
-static void a_copy_that_fails_is_unknown(void **state)
+static void a_copy_that_fails_is_unknown(NO_STATE)
 {
-    (void)state;
     make_node(2);
     struct xb_pair_attempt *attempt = &node.pairs[0].attempts[0];
     attempt->bandwidth = NAN;
@@ -317,9 +301,8 @@ static void a_copy_that_fails_is_unknown(void **state)
     assert_pair(0, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
 }
 
-static void the_best_attempt_counts(void **state)
+static void the_best_attempt_counts(NO_STATE)
 {
-    (void)state;
     make_node(2);
     struct xb_link_pair *pair = &node.pairs[0];
     for (size_t i = 0; i < 3; i++) {
@@ -332,9 +315,8 @@ static void the_best_attempt_counts(void **state)
     assert_int_equal(node.verdicts[0].best, 1);
 }
 
-static void a_test_that_was_cut_is_unknown_unless_it_was_ok(void **state)
+static void a_test_that_was_cut_is_unknown_unless_it_was_ok(NO_STATE)
 {
-    (void)state;
     make_node(2);
     node.pairs[0].cut = true;
     assert_node_ok();
@@ -358,9 +340,8 @@ static void assert_device(size_t place, enum xb_level level, const char *pieces)
     assert_devices_ok_but(place);
 }
 
-static void a_link_that_is_down_is_found(void **state)
+static void a_link_that_is_down_is_found(NO_STATE)
 {
-    (void)state;
     make_node(2);
     set_links(1, LINKS - 1);
     node.pairs[0].attempts[0].bandwidth = node.pairs[1].attempts[0].bandwidth =
@@ -373,9 +354,8 @@ static void a_link_that_is_down_is_found(void **state)
     assert_device(1, XB_LEVEL_CRITICAL, "8 NVLinks");
 }
 
-static void cards_without_a_bridge_lack_nothing(void **state)
+static void cards_without_a_bridge_lack_nothing(NO_STATE)
 {
-    (void)state;
     make_node(3);
     set_links(2, 0); /* of three cards two are bridged */
     for (size_t i = 0; i < node.pair_count; i++)
@@ -385,9 +365,8 @@ static void cards_without_a_bridge_lack_nothing(void **state)
 }
 
 /* GPU 0 reaches two others with all of its links each: only a switch can do that. */
-static void behind_a_switch_everybody_has_links(void **state)
+static void behind_a_switch_everybody_has_links(NO_STATE)
 {
-    (void)state;
     make_node(4);
     set_links(2, 0);
     for (size_t i = 0; i < node.pair_count; i++)
@@ -396,9 +375,8 @@ static void behind_a_switch_everybody_has_links(void **state)
     assert_device(2, XB_LEVEL_CRITICAL, "0 NVLinks");
 }
 
-static void other_models_and_the_unknown_are_not_compared(void **state)
+static void other_models_and_the_unknown_are_not_compared(NO_STATE)
 {
-    (void)state;
     make_node(2);
     set_links(1, 4);
     snprintf(node.devices[1].info.name, sizeof node.devices[1].info.name, "NVIDIA A40");
@@ -412,9 +390,8 @@ static void other_models_and_the_unknown_are_not_compared(void **state)
 }
 
 /* The reading after the copies between peers is the latest. */
-static void a_link_lost_between_peers_is_found(void **state)
+static void a_link_lost_between_peers_is_found(NO_STATE)
 {
-    (void)state;
     make_node(2);
     node.devices[0].peers.before = node.devices[0].attempts[0].health_after;
     node.devices[0].peers.after = node.devices[0].peers.before;

@@ -2,12 +2,8 @@
 /* How long a case is warmed up: --warm-up, a quarter of --time-limit, how long the device rested;
  * and what the warm-up tells besides. */
 #define _GNU_SOURCE
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #include "measure/measure.h"
 #include "measure/sampler.h"
@@ -26,23 +22,20 @@ static double warm_up_of(const char *warm_up, const char *time_limit, const char
 
 /* Samples of the fake agree from the third on. Each puts the clock 20 ms forward once it is taken.
  */
-static void test_lasts_as_long_as_asked(void **state)
+static void test_lasts_as_long_as_asked(NO_STATE)
 {
-    (void)state;
     assert_true(warm_up_of("300ms", "10ms", "warm_up_s") >= 0.3);
     assert_true(warm_up_of("300ms", "10s", "warm_up_s") >= 0.3);
 }
 
-static void test_lasts_no_longer_than_asked(void **state)
+static void test_lasts_no_longer_than_asked(NO_STATE)
 {
-    (void)state;
     assert_true(warm_up_of("1ms", "10ms", "warm_up_samples") <= 2);
 }
 
 /* A short least does not cut a warm-up that the time limit has room for. */
-static void test_time_limit_gives_more(void **state)
+static void test_time_limit_gives_more(NO_STATE)
 {
-    (void)state;
     assert_true(warm_up_of("1ms", "1000s", "warm_up_samples") >= 3);
 }
 
@@ -63,9 +56,8 @@ static double warm_up_s(const struct fixture *f, size_t row)
 
 static const struct xb_run_observer resting = {.progress = hurry, .finished = rest};
 
-static void test_the_second_case_lasts_as_long_as_the_rest(void **state)
+static void test_the_second_case_lasts_as_long_as_the_rest(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     execute(&f,
             WORDS("--mode", "pinned", "--size", "64K", "--warm-up", "20s", "--time-limit", "100s"),
@@ -78,9 +70,8 @@ static void test_the_second_case_lasts_as_long_as_the_rest(void **state)
 }
 
 /* What another mode or another device did proves nothing of this one. */
-static void test_other_work_does_not_count(void **state)
+static void test_other_work_does_not_count(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 2;
     RUN(&f, "--mode", "pinned,async", "--direction", "h2d", "--size", "64K", "--warm-up", "20s",
@@ -93,9 +84,8 @@ static void test_other_work_does_not_count(void **state)
 }
 
 /* Nor does what the same mode did in another way: each of two cases is warmed up in full. */
-static void test_another_path_of_the_mode_does_not_count(void **state)
+static void test_another_path_of_the_mode_does_not_count(NO_STATE)
 {
-    (void)state;
     static const char *const rows[][6] = {
         {"--mode", "pinned", "--direction", "h2d,bidir", "--host-memory", "registered"},
         {"--mode", "pinned", "--direction", "h2d", "--host-memory", "registered,alloc"},
@@ -116,9 +106,8 @@ static void test_another_path_of_the_mode_does_not_count(void **state)
 }
 
 /* Each pair is a path of its own. */
-static void test_pairs_are_warmed_up_one_by_one(void **state)
+static void test_pairs_are_warmed_up_one_by_one(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     xb_fake.device_count = 3;
     RUN(&f, "--mode", "peer", "--peer-path", "direct-write", "--direction", "d2d", "--size", "64K",
@@ -129,9 +118,8 @@ static void test_pairs_are_warmed_up_one_by_one(void **state)
 }
 
 /* A pair's work is that of both its devices: what the destination did since counts. */
-static void test_both_devices_of_a_pair_count(void **state)
+static void test_both_devices_of_a_pair_count(NO_STATE)
 {
-    (void)state;
     struct fixture f;
     const struct xb_work unknown = {.end = -1};
     struct xb_work work[2] = {unknown, unknown};
@@ -164,9 +152,8 @@ static enum xb_status slow_elapsed(struct xb_event *start, struct xb_event *stop
 }
 
 /* The warm-up may last 20 s. A sample of 1 MiB takes 31 s, and one of 64 KiB 2. */
-static void test_a_sample_that_is_longer_needs_none(void **state)
+static void test_a_sample_that_is_longer_needs_none(NO_STATE)
 {
-    (void)state;
     static const char *const rows[][2] = {{"pageable", "1M,64K"}, {"pageable,pinned", "1M"}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         struct fixture f;
@@ -192,9 +179,8 @@ static void test_a_sample_that_is_longer_needs_none(void **state)
 
 /* 8 MiB take 8.4 ms and 16 MiB 16.8, so that the warm-up is not held and tells what the host's
  * clock says, three times. What takes less than 10 ms is repeated until it has an interval. */
-static void test_long_samples_are_alone_in_the_warm_up(void **state)
+static void test_long_samples_are_alone_in_the_warm_up(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *size;
         size_t alone;
@@ -218,9 +204,8 @@ static void test_long_samples_are_alone_in_the_warm_up(void **state)
 /* Of 4 MiB a warm-up sample is held but for the first, and others tell of the host's clock: six,
  * and more of what takes no time (64 KiB: 31 us; 256 KiB: 0.26 ms, of which eight take 2 ms). The
  * same where the time is too short for a warm-up of three. */
-static void test_other_samples_are_repeated_alone(void **state)
+static void test_other_samples_are_repeated_alone(NO_STATE)
 {
-    (void)state;
     static const struct {
         const char *size, *limit;
         size_t alone;

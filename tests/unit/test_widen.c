@@ -3,12 +3,9 @@
 #include "codecs/widen.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 /* What the small numbers are is computed here from their fields, as their standards have it. */
 
@@ -51,9 +48,8 @@ static uint32_t wide(struct fields fields, unsigned code)
     return sign << 31 | 0x7F800000u | fraction << (23 - fields.fraction_bits);
 }
 
-static void every_fp16_keeps_its_value(void **state)
+static void every_fp16_keeps_its_value(NO_STATE)
 {
-    (void)state;
     for (unsigned code = 0; code < 0x10000; code++)
         if (xb_widen_fp16(code) != wide(fp16, code))
             fail_msg("fp16 %04x is %08x, not %08x", code, wide(fp16, code), xb_widen_fp16(code));
@@ -62,18 +58,16 @@ static void every_fp16_keeps_its_value(void **state)
     assert_true(xb_widen_fp16(0xFC00) == bits_of(-INFINITY));
 }
 
-static void every_bf16_keeps_its_value(void **state)
+static void every_bf16_keeps_its_value(NO_STATE)
 {
-    (void)state;
     for (unsigned code = 0; code < 0x10000; code++)
         if (xb_widen_bf16(code) != wide(bf16, code))
             fail_msg("bf16 %04x is %08x, not %08x", code, wide(bf16, code), xb_widen_bf16(code));
     assert_true(xb_widen_bf16(0x3F80) == bits_of(1.0f));
 }
 
-static void every_fp8_keeps_its_value(void **state)
+static void every_fp8_keeps_its_value(NO_STATE)
 {
-    (void)state;
     for (unsigned code = 0; code < 0x100; code++) {
         uint32_t expected = bits_of((float)value_of(fp8, code));
         if ((code & 0x7F) == 0x7F) /* the only NaN; E4M3 has no infinity */
@@ -85,16 +79,14 @@ static void every_fp8_keeps_its_value(void **state)
     assert_true(xb_widen_fp8(0x01) == bits_of(0x1p-9f));
 }
 
-static void int8_is_a_multiple_of_its_scale(void **state)
+static void int8_is_a_multiple_of_its_scale(NO_STATE)
 {
-    (void)state;
     for (int value = -127; value <= 127; value++)
         assert_true(xb_widen_int8((signed char)value, 0.375f) == (float)(value * 0.375));
 }
 
-static void chunks_have_their_lengths(void **state)
+static void chunks_have_their_lengths(NO_STATE)
 {
-    (void)state;
     static const struct {
         uint64_t values, blocks, values_at;
     } rows[] = {
@@ -120,9 +112,8 @@ static void chunks_have_their_lengths(void **state)
 /* Chunks of 70 values, so that int8 has a second block. */
 #define VALUES 70u
 
-static void a_chunk_is_decoded_whole(void **state)
+static void a_chunk_is_decoded_whole(NO_STATE)
 {
-    (void)state;
     static _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[4 * VALUES];
     static _Alignas(XB_FORMAT_ALIGNMENT) float decoded[VALUES + 1];
     struct xb_decode_report report = {0, XB_NONE_REFUSED};
@@ -155,9 +146,8 @@ static void a_chunk_is_decoded_whole(void **state)
     assert_int_equal(report.refused_blocks, 0);
 }
 
-static void a_chunk_of_a_wrong_length_is_refused(void **state)
+static void a_chunk_of_a_wrong_length_is_refused(NO_STATE)
 {
-    (void)state;
     static _Alignas(XB_FORMAT_ALIGNMENT) unsigned char encoded[4 * VALUES];
     static _Alignas(XB_FORMAT_ALIGNMENT) float decoded[VALUES];
     struct xb_decode_report report = {0, XB_NONE_REFUSED};

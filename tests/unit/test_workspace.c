@@ -4,13 +4,9 @@
 
 #include "../doubles/fake_backend.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 #define KIB UINT64_C(1024)
 
@@ -58,11 +54,10 @@ static void close_queue(struct xb_queue *queue)
     xb_fake_backend.queue_close(queue);
 }
 
-static int set_up(void **state)
+static int set_up(NO_STATE)
 {
     struct xb_probe probe;
     struct xb_error error;
-    (void)state;
     xb_fake_reset();
     fake.backend = xb_fake_backend;
     fake.backend.buffer_allocate = allocate;
@@ -80,9 +75,8 @@ static int set_up(void **state)
     return xb_workspace_open(fake.device, 0, &fake.workspace, &error) == XB_OK ? 0 : -1;
 }
 
-static int take_down(void **state)
+static int take_down(NO_STATE)
 {
-    (void)state;
     xb_workspace_close(fake.workspace);
     xb_fake_backend.device_close(fake.device);
     xb_fake_backend.driver_close(fake.driver);
@@ -135,9 +129,8 @@ static void expect_kept(uint64_t host, uint64_t device)
     expect_kept_with(host, device, 0);
 }
 
-static void test_buffers_are_independent(void **state)
+static void test_buffers_are_independent(NO_STATE)
 {
-    (void)state;
     struct xb_buffer *buffers[2 * XB_WORKSPACE_BUFFERS];
     for (unsigned i = 0; i < XB_WORKSPACE_BUFFERS; i++) {
         buffers[2 * i] = get(i, XB_MEMORY_PINNED, (i + 1) * KIB);
@@ -155,9 +148,8 @@ static void test_buffers_are_independent(void **state)
 }
 
 /* The n-th placement begins with the n-th host buffer; the device's are the same in all. */
-static void test_placements_move_on_by_a_buffer(void **state)
+static void test_placements_move_on_by_a_buffer(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     struct xb_buffer *hosts[XB_PLACEMENTS + 1];
     xb_workspace_begin(fake.workspace, 64 * KIB);
@@ -181,9 +173,8 @@ static void test_placements_move_on_by_a_buffer(void **state)
 }
 
 /* A case without host memory has one, and none has more than are wanted. */
-static void test_placements_are_as_many_as_there_is_use_for(void **state)
+static void test_placements_are_as_many_as_there_is_use_for(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     xb_workspace_begin(fake.workspace, KIB);
     get(0, XB_MEMORY_DEVICE, KIB);
@@ -195,9 +186,8 @@ static void test_placements_are_as_many_as_there_is_use_for(void **state)
 }
 
 /* Smaller is large enough, in this case and the next. */
-static void test_memory_is_kept(void **state)
+static void test_memory_is_kept(NO_STATE)
 {
-    (void)state;
     struct xb_buffer *buffer = get(0, XB_MEMORY_REGISTERED, 64 * KIB);
     xb_workspace_begin(fake.workspace, 0);
     assert_ptr_equal(get(0, XB_MEMORY_REGISTERED, 1), buffer);
@@ -207,18 +197,16 @@ static void test_memory_is_kept(void **state)
     expect_kept(64 * KIB, 0);
 }
 
-static void test_larger_replaces_smaller(void **state)
+static void test_larger_replaces_smaller(NO_STATE)
 {
-    (void)state;
     get(1, XB_MEMORY_DEVICE, 64 * KIB);
     get(1, XB_MEMORY_DEVICE, 64 * KIB + 1);
     expect_kept(0, 64 * KIB + 1);
     assert_int_equal(fake.allocations, 2);
 }
 
-static void test_another_kind_replaces_it(void **state)
+static void test_another_kind_replaces_it(NO_STATE)
 {
-    (void)state;
     static const enum xb_memory kinds[] = {XB_MEMORY_PAGEABLE,   XB_MEMORY_PINNED,
                                            XB_MEMORY_REGISTERED, XB_MEMORY_WRITE_COMBINED,
                                            XB_MEMORY_MAPPED,     XB_MEMORY_MANAGED};
@@ -231,9 +219,8 @@ static void test_another_kind_replaces_it(void **state)
     }
 }
 
-static void test_hint_is_what_is_allocated(void **state)
+static void test_hint_is_what_is_allocated(NO_STATE)
 {
-    (void)state;
     open_with_hint(64 * KIB);
     expect_kept(0, 0);
     xb_workspace_begin(fake.workspace, 1);
@@ -248,9 +235,8 @@ static void test_hint_is_what_is_allocated(void **state)
 }
 
 /* Where the hint does not fit, what is asked for may. */
-static void test_hint_is_only_that(void **state)
+static void test_hint_is_only_that(NO_STATE)
 {
-    (void)state;
     open_with_hint(64 * KIB);
     fake.room = 100 * KIB;
     xb_workspace_begin(fake.workspace, KIB);
@@ -261,9 +247,8 @@ static void test_hint_is_only_that(void **state)
 }
 
 /* Several pairs have room for what they ask for and no more. */
-static void test_what_is_shared_is_no_larger_than_asked_for(void **state)
+static void test_what_is_shared_is_no_larger_than_asked_for(NO_STATE)
 {
-    (void)state;
     open_with_hint(64 * KIB);
     xb_workspace_begin(fake.workspace, KIB);
     get(0, XB_MEMORY_PINNED, KIB);
@@ -284,9 +269,8 @@ static void test_what_is_shared_is_no_larger_than_asked_for(void **state)
 }
 
 /* What the case that runs has not borrowed makes room; what it has stays. */
-static void test_idle_memory_makes_room(void **state)
+static void test_idle_memory_makes_room(NO_STATE)
 {
-    (void)state;
     fake.room = 100 * KIB;
     get(0, XB_MEMORY_PINNED, 30 * KIB);
     get(1, XB_MEMORY_PINNED, 30 * KIB);
@@ -300,9 +284,8 @@ static void test_idle_memory_makes_room(void **state)
     expect_kept(30 * KIB, 70 * KIB);
 }
 
-static void test_what_does_not_fit_leaves_the_number_usable(void **state)
+static void test_what_does_not_fit_leaves_the_number_usable(NO_STATE)
 {
-    (void)state;
     fake.room = 10 * KIB;
     get(0, XB_MEMORY_DEVICE, 10 * KIB);
     expect_no_memory(0, XB_MEMORY_DEVICE, 11 * KIB);
@@ -312,9 +295,8 @@ static void test_what_does_not_fit_leaves_the_number_usable(void **state)
 }
 
 /* Any other failure is passed on, without a second try. */
-static void test_other_failures_are_passed_on(void **state)
+static void test_other_failures_are_passed_on(NO_STATE)
 {
-    (void)state;
     struct xb_buffer *buffer = NULL;
     struct xb_error error;
     xb_fake.fail_at = xb_fake.calls + 1;
@@ -325,9 +307,8 @@ static void test_other_failures_are_passed_on(void **state)
     get(0, XB_MEMORY_PINNED, KIB);
 }
 
-static void test_host_buffer_is_that_of_the_case(void **state)
+static void test_host_buffer_is_that_of_the_case(NO_STATE)
 {
-    (void)state;
     assert_null(xb_workspace_host_buffer(fake.workspace));
     get(1, XB_MEMORY_PINNED, KIB);
     get(0, XB_MEMORY_DEVICE, KIB);
@@ -339,9 +320,8 @@ static void test_host_buffer_is_that_of_the_case(void **state)
     expect_kept(2 * KIB, KIB);
 }
 
-static void test_queues_are_the_same_every_time(void **state)
+static void test_queues_are_the_same_every_time(NO_STATE)
 {
-    (void)state;
     struct xb_queue **queues = NULL;
     struct xb_error error;
     assert_int_equal(xb_workspace_queues(fake.workspace, 2, &queues, &error), XB_OK);
@@ -357,9 +337,8 @@ static void test_queues_are_the_same_every_time(void **state)
 }
 
 /* What ran on a queue chooses its copy engine, so no case has a queue of the case before. */
-static void test_queues_with_a_history_are_not_kept(void **state)
+static void test_queues_with_a_history_are_not_kept(NO_STATE)
 {
-    (void)state;
     struct xb_queue **queues = NULL;
     struct xb_error error;
     fake.device->info.engine_by_history = true;
@@ -374,9 +353,8 @@ static void test_queues_with_a_history_are_not_kept(void **state)
 }
 
 /* Those that opened before one failed are kept, and not opened again. */
-static void test_queues_that_fail_leave_the_others(void **state)
+static void test_queues_that_fail_leave_the_others(NO_STATE)
 {
-    (void)state;
     struct xb_queue **queues = NULL;
     struct xb_error error;
     xb_fake.fail_at = xb_fake.calls + 3;
@@ -388,9 +366,8 @@ static void test_queues_that_fail_leave_the_others(void **state)
 }
 
 /* Of the case's own size and of the hint's, not of others; until the next case begins. */
-static void test_a_case_can_have_room_beyond(void **state)
+static void test_a_case_can_have_room_beyond(NO_STATE)
 {
-    (void)state;
     struct xb_error error;
     open_with_hint(16 * KIB);
     xb_workspace_begin(fake.workspace, 4 * KIB);
@@ -410,9 +387,8 @@ static void test_a_case_can_have_room_beyond(void **state)
 }
 
 /* Without the hint, if need be; never without the room. */
-static void test_room_beyond_is_needed(void **state)
+static void test_room_beyond_is_needed(NO_STATE)
 {
-    (void)state;
     open_with_hint(16 * KIB);
     fake.room = 5 * KIB;
     xb_workspace_begin(fake.workspace, 4 * KIB);

@@ -3,14 +3,10 @@
 #include "verdict_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "testing.h"
 
 struct xb_pcie_end make_end(const char *bdf, double speed, unsigned width)
 {
