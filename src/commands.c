@@ -2,6 +2,7 @@
 /* The subcommands together: which there are, which one is meant, and what is said where none is. */
 #include "commands.h"
 
+#include "base/memory.h"
 #include "base/plain_text.h"
 #include "cli/command.h"
 #include "cli/help.h"
@@ -168,11 +169,8 @@ static int run(const struct xb_command *command, bool is_named, int argc, char *
 {
     struct xb_config config;
     struct xb_error error;
-    char **words = calloc((size_t)argc + 1, sizeof *words); /* reading the options sorts argv */
-    if (words == NULL) {
-        (void)XB_FAIL(&error, XB_ERR_MEMORY, "no memory for the command line");
-        return command->fail(&error);
-    }
+    xb_memory_end_with(command->fail);
+    char **words = xb_new((size_t)argc + 1, sizeof *words); /* reading the options sorts argv */
     memcpy(words, argv, (size_t)argc * sizeof *words);
     int code = XB_EXIT_OK;
     if (xb_config_parse(command->rows(), argc, argv, &config, &error) == XB_OK) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_fields.h"
 
-#include "arena.h"
+#include "memory.h"
 #include "plain_text.h"
 
 #include <float.h>
@@ -184,7 +184,7 @@ void *xb_fields_room(struct xb_json_reader *reader, size_t count, size_t size)
 {
     if (xb_json_failed(reader))
         return NULL;
-    void *room = xb_arena_allocate(reader->texts, count * size);
+    void *room = xb_arena_new(reader->texts, count * size);
     if (room == NULL)
         xb_json_refuse_memory(reader);
     return room;

@@ -2,10 +2,13 @@
 #define _GNU_SOURCE /* sched_getaffinity */
 #include "parallel.h"
 
+#include "memory.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #define MAX_THREADS 16u
 /* Give each thread several parts, so that a thread that starts late or is delayed does fewer of
@@ -20,6 +23,7 @@ struct job {
     uint64_t grains;
     uint64_t parts;
     _Atomic uint64_t next; /* the first part that no thread works on yet */
+    atomic_bool lacks_memory;
 };
 
 int xb_thread_start(pthread_t *thread, void *(*work)(void *argument), void *argument)
@@ -58,9 +62,16 @@ static uint64_t part_begin(const struct job *job, uint64_t part)
 static void *work_on_parts(void *argument)
 {
     struct job *job = argument;
+    jmp_buf catcher;
     uint64_t part;
+    if (setjmp(catcher) != 0) {
+        atomic_store(&job->lacks_memory, true);
+        atomic_store(&job->next, job->parts);
+    }
+    xb_memory_catch(&catcher);
     while ((part = atomic_fetch_add(&job->next, 1)) < job->parts)
         job->work(job->argument, part_begin(job, part), part_begin(job, part + 1));
+    xb_memory_catch(NULL);
     return NULL;
 }
 
@@ -85,4 +96,6 @@ void xb_parallel_for(uint64_t total, uint64_t grain,
     work_on_parts(&job);
     while (started > 0)
         pthread_join(helpers[--started], NULL);
+    if (job.lacks_memory)
+        xb_memory_end(0);
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* fopencookie */
 #include "stream.h"
 
+#include "memory.h"
 #include "output.h"
 
 #include <errno.h>
@@ -24,17 +25,13 @@ enum xb_status xb_stream_finish(FILE *stream, const char *what, struct xb_error 
     return xb_stream_fail(what, code, error);
 }
 
-/* The write function for fopencookie(): less than `size` sets the stream's error flag. */
+/* The write function for fopencookie(). */
 static ssize_t append(void *cookie, const char *piece, size_t size)
 {
     struct xb_memory_text *text = cookie;
     if (text->room - text->length <= size) {
-        size_t room = 2 * (text->length + size + 1);
-        char *larger = realloc(text->text, room);
-        if (larger == NULL)
-            return 0;
-        text->text = larger;
-        text->room = room;
+        text->room = 2 * (text->length + size + 1);
+        text->text = xb_resize(text->text, text->room);
     }
     memcpy(text->text + text->length, piece, size);
     text->length += size;
@@ -55,30 +52,21 @@ FILE *xb_memory_text_begin(struct xb_memory_text *text)
 {
     (void)append(text, "", 0); /* so that a text of nothing is one too */
     text->stream = fopencookie(text, "w", (cookie_io_functions_t){.write = append, .seek = tell});
+    if (text->stream == NULL)
+        xb_memory_end(sizeof *text->stream);
     return text->stream;
 }
 
-enum xb_status xb_memory_text_end(struct xb_memory_text *text, const char *what,
-                                  struct xb_error *error)
+void xb_memory_text_end(struct xb_memory_text *text)
 {
-    bool is_whole = text->stream != NULL && text->text != NULL && ferror(text->stream) == 0;
-    if (text->stream != NULL && fclose(text->stream) != 0)
-        is_whole = false;
+    (void)fclose(text->stream); /* nothing that it writes can fail */
     text->stream = NULL;
-    if (is_whole)
-        return XB_OK;
-    free(text->text);
-    *text = (struct xb_memory_text){.text = NULL};
-    (void)XB_FAIL(error, XB_ERR_MEMORY, "no memory for %s", what);
-    return XB_ERR_MEMORY; /* clang-tidy must see that this is a failure */
 }
 
-enum xb_status xb_memory_text_keep(struct xb_memory_text *text, const char *what,
-                                   struct xb_arena **arena, const char **kept,
-                                   struct xb_error *error)
+const char *xb_memory_text_keep(struct xb_memory_text *text, struct xb_arena **arena)
 {
-    XB_TRY(xb_memory_text_end(text, what, error));
-    *kept = xb_arena_print(arena, "%s", text->text);
+    xb_memory_text_end(text);
+    const char *kept = xb_arena_copy(arena, text->text);
     free(text->text);
-    return *kept != NULL ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "no memory for %s", what);
+    return kept;
 }

@@ -2,7 +2,7 @@
 /* Sizes, whole numbers, lists and ranges of both, and durations. */
 #include "xferbench/units.h"
 
-#include "arena.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -265,7 +265,7 @@ static enum xb_status append(struct list *list, uint64_t number, struct span ite
                            "%" PRIu64 " is named twice, again by \"%.*s\"; name it once", number,
                            quoted(item), item.text);
     }
-    uint64_t *grown = xb_array_grow(list->numbers, list->count, sizeof *grown);
+    uint64_t *grown = xb_grow(list->numbers, list->count, sizeof *grown);
     if (grown == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu %ss", list->count + 1,
                        list->kind->noun);

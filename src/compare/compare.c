@@ -56,8 +56,7 @@ static enum xb_status add_figure(struct xb_comparison *comparison, const struct 
                                  const struct xb_figure *figure, struct xb_error *error)
 {
     char text[256];
-    struct xb_compared *cases =
-        xb_array_grow(comparison->cases, comparison->case_count, sizeof *cases);
+    struct xb_compared *cases = xb_grow(comparison->cases, comparison->case_count, sizeof *cases);
     if (cases == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", comparison->case_count + 1);
     comparison->cases = cases;

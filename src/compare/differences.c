@@ -32,7 +32,7 @@ static void add(struct search *search, const char *name, const char *baseline,
 {
     struct xb_comparison *comparison = search->comparison;
     struct xb_difference *differences =
-        xb_array_grow(comparison->differences, comparison->difference_count, sizeof *differences);
+        xb_grow(comparison->differences, comparison->difference_count, sizeof *differences);
     comparison->differences = differences != NULL ? differences : comparison->differences;
     search->failed = search->failed || name == NULL || differences == NULL;
     if (search->failed)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/arena.h"
 #include "base/json_fields.h"
+#include "base/memory.h"
 #include "comparison.h"
 
 /* ---- pairs ---- */

@@ -192,7 +192,7 @@ static void read_plain(struct xb_json_reader *reader, const cJSON *object,
     if (text == NULL && !cJSON_IsNull(item))
         xb_json_refuse(reader, field->key, "must be a text or null");
     size_t length = text != NULL ? strlen(text) : 0;
-    char *copy = text != NULL ? xb_arena_allocate(reader->texts, length + 1) : NULL;
+    char *copy = text != NULL ? xb_arena_new(reader->texts, length + 1) : NULL;
     if (copy == NULL && text != NULL)
         xb_json_refuse_memory(reader);
     if (copy == NULL)
@@ -305,7 +305,7 @@ static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t
 {
     comparison *whole = to;
     compared *of = &whole->cases[index];
-    struct xb_record_case *test = xb_arena_allocate(reader->texts, sizeof *test);
+    struct xb_record_case *test = xb_arena_new(reader->texts, sizeof *test);
     if (test == NULL) {
         xb_json_refuse_memory(reader);
         return;
@@ -395,8 +395,8 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
     if (forbidden == to->comparable)
         xb_json_refuse(reader, "comparable", "does not fit the differences");
     size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, root, "cases"));
-    to->cases = xb_arena_allocate(reader->texts,
-                                  (count < MOST_CASES ? count : MOST_CASES) * sizeof *to->cases);
+    to->cases =
+        xb_arena_new(reader->texts, (count < MOST_CASES ? count : MOST_CASES) * sizeof *to->cases);
     if (to->cases == NULL)
         xb_json_refuse_memory(reader);
     to->case_count = xb_fields_read_each(reader, root, "cases", MOST_CASES, read_case, to);

@@ -4,7 +4,7 @@
 #include "formats.h"
 #include "internal.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/note.h"
 #include "base/text.h"
 #include "xferbench/figure.h"
@@ -176,8 +176,7 @@ void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     va_start(arguments, format);
     const char *kept = keep(judging, format, arguments);
     va_end(arguments);
-    const char **grown =
-        xb_array_grow(judgement->notes, judgement->note_count, sizeof(const char *));
+    const char **grown = xb_grow(judgement->notes, judgement->note_count, sizeof(const char *));
     judgement->notes = grown != NULL ? grown : judgement->notes;
     judging->failed = judging->failed || grown == NULL;
     if (!judging->failed)
@@ -211,7 +210,7 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     const char *kept = keep(judging, format, arguments);
     va_end(arguments);
     struct xb_fleet_finding *grown =
-        xb_array_grow(judgement->findings, judgement->finding_count, sizeof *grown);
+        xb_grow(judgement->findings, judgement->finding_count, sizeof *grown);
     judgement->findings = grown != NULL ? grown : judgement->findings;
     judging->failed = judging->failed || grown == NULL;
     finding.text = kept;

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* tdestroy */
 #include "fleet.h"
 
-#include "base/arena.h"
 #include "base/began.h"
+#include "base/memory.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ void xb_fleet_free(struct xb_fleet *fleet)
 
 /* Makes room for one more. False: the fleet has failed, now or before. */
 #define GROW(fleet, array, count)                                                                  \
-    make_room(fleet, &(array), xb_array_grow((array), (count), sizeof *(array)))
+    make_room(fleet, &(array), xb_grow((array), (count), sizeof *(array)))
 
 static bool make_room(struct xb_fleet *fleet, void *array, void *grown)
 {
@@ -106,7 +106,7 @@ static void keep_name(struct xb_fleet *fleet, const struct name *name)
         (*found)->index = name->index;
         return;
     }
-    struct name *kept = xb_arena_allocate(&fleet->texts, sizeof *kept);
+    struct name *kept = xb_arena_new(&fleet->texts, sizeof *kept);
     if (kept != NULL)
         *kept = *name;
     fleet->failed = kept == NULL || tsearch(kept, &fleet->names->things, compare_names) == NULL;

@@ -3,8 +3,8 @@
 
 #include "judgement.h"
 
-#include "base/arena.h"
 #include "base/json_fields.h"
+#include "base/memory.h"
 #include "run/command.h"
 
 #include <stdbool.h>
@@ -51,10 +51,7 @@ struct xb_drain_list {
     struct xb_arena *arena;
 };
 
-/* XB_ERR_MEMORY. Free the list also after a failure. */
-XB_MUST_CHECK enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement *judgement,
-                                                 struct xb_drain_list *list,
-                                                 struct xb_error *error);
+void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list);
 void xb_fleet_drain_list_free(struct xb_drain_list *list);
 
 /* Sorts names and drops those that are there twice. Returns how many are left. */

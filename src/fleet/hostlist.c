@@ -4,8 +4,8 @@
 #include "hostlist.h"
 #include "internal.h"
 
-#include "base/arena.h"
 #include "base/file_text.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -52,7 +52,7 @@ static enum xb_status add_name(struct parser *parser, const char *at, const char
                        "no name of a host: it begins with a dash or a dot, or is ALL, which Slurm "
                        "takes for all nodes");
     const char *kept = xb_arena_print(&list->texts, "%s", name);
-    const char **grown = xb_array_grow(list->names, list->count, sizeof(const char *));
+    const char **grown = xb_grow(list->names, list->count, sizeof(const char *));
     if (grown != NULL)
         list->names = grown;
     if (grown == NULL || kept == NULL)

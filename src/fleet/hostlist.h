@@ -34,8 +34,6 @@ bool xb_hostlist_takes(char c);
 bool xb_hostlist_is_name(const char *name);
 
 /* A short expression that Slurm expands to these names, in order; "" for none. Leaves out and
- * counts names that no scheduler takes (with spaces, commas, brackets, ...). The text is in *arena.
- * XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_hostlist_compress(const char *const *names, size_t count,
-                                                  struct xb_arena **arena, const char **text,
-                                                  size_t *left_out, struct xb_error *error);
+ * counts names that no scheduler takes (with spaces, commas, brackets, ...). It is in *arena. */
+const char *xb_hostlist_compress(const char *const *names, size_t count, struct xb_arena **arena,
+                                 size_t *left_out);

@@ -119,29 +119,26 @@ static void find_digits(struct item *item, bool is_first)
 }
 
 /* The text, with brackets, of several items that are alike. */
-static enum xb_status join(struct fold *fold, const struct item *items, size_t count,
-                           const char **joined, struct xb_error *error)
+static const char *join(struct fold *fold, const struct item *items, size_t count)
 {
-    struct range *ranges = calloc(count, sizeof *ranges);
+    struct range *ranges = xb_new(count, sizeof *ranges);
     struct xb_memory_text text = {.text = NULL};
-    if (ranges != NULL && xb_memory_text_begin(&text) != NULL) {
-        fprintf(text.stream, "%.*s[", (int)prefix_of(&items[0]), items[0].text);
-        size_t found = find_ranges(items, count, ranges);
-        for (size_t i = 0; i < found; i++) {
-            fprintf(text.stream, "%s%0*" PRIu64, i > 0 ? "," : "", ranges[i].width,
-                    ranges[i].first);
-            if (ranges[i].last > ranges[i].first)
-                fprintf(text.stream, "-%0*" PRIu64, ranges[i].width, ranges[i].last);
-        }
-        fprintf(text.stream, "]%s", items[0].text + items[0].limit);
+    FILE *stream = xb_memory_text_begin(&text);
+    fprintf(stream, "%.*s[", (int)prefix_of(&items[0]), items[0].text);
+    size_t found = find_ranges(items, count, ranges);
+    for (size_t i = 0; i < found; i++) {
+        fprintf(stream, "%s%0*" PRIu64, i > 0 ? "," : "", ranges[i].width, ranges[i].first);
+        if (ranges[i].last > ranges[i].first)
+            fprintf(stream, "-%0*" PRIu64, ranges[i].width, ranges[i].last);
     }
+    fprintf(stream, "]%s", items[0].text + items[0].limit);
     free(ranges);
-    return xb_memory_text_keep(&text, "the names of hosts", &fold->texts, joined, error);
+    return xb_memory_text_keep(&text, &fold->texts);
 }
 
 /* Joins what differs in its last digits only, or in those before. Of one the text gets brackets
  * only in the first fold, so that brackets before it can be followed by these. */
-static enum xb_status fold_once(struct fold *fold, bool is_first, struct xb_error *error)
+static void fold_once(struct fold *fold, bool is_first)
 {
     size_t kept = 0;
     for (size_t i = 0; i < fold->count; i++)
@@ -153,9 +150,8 @@ static enum xb_status fold_once(struct fold *fold, bool is_first, struct xb_erro
         while (i + count < fold->count && are_alike(&fold->items[i], &fold->items[i + count]))
             count++;
         if (joined.digits > 0) {
-            if ((count > 1 || is_first) &&
-                join(fold, &fold->items[i], count, &joined.text, error) != XB_OK)
-                return XB_ERR_MEMORY;
+            if (count > 1 || is_first)
+                joined.text = join(fold, &fold->items[i], count);
             joined.limit = prefix_of(&joined);
             joined.digits = 0;
             joined.name = count > 1 ? NULL : joined.name;
@@ -164,7 +160,6 @@ static enum xb_status fold_once(struct fold *fold, bool is_first, struct xb_erro
         i += count;
     }
     fold->count = kept;
-    return XB_OK;
 }
 
 /* ---- from outside ---- */
@@ -203,27 +198,20 @@ static void take_names(struct fold *fold, const char *const *names, size_t count
     fold->count = kept;
 }
 
-enum xb_status xb_hostlist_compress(const char *const *names, size_t count, struct xb_arena **arena,
-                                    const char **text, size_t *left_out, struct xb_error *error)
+const char *xb_hostlist_compress(const char *const *names, size_t count, struct xb_arena **arena,
+                                 size_t *left_out)
 {
-    struct fold fold = {.items = calloc(count + 1, sizeof *fold.items)};
-    enum xb_status status = XB_OK;
+    struct fold fold = {.items = xb_new(count, sizeof *fold.items)};
+    struct xb_memory_text line = {.text = NULL};
     *left_out = 0;
-    *text = NULL;
-    if (fold.items == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu hosts", count);
     take_names(&fold, names, count, left_out);
-    for (int i = 0; status == XB_OK && i < BRACKETS; i++)
-        status = fold_once(&fold, i == 0, error);
-    if (status == XB_OK) {
-        struct xb_memory_text line = {.text = NULL};
-        FILE *stream = xb_memory_text_begin(&line);
-        for (size_t i = 0; stream != NULL && i < fold.count; i++)
-            fprintf(stream, "%s%s", i > 0 ? "," : "",
-                    fold.items[i].name != NULL ? fold.items[i].name : fold.items[i].text);
-        status = xb_memory_text_keep(&line, "the names of hosts", arena, text, error);
-    }
+    for (int i = 0; i < BRACKETS; i++)
+        fold_once(&fold, i == 0);
+    FILE *stream = xb_memory_text_begin(&line);
+    for (size_t i = 0; i < fold.count; i++)
+        fprintf(stream, "%s%s", i > 0 ? "," : "",
+                fold.items[i].name != NULL ? fold.items[i].name : fold.items[i].text);
     free(fold.items);
     xb_arena_free(fold.texts);
-    return status;
+    return xb_memory_text_keep(&line, arena);
 }

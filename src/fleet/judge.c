@@ -2,14 +2,14 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #include <stdlib.h>
 
 void *xb_judging_allocate(struct xb_judging *judging, size_t count, size_t size)
 {
-    void *memory = xb_arena_allocate(&judging->scratch, (count > 0 ? count : 1) * size);
+    void *memory = xb_arena_new(&judging->scratch, (count > 0 ? count : 1) * size);
     judging->failed = judging->failed || memory == NULL;
     return memory;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "internal.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "machine/pcie.h"
 
 #include <stdlib.h>

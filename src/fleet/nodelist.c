@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/plain_text.h"
 #include "base/stream.h"
 #include "hostlist.h"
@@ -66,13 +66,9 @@ static void tell_undrained(const struct xb_fleet_judgement *judgement)
                count);
 }
 
-enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement *judgement,
-                                   struct xb_drain_list *list, struct xb_error *error)
+void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list)
 {
-    *list = (struct xb_drain_list){
-        .names = calloc(judgement->finding_count + 1, sizeof(const char *)), .text = ""};
-    if (list->names == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of nodes");
+    *list = (struct xb_drain_list){.names = xb_new(judgement->finding_count, sizeof(const char *))};
     size_t found = 0;
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
@@ -80,8 +76,7 @@ enum xb_status xb_fleet_drain_list(const struct xb_fleet_judgement *judgement,
     list->count = xb_fleet_sort_names(list->names, found);
     for (size_t i = 0; i < list->count; i++)
         list->names[i] = called(judgement->fleet, list->names[i]);
-    return xb_hostlist_compress(list->names, list->count, &list->arena, &list->text,
-                                &list->left_out, error);
+    list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
 }
 
 void xb_fleet_drain_list_free(struct xb_drain_list *list)
@@ -94,24 +89,20 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
                                        struct xb_error *error)
 {
     struct xb_drain_list list;
-    enum xb_status status = xb_fleet_drain_list(judgement, &list, error);
-    if (status == XB_OK) {
-        /* A node that is left out would stay in service without anybody knowing. */
-        size_t told = 0;
-        for (size_t i = 0; i < list.count && told < TOLD; i++) {
-            if (xb_hostlist_is_name(list.names[i]))
-                continue;
-            xb_say("not in the node list, because it is no valid host name: '%.80s'",
-                   list.names[i]);
-            told++;
-        }
-        if (list.left_out > told)
-            xb_say("and %zu more names that are no valid host names", list.left_out - told);
-        tell_undrained(judgement);
-        if (list.text[0] != '\0')
-            fprintf(stream, "%s\n", list.text);
-        status = xb_stream_finish(stream, "the node list", error);
+    size_t told = 0;
+    xb_fleet_drain_list(judgement, &list);
+    /* A node that is left out would stay in service without anybody knowing. */
+    for (size_t i = 0; i < list.count && told < TOLD; i++) {
+        if (xb_hostlist_is_name(list.names[i]))
+            continue;
+        xb_say("not in the node list, because it is no valid host name: '%.80s'", list.names[i]);
+        told++;
     }
+    if (list.left_out > told)
+        xb_say("and %zu more names that are no valid host names", list.left_out - told);
+    tell_undrained(judgement);
+    if (list.text[0] != '\0')
+        fprintf(stream, "%s\n", list.text);
     xb_fleet_drain_list_free(&list);
-    return status;
+    return xb_stream_finish(stream, "the node list", error);
 }

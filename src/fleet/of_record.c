@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes results of one process or of several into a fleet. */
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/note.h"
 #include "base/plain_text.h"
 #include "internal.h"
@@ -319,7 +319,7 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
         return;
     xb_taking_begin(taking);
     result.devices = xb_record_devices(&record, &result.device_count);
-    result.gpus = xb_arena_allocate(&result.texts, (result.device_count + 1) * sizeof *result.gpus);
+    result.gpus = xb_arena_new(&result.texts, (result.device_count + 1) * sizeof *result.gpus);
     if (result.gpus == NULL)
         taking->fleet->failed = true;
     if (!taking->fleet->failed) {

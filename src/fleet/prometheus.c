@@ -3,7 +3,7 @@
 #include "formats.h"
 #include "internal.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "present/metrics.h"
@@ -114,34 +114,26 @@ static void put_samples(FILE *stream, const struct sample *samples, size_t count
     }
 }
 
-static enum xb_status put_findings(FILE *stream, const struct xb_fleet_judgement *judgement,
-                                   struct xb_error *error)
+static void put_findings(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
     struct xb_arena *arena = NULL;
     size_t count = judgement->finding_count;
-    struct sample *samples = calloc(count + 1, sizeof *samples);
-    if (samples == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the metrics");
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < count; i++) {
+    struct sample *samples = xb_new(count, sizeof *samples);
+    for (size_t i = 0; i < count; i++) {
         struct xb_memory_text labels = {.text = NULL};
-        if (xb_memory_text_begin(&labels) != NULL)
-            put_labels(labels.stream, judgement->fleet, &judgement->findings[i]);
-        samples[i].finding = &judgement->findings[i];
-        status = xb_memory_text_keep(&labels, "the metrics", &arena, &samples[i].labels, error);
+        put_labels(xb_memory_text_begin(&labels), judgement->fleet, &judgement->findings[i]);
+        samples[i] = (struct sample){.finding = &judgement->findings[i],
+                                     .labels = xb_memory_text_keep(&labels, &arena)};
     }
-    if (status == XB_OK) {
-        /* A sample may not appear twice, and a node may have failed twice. */
-        size_t kept = 0;
-        qsort(samples, count, sizeof *samples, by_labels);
-        for (size_t i = 0; i < count; i++)
-            if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
-                samples[kept++] = samples[i];
-        put_samples(stream, samples, kept);
-    }
+    /* A sample may not appear twice, and a node may have failed twice. */
+    size_t kept = 0;
+    qsort(samples, count, sizeof *samples, by_labels);
+    for (size_t i = 0; i < count; i++)
+        if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
+            samples[kept++] = samples[i];
+    put_samples(stream, samples, kept);
     free(samples);
     xb_arena_free(arena);
-    return status;
 }
 
 enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -149,9 +141,8 @@ enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_jud
 {
     locale_t previous = xb_plain_locale_enter();
     put_counts(stream, judgement);
-    enum xb_status status = put_findings(stream, judgement, error);
-    if (status == XB_OK)
-        status = xb_stream_finish(stream, "the metrics", error);
+    put_findings(stream, judgement);
+    enum xb_status status = xb_stream_finish(stream, "the metrics", error);
     xb_plain_locale_leave(previous);
     return status;
 }

@@ -133,18 +133,17 @@ static void add_deviation(struct xb_words *words, const struct xb_fleet_view *vi
 }
 
 /* "1 of 497 nodes is slow: gpu00017, all 8 GPUs, 4.5 % below the others." */
-static enum xb_status put_code(const struct xb_fleet_view *view, const struct told *told,
-                               bool together, struct xb_arena **arena, struct xb_error *error)
+static void put_code(const struct xb_fleet_view *view, const struct told *told, bool together,
+                     struct xb_arena **arena)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     enum xb_fleet_code code = told->worst->code;
     size_t all =
         code == XB_FLEET_MISSING ? judgement->request.expected_count : judgement->fleet->node_count;
     struct xb_words words = {.length = 0};
-    const char *list = "";
     size_t left_out = 0;
+    const char *list = xb_hostlist_compress(told->names, told->count, arena, &left_out);
     char few[XB_FLEET_NAMES_SIZE];
-    XB_TRY(xb_hostlist_compress(told->names, told->count, arena, &list, &left_out, error));
     xb_words_add(&words, "%s of %s node%s %s", COUNT(told->count), COUNT(all), plural(all),
                  told->count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
     if (together)
@@ -159,26 +158,23 @@ static enum xb_status put_code(const struct xb_fleet_view *view, const struct to
         add_deviation(&words, view, told);
     xb_fleet_table_put(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING,
                        "%s.", words.text);
-    return XB_OK;
 }
 
 /* The worst first, but for what is missing: nobody knows how bad that is. */
-static enum xb_status put_codes(const struct xb_fleet_view *view, struct xb_error *error)
+static void put_codes(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    struct told told = {.names = calloc(judgement->finding_count + 1, sizeof(const char *))};
+    struct told told = {.names = xb_new(judgement->finding_count, sizeof(const char *))};
     struct xb_arena *arena = NULL;
-    enum xb_status status = told.names != NULL ? XB_OK : xb_fleet_no_memory(error);
-    for (int i = 0; status == XB_OK && i < 2 * XB_FLEET_CODES; i++) {
+    for (int i = 0; i < 2 * XB_FLEET_CODES; i++) {
         enum xb_fleet_code code = (enum xb_fleet_code)(i / 2);
         code = code < XB_FLEET_SLOW ? code + 1 : code == XB_FLEET_SLOW ? XB_FLEET_MISSING : code;
         gather(judgement, code, i % 2 > 0, &told);
         if (told.findings > 0)
-            status = put_code(view, &told, i % 2 > 0, &arena, error);
+            put_code(view, &told, i % 2 > 0, &arena);
     }
     xb_arena_free(arena);
     free(told.names);
-    return status;
 }
 
 /* What must be known before the rest is believed. */
@@ -227,21 +223,21 @@ static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_
                            COUNT(list->count), plural(list->count), left_out.text);
 }
 
-static enum xb_status put_answer(const struct xb_fleet_view *view, struct xb_error *error)
+static void put_answer(const struct xb_fleet_view *view)
 {
     struct xb_drain_list drained;
     int code = xb_fleet_exit_code(view->judgement);
-    enum xb_status status = xb_fleet_drain_list(view->judgement, &drained, error);
-    if (status == XB_OK && code == 2) {
+    xb_fleet_drain_list(view->judgement, &drained);
+    if (code == 2) {
         xb_fleet_table_put(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
-    } else if (status == XB_OK && code == 3) {
+    } else if (code == 3) {
         xb_fleet_table_put(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
         xb_fleet_table_put(
             view, XB_COLOUR_NONE,
             "To judge a value fleet needs at least %d others with the same figure, model, link, "
             "driver and options. Give it the files of more nodes.",
             XB_FLEET_SIBLINGS);
-    } else if (status == XB_OK && view->judgement->finding_count == 0) {
+    } else if (view->judgement->finding_count == 0) {
         const struct xb_fleet_judgement *judgement = view->judgement;
         const struct xb_fleet *fleet = judgement->fleet;
         bool is_whole = judgement->judged_gpus == fleet->gpu_count;
@@ -251,13 +247,12 @@ static enum xb_status put_answer(const struct xb_fleet_view *view, struct xb_err
                            plural(judgement->judged_gpus), COUNT(fleet->node_count),
                            plural(fleet->node_count));
         put_limits(view);
-    } else if (status == XB_OK) {
-        status = put_codes(view, error);
+    } else {
+        put_codes(view);
         put_limits(view);
         put_drained(view, &drained);
     }
     xb_fleet_drain_list_free(&drained);
-    return status;
 }
 
 /* ---- what a reader must know besides ---- */
@@ -285,8 +280,9 @@ static void put_left_out(const struct xb_fleet_view *view)
 static enum xb_status put_table(const struct xb_fleet_view *view, struct xb_error *error)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    enum xb_status status = put_answer(view, error);
-    if (status == XB_OK && judgement->fleet->source_count > 0) {
+    enum xb_status status = XB_OK;
+    put_answer(view);
+    if (judgement->fleet->source_count > 0) {
         status = xb_fleet_table_findings(view, error);
         xb_fleet_table_figures(view);
         if (judgement->note_count > 0)

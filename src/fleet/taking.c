@@ -2,8 +2,8 @@
 /* Takes one document of any kind into a fleet, or says why it cannot. */
 #include "taking.h"
 
-#include "base/arena.h"
 #include "base/day_time.h"
+#include "base/memory.h"
 #include "link/report.h"
 #include "machine/node.h"
 #include "machine/pcie.h"

@@ -335,14 +335,15 @@ static int report(struct command *command, bool done)
     return written ? (int)report.level : XB_LEVEL_UNKNOWN;
 }
 
+/* The word of --format, once it is read. */
+static const char *answers_in = "";
+
 /* A usage error is UNKNOWN too: 2 would say that a link is broken. The formats of one line tell it
  * on standard output as well, because Nagios and NHC read nothing else. */
-static int fail(const struct command *command, const struct xb_error *error)
+static int fail(const struct xb_error *error)
 {
-    const struct xb_value *format = xb_config_get(command->config, "format");
-    const char *word = format->word_count > 0 ? format->words[0] : "";
     (void)xb_cli_fail(error);
-    if (strcmp(word, "nagios") == 0 || strcmp(word, "nhc") == 0)
+    if (strcmp(answers_in, "nagios") == 0 || strcmp(answers_in, "nhc") == 0)
         printf("XFERBENCH LINK UNKNOWN - %.*s\n", (int)strcspn(error->message, "|\n"),
                error->message);
     return XB_LEVEL_UNKNOWN;
@@ -371,6 +372,7 @@ static int run(struct xb_config *config, char *const *words)
 {
     struct command command = {.config = config, .began = xb_clock_now()};
     struct xb_error error;
+    answers_in = xb_config_get(config, "format")->words[0];
     size_t length = (size_t)snprintf(command.line, sizeof command.line, "xferbench");
     for (; *words != NULL && length < sizeof command.line; words++)
         length +=
@@ -393,7 +395,7 @@ static int run(struct xb_config *config, char *const *words)
     }
     if (status == XB_OK)
         add_missing(&command, done);
-    int code = status == XB_OK ? report(&command, done) : fail(&command, &error);
+    int code = status == XB_OK ? report(&command, done) : fail(&error);
     xb_output_discard(&command.output);
     xb_output_discard(&command.json);
     xb_limits_file_close(command.file);
@@ -402,12 +404,6 @@ static int run(struct xb_config *config, char *const *words)
 }
 
 /* The command line cannot be read, so nobody knows which format it asks for. */
-static int fail_unread(const struct xb_error *error)
-{
-    (void)xb_cli_fail(error);
-    return XB_LEVEL_UNKNOWN;
-}
-
 const struct xb_command xb_command_link = {
     .name = "link",
     .synopsis = "link",
@@ -419,5 +415,5 @@ const struct xb_command xb_command_link = {
     .example = "xferbench link --format nagios --expect gen5x16",
     .rows = xb_link_rows,
     .run = run,
-    .fail = fail_unread,
+    .fail = fail,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
-#include "base/arena.h"
 #include "base/day_time.h"
+#include "base/memory.h"
 #include "machine/node.h"
 #include "measure/run.h"
 
@@ -155,7 +155,7 @@ static void *room(struct xb_json_reader *reader, const cJSON *root, const char *
                   size_t size)
 {
     size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, root, key));
-    void *made = xb_arena_allocate(reader->texts, (count < most ? count : most) * size);
+    void *made = xb_arena_new(reader->texts, (count < most ? count : most) * size);
     if (made == NULL)
         xb_json_refuse_memory(reader);
     return made;
@@ -164,7 +164,7 @@ static void *room(struct xb_json_reader *reader, const cJSON *root, const char *
 static void read_report(struct xb_json_reader *reader, const cJSON *root, struct xb_link_file *file)
 {
     struct xb_link_report *report = &file->report;
-    struct xb_start *start = xb_arena_allocate(&file->texts, sizeof *start);
+    struct xb_start *start = xb_arena_new(&file->texts, sizeof *start);
     if (start == NULL) {
         xb_json_refuse_memory(reader);
         return;

@@ -5,6 +5,7 @@
 #include "backends/registry.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "base/note.h"
 #include "run/command.h"
 
@@ -618,12 +619,26 @@ static struct xb_driver *open_driver(struct xb_link_session *session)
     return driver;
 }
 
+/* The session of the other process. */
+static struct xb_link_session *measured;
+
+static int end_measuring(const struct xb_error *error)
+{
+    lock(measured);
+    measured->status = error->status;
+    measured->error = *error;
+    measured->done = true;
+    unlock(measured);
+    return EXIT_FAILURE;
+}
+
 /* The other process, from beginning to end. */
 static int work(void *argument, int channel)
 {
-    struct xb_link_session *session = argument;
+    struct xb_link_session *session = measured = argument;
+    xb_memory_end_with(end_measuring);
     struct xb_driver *driver = open_driver(session);
-    struct xb_error error;
+    struct xb_error error = {.status = XB_OK};
     enum xb_status status = XB_OK;
     (void)channel; /* what it finds lies in the session */
     if (driver != NULL) {
@@ -641,12 +656,7 @@ static int work(void *argument, int channel)
         }
         driver->backend->driver_close(driver);
     }
-    lock(session);
-    session->status = status;
-    if (status != XB_OK)
-        session->error = error;
-    session->done = true;
-    unlock(session);
+    (void)end_measuring(&error);
     exit(EXIT_SUCCESS); /* what drivers and libraries do at the end of a program, they do here */
 }
 

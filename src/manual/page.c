@@ -255,27 +255,22 @@ static size_t first_part(const char *line, size_t length)
 void xb_manual_write_page(FILE *stream, const char *date)
 {
     struct xb_memory_text whole = {.text = NULL};
-    struct xb_error error;
-    if (xb_memory_text_begin(&whole) != NULL)
-        put_page(whole.stream, date);
-    if (xb_memory_text_end(&whole, "the manual page", &error) == XB_OK) {
-        for (const char *line = whole.text; *line != '\0';) {
-            size_t length = strcspn(line, "\n");
-            /* A line of text; those of macros stay whole. One that begins with a dot would be a
-             * macro. */
-            bool is_text = line[0] != '.';
-            while (is_text && first_part(line, length) < length) {
-                size_t part = first_part(line, length);
-                fprintf(stream, "%.*s\n", (int)part, line);
-                line += part + 1;
-                length -= part + 1;
-                fputs(line[0] == '.' ? "\\&" : "", stream);
-            }
-            fprintf(stream, "%.*s\n", (int)length, line);
-            line += length + (line[length] == '\n');
+    put_page(xb_memory_text_begin(&whole), date);
+    xb_memory_text_end(&whole);
+    for (const char *line = whole.text; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        /* A line of text; those of macros stay whole. One that begins with a dot would be a
+         * macro. */
+        bool is_text = line[0] != '.';
+        while (is_text && first_part(line, length) < length) {
+            size_t part = first_part(line, length);
+            fprintf(stream, "%.*s\n", (int)part, line);
+            line += part + 1;
+            length -= part + 1;
+            fputs(line[0] == '.' ? "\\&" : "", stream);
         }
-    } else {
-        put_page(stream, date); /* in long lines, which read alike */
+        fprintf(stream, "%.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
     }
     free(whole.text);
 }

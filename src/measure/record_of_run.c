@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/note.h"
 #include "machine/ceiling.h"
 #include "planning.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "table.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/note.h"
 
 #include <math.h>
@@ -86,7 +86,7 @@ static const char *keep_plain(struct xb_table *table, const char *text)
 void xb_table_add_column(struct xb_table *table, const struct xb_table_column *column)
 {
     struct column *grown =
-        table != NULL ? xb_array_grow(table->columns, table->column_count, sizeof *grown) : NULL;
+        table != NULL ? xb_grow(table->columns, table->column_count, sizeof *grown) : NULL;
     if (grown == NULL) {
         if (table != NULL)
             table->has_failed = true;
@@ -105,7 +105,7 @@ void xb_table_row(struct xb_table *table)
     if (table == NULL || table->has_failed)
         return;
     const size_t row = table->column_count * sizeof(struct cell);
-    struct cell *grown = xb_array_grow(table->cells, table->row_count, row);
+    struct cell *grown = xb_grow(table->cells, table->row_count, row);
     table->has_failed = grown == NULL;
     if (grown == NULL)
         return;

@@ -2,7 +2,7 @@
 /* The Reading as a list: printed, and in a document. */
 #include "list.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/note.h"
 #include "record/fields.h"
 #include "xferbench/units.h"

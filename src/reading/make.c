@@ -113,7 +113,7 @@ void xb_reading_is_untold(struct xb_reading *reading)
 /* A copy that lives as long as the list; NULL where memory is short. */
 static void *keep_array(struct xb_reading *reading, const void *array, size_t bytes)
 {
-    void *kept = xb_arena_allocate(&reading->list->texts, bytes);
+    void *kept = xb_arena_new(&reading->list->texts, bytes);
     if (kept == NULL)
         xb_reading_fail_memory(reading);
     else if (bytes > 0)

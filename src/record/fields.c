@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fields.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "machine/node.h"
 #include "making.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "machine/start.h"
 #include "machine/topology.h"
 #include "xferbench/backend.h"

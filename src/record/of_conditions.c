@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* environ */
 
-#include "base/arena.h"
 #include "base/day_time.h"
 #include "base/left_out.h"
+#include "base/memory.h"
 #include "machine/environment.h"
 #include "machine/node.h"
 #include "making.h"
@@ -15,7 +15,7 @@
 
 void *xb_making_room(struct xb_making *making, size_t count, size_t size)
 {
-    void *room = making->failed ? NULL : xb_arena_allocate(&making->record->texts, count * size);
+    void *room = making->failed ? NULL : xb_arena_new(&making->record->texts, count * size);
     making->failed = room == NULL;
     return room;
 }

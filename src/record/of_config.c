@@ -59,8 +59,7 @@ enum xb_status xb_record_of_config(const struct xb_config *config, struct xb_rec
                                    struct xb_error *error)
 {
     *record = (struct xb_record){.path = NULL};
-    record->options =
-        xb_arena_allocate(&record->texts, (config->count + 1) * sizeof *record->options);
+    record->options = xb_arena_new(&record->texts, (config->count + 1) * sizeof *record->options);
     for (size_t i = 0; record->options != NULL && i < config->count; i++) {
         const struct xb_value *value = &config->values[i];
         struct xb_record_fact *option = &record->options[record->option_count];

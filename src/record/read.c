@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* strdup */
 /* A file of one process or of several becomes a record. */
-#include "base/arena.h"
 #include "base/file_text.h"
+#include "base/memory.h"
 #include "fields.h"
 #include "machine/topology.h"
 #include "making.h"

@@ -50,7 +50,7 @@ static struct condition *find(struct state *state, const char *name)
     }
     struct condition *condition = &state->conditions[state->count];
     condition->name = xb_arena_print(&state->texts, "%.200s", name);
-    condition->values = xb_arena_allocate(&state->texts, VALUES * sizeof *condition->values);
+    condition->values = xb_arena_new(&state->texts, VALUES * sizeof *condition->values);
     state->failed = state->failed || condition->name == NULL || condition->values == NULL;
     if (state->failed)
         return NULL;

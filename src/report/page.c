@@ -18,7 +18,7 @@
 
 void *xb_page_allocate(struct xb_page *page, size_t count, size_t size)
 {
-    void *memory = xb_arena_allocate(&page->memory, count * size);
+    void *memory = xb_arena_new(&page->memory, count * size);
     if (memory == NULL && page->error.status == XB_OK)
         (void)XB_FAIL(&page->error, XB_ERR_MEMORY, "no memory for the pictures of a report");
     return memory;

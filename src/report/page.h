@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/note.h"
 #include "plot/pictures.h"
 #include "xferbench/error.h"

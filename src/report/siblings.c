@@ -97,7 +97,7 @@ struct sheet {
  * NULL: there is none. */
 static void *allocate(struct sheet *sheet, size_t count, size_t size)
 {
-    void *memory = xb_arena_allocate(&sheet->memory, count * size);
+    void *memory = xb_arena_new(&sheet->memory, count * size);
     if (memory == NULL && sheet->page->error.status == XB_OK)
         (void)XB_FAIL(&sheet->page->error, XB_ERR_MEMORY, "no memory for the pictures of a report");
     return memory;

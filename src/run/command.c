@@ -12,6 +12,7 @@
 #include "progress.h"
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "base/output.h"
 #include "base/stream.h"
 #include "formats.h"
@@ -19,6 +20,10 @@
 #include "measure/run.h"
 
 #include <string.h>
+
+/* What is set aside, before anything is measured, for writing it: bytes, and more for each case. */
+#define RESERVE ((size_t)1 << 20)
+#define RESERVE_OF_CASE ((size_t)64 << 10)
 
 /* The files of a run, whether one of them is standard output, and what is shown meanwhile. */
 struct outputs {
@@ -228,7 +233,9 @@ static int run_with_backend(struct xb_run *run)
     if (xb_config_get(run->config, "dry-run")->flag)
         return xb_dry_run(run);
     xb_interrupt_catch(); /* before there is a temporary file that a signal could leave behind */
-    status = open_outputs(run, &outputs, &error);
+    status = xb_memory_reserve(RESERVE + run->case_count * RESERVE_OF_CASE, &error);
+    if (status == XB_OK)
+        status = open_outputs(run, &outputs, &error);
     if (status == XB_OK)
         status = xb_deadline_measuring(run, write_overdue, &outputs, &error);
     if (status == XB_OK) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 
-#include "base/arena.h"
 #include "base/csv_line.h"
+#include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "formats.h"

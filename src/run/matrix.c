@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "matrix.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/note.h"
 #include "base/text.h"
 #include "record/mode_list.h"
@@ -267,7 +267,7 @@ static const char **name_places(struct places *places, size_t most, const char *
     places->count = count - all < most ? count : most - 1 + all;
     if (all)
         places->numbers[places->count - 1] = ALL;
-    const char **names = xb_arena_allocate(memory, (places->count + 1) * sizeof *names);
+    const char **names = xb_arena_new(memory, (places->count + 1) * sizeof *names);
     for (size_t i = 0; names != NULL && i < places->count; i++) {
         names[i] = places->numbers[i] == ALL
                        ? "all"
@@ -293,8 +293,8 @@ static bool fill_cells(const struct matrix *matrix, const struct places *rows,
                        struct xb_arena **memory)
 {
     const size_t cells = rows->count * columns->count;
-    double *values = xb_arena_allocate(memory, (cells + 1) * sizeof *values);
-    const char **texts = xb_arena_allocate(memory, (cells + 1) * sizeof *texts);
+    double *values = xb_arena_new(memory, (cells + 1) * sizeof *values);
+    const char **texts = xb_arena_new(memory, (cells + 1) * sizeof *texts);
     bool ok = values != NULL && texts != NULL;
     for (size_t i = 0; ok && i < cells; i++)
         values[i] = (double)NAN;

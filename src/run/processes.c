@@ -226,13 +226,10 @@ static bool write_outputs(struct session *session)
         struct xb_memory_text document = {.text = NULL};
         /* The merged document; where there is none, say why. */
         struct xb_error error;
-        enum xb_status status = XB_OK;
-        if (xb_memory_text_begin(&document) != NULL)
-            status = xb_processes_json_write(
-                document.stream, &side->set,
-                side->to.is_line ? xb_json_finish_line : xb_json_finish, &error);
-        if (xb_memory_text_end(&document, "the results", &error) != XB_OK)
-            status = XB_ERR_MEMORY;
+        enum xb_status status = xb_processes_json_write(
+            xb_memory_text_begin(&document), &side->set,
+            side->to.is_line ? xb_json_finish_line : xb_json_finish, &error);
+        xb_memory_text_end(&document);
         bool is_there = status == XB_OK || say(&error);
         written = is_there && write_file(side, document.text, document.length) && written;
         if (quiet)

@@ -17,11 +17,9 @@ enum xb_status xb_timelines_begin(struct xb_timelines *timelines, const struct x
     pthread_mutex_init(&timelines->lock, NULL);
     if (output->stream != NULL)
         status = xb_chrome_begin(&timelines->chrome, output->stream, error);
-    if (status != XB_OK || !xb_config_get(run->config, "timeline")->flag)
-        return status;
-    if (xb_memory_text_begin(&timelines->drawn) == NULL)
-        return xb_memory_text_end(&timelines->drawn, "the timelines", error);
-    return XB_OK;
+    if (status == XB_OK && xb_config_get(run->config, "timeline")->flag)
+        (void)xb_memory_text_begin(&timelines->drawn);
+    return status;
 }
 
 void xb_timelines_take(struct xb_timelines *timelines, const struct xb_run *run)
@@ -59,7 +57,7 @@ static enum xb_status end(struct xb_timelines *timelines, const struct xb_run *r
         status = xb_output_commit(timelines->output, error);
     if (status != XB_OK || timelines->drawn.stream == NULL)
         return status;
-    XB_TRY(xb_memory_text_end(&timelines->drawn, "the timelines", error));
+    xb_memory_text_end(&timelines->drawn);
     fwrite(timelines->drawn.text, 1, timelines->drawn.length, stdout);
     return xb_stream_finish(stdout, "the timelines", error);
 }

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* O_DIRECT, asprintf */
 #include "files.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "internal.h"
 
 #include <dirent.h>
@@ -41,7 +41,7 @@ static enum xb_status no_memory(struct xb_error *error)
 enum xb_status xb_files_add(struct xb_files *files, const char *name, uint64_t bytes,
                             struct xb_error *error)
 {
-    struct xb_file_entry *entries = xb_array_grow(files->entries, files->count, sizeof *entries);
+    struct xb_file_entry *entries = xb_grow(files->entries, files->count, sizeof *entries);
     if (entries == NULL)
         return no_memory(error);
     files->entries = entries;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "read.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include <string.h>
 
 #define LONGEST_US UINT64_C(1000000000000) /* longer than any run */
@@ -57,9 +57,8 @@ static void allocate(struct xb_json_reader *r, struct xb_trace *trace)
 {
     for (size_t i = 0; i < trace->case_count; i++) {
         struct xb_trace_case *own = &trace->cases[i];
-        own->tracks =
-            xb_arena_allocate(&trace->memory, (own->track_count + 1) * sizeof *own->tracks);
-        own->spans = xb_arena_allocate(&trace->memory, (own->span_count + 1) * sizeof *own->spans);
+        own->tracks = xb_arena_new(&trace->memory, (own->track_count + 1) * sizeof *own->tracks);
+        own->spans = xb_arena_new(&trace->memory, (own->span_count + 1) * sizeof *own->spans);
         own->span_count = 0; /* filled so far */
         if (own->tracks == NULL || own->spans == NULL) {
             xb_json_refuse_memory(r);
@@ -128,7 +127,7 @@ enum xb_status xb_trace_read(const char *path, const struct cJSON *root, struct 
 {
     struct xb_json_reader reader = {.place = {.path = path}};
     *trace = (struct xb_trace){.cases = NULL};
-    trace->cases = xb_arena_allocate(&trace->memory, XB_TRACE_CASES * sizeof *trace->cases);
+    trace->cases = xb_arena_new(&trace->memory, XB_TRACE_CASES * sizeof *trace->cases);
     if (trace->cases == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "%s: no memory to read it", path);
     (void)xb_fields_read_each(&reader, root, "traceEvents", SIZE_MAX, count, trace);

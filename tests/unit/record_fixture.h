@@ -77,7 +77,7 @@ static inline struct xb_record make_record(size_t processes)
     record.processes = fixture_zeroed(processes, sizeof *record.processes);
     record.cases = fixture_zeroed(FIXTURE_CASES, sizeof *record.cases);
     record.index = fixture_zeroed(FIXTURE_CASES, sizeof(*record.index));
-    record.options = xb_arena_allocate(&record.texts, FIXTURE_FACTS * sizeof *record.options);
+    record.options = xb_arena_new(&record.texts, FIXTURE_FACTS * sizeof *record.options);
     assert_non_null(record.options);
     record.facts = fixture_zeroed(FIXTURE_FACTS, sizeof *record.facts);
     for (size_t i = 0; i < processes; i++) {
@@ -121,7 +121,7 @@ static inline struct xb_record_case *add_named(struct xb_record *record, const c
     made->rows = fixture_zeroed(record->process_count, sizeof *made->rows);
     for (size_t i = 0; i < record->process_count; i++) {
         made->rows[i].figures =
-            xb_arena_allocate(&record->texts, FIXTURE_FIGURES * sizeof *made->rows[i].figures);
+            xb_arena_new(&record->texts, FIXTURE_FIGURES * sizeof *made->rows[i].figures);
         assert_non_null(made->rows[i].figures);
     }
     record->index[record->case_count++] = made;

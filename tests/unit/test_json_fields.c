@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One table writes and reads: every kind of field, there and back, and what a reader refuses. */
 #define _POSIX_C_SOURCE 200809L
-#include "base/arena.h"
 #include "base/json_fields.h"
+#include "base/memory.h"
 #include "checks.h"
 
 #include <math.h>

@@ -41,11 +41,11 @@ static void assert_printed(struct xb_table *table, const struct xb_table_look *l
 {
     struct xb_memory_text printed = {.text = NULL};
     struct xb_error error;
-    assert_non_null(xb_memory_text_begin(&printed));
+    (void)xb_memory_text_begin(&printed);
     assert_int_equal(look != NULL ? xb_table_print(printed.stream, table, look, &error)
                                   : xb_table_markdown(printed.stream, table, &error),
                      XB_OK);
-    assert_int_equal(xb_memory_text_end(&printed, "a table", &error), XB_OK);
+    xb_memory_text_end(&printed);
     assert_string_equal(printed.text, expected);
     free(printed.text);
     xb_table_free(table);

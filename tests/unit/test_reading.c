@@ -257,11 +257,11 @@ static void readme_shows_what_is_printed(NO_STATE)
         xb_file_text_read(SOURCE "/README.md", 1 << 20, false, &readme, &length, &error), XB_OK);
     struct xb_memory_text printed = {.text = NULL};
     setenv("LC_ALL", "C.UTF-8", 1); /* bars are drawn in it */
-    assert_non_null(xb_memory_text_begin(&printed));
+    (void)xb_memory_text_begin(&printed);
     assert_int_equal(xb_table_write(printed.stream, &record,
                                     &(struct xb_table_view){false, false, false}, &error),
                      XB_OK);
-    assert_int_equal(xb_memory_text_end(&printed, "text", &error), XB_OK);
+    xb_memory_text_end(&printed);
     char *text = printed.text;
     for (char *part = strtok_r(text, "\n", &rest); part != NULL;
          part = strtok_r(NULL, "\n", &rest)) {

@@ -2,7 +2,7 @@
 /* What a report shows of a fleet, whoever read and judged it: both are done here, by hand. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "../fuzz/check_markup.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "fleet/fleet.h"
 #include "fleet/judgement.h"
 #include "report/section.h"

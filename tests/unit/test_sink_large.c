@@ -90,7 +90,7 @@ static void every_case_has_a_mode_and_a_reason_of_its_own(void **state)
     for (size_t i = 0; i < CASES; i++) {
         struct xb_record_case *test = &large->record.cases[i];
         struct xb_record_fact *facts =
-            xb_arena_allocate(&large->record.texts, PARAMETERS * sizeof *facts);
+            xb_arena_new(&large->record.texts, PARAMETERS * sizeof *facts);
         assert_non_null(facts);
         for (size_t p = 0; p < PARAMETERS; p++)
             facts[p] = (struct xb_record_fact){.name = numbered(large, "p", p), .value = "1"};
@@ -111,7 +111,7 @@ static void every_case_has_warnings_of_its_own(void **state)
     struct large *large = *state;
     for (size_t i = 0; i < CASES; i++) {
         struct xb_record_row *row = large->record.cases[i].rows;
-        const char **texts = xb_arena_allocate(&large->record.texts, WARNINGS * sizeof *texts);
+        const char **texts = xb_arena_new(&large->record.texts, WARNINGS * sizeof *texts);
         assert_non_null(texts);
         for (size_t w = 0; w < WARNINGS; w++)
             texts[w] = numbered(large, "kind", WARNINGS * i + w);

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "memory.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int (*tell)(const struct xb_error *error);
+static _Thread_local jmp_buf *caught_by;
+static void *reserve; /* only the main thread has it: no work of xb_parallel_for is measured */
+
+/* ---- where there is none ---- */
+
+enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error)
+{
+    free(reserve);
+    reserve = malloc(bytes);
+    return reserve != NULL
+               ? XB_OK
+               : XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results (%zu bytes)", bytes);
+}
+
+void xb_memory_end_with(int (*fail)(const struct xb_error *error))
+{
+    tell = fail;
+}
+
+void xb_memory_catch(jmp_buf *catcher)
+{
+    caught_by = catcher;
+}
+
+void xb_memory_end(size_t bytes)
+{
+    if (caught_by != NULL)
+        longjmp(*caught_by, 1);
+    struct xb_error error;
+    int code = (int)XB_FAIL(&error, XB_ERR_MEMORY,
+                            "no memory (%zu bytes more): raise the limit (ulimit -v, the job's "
+                            "--mem), or ask for less at once",
+                            bytes);
+    code = tell != NULL ? tell(&error) : EXIT_FAILURE;
+    (void)fflush(stdout);
+    _exit(code);
+}
+
+void *xb_resize(void *items, size_t bytes)
+{
+    void *made = realloc(items, bytes);
+    if (made == NULL && reserve != NULL) {
+        free(reserve);
+        reserve = NULL;
+        made = realloc(items, bytes);
+    }
+    if (made == NULL)
+        xb_memory_end(bytes);
+    return made;
+}
+
+/* The bytes of `count` things; more than there can be where the product is too large. */
+static size_t product(size_t count, size_t size)
+{
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? SIZE_MAX / 2 : bytes;
+}
+
+/* ---- single pieces ---- */
+
+void *xb_new(size_t count, size_t size)
+{
+    size_t bytes = product(count, size);
+    return memset(xb_resize(NULL, bytes > 0 ? bytes : 1), 0, bytes);
+}
+
+void *xb_grow(void *items, size_t count, size_t size)
+{
+    if ((count & (count - 1)) != 0) /* neither a power of two nor none yet: there is room */
+        return items;
+    return xb_resize(items, product(count > 0 ? 2 * count : 1, size));
+}
+
+char *xb_copy_part(const char *text, size_t length)
+{
+    size_t whole = strnlen(text, length);
+    char *copy = xb_new(whole + 1, 1);
+    return memcpy(copy, text, whole);
+}
+
+char *xb_copy(const char *text)
+{
+    return xb_copy_part(text, SIZE_MAX);
+}
+
+/* ---- texts as by printf ---- */
+
+/* Prints a text into memory that take(of, bytes) gives. */
+static char *print(void *(*take)(struct xb_arena **of, size_t bytes), struct xb_arena **of,
+                   const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    size_t bytes = length > 0 ? (size_t)length + 1 : 1;
+    char *text = take(of, bytes);
+    vsnprintf(text, bytes, format, arguments);
+    return text;
+}
+
+static void *take_alone(struct xb_arena **of, size_t bytes)
+{
+    (void)of;
+    return xb_new(bytes, 1);
+}
+
+char *xb_print(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = print(take_alone, NULL, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+/* ---- arenas ---- */
+
+/* The last piece made, with those before it behind it. */
+struct xb_arena {
+    struct xb_arena *next;
+    max_align_t piece[];
+};
+
+void *xb_arena_new(struct xb_arena **arena, size_t bytes)
+{
+    struct xb_arena *made = xb_resize(NULL, bytes <= SIZE_MAX / 2 ? sizeof *made + bytes : bytes);
+    made->next = *arena;
+    *arena = made;
+    return memset(made->piece, 0, bytes);
+}
+
+const char *xb_arena_copy(struct xb_arena **arena, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    return memcpy(xb_arena_new(arena, bytes), text, bytes);
+}
+
+const char *xb_arena_print(struct xb_arena **arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *text = print(xb_arena_new, arena, format, arguments);
+    va_end(arguments);
+    return text;
+}
+
+void xb_arena_free(struct xb_arena *arena)
+{
+    while (arena != NULL) {
+        struct xb_arena *next = arena->next;
+        free(arena);
+        arena = next;
+    }
+}

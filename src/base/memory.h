@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "xferbench/error.h"
+
+#include <setjmp.h>
+#include <stddef.h>
+
+/*
+ * The memory of bookkeeping: what the program needs to remember what it does. There is little of
+ * it, and where it is lacking nothing useful can be done, so these never return NULL: they end the
+ * program (xb_memory_end). What a benchmark may really lack (buffers to be measured, samples, whole
+ * files) is allocated with malloc() and its kin, and its caller reports that.
+ *
+ * For the main thread, and for the work of xb_parallel_for: other threads report what they lack.
+ */
+
+void *xb_new(size_t count, size_t size); /* zeroed; for 0 bytes, too, there is something to free */
+char *xb_copy(const char *text);
+char *xb_copy_part(const char *text, size_t length); /* to the text's end at the most */
+char *xb_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* What realloc() does, for `bytes` of at least 1. */
+void *xb_resize(void *items, size_t bytes);
+
+/* Makes room for one more item of that size behind the `count` that `items` has: it doubles
+ * whenever the count is a power of two. */
+void *xb_grow(void *items, size_t count, size_t size);
+
+/* Pieces that live as long as the thing that they are about, and are released together. Zeroed, and
+ * aligned for anything. *arena is made with its first piece: NULL before. */
+struct xb_arena;
+void *xb_arena_new(struct xb_arena **arena, size_t bytes);
+const char *xb_arena_copy(struct xb_arena **arena, const char *text);
+const char *xb_arena_print(struct xb_arena **arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void xb_arena_free(struct xb_arena *arena); /* NULL is accepted */
+
+/* Sets memory aside, which is given up when those above first find none: then what was measured can
+ * still be written. XB_ERR_MEMORY. */
+XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error);
+
+/* What tells the user of a failure, and returns the exit code for it. At first there is none, and
+ * the code is 1. */
+void xb_memory_end_with(int (*fail)(const struct xb_error *error));
+
+/* Calls that, removes temporary files, ends children, and exits. In the work of xb_parallel_for it
+ * ends that work, and the main thread does the rest. */
+_Noreturn void xb_memory_end(size_t bytes);
+
+/* Where xb_memory_end goes to in this thread; NULL for nowhere: it ends the program. */
+void xb_memory_catch(jmp_buf *catcher);
