@@ -290,7 +290,14 @@ static bool lay_out(struct xb_table *table, size_t room)
 
 /* ---- bytes ---- */
 
-/* A bar in so many columns of a line; nothing stands behind the last one. */
+/* What a bar fills of so many columns, in eighths of one; whole columns without UTF-8. */
+static size_t bar_parts(double share, size_t width)
+{
+    size_t fine = xb_locale_has_utf8() ? 8 : 1;
+    return (size_t)lround(share * (double)(width * fine)) * (8 / fine);
+}
+
+/* Nothing stands behind the last one. */
 static void print_bar(FILE *stream, double share, size_t width, bool is_last)
 {
     static const char *const eighths[] = {"",
@@ -301,11 +308,10 @@ static void print_bar(FILE *stream, double share, size_t width, bool is_last)
                                           "\xE2\x96\x8B",
                                           "\xE2\x96\x8A",
                                           "\xE2\x96\x89"};
-    bool utf8 = xb_locale_has_utf8();
-    size_t parts = (size_t)lround(share * (double)width * (utf8 ? 8 : 1)) * (utf8 ? 1 : 8);
+    size_t parts = bar_parts(share, width);
     size_t used = (parts + 7) / 8;
     for (size_t i = 0; i < parts / 8; i++)
-        fputs(utf8 ? "\xE2\x96\x88" : "#", stream);
+        fputs(xb_locale_has_utf8() ? "\xE2\x96\x88" : "#", stream);
     fprintf(stream, "%s%*s", eighths[parts % 8], is_last ? 0 : (int)(width - used), "");
 }
 
@@ -324,11 +330,14 @@ static void print_padded(FILE *stream, const struct column *column, const char *
 static size_t last_cell(const struct xb_table *table, const struct cell *row)
 {
     size_t last = 0;
-    for (size_t i = 0; i < table->column_count; i++)
-        if (!table->columns[i].is_hidden && (row == NULL      ? table->columns[i].title[0]
-                                             : row[i].bar > 0 ? 1
-                                                              : text_of(&row[i])[0]))
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct column *column = &table->columns[i];
+        bool shows = row == NULL      ? column->title[0] != '\0'
+                     : row[i].bar > 0 ? bar_parts(row[i].bar, column->width) > 0
+                                      : text_of(&row[i])[0] != '\0';
+        if (shows && !column->is_hidden)
             last = i;
+    }
     return last;
 }
 

@@ -152,6 +152,24 @@ static void bars_take_the_room_that_is_left(NO_STATE)
         "way 2       \u258c             5 %\n");
 }
 
+static void a_bar_too_short_to_be_seen_leaves_no_blank(NO_STATE)
+{
+    struct xb_table *table = xb_table_new();
+    xb_table_add_column(table, &(struct xb_table_column){.title = "GB/s"});
+    xb_table_add_column(table, &(struct xb_table_column){.title = ""});
+    static const double shares[] = {1, 0.001};
+    for (size_t i = 0; i < 2; i++) {
+        xb_table_row(table);
+        xb_table_cell(table, XB_COLOUR_NONE, "%.0f", 1000 * shares[i]);
+        xb_table_bar(table, shares[i]);
+    }
+    setenv("LC_ALL", "C", 1);
+    assert_printed(table, &(struct xb_table_look){.width = 16},
+                   "GB/s\n"
+                   "1000  ##########\n"
+                   "1\n");
+}
+
 static void markdown_can_be_read_as_it_is(NO_STATE)
 {
     struct xb_table *table = make_table();
@@ -172,6 +190,7 @@ int main(void)
         cmocka_unit_test(long_cell_breaks_between_words),
         cmocka_unit_test(label_stands_before_the_first_line),
         cmocka_unit_test(bars_take_the_room_that_is_left),
+        cmocka_unit_test(a_bar_too_short_to_be_seen_leaves_no_blank),
         cmocka_unit_test(markdown_can_be_read_as_it_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
