@@ -45,3 +45,7 @@ const char *xb_errno_name(int code);
  * Writes at most `size` bytes with the closing zero; returns `text`.
  */
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size);
+
+/* Says a line about `topic` on stderr where XFERBENCH_DEBUG, a comma list, has that word: "plan",
+ * "probe", "warm-up", "stop". Never between two time stamps. */
+void xb_debug(const char *topic, const char *format, ...) __attribute__((format(printf, 2, 3)));

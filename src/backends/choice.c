@@ -55,7 +55,9 @@ struct xb_driver *xb_backend_open(const struct xb_backend_entry *entry, struct x
     struct xb_error ignored; /* the probe says it in more detail */
     *probe = (struct xb_probe){.check_count = 0};
     if (entry->backend == NULL || entry->backend->driver_open(&driver, probe, &ignored) != XB_OK)
-        return NULL;
+        driver = NULL;
+    for (size_t i = 0; i < probe->check_count; i++)
+        xb_debug("probe", "%s: %s: %s", entry->name, probe->checks[i].what, probe->checks[i].found);
     return driver;
 }
 

@@ -67,3 +67,21 @@ const char *xb_error_text(const struct xb_error *error, char *text, size_t size)
     snprintf(text, size, "%s%s%s", error->message, native, place);
     return text;
 }
+
+void xb_debug(const char *topic, const char *format, ...)
+{
+    const char *wanted = getenv("XFERBENCH_DEBUG");
+    char text[512];
+    va_list arguments;
+    while (wanted != NULL && *wanted != '\0') {
+        size_t length = strcspn(wanted, ",");
+        if (length == strlen(topic) && strncmp(wanted, topic, length) == 0) {
+            va_start(arguments, format);
+            vsnprintf(text, sizeof text, format, arguments);
+            va_end(arguments);
+            xb_say("%s: %s", topic, text);
+            return;
+        }
+        wanted += length + (wanted[length] == ',');
+    }
+}

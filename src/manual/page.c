@@ -155,7 +155,9 @@ static void put_environment(FILE *stream)
         {"TMPDIR", "Where files are made that are read from disk, and removed again."},
         {"XDG_CACHE_HOME", "Kernels compiled for AMD GPUs are kept in its folder xferbench; "
                            "without it in ~/.cache/xferbench."},
-        {"XFERBENCH_DEBUG", "With any value: errors name the line of the source that told them."},
+        {"XFERBENCH_DEBUG", "With any value: errors name the line of the source that told them. Of "
+                            "the words plan, probe, warm-up, stop in it (a comma list) each tells "
+                            "on standard error what was found or decided there."},
         {"XFERBENCH_HIP_LIBRARY", "The HIP runtime to open, in place of those that are found."},
         {"XFERBENCH_NODE", "This node's name in its fleet, in place of SLURMD_NODENAME and of the "
                            "host name."},

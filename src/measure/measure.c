@@ -321,10 +321,16 @@ void xb_measure(struct xb_measurement *measurement)
     struct xb_error error;
     size_t begun = 0;
     char name[128];
+    xb_case_text(&whole->test, name, sizeof name);
     if (backend->range_push != NULL)
-        backend->range_push(xb_case_text(&whole->test, name, sizeof name));
+        backend->range_push(name);
     enum xb_status status = set_up_and_measure(measurement, &begun, &error);
     take_down_all(measurement, &begun);
+    xb_debug("warm-up", "%s: %zu times; iterations a sample: %llu", name,
+             measurement->warm_up.count, (unsigned long long)measurement->iterations);
+    if (whole->times.count > 0)
+        xb_debug("stop", "%s: after %zu samples: %s", name, whole->times.count,
+                 xb_stop_reason_name(whole->stop_reason));
     xb_samples_free(&measurement->warm_up);
     if (backend->range_pop != NULL)
         backend->range_pop();

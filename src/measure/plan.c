@@ -316,6 +316,9 @@ enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
     plan->latency = xb_config_get(run->config, "latency")->flag;
     plan->simultaneous = xb_config_get(run->config, "simultaneous")->flag;
     enum xb_status status = make(plan, error);
+    char name[128];
+    for (size_t i = 0; status == XB_OK && i < run->case_count; i++)
+        xb_debug("plan", "%s", xb_case_text(&run->results[i].test, name, sizeof name));
     free(plan);
     return status;
 }

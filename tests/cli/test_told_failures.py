@@ -51,6 +51,19 @@ class Rows(Case):
         outcome = self.assert_ends(3, *SMALL, "--deadline", "1us")
         self.assertEqual(outcome.err, "", outcome)  # the table tells
 
+    def test_what_was_decided(self):
+        told = {
+            "plan": "plan: pinned registered h2d 4 KiB device 0",
+            "probe": "probe: host: the CPU: always there",
+            "warm-up": r"warm-up: pinned registered h2d 4 KiB device 0: \d+ times; iterations a sample: \d+",
+            "stop": "stop: pinned registered h2d 4 KiB device 0: after 3 samples: fixed",
+        }
+        arguments = (*harness.HOST, "--mode", "pinned", "--direction", "h2d", "--size", "4K", "--samples", "3")
+        for words in (("plan",), ("stop", "probe"), tuple(told), ("1",), ("planned", "st")):
+            err = self.run_program(*arguments, environment={"XFERBENCH_DEBUG": ",".join(words)}).err
+            lines = "".join(f"xferbench: {told[word]}\n" for word in sorted(told) if word in words)
+            self.assertRegex("".join(sorted(err.splitlines(True))), rf"\A{lines}\Z")
+
 
 class Processes(Case):
     def test_process_that_failed(self):
