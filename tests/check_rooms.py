@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the lines of each room (a folder of src/, include/, and tests/), and what tends to grow in src/, to the numbers
+"""Holds the lines of each room (a folder of src/, include/, and tests/), and what tends to grow there, to the numbers
 that rooms.txt beside this file has.
 
 usage: check_rooms.py SOURCE [--lower | --list]
@@ -9,8 +9,9 @@ A room may not grow unless its number grows in the same commit, where who reads 
 --lower writes today's number where that is less. Counted are *.c *.h *.cu *.cuh *.inc *.def, in tests *.py *.sh too.
 
 What tends to grow, which --list names, each behind how many lines it has: static functions under 12 lines that are
-called once (does the name say more than the lines?), and functions for which a header stands though one other file
-uses them once.
+called once (does the name say more than the lines?), functions for which a header stands though one other file
+uses them once, functions of more than 60 lines, files, and sentences of comments that say of what before they say
+what ("Of neighbours that are alike ...").
 """
 import collections
 import os
@@ -41,23 +42,37 @@ def rooms_of(source):
 
 
 FUNCTION = re.compile(r"^(static )?[\w ]+?[ *]+(\w+)\((?:[^()]|\([^()]*\))*\)\n\{\n(.*?)^\}\n", re.M | re.S)
+# "Of", "That of", "The same of", "What ... is what": the reader waits for the subject.
+ODD = re.compile(r"(?:/\*|\. |^ \* )\s*((?:Of|That of|Those of|The same of|The same for) [^.]{0,60})", re.M)
 SAID = re.compile(r'/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.S)
 
 
 def growths_of(source):
     """What tends to grow: by its name in rooms.txt "place function" for each, with its lines."""
     texts = {}
-    for folder, _, files in os.walk(os.path.join(source, "src")):
+    found = {name: [] for name in ("static-functions-called-once", "exports-used-once", "functions-over-60-lines",
+                                   "files", "comments-without-a-subject")}
+    for folder, files in [(at, files) for top in ("src", "include") for at, _, files in os.walk(os.path.join(source, top))]:
         for name in files:
+            path = os.path.join(folder, name)
+            if not name.endswith(CODE):
+                continue
+            with open(path, encoding="utf-8") as file:
+                text = file.read()
+            found["files"].append((text.count("\n"), os.path.relpath(path, source), ""))
+            for comment in re.finditer(r"/\*.*?\*/", text, re.S):
+                line = text.count("\n", 0, comment.start()) + 1
+                found["comments-without-a-subject"] += [
+                    (line, os.path.relpath(path, source), " ".join(said.replace("*", " ").split()))
+                    for said in ODD.findall(comment.group())
+                ]
             if name.endswith((".c", ".cu", ".cuh")):
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    texts[os.path.join(folder, name)] = SAID.sub("", file.read())
+                texts[path] = SAID.sub("", text)
     words = {path: collections.Counter(re.findall(r"\w+", text)) for path, text in texts.items()}
     uses = collections.defaultdict(list)  # of a name: how often each file has it
     for path, counted in words.items():
         for word, count in counted.items():
             uses[word].append((path, count))
-    found = {"static-functions-called-once": [], "exports-used-once": []}
     for path, text in texts.items():
         for is_static, name, body in FUNCTION.findall(text):
             elsewhere = [count for other, count in uses[name] if other != path]
@@ -66,6 +81,8 @@ def growths_of(source):
                 found["static-functions-called-once"].append(what)
             if not is_static and words[path][name] == 1 and elsewhere == [1]:
                 found["exports-used-once"].append(what)
+            if what[0] > 60:
+                found["functions-over-60-lines"].append(what)
     return found
 
 
