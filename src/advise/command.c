@@ -22,236 +22,11 @@
 /* Whatever kept it from an answer: never a code that is one. */
 #define EXIT_FAILED XB_EXIT_USAGE
 
-/* The whole command. */
-struct command {
-    const struct xb_config *config;
-    const char *path; /* FILE; NULL where there is none */
-    struct xb_job job;
-    struct xb_advise_session session;
-    struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
-    size_t record_count;
-    struct xb_record check;
-    struct xb_error check_error; /* why there is none */
-    enum xb_status check_status;
-    struct xb_costs costs;
-    struct xb_predictions predictions;
-    struct xb_output json;
-};
-
-static int fail(const struct xb_error *error)
-{
-    int code = xb_cli_fail(error);
-    return code == XB_EXIT_FAILED ? EXIT_FAILED : code;
-}
-
-/* ---- what is asked ---- */
+/* ---- what it takes ---- */
 
 #define HOW_TO_TIME                                                                                \
     "`nsys profile --stats=true PROGRAM` or `rocprofv3 --stats` tells it, or events around the "   \
     "kernels (cudaEventElapsedTime, torch.cuda.Event)"
-
-/* All that is missing, at once. */
-static enum xb_status require(const struct xb_config *config, struct xb_error *error)
-{
-    bool lacks_in = !xb_config_get(config, "bytes-in")->is_set;
-    bool lacks_time = !xb_config_get(config, "gpu-time")->is_set;
-    if (!lacks_in && !lacks_time)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "advise needs %s%s%s%s: xferbench advise --bytes-in 400M --bytes-out 4K "
-                   "--gpu-time 2ms --cpu-time 50ms",
-                   lacks_in ? "--bytes-in, what the job takes to the GPU" : "",
-                   lacks_in && lacks_time ? ", and " : "",
-                   lacks_time ? "--gpu-time, how long its kernels run without copies. " : "",
-                   lacks_time ? HOW_TO_TIME : "");
-}
-
-static enum xb_status read_job(struct command *command, struct xb_error *error)
-{
-    const struct xb_config *config = command->config;
-    const struct xb_value *memory = xb_config_get(config, "memory");
-    const struct xb_value *cpu_time = xb_config_get(config, "cpu-time");
-    struct xb_job *job = &command->job;
-    job->in = xb_config_get(config, "bytes-in")->count;
-    if (job->in == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
-    job->out = xb_config_get(config, "bytes-out")->count;
-    job->times = xb_config_get(config, "times")->count;
-    job->is_in_pinned = strcmp(memory->words[0], xb_memory_words[XB_MEMORY_WORD_PINNED]) == 0;
-    job->cpu_time = cpu_time->is_set ? cpu_time->seconds : 0;
-    /* A time that is not run has no limit of its own. */
-    const char *text = xb_config_get(config, "gpu-time")->text;
-    struct xb_error ignored;
-    if (!xb_config_get(config, "check")->flag &&
-        xb_duration_parse(text, &job->gpu_time, &ignored) == XB_OK)
-        return XB_OK;
-    return xb_gpu_time_parse("--gpu-time", text, &job->gpu_time, error);
-}
-
-static enum xb_status read_request(struct command *command, struct xb_error *error)
-{
-    const struct xb_config *config = command->config;
-    if (config->operand_count > 1)
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "advise takes one file at most, and '%s' is one too many",
-                       config->operands[1]);
-    command->path = config->operand_count == 1 ? config->operands[0] : NULL;
-    command->costs.device = (int)xb_config_get(config, "device")->count;
-    snprintf(command->session.device, sizeof command->session.device, "%d", command->costs.device);
-    enum xb_status status = require(config, error);
-    if (status == XB_OK)
-        status = read_job(command, error);
-    if (status == XB_OK)
-        status = xb_backend_check_name(xb_config_get(config, "backend")->text, error);
-    bool measures = command->path == NULL || xb_config_get(config, "check")->flag;
-    if (status == XB_OK && measures) /* a file names its own node */
-        status = xb_node_check(error);
-    return status;
-}
-
-/* Opens the output before anything is measured. */
-static enum xb_status open_output(struct command *command, struct xb_error *error)
-{
-    const struct xb_value *json = xb_config_get(command->config, "json");
-    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    if (!json->is_set)
-        return XB_OK;
-    enum xb_status status = xb_cli_find_output("--json", json->text, &command->json, error);
-    const struct xb_cli_place places[] = {{.option = "--json", .output = &command->json},
-                                          {.option = "FILE", .input = command->path}};
-    return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0],
-                                                command->session.holder.deadline, error)
-                           : status;
-}
-
-/* ---- rows ---- */
-
-static enum xb_status read_file(struct command *command, struct xb_error *error)
-{
-    enum xb_status status = xb_record_read(command->path, &command->records[0], error);
-    command->record_count = status == XB_OK;
-    if (status == XB_OK && xb_record_device(&command->records[0], command->costs.device) == NULL)
-        return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' has no GPU %d: take another --device",
-                       command->path, command->costs.device);
-    return status;
-}
-
-static enum xb_status measure(struct command *command, struct xb_error *error)
-{
-    enum xb_status status = xb_advise_measure(&command->session, &command->job, command->records,
-                                              &command->record_count, error);
-    for (size_t i = 0; i < command->record_count; i++)
-        xb_failures_say(&command->records[i]);
-    return status;
-}
-
-static int open_backend(struct command *command)
-{
-    xb_deadline_doing("looking for devices");
-    int code = (int)xb_backend_choose(xb_config_get(command->config, "backend")->text,
-                                      &command->session.holder);
-    xb_deadline_doing(NULL);
-    return code;
-}
-
-static enum xb_status check(struct command *command, struct xb_error *error)
-{
-    if (command->path != NULL && open_backend(command) != XB_EXIT_OK)
-        return XB_FAIL(error, XB_ERR_USAGE, "--check: no backend can run the job here");
-    const struct xb_prediction *overlapped = &command->predictions.each[XB_STRATEGY_OVERLAPPED];
-    uint64_t chunk = overlapped->chunk > 0 ? overlapped->chunk : UINT64_C(8) << 20;
-    XB_TRY(xb_advise_check(&command->session, &command->job,
-                           xb_config_get(command->config, "gpu-time")->text, chunk,
-                           command->path != NULL ? &command->records[0] : NULL,
-                           command->costs.device, &command->check, error));
-    xb_failures_say(&command->check);
-    return XB_OK;
-}
-
-/* ---- the answer ---- */
-
-static enum xb_status write_report(struct command *command, struct xb_error *error)
-{
-    const struct xb_advice_report report = {
-        .file = command->path,
-        .record = &command->records[0],
-        .device = command->costs.device,
-        .costs = &command->costs,
-        .predictions = &command->predictions,
-        .break_even = xb_find_break_even(&command->costs, &command->job),
-        .check = command->check.process_count > 0 ? &command->check : NULL,
-        .check_failure = command->check_status != XB_OK ? command->check_error.message : NULL,
-    };
-    enum xb_status status = XB_OK;
-    bool only_json = command->json.is_stdout; /* a commit forgets it */
-    if (command->json.stream != NULL)
-        status = xb_advice_json_write(command->json.stream, &report, error);
-    if (status == XB_OK && command->json.stream != NULL)
-        status = xb_output_commit(&command->json, error);
-    if (status != XB_OK || only_json)
-        return status;
-    return xb_advice_table_write(stdout, &report, error);
-}
-
-static enum xb_status advise(struct command *command, struct xb_error *error)
-{
-    XB_TRY(command->path != NULL ? read_file(command, error) : measure(command, error));
-    XB_TRY(xb_costs_read(&command->costs, command->records, command->record_count, error));
-    xb_predict_all(&command->costs, &command->job, &command->predictions);
-    if (xb_config_get(command->config, "check")->flag)
-        command->check_status = check(command, &command->check_error);
-    if (command->check_status == XB_ERR_STOPPED) {
-        *error = command->check_error;
-        return XB_ERR_STOPPED;
-    }
-    if (command->session.is_cut)
-        xb_say("the deadline came before all was measured: the answer rests on what was measured; "
-               "give it more time with --deadline, or a result file");
-    return write_report(command, error);
-}
-
-/* Opens a backend where there is no file, and answers. */
-static int answer(struct command *command)
-{
-    struct xb_error error;
-    if (command->path == NULL) {
-        int code = open_backend(command);
-        if (code != XB_EXIT_OK)
-            return code;
-    }
-    if (advise(command, &error) != XB_OK)
-        return fail(&error);
-    if (command->check_status != XB_OK)
-        return fail(&command->check_error);
-    for (size_t i = 0; i < command->check.case_count; i++)
-        if (xb_record_summarize(&command->check, &command->check.cases[i]).status ==
-            XB_RESULT_ERROR)
-            return EXIT_FAILED;
-    return (int)xb_advice_judge(&command->predictions);
-}
-
-static int run(struct xb_config *config, char *const *words)
-{
-    struct command command = {.config = config, .session.holder.deadline = xb_deadline_of(config)};
-    struct xb_error error;
-    (void)words;
-    enum xb_status status = read_request(&command, &error);
-    if (status == XB_OK)
-        status = xb_deadline_watch(command.session.holder.deadline, EXIT_FAILED, &error);
-    if (status == XB_OK)
-        status = open_output(&command, &error);
-    int code = status == XB_OK ? answer(&command) : fail(&error);
-    xb_output_discard(&command.json);
-    xb_costs_free(&command.costs);
-    xb_record_free(&command.check);
-    for (size_t i = 0; i < command.record_count; i++)
-        xb_record_free(&command.records[i]);
-    xb_deadline_doing("closing the driver");
-    xb_run_free(&command.session.holder);
-    return code;
-}
-
-/* ---- what it takes ---- */
 
 static const struct xb_option option_in = {
     .name = "bytes-in",
@@ -330,6 +105,234 @@ static const struct xb_option option_json = {
     .help = "Write the advice as JSON (docs/advise.schema.json); '-' is standard output, in place "
             "of the table.",
 };
+/* The whole command. */
+struct command {
+    const struct xb_config *config;
+    bool bytes_in_given, checks;
+    uint64_t device;
+    double deadline;
+    const char *gpu_time, *backend, *json_path; /* as they were written; NULL where not given */
+    unsigned memory;                            /* a place in xb_memory_words */
+    const char *path;                           /* FILE; NULL where there is none */
+    struct xb_job job;
+    struct xb_advise_session session;
+    struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
+    size_t record_count;
+    struct xb_record check;
+    struct xb_error check_error; /* why there is none */
+    enum xb_status check_status;
+    struct xb_costs costs;
+    struct xb_predictions predictions;
+    struct xb_output json;
+};
+
+#define BIND(member, row) XB_BIND(struct command, member, row)
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(job.in, &option_in), XB_BIND_WHETHER(struct command, bytes_in_given, &option_in),
+    BIND(job.out, &option_out), BIND(job.cpu_time, &option_cpu_time),
+    BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time), BIND(memory, &option_memory),
+    BIND(checks, &option_check), BIND(device, &option_device), BIND(backend, &xb_option_backend),
+    BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
+
+static int fail(const struct xb_error *error)
+{
+    int code = xb_cli_fail(error);
+    return code == XB_EXIT_FAILED ? EXIT_FAILED : code;
+}
+
+/* ---- what is asked ---- */
+
+/* All that is missing, at once. */
+static enum xb_status require(const struct command *command, struct xb_error *error)
+{
+    bool lacks_in = !command->bytes_in_given;
+    bool lacks_time = command->gpu_time == NULL;
+    if (!lacks_in && !lacks_time)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "advise needs %s%s%s%s: xferbench advise --bytes-in 400M --bytes-out 4K "
+                   "--gpu-time 2ms --cpu-time 50ms",
+                   lacks_in ? "--bytes-in, what the job takes to the GPU" : "",
+                   lacks_in && lacks_time ? ", and " : "",
+                   lacks_time ? "--gpu-time, how long its kernels run without copies. " : "",
+                   lacks_time ? HOW_TO_TIME : "");
+}
+
+static enum xb_status read_job(struct command *command, struct xb_error *error)
+{
+    struct xb_job *job = &command->job;
+    if (job->in == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
+    job->is_in_pinned = command->memory == XB_MEMORY_WORD_PINNED;
+    /* A time that is not run has no limit of its own. */
+    struct xb_error ignored;
+    if (!command->checks && xb_duration_parse(command->gpu_time, &job->gpu_time, &ignored) == XB_OK)
+        return XB_OK;
+    return xb_gpu_time_parse("--gpu-time", command->gpu_time, &job->gpu_time, error);
+}
+
+static enum xb_status read_request(struct command *command, struct xb_error *error)
+{
+    const struct xb_config *config = command->config;
+    if (config->operand_count > 1)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "advise takes one file at most, and '%s' is one too many",
+                       config->operands[1]);
+    command->path = config->operand_count == 1 ? config->operands[0] : NULL;
+    command->costs.device = (int)command->device;
+    snprintf(command->session.device, sizeof command->session.device, "%d", command->costs.device);
+    enum xb_status status = require(command, error);
+    if (status == XB_OK)
+        status = read_job(command, error);
+    if (status == XB_OK)
+        status = xb_backend_check_name(command->backend, error);
+    bool measures = command->path == NULL || command->checks;
+    if (status == XB_OK && measures) /* a file names its own node */
+        status = xb_node_check(error);
+    return status;
+}
+
+/* Opens the output before anything is measured. */
+static enum xb_status open_output(struct command *command, struct xb_error *error)
+{
+    xb_interrupt_catch(); /* before there is a temporary file to leave behind */
+    if (command->json_path == NULL)
+        return XB_OK;
+    enum xb_status status = xb_cli_find_output("--json", command->json_path, &command->json, error);
+    const struct xb_cli_place places[] = {{.option = "--json", .output = &command->json},
+                                          {.option = "FILE", .input = command->path}};
+    return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0],
+                                                command->session.holder.deadline, error)
+                           : status;
+}
+
+/* ---- rows ---- */
+
+static enum xb_status read_file(struct command *command, struct xb_error *error)
+{
+    enum xb_status status = xb_record_read(command->path, &command->records[0], error);
+    command->record_count = status == XB_OK;
+    if (status == XB_OK && xb_record_device(&command->records[0], command->costs.device) == NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' has no GPU %d: take another --device",
+                       command->path, command->costs.device);
+    return status;
+}
+
+static enum xb_status measure(struct command *command, struct xb_error *error)
+{
+    enum xb_status status = xb_advise_measure(&command->session, &command->job, command->records,
+                                              &command->record_count, error);
+    for (size_t i = 0; i < command->record_count; i++)
+        xb_failures_say(&command->records[i]);
+    return status;
+}
+
+static int open_backend(struct command *command)
+{
+    xb_deadline_doing("looking for devices");
+    int code = (int)xb_backend_choose(command->backend, &command->session.holder);
+    xb_deadline_doing(NULL);
+    return code;
+}
+
+static enum xb_status check(struct command *command, struct xb_error *error)
+{
+    if (command->path != NULL && open_backend(command) != XB_EXIT_OK)
+        return XB_FAIL(error, XB_ERR_USAGE, "--check: no backend can run the job here");
+    const struct xb_prediction *overlapped = &command->predictions.each[XB_STRATEGY_OVERLAPPED];
+    uint64_t chunk = overlapped->chunk > 0 ? overlapped->chunk : UINT64_C(8) << 20;
+    XB_TRY(xb_advise_check(&command->session, &command->job, command->gpu_time, chunk,
+                           command->path != NULL ? &command->records[0] : NULL,
+                           command->costs.device, &command->check, error));
+    xb_failures_say(&command->check);
+    return XB_OK;
+}
+
+/* ---- the answer ---- */
+
+static enum xb_status write_report(struct command *command, struct xb_error *error)
+{
+    const struct xb_advice_report report = {
+        .file = command->path,
+        .record = &command->records[0],
+        .device = command->costs.device,
+        .costs = &command->costs,
+        .predictions = &command->predictions,
+        .break_even = xb_find_break_even(&command->costs, &command->job),
+        .check = command->check.process_count > 0 ? &command->check : NULL,
+        .check_failure = command->check_status != XB_OK ? command->check_error.message : NULL,
+    };
+    enum xb_status status = XB_OK;
+    bool only_json = command->json.is_stdout; /* a commit forgets it */
+    if (command->json.stream != NULL)
+        status = xb_advice_json_write(command->json.stream, &report, error);
+    if (status == XB_OK && command->json.stream != NULL)
+        status = xb_output_commit(&command->json, error);
+    if (status != XB_OK || only_json)
+        return status;
+    return xb_advice_table_write(stdout, &report, error);
+}
+
+static enum xb_status advise(struct command *command, struct xb_error *error)
+{
+    XB_TRY(command->path != NULL ? read_file(command, error) : measure(command, error));
+    XB_TRY(xb_costs_read(&command->costs, command->records, command->record_count, error));
+    xb_predict_all(&command->costs, &command->job, &command->predictions);
+    if (command->checks)
+        command->check_status = check(command, &command->check_error);
+    if (command->check_status == XB_ERR_STOPPED) {
+        *error = command->check_error;
+        return XB_ERR_STOPPED;
+    }
+    if (command->session.is_cut)
+        xb_say("the deadline came before all was measured: the answer rests on what was measured; "
+               "give it more time with --deadline, or a result file");
+    return write_report(command, error);
+}
+
+/* Opens a backend where there is no file, and answers. */
+static int answer(struct command *command)
+{
+    struct xb_error error;
+    if (command->path == NULL) {
+        int code = open_backend(command);
+        if (code != XB_EXIT_OK)
+            return code;
+    }
+    if (advise(command, &error) != XB_OK)
+        return fail(&error);
+    if (command->check_status != XB_OK)
+        return fail(&command->check_error);
+    for (size_t i = 0; i < command->check.case_count; i++)
+        if (xb_record_summarize(&command->check, &command->check.cases[i]).status ==
+            XB_RESULT_ERROR)
+            return EXIT_FAILED;
+    return (int)xb_advice_judge(&command->predictions);
+}
+
+static int run(struct xb_config *config, char *const *words)
+{
+    struct command command = {.config = config};
+    struct xb_error error;
+    (void)words;
+    xb_config_fill(config, fields, &command);
+    command.session.holder.deadline = xb_deadline_of(command.deadline);
+    enum xb_status status = read_request(&command, &error);
+    if (status == XB_OK)
+        status = xb_deadline_watch(command.session.holder.deadline, EXIT_FAILED, &error);
+    if (status == XB_OK)
+        status = open_output(&command, &error);
+    int code = status == XB_OK ? answer(&command) : fail(&error);
+    xb_output_discard(&command.json);
+    xb_costs_free(&command.costs);
+    xb_record_free(&command.check);
+    for (size_t i = 0; i < command.record_count; i++)
+        xb_record_free(&command.records[i]);
+    xb_deadline_doing("closing the driver");
+    xb_run_free(&command.session.holder);
+    return code;
+}
+
 static const struct xb_option *const all_rows[] = {
     &option_in,          &option_out,    &option_gpu_time, &option_cpu_time,
     &option_times,       &option_memory, &option_check,    &xb_option_backend,

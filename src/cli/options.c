@@ -39,10 +39,7 @@ const struct xb_option xb_option_color = {
 
 void xb_option_color_apply(const struct xb_config *config)
 {
-    const struct xb_value *value = xb_config_get(config, xb_option_color.name);
-    for (int i = 0; colour_words[i] != NULL; i++)
-        if (strcmp(colour_words[i], value->words[0]) == 0)
-            xb_terminal_want_colours((enum xb_colours)i);
+    xb_terminal_want_colours((enum xb_colours)xb_config_get(config, &xb_option_color)->place);
 }
 
 const struct xb_option xb_option_output = {
@@ -75,11 +72,9 @@ const struct xb_option xb_option_alpha = {
             "or 1%. Failures and wrong data are judged apart.",
 };
 
-enum xb_status xb_option_alpha_read(const struct xb_config *config, double *alpha,
-                                    struct xb_error *error)
+enum xb_status xb_option_alpha_read(const char *text, double *alpha, struct xb_error *error)
 {
     const double most = 0.5;
-    const char *text = xb_config_get(config, "alpha")->text;
     size_t digits = strspn(text, "0123456789.");
     bool percent = strcmp(text + digits, "%") == 0;
     char *end = NULL;

@@ -22,16 +22,10 @@ static bool depends_on_placement(const struct xb_lane *lane)
            xb_workspace_host_buffer(context->workspace) != NULL;
 }
 
-static uint64_t fixed_samples(const struct xb_measurement *measurement)
-{
-    const struct xb_value *fixed = xb_config_get(measurement->run->config, "samples");
-    return fixed->is_set ? fixed->count : 0;
-}
-
 void xb_placements_open(struct xb_measurement *measurement)
 {
     struct xb_error error;
-    uint64_t fixed = fixed_samples(measurement);
+    uint64_t fixed = measurement->run->asked.samples;
     unsigned wanted = XB_PLACEMENTS;
     if (!depends_on_placement(&measurement->lanes[0]))
         wanted = 1;

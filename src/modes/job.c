@@ -109,21 +109,18 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_KERNELS | (memory_of(test) == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER : 0);
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     struct xb_job_layout layout = layout_of(test);
     struct xb_ring_plan plan = ring_plan_of(&layout);
-    (void)config;
     uint64_t host = layout.in + layout.out + xb_job_piece_bytes(&layout);
     return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
                              .device_bytes = layout.device_bytes};
 }
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     double seconds;
-    (void)config;
     XB_TRY(xb_gpu_time_parse("--gpu-time", xb_case_setting(test, &option_gpu_time)->word, &seconds,
                              error));
     if (!is_overlapped(test))

@@ -133,23 +133,22 @@ const struct xb_option xb_option_device_offset = {
              "Start the device's buffer this many bytes after a boundary (256 bytes or more): a "
              "number, a list (0,1,64) or a range that doubles (1..256).")};
 
-static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option,
-                               const struct xb_config *config)
+static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option)
 {
     uint64_t largest = 0;
     if (xb_case_find_setting(test, option) == NULL)
         return 0;
-    const struct xb_value *offsets = xb_config_get(config, option->name);
+    const struct xb_value *offsets = xb_config_get(test->asked->config, option);
     for (size_t i = 0; i < xb_value_length(offsets); i++)
         if (xb_value_number(offsets, i) > largest)
             largest = xb_value_number(offsets, i);
     return largest;
 }
 
-uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *config)
+uint64_t xb_largest_offset(const struct xb_case *test)
 {
-    uint64_t host = largest_offset(test, &xb_option_host_offset, config);
-    uint64_t device = largest_offset(test, &xb_option_device_offset, config);
+    uint64_t host = largest_offset(test, &xb_option_host_offset);
+    uint64_t device = largest_offset(test, &xb_option_device_offset);
     return host > device ? host : device;
 }
 

@@ -7,6 +7,7 @@
 #include "cli/options.h"
 #include "cli/places.h"
 #include "cli/start_at.h"
+#include "modes/shared_options.h"
 #include "record/mode_list.h"
 #include "xferbench/record.h"
 
@@ -225,7 +226,8 @@ static const struct xb_option option_quiet = {
     .brief = "print no table and no progress",
     .selects = true,
 };
-static const char *const amounts[] = {"short", "all", NULL};
+enum { SHORT, ALL };
+static const char *const amounts[] = {[SHORT] = "short", [ALL] = "all", NULL};
 
 const struct xb_option xb_option_columns = {
     .name = "columns",
@@ -259,11 +261,46 @@ const struct xb_option xb_option_verbose = {
 
 struct xb_table_view xb_table_view_of(const struct xb_config *config)
 {
-    bool all = xb_config_get(config, "verbose")->flag;
+    bool all = xb_config_get(config, &xb_option_verbose)->flag;
     return (struct xb_table_view){
-        .all_columns = all || strcmp(xb_config_get(config, "columns")->text, "all") == 0,
-        .all_reading = all || strcmp(xb_config_get(config, "reading")->text, "all") == 0,
+        .all_columns = all || xb_config_get(config, &xb_option_columns)->place == ALL,
+        .all_reading = all || xb_config_get(config, &xb_option_reading)->place == ALL,
         .all_notes = all};
+}
+
+enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *error)
+{
+    bool is_quick = xb_config_get(config, &option_quick)->flag;
+    if (is_quick)
+        XB_TRY(xb_config_default(config, &option_time_limit, "100ms", error));
+    if (is_quick)
+        XB_TRY(xb_config_default(config, &option_size, "64M", error));
+    if (xb_config_get(config, &option_latency)->flag)
+        XB_TRY(xb_config_default(config, &option_size, "4", error));
+    return XB_OK;
+}
+
+#define BIND(member, row) XB_BIND(struct xb_run_options, member, row)
+#define BIND_WHETHER(member, row) XB_BIND_WHETHER(struct xb_run_options, member, row)
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(mode, &option_mode), BIND(direction, &option_direction),
+    BIND(direction_text, &option_direction), BIND(device, &option_device),
+    BIND_WHETHER(device_given, &option_device), BIND(numa, &option_numa),
+    BIND(pairs, &xb_option_pairs), BIND(size, &option_size), BIND_WHETHER(size_given, &option_size),
+    BIND(latency, &option_latency), BIND(simultaneous, &option_simultaneous),
+    BIND(dry_run, &option_dry_run), BIND(timeline, &option_timeline), BIND(quiet, &option_quiet),
+    BIND(time_limit, &option_time_limit), BIND(warm_up, &option_warm_up),
+    BIND(deadline, &xb_option_deadline), BIND(samples, &option_samples),
+    BIND(processes, &option_processes), BIND(backend, &xb_option_backend),
+    BIND(start_at, &xb_option_start_at), BIND(interleave, &option_interleave),
+    BIND(json, &option_json), BIND(json_lines, &xb_option_json_lines),
+    BIND(baseline_json, &option_baseline_json), BIND(csv, &option_csv), BIND(trace, &option_trace));
+
+struct xb_run_options xb_run_options_of(const struct xb_config *config)
+{
+    struct xb_run_options asked = {.config = config};
+    xb_config_fill(config, fields, &asked);
+    return asked;
 }
 
 static const struct xb_option *const own_rows[] = {
