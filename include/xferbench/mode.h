@@ -65,8 +65,11 @@ struct xb_case {
     bool has_node;
     unsigned node;                      /* the OS's number */
     unsigned long long seed;            /* of the pattern, different for every case of a run */
-    const struct xb_run_options *asked; /* by whom; as long as the run */
+    const struct xb_run_options *asked; /* of the run; lives as long as it does */
 };
+
+/* --pairs, which every mode of pairs has: the plan reads it. */
+extern const struct xb_option xb_option_pairs;
 
 /* What the case has of that option, which must be a parameter of its mode that matters for its
  * variant: aborts otherwise, it is a bug. */
@@ -327,7 +330,7 @@ struct xb_mode {
     /*
      * Whether the options allow the case on any machine; XB_ERR_USAGE with what to give instead
      * ends the command before anything is measured or written. Of `test` only mode, variant,
-     * settings, bytes and direction are set. Pure. May be NULL.
+     * settings, bytes, direction and what is asked are set. Pure. May be NULL.
      */
     enum xb_status (*check_options)(const struct xb_case *test, struct xb_error *error);
     /*

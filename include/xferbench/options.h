@@ -46,6 +46,19 @@ struct xb_option {
                      measured: files that differ in it can be compared */
 };
 
+/* What a row of these types begins with: its name, its argument as help shows it, its bounds. */
+#define XB_FLAG(named) .name = (named), .type = XB_OPTION_FLAG
+#define XB_TEXT(named, shown) .name = (named), .type = XB_OPTION_TEXT, .argument = (shown)
+#define XB_FILE(named, shown) .name = (named), .type = XB_OPTION_FILE, .argument = (shown)
+#define XB_CHOICE(named, shown) .name = (named), .type = XB_OPTION_CHOICES, .argument = (shown)
+#define XB_DURATION(named) .name = (named), .type = XB_OPTION_DURATION, .argument = "TIME"
+#define XB_COUNT(named, shown, least, most)                                                        \
+    .name = (named), .type = XB_OPTION_COUNT, .argument = (shown), .minimum = (least),             \
+    .maximum = (most)
+#define XB_SIZE(named, least, most)                                                                \
+    .name = (named), .type = XB_OPTION_SIZE, .argument = "SIZE", .minimum = (least),               \
+    .maximum = (most)
+
 /* The words of CHOICES. */
 struct xb_word_list {
     char **items;
@@ -92,7 +105,7 @@ XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
                                                struct xb_error *error);
 
 /* The value of that row, which must be one of the configuration's: aborts otherwise, it is a bug.
- * For rows that are known only as such; what a command reads by itself has fields. */
+ * For a row that is a parameter or stands alone; other options go into fields. */
 const struct xb_value *xb_config_get(const struct xb_config *config, const struct xb_option *row);
 
 /* What a field holds of an option; texts and lists are the configuration's own. The field's type
@@ -102,7 +115,7 @@ enum xb_option_field_kind {
     XB_BIND_TEXT,    /* const char *, of any option but a flag; NULL where it is not set */
     XB_BIND_NUMBER,  /* uint64_t, of COUNT and SIZE; 0 where it is not set */
     XB_BIND_SECONDS, /* double, of DURATION; 0 where it is not set, which no duration is */
-    XB_BIND_PLACE,   /* unsigned, and an enum: which of the CHOICES, of which it takes one */
+    XB_BIND_PLACE,   /* unsigned, or an enum: which of the CHOICES, of which it has one */
     XB_BIND_WORDS,   /* struct xb_word_list, of CHOICES */
     XB_BIND_SIZES,   /* struct xb_sizes */
     XB_BIND_GIVEN    /* bool: whether it stood on the command line; XB_BIND_WHETHER */

@@ -8,7 +8,7 @@ struct xb_run_options {
     /* What they were read from, with the modes' own rows: for xb_config_get. Owns texts and lists.
      */
     const struct xb_config *config;
-    struct xb_word_list mode, direction, device, numa, pairs;
+    struct xb_word_list mode, direction, device, numa;
     const char *direction_text; /* as it was written */
     struct xb_sizes size;
     bool device_given, size_given;

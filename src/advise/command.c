@@ -29,52 +29,35 @@
     "kernels (cudaEventElapsedTime, torch.cuda.Event)"
 
 static const struct xb_option option_in = {
-    .name = "bytes-in",
+    /* 0 is refused with the limits of a job, not of any size. */
+    XB_SIZE("bytes-in", 0, UINT64_C(1) << 40),
     .other_name = "in",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
     .help = "How much data the job takes to the GPU. Required.",
-    .minimum = 0, /* which is refused with the limits of a job, not of any size */
-    .maximum = UINT64_C(1) << 40,
 };
 static const struct xb_option option_out = {
-    .name = "bytes-out",
+    XB_SIZE("bytes-out", 0, UINT64_C(1) << 40),
     .other_name = "out",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
     .default_text = "0",
     .help = "How much data it brings back.",
-    .minimum = 0,
-    .maximum = UINT64_C(1) << 40,
 };
 static const struct xb_option option_gpu_time = {
-    .name = "gpu-time",
-    .type = XB_OPTION_TEXT,
-    .argument = "TIME",
+    XB_TEXT("gpu-time", "TIME"),
     .help = "How long the GPU computes, without any copy: a time such as 2ms, or 'none'. "
             "Required. " HOW_TO_TIME ".",
 };
 static const struct xb_option option_cpu_time = {
-    .name = "cpu-time",
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
+    XB_DURATION("cpu-time"),
     .help = "How long the same work takes on the CPU. Without it, advise compares only the ways "
             "to use the GPU.",
 };
 static const struct xb_option option_times = {
-    .name = "times",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    XB_COUNT("times", "N", 1, UINT64_C(1000000000000)),
     .default_text = "1",
     .help = "How often the job runs with the same memory: the cost of pinning it is divided by "
             "that.",
-    .minimum = 1,
-    .maximum = UINT64_C(1000000000000),
 };
 static const struct xb_option option_memory = {
-    .name = "memory",
-    .type = XB_OPTION_CHOICES,
-    .argument = "KIND",
+    XB_CHOICE("memory", "KIND"),
     .default_text = XB_MEMORY_WORD_USUAL,
     .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, which has to be "
             "pinned or copied first where a way needs that; or in 'pinned' memory.",
@@ -82,29 +65,23 @@ static const struct xb_option option_memory = {
     .takes_one = true,
 };
 static const struct xb_option option_device = {
-    .name = "device",
+    XB_COUNT("device", "DEV", 0, 1000),
     .short_name = 'D',
-    .type = XB_OPTION_COUNT,
-    .argument = "DEV",
     .default_text = "0",
     .help = "Which GPU, by its number: the one to measure, or the one whose results in FILE count.",
-    .minimum = 0,
-    .maximum = 1000,
 };
 static const struct xb_option option_check = {
-    .name = "check",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("check"),
     .help = "Run the job in each way, and print the prediction beside the measurement. With "
             "FILE, only on the machine where FILE was measured.",
 };
 static const struct xb_option option_json = {
-    .name = "json",
+    XB_FILE("json", "FILE"),
     .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
     .help = "Write the advice as JSON (docs/advise.schema.json); '-' is standard output, in place "
             "of the table.",
 };
+
 /* The whole command. */
 struct command {
     const struct xb_config *config;

@@ -91,7 +91,7 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
         count += *c == ',';
     if (option->takes_one && count > 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
-    value->words.items = calloc(count, sizeof *value->words.items);
+    value->words = (struct xb_word_list){calloc(count, sizeof *value->words.items), 0};
     if (value->words.items == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", option->name, count);
     for (size_t i = 0; i < count; i++) {

@@ -8,9 +8,7 @@
 #include <string.h>
 
 const struct xb_option xb_option_json_lines = {
-    .name = "json-lines",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("json-lines", "FILE"),
     .help =
         "Write what --json writes, but in one line; use it in place of --json. srun and mpirun cut "
         "long lines and mix them: there write one file per node (--json %h.json).",
@@ -18,10 +16,8 @@ const struct xb_option xb_option_json_lines = {
 };
 
 const struct xb_option xb_option_json_beside = {
-    .name = "json",
+    XB_FILE("json", "FILE"),
     .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
     .help = "Also write everything as JSON, as --format json does; - for standard output, in place "
             "of what --format says." XB_FILE_NAME_HELP,
 };

@@ -28,10 +28,6 @@ struct xb_cli_outputs {
     const char *output_path, *json_path; /* json_path: NULL where it is not given */
     struct xb_output output, json;
 };
-#define XB_BIND_OUTPUTS(type, outputs, option_format)                                              \
-    XB_BIND(type, outputs.format, option_format),                                                  \
-        XB_BIND(type, outputs.output_path, &xb_option_output),                                     \
-        XB_BIND(type, outputs.json_path, &xb_option_json_beside)
 
 /* xb_cli_find_output for both. With JSON on standard output nothing else goes there: then
  * outputs->output is left as it is where nothing is wanted. */

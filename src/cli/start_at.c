@@ -18,9 +18,7 @@
 #define FURTHEST_S 86400.0
 
 const struct xb_option xb_option_start_at = {
-    .name = "start-at",
-    .type = XB_OPTION_TEXT,
-    .argument = "TIME",
+    XB_TEXT("start-at", "TIME"),
     .help = "Begin to measure at this time, so that many nodes begin together: "
             "2026-11-23T06:40:00Z (UTC), @1795416000 (seconds since 1970), or +10s (after the "
             "program's start). The nodes' clocks must agree (docs/measurement.md).",

@@ -22,19 +22,15 @@ static const char *const formats[] = {
     "table", "json", "markdown", "github", "junit", "benchmark-action", NULL};
 
 static const struct xb_option option_threshold = {
-    .name = "threshold",
-    .type = XB_OPTION_TEXT,
-    .argument = "SHARES",
+    XB_TEXT("threshold", "SHARES"),
     .default_text = "2%",
     .help =
         "How much worse is a regression: 2% or 0.02. Some cases may have another share, by a list: "
         "2%,managed=10%,pinned/h2d=1%, with cases as for --gate; the last one that fits counts.",
 };
 static const struct xb_option option_gate = {
-    .name = "gate",
+    XB_TEXT("gate", "CASES"),
     .short_name = 'g',
-    .type = XB_OPTION_TEXT,
-    .argument = "CASES",
     .help =
         "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, '*' "
         "for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is the "
@@ -42,13 +38,11 @@ static const struct xb_option option_gate = {
         "count, and without --gate those of all cases.",
 };
 static const struct xb_option option_force = {
-    .name = "force",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("force"),
     .help = "Compare also what was not measured under the same conditions; the output says so.",
 };
 static const struct xb_option option_strict = {
-    .name = "strict",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("strict"),
     .help = "Refuse files of another driver, CUDA or HIP runtime, or kernel. Without it they are "
             "compared, and the output says what changed.",
 };
@@ -59,9 +53,8 @@ static const struct xb_option option_format = XB_FORMAT_OPTION(
              "github-action-benchmark's customBiggerIsBetter.");
 
 static const struct xb_option option_verbose = {
-    .name = "verbose",
+    XB_FLAG("verbose"),
     .short_name = 'v',
-    .type = XB_OPTION_FLAG,
     .help = "Print all columns, the rule, and both sides of every condition that differs.",
     .selects = true,
 };
@@ -94,7 +87,8 @@ struct command {
 static const struct xb_option_field *const fields = XB_FIELDS(
     BIND(threshold, &option_threshold), BIND(alpha, &xb_option_alpha), BIND(gate, &option_gate),
     BIND(request.force, &option_force), BIND(request.strict, &option_strict),
-    BIND(verbose, &option_verbose), XB_BIND_OUTPUTS(struct command, to, &option_format));
+    BIND(verbose, &option_verbose), BIND(to.format, &option_format),
+    BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
 /* Whatever kept it from a verdict: never a code that is one. */
 static int fail(const struct xb_error *error)

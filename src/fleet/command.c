@@ -25,9 +25,7 @@
 static const char *const formats[] = {"table", "json", "csv", "prometheus", "nodelist", NULL};
 
 static const struct xb_option option_expect_hosts = {
-    .name = "expect-hosts",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE|NAMES",
+    XB_FILE("expect-hosts", "FILE|NAMES"),
     .help =
         "The nodes you expect: fleet names those without a result file. Give a file that exists, "
         "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
@@ -39,9 +37,8 @@ static const struct xb_option option_format = XB_FORMAT_OPTION(
              "drain in Slurm's notation, nothing if there are none.");
 
 static const struct xb_option option_verbose = {
-    .name = "verbose",
+    XB_FLAG("verbose"),
     .short_name = 'v',
-    .type = XB_OPTION_FLAG,
     .help = "In the table: every row and column, and for each figure how its values are spread.",
 };
 
@@ -71,7 +68,8 @@ struct command {
 #define BIND(member, row) XB_BIND(struct command, member, row)
 static const struct xb_option_field *const fields =
     XB_FIELDS(BIND(expect_hosts, &option_expect_hosts), BIND(alpha, &xb_option_alpha),
-              BIND(verbose, &option_verbose), XB_BIND_OUTPUTS(struct command, to, &option_format));
+              BIND(verbose, &option_verbose), BIND(to.format, &option_format),
+              BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
 /* A failure must not end with the exit code of a verdict. */
 static int fail(const struct xb_error *error)
@@ -252,8 +250,6 @@ static int run(struct xb_config *config, char *const *words)
     xb_hostlist_free(&command.expected);
     return code;
 }
-
-/* ---- what its table shows ---- */
 
 /* docs/fleet-output.md says the same. */
 const struct xb_column_help xb_fleet_column_helps[] = {

@@ -29,87 +29,60 @@ static const char *const formats[] = {"table", "nagios", "nhc", "prometheus", NU
 enum format { TABLE, NAGIOS, NHC, PROMETHEUS }; /* in that order */
 
 static const struct xb_option option_device = {
-    .name = "device",
+    XB_CHOICE("device", "DEV[,DEV]"),
     .short_name = 'D',
-    .type = XB_OPTION_CHOICES,
-    .argument = "DEV[,DEV]",
     .default_text = "all",
     .help =
         "Which GPUs: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after the "
         "other.",
 };
 static const struct xb_option option_size = {
-    .name = "size",
+    XB_SIZE("size", UINT64_C(16) << 20, UINT64_MAX / 4),
     .short_name = 's',
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
     .default_text = "256M",
     .help = "How much one copy moves. Small copies measure latency, not the link.",
-    .minimum = UINT64_C(16) << 20,
-    .maximum = UINT64_MAX / 4,
 };
 static const struct xb_option option_count = {
-    .name = "count",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    XB_COUNT("count", "N", 1, XB_RUN_DEVICES),
     .help =
         "How many GPUs there must be: each missing one is CRITICAL. Without it nobody misses a GPU "
         "that the runtime does not see.",
-    .minimum = 1,
-    .maximum = XB_RUN_DEVICES,
 };
 static const struct xb_option option_attempts = {
-    .name = "attempts",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    XB_COUNT("attempts", "N", 1, 10),
     .default_text = "3",
     .help = "Test a GPU or a pair up to this often before calling it anything but OK. The best "
             "attempt counts; all are on record.",
-    .minimum = 1,
-    .maximum = 10,
 };
 static const struct xb_option option_deadline = {
-    .name = "deadline",
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
+    XB_DURATION("deadline"),
     .default_text = "30s",
     .help = "Finish within this time, even if a GPU hangs: what is not tested by then is UNKNOWN.",
 };
 static const struct xb_option option_expect = {
-    .name = "expect",
-    .type = XB_OPTION_TEXT,
-    .argument = "LINK",
+    XB_TEXT("expect", "LINK"),
     .help = "What the link must reach under load: gen5x16, gen4 or x8. Less is CRITICAL.",
 };
 static const struct xb_option option_min_h2d = {
-    .name = "min-h2d",
-    .type = XB_OPTION_TEXT,
-    .argument = "GB/S",
+    XB_TEXT("min-h2d", "GB/S"),
     .help = "The least bandwidth to the GPU, in GB/s (10^9 bytes), in place of shares of "
             "the link's ceiling. Less is CRITICAL.",
 };
 static const struct xb_option option_min_d2h = {
-    .name = "min-d2h",
-    .type = XB_OPTION_TEXT,
-    .argument = "GB/S",
+    XB_TEXT("min-d2h", "GB/S"),
     .help = "The same back to the host.",
 };
 static const struct xb_option option_min_peer = {
-    .name = "min-peer",
-    .type = XB_OPTION_TEXT,
-    .argument = "GB/S",
+    XB_TEXT("min-peer", "GB/S"),
     .help = "The same from one GPU to another, directly, in place of shares of what "
             "their links carry.",
 };
 static const struct xb_option option_no_peers = {
-    .name = "no-peers",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("no-peers"),
     .help = "Test no copies between GPUs. Without it every pair of up to 8 GPUs is tested.",
 };
 static const struct xb_option option_limits = {
-    .name = "limits",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("limits", "FILE"),
     .help = "Limits by model of GPU and link, a JSON file (docs/limits.schema.json). Order: "
             "command line, then this file, then defaults.",
 };
@@ -118,17 +91,14 @@ static const struct xb_option option_format = XB_FORMAT_OPTION(
     "table, for people; nagios, one line with performance data; nhc, silent unless something "
     "is wrong; prometheus, for node_exporter's textfile collector.");
 static const struct xb_option option_json = {
-    .name = "json",
+    XB_FILE("json", "FILE"),
     .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
     .help = "Write all that was observed, with every attempt, as JSON (docs/link.schema.json); "
             "'-' is standard output, in place of the table." XB_FILE_NAME_HELP,
 };
 static const struct xb_option option_verbose = {
-    .name = "verbose",
+    XB_FLAG("verbose"),
     .short_name = 'v',
-    .type = XB_OPTION_FLAG,
     .help =
         "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK.",
 };

@@ -359,10 +359,8 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
 }
 
 static const struct xb_option option_json = {
-    .name = "json",
+    XB_FILE("json", "FILE"),
     .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
     .help = "Write the same as JSON (docs/list.schema.json); - for standard output, in place of "
             "the text.",
 };

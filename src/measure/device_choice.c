@@ -10,6 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
+const struct xb_option xb_option_pairs = {
+    XB_CHOICE("pairs", "FROM:TO[,FROM:TO]"),
+    .help = "Which pairs of devices, by number. Without it: every ordered pair of --device, or of "
+            "all devices.",
+    .selects = true,
+};
+
 /* For messages about one that is not there: " 0 0000:01:00.0 NVIDIA H200; 1 ...". */
 static struct xb_words list_devices(const struct xb_run *run)
 {
@@ -145,7 +152,7 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
 static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_choice *choice,
                                    struct xb_error *error)
 {
-    const struct xb_word_list *named = &run->asked.pairs;
+    const struct xb_word_list *named = &xb_config_get(run->asked.config, &xb_option_pairs)->words;
     if (named->count == 0)
         pair_all(run, run->asked.device_given, choice);
     for (size_t i = 0; i < named->count; i++)

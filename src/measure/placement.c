@@ -51,7 +51,7 @@ bool xb_placement_is_full(const struct xb_measurement *measurement, uint64_t fix
         return taken >= fixed * (index + 1) / count - fixed * index / count;
     if (index > 0)
         return taken >= measurement->result->placement_samples[0];
-    return taken >= LEAST_SAMPLES && elapsed >= measurement->time_limit / (double)count;
+    return taken >= LEAST_SAMPLES && elapsed >= measurement->run->asked.time_limit / (double)count;
 }
 
 static void close_one(const struct xb_measurement *measurement, struct xb_result *result,

@@ -286,8 +286,6 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
         .result = results,
         .lanes = lanes,
         .lane_count = lane_count,
-        .time_limit = runner->run->asked.time_limit,
-        .warm_up_least = runner->run->asked.warm_up,
     };
     xb_measure(&measurement);
     return XB_OK;

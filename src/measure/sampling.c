@@ -256,7 +256,7 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
     struct xb_stopping stopping = {
         .iterations = measurement->iterations,
         .fixed_samples = measurement->run->asked.samples,
-        .time_limit = measurement->time_limit,
+        .time_limit = measurement->run->asked.time_limit,
     };
     /* With how many samples sampling may end. Where lanes or ways share what they run on, each with
      * a median of its own, and where the run asks for it, a few do not do. */

@@ -26,9 +26,7 @@ static const struct xb_option option_way = {
                "pageable", "ring", "pinned", "overlapped")};
 
 static const struct xb_option option_gpu_time = {
-    .name = "gpu-time",
-    .type = XB_OPTION_TEXT,
-    .argument = "TIME",
+    XB_TEXT("gpu-time", "TIME"),
     .default_text = "1ms",
     .help = "How long the job's kernel takes for all of the data: a time such as 2ms, or 'none' "
             "for no kernel.",
@@ -36,13 +34,9 @@ static const struct xb_option option_gpu_time = {
 };
 
 static const struct xb_option option_job_out = {
-    .name = "job-out",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    XB_SIZE("job-out", 0, INT64_MAX / 4),
     .default_text = "1M",
     .help = "How much the job brings back; --size is how much it takes in. 0 for nothing.",
-    .minimum = 0,
-    .maximum = INT64_MAX / 4,
     .selects = true,
 };
 

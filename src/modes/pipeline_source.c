@@ -11,9 +11,7 @@
 #include <sys/stat.h>
 
 const struct xb_option xb_option_file = {
-    .name = "file",
-    .type = XB_OPTION_FILE,
-    .argument = "PATH",
+    XB_FILE("file", "PATH"),
     .help = "What to read: a file, all of it or the first --size bytes. A folder: a file of --size "
             "is made there and removed; with --batch-files the files in it are read. Without it "
             "the files are made in $TMPDIR or /var/tmp.",

@@ -112,15 +112,6 @@ const struct xb_option xb_option_buffers = {
               "How many chunks are on the device at a time, each with a queue of its own: a "
               "number, a list (2,3,4) or a range that doubles (2..16).")};
 
-const struct xb_option xb_option_pairs = {
-    .name = "pairs",
-    .type = XB_OPTION_CHOICES,
-    .argument = "FROM:TO[,FROM:TO]",
-    .help = "Which pairs of devices, by number. Without it: every ordered pair of --device, or of "
-            "all devices.",
-    .selects = true,
-};
-
 #define OFFSET_LIMIT ((UINT64_C(1) << 20) - 1)
 
 const struct xb_option xb_option_host_offset = {

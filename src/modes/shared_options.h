@@ -78,9 +78,6 @@ extern const struct xb_option xb_option_device_offset;
  * make a difference between one offset and another. */
 uint64_t xb_largest_offset(const struct xb_case *test);
 
-/* --pairs: which pairs of devices. */
-extern const struct xb_option xb_option_pairs;
-
 /* For `verify` of a pair: adds what is known of the link that the data took from the source to the
  * destination. */
 void xb_pair_add_link(const struct xb_mode_context *context, struct xb_result *result);

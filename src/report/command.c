@@ -20,9 +20,7 @@
 #include <sys/stat.h>
 
 static const struct xb_option option_svg = {
-    .name = "svg",
-    .type = XB_OPTION_FILE,
-    .argument = "FOLDER",
+    XB_FILE("svg", "FOLDER"),
     .help = "Also write each picture into a file of its own, named after its place in the page, "
             "such as file-1-by-size-1.svg. Makes the folder if it is not there; replaces pictures "
             "of the same names.",

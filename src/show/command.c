@@ -20,19 +20,15 @@
 #include <sys/stat.h>
 
 static const struct xb_option option_case = {
-    .name = "case",
+    XB_TEXT("case", "CASES"),
     .short_name = 'c',
-    .type = XB_OPTION_TEXT,
-    .argument = "CASES",
     .help =
         "Only these cases: MODE[/DIRECTION[/SIZE]], a list with commas, '*' for any, a range of "
         "sizes as 64M..1G; such as pinned,async/h2d/64M..1G. Reading and notes then speak of "
         "these alone.",
 };
 static const struct xb_option option_csv = {
-    .name = "csv",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("csv", "FILE"),
     .help = "Also write the cases of all result files as one CSV, a line a case; - for standard "
             "output, in place of the tables. Links and comparisons have no lines in it.",
 };

@@ -18,19 +18,15 @@
 static const char *const modes[] = {"pageable", "pinned", "async", "double-buffer", NULL};
 
 static const struct xb_option mode = {
-    .name = "mode",
+    XB_CHOICE("mode", "MODE,..."),
     .short_name = 'm',
-    .type = XB_OPTION_CHOICES,
-    .argument = "MODE,...",
     .default_text = "pinned,async",
     .help = "Modes.",
     .choices = modes,
 };
 static const struct xb_option label = {
-    .name = "label",
+    XB_CHOICE("label", "WORD,..."),
     .short_name = 'l',
-    .type = XB_OPTION_CHOICES,
-    .argument = "WORD,...",
     .help = "Any words.",
 };
 static const struct xb_option size = {
@@ -42,13 +38,9 @@ static const struct xb_option size = {
     .help = "Sizes.",
 };
 static const struct xb_option chunk = {
-    .name = "chunk",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    XB_SIZE("chunk", 4096, UINT64_C(1) << 30),
     .default_text = "1M",
     .help = "Size of a part.",
-    .minimum = 4096,
-    .maximum = UINT64_C(1) << 30,
 };
 static const struct xb_option piece = {
     .name = "piece",
@@ -69,22 +61,14 @@ static const struct xb_option blocks = {
     .maximum = 64,
 };
 static const struct xb_option samples = {
-    .name = "samples",
+    XB_COUNT("samples", "N", 1, 1000000),
     .short_name = 'n',
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
     .help = "Samples.",
-    .minimum = 1,
-    .maximum = 1000000,
 };
 static const struct xb_option seed = {
-    .name = "seed",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    XB_COUNT("seed", "N", 0, UINT64_MAX),
     .default_text = "0",
     .help = "Seed.",
-    .minimum = 0,
-    .maximum = UINT64_MAX,
 };
 static const struct xb_option time_limit = {
     .name = "time",
@@ -95,21 +79,17 @@ static const struct xb_option time_limit = {
     .help = "Time limit.",
 };
 static const struct xb_option output = {
-    .name = "output",
+    XB_TEXT("output", "FILE"),
     .short_name = 'o',
-    .type = XB_OPTION_TEXT,
-    .argument = "FILE",
     .help = "File.",
 };
 static const struct xb_option verbose = {
-    .name = "verbose",
+    XB_FLAG("verbose"),
     .short_name = 'v',
-    .type = XB_OPTION_FLAG,
     .help = "More.",
 };
 static const struct xb_option version = {
-    .name = "version",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("version"),
     .help = "Version.",
 };
 
@@ -655,9 +635,7 @@ static void the_first_default_goes_without_saying(NO_STATE)
 }
 
 static const struct xb_option how = {
-    .name = "how",
-    .type = XB_OPTION_CHOICES,
-    .argument = "HOW",
+    XB_CHOICE("how", "HOW"),
     .default_text = "async",
     .choices = modes,
     .takes_one = true,
