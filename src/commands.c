@@ -149,9 +149,9 @@ static int answer(const struct xb_command *command, bool is_named, struct xb_con
                   char *const *words)
 {
     struct xb_error error;
-    if (xb_config_get(config, "help")->flag)
+    if (xb_config_get(config, &xb_option_help)->flag)
         return xb_help_answer("--help", config, is_named ? command : &command_help, xb_commands);
-    if (xb_config_get(config, "version")->flag && config->operand_count == 0) {
+    if (xb_config_get(config, &xb_option_version)->flag && config->operand_count == 0) {
         xb_version_print(stdout);
         return XB_EXIT_OK;
     }

@@ -69,6 +69,7 @@ CONTRACTS = {
     "timeline": "measure",
     "result": "measure",
     "stopping": "measure",
+    "run_options": "record",  # what was asked, which modes may look at
     "mode": "record",  # what the runner calls; each file in src/modes fills one in
     "figure": "record",  # what a mode says it measures, and what the runner fills in
     "record": "record",

@@ -3,7 +3,7 @@
 
 #include "xferbench/backend.h"
 #include "xferbench/figure.h"
-#include "xferbench/options.h"
+#include "xferbench/run_options.h"
 
 struct xb_line_part;
 struct xb_run;
@@ -63,9 +63,13 @@ struct xb_case {
     /* The NUMA node that --numa names for its host memory, and for the threads that work on it.
      * Without one both are near the device. A case that uses no host memory has none. */
     bool has_node;
-    unsigned node;           /* the OS's number */
-    unsigned long long seed; /* of the pattern, different for every case of a run */
+    unsigned node;                      /* the OS's number */
+    unsigned long long seed;            /* of the pattern, different for every case of a run */
+    const struct xb_run_options *asked; /* of the run; lives as long as it does */
 };
+
+/* --pairs, which every mode of pairs has: the plan reads it. */
+extern const struct xb_option xb_option_pairs;
 
 /* What the case has of that option, which must be a parameter of its mode that matters for its
  * variant: aborts otherwise, it is a bug. */
@@ -105,7 +109,6 @@ struct xb_share {
 /* What a mode has to work with during one case. The runner owns it all. */
 struct xb_mode_context {
     const struct xb_case *test;
-    const struct xb_config *config;
     struct xb_device *device;
     struct xb_workspace *workspace;
     struct xb_store *store; /* files that are made, kept from case to case (storage/store.h) */
@@ -289,7 +292,7 @@ struct xb_mode {
     uint64_t bytes_by_default;
     /* The same if options of its own decide it, such as the length of a file that they name; 0:
      * bytes_by_default counts. NULL: they never decide it. */
-    uint64_t (*bytes_of_options)(const struct xb_config *config);
+    uint64_t (*bytes_of_options)(const struct xb_run_options *asked);
     const struct xb_reading_line *reading; /* what it can say in the Reading */
     /*
      * What a run of this mode alone comes to: adds one or two sentences of 160 characters at most,
@@ -323,14 +326,13 @@ struct xb_mode {
      */
     enum xb_status (*check_variant)(const struct xb_case *test, struct xb_error *error);
     /* Memory the case takes. Pure. */
-    struct xb_needs (*needs)(const struct xb_case *test, const struct xb_config *config);
+    struct xb_needs (*needs)(const struct xb_case *test);
     /*
      * Whether the options allow the case on any machine; XB_ERR_USAGE with what to give instead
      * ends the command before anything is measured or written. Of `test` only mode, variant,
-     * settings, bytes and direction are set. Pure. May be NULL.
+     * settings, bytes, direction and what is asked are set. Pure. May be NULL.
      */
-    enum xb_status (*check_options)(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error);
+    enum xb_status (*check_options)(const struct xb_case *test, struct xb_error *error);
     /*
      * Whether the case makes sense on this device: XB_OK; XB_ERR_UNSUPPORTED with the reason as the
      * message for a skipped row; any other error for an error row. May be NULL. Allocates nothing.

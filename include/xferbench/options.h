@@ -46,6 +46,25 @@ struct xb_option {
                      measured: files that differ in it can be compared */
 };
 
+/* What a row of these types begins with: its name, its argument as help shows it, its bounds. */
+#define XB_FLAG(named) .name = (named), .type = XB_OPTION_FLAG
+#define XB_TEXT(named, shown) .name = (named), .type = XB_OPTION_TEXT, .argument = (shown)
+#define XB_FILE(named, shown) .name = (named), .type = XB_OPTION_FILE, .argument = (shown)
+#define XB_CHOICE(named, shown) .name = (named), .type = XB_OPTION_CHOICES, .argument = (shown)
+#define XB_DURATION(named) .name = (named), .type = XB_OPTION_DURATION, .argument = "TIME"
+#define XB_COUNT(named, shown, least, most)                                                        \
+    .name = (named), .type = XB_OPTION_COUNT, .argument = (shown), .minimum = (least),             \
+    .maximum = (most)
+#define XB_SIZE(named, least, most)                                                                \
+    .name = (named), .type = XB_OPTION_SIZE, .argument = "SIZE", .minimum = (least),               \
+    .maximum = (most)
+
+/* The words of CHOICES. */
+struct xb_word_list {
+    char **items;
+    size_t count;
+};
+
 /* The value of an option. Which member holds it follows from the option's type. */
 struct xb_value {
     const struct xb_option *option;
@@ -57,8 +76,8 @@ struct xb_value {
     double seconds;
     struct xb_sizes sizes;
     struct xb_counts counts;
-    char **words; /* CHOICES */
-    size_t word_count;
+    struct xb_word_list words; /* CHOICES, and */
+    unsigned place;            /* of those of `choices` the last one's place there */
 };
 
 /* The effective options of a command: one value a row, in the rows' order. */
@@ -81,8 +100,56 @@ void xb_config_free(struct xb_config *config);
 
 /* Gives an option that was not given on the command line another default. XB_ERR_MEMORY only, for a
  * text that the option takes. */
-XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config, const char *name,
-                                               const char *text, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
+                                               const struct xb_option *row, const char *text,
+                                               struct xb_error *error);
+
+/* The value of that row, which must be one of the configuration's: aborts otherwise, it is a bug.
+ * For a row that is a parameter or stands alone; other options go into fields. */
+const struct xb_value *xb_config_get(const struct xb_config *config, const struct xb_option *row);
+
+/* What a field holds of an option; texts and lists are the configuration's own. The field's type
+ * says which: XB_BIND. */
+enum xb_option_field_kind {
+    XB_BIND_FLAG,    /* bool */
+    XB_BIND_TEXT,    /* const char *, of any option but a flag; NULL where it is not set */
+    XB_BIND_NUMBER,  /* uint64_t, of COUNT and SIZE; 0 where it is not set */
+    XB_BIND_SECONDS, /* double, of DURATION; 0 where it is not set, which no duration is */
+    XB_BIND_PLACE,   /* unsigned, or an enum: which of the CHOICES, of which it has one */
+    XB_BIND_WORDS,   /* struct xb_word_list, of CHOICES */
+    XB_BIND_SIZES,   /* struct xb_sizes */
+    XB_BIND_GIVEN    /* bool: whether it stood on the command line; XB_BIND_WHETHER */
+};
+
+/* One field of a command's options, and the option that it is filled from. */
+struct xb_option_field {
+    const struct xb_option *row;
+    enum xb_option_field_kind kind;
+    size_t at;
+};
+#define XB_HELD_BY(type, kind)                                                                     \
+    type:                                                                                          \
+    XB_BIND_##kind
+#define XB_BIND_AS(type, member, option, ...)                                                      \
+    {                                                                                              \
+        (option), _Generic(((type *)NULL)->member, __VA_ARGS__), offsetof(type, member)            \
+    }
+#define XB_BIND(type, member, option)                                                              \
+    XB_BIND_AS(type, member, option, XB_HELD_BY(bool, FLAG), XB_HELD_BY(const char *, TEXT),       \
+               XB_HELD_BY(uint64_t, NUMBER), XB_HELD_BY(double, SECONDS),                          \
+               XB_HELD_BY(unsigned, PLACE), XB_HELD_BY(struct xb_word_list, WORDS),                \
+               XB_HELD_BY(struct xb_sizes, SIZES))
+#define XB_BIND_WHETHER(type, member, option)                                                      \
+    XB_BIND_AS(type, member, option, XB_HELD_BY(bool, GIVEN))
+
+/* A list of them. */
+#define XB_FIELDS(...) ((const struct xb_option_field[]){__VA_ARGS__, {.row = NULL}})
+
+/* Fills the fields of a struct, each from its option. `fields` end with a row of NULL. Aborts
+ * where the configuration has no such row, or the field cannot hold what the row's type says: bugs.
+ */
+void xb_config_fill(const struct xb_config *config, const struct xb_option_field *fields,
+                    void *options);
 
 /* The row of that name; NULL for none, and where `rows`, which end with NULL, are NULL. */
 const struct xb_option *xb_option_find(const struct xb_option *const *rows, const char *name);
@@ -97,14 +164,14 @@ bool xb_option_is_list(const struct xb_option *option);
  * Of SIZES and COUNTS the text is a number in decimal digits. */
 bool xb_option_is_usual(const struct xb_option *option, const char *text);
 
+/* Whether the word is one of the list. */
+bool xb_word_is_in(const struct xb_word_list *list, const char *word);
+
 /* How many values there are: of a list its length, else 1. */
 size_t xb_value_length(const struct xb_value *value);
 
 /* The number at that place of SIZES or COUNTS; of SIZE and COUNT the only one. */
 uint64_t xb_value_number(const struct xb_value *value, size_t index);
-
-/* The value of the option `name`, which must be one of the rows: aborts otherwise, it is a bug. */
-const struct xb_value *xb_config_get(const struct xb_config *config, const char *name);
 
 /*
  * The name of `candidates` (ends with NULL) nearest to `word` by edit distance, or NULL if none is

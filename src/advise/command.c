@@ -22,10 +22,75 @@
 /* Whatever kept it from an answer: never a code that is one. */
 #define EXIT_FAILED XB_EXIT_USAGE
 
+/* ---- what it takes ---- */
+
+#define HOW_TO_TIME                                                                                \
+    "`nsys profile --stats=true PROGRAM` or `rocprofv3 --stats` tells it, or events around the "   \
+    "kernels (cudaEventElapsedTime, torch.cuda.Event)"
+
+static const struct xb_option option_in = {
+    /* 0 is refused with the limits of a job, not of any size. */
+    XB_SIZE("bytes-in", 0, UINT64_C(1) << 40),
+    .other_name = "in",
+    .help = "How much data the job takes to the GPU. Required.",
+};
+static const struct xb_option option_out = {
+    XB_SIZE("bytes-out", 0, UINT64_C(1) << 40),
+    .other_name = "out",
+    .default_text = "0",
+    .help = "How much data it brings back.",
+};
+static const struct xb_option option_gpu_time = {
+    XB_TEXT("gpu-time", "TIME"),
+    .help = "How long the GPU computes, without any copy: a time such as 2ms, or 'none'. "
+            "Required. " HOW_TO_TIME ".",
+};
+static const struct xb_option option_cpu_time = {
+    XB_DURATION("cpu-time"),
+    .help = "How long the same work takes on the CPU. Without it, advise compares only the ways "
+            "to use the GPU.",
+};
+static const struct xb_option option_times = {
+    XB_COUNT("times", "N", 1, UINT64_C(1000000000000)),
+    .default_text = "1",
+    .help = "How often the job runs with the same memory: the cost of pinning it is divided by "
+            "that.",
+};
+static const struct xb_option option_memory = {
+    XB_CHOICE("memory", "KIND"),
+    .default_text = XB_MEMORY_WORD_USUAL,
+    .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, which has to be "
+            "pinned or copied first where a way needs that; or in 'pinned' memory.",
+    .choices = xb_memory_words,
+    .takes_one = true,
+};
+static const struct xb_option option_device = {
+    XB_COUNT("device", "DEV", 0, 1000),
+    .short_name = 'D',
+    .default_text = "0",
+    .help = "Which GPU, by its number: the one to measure, or the one whose results in FILE count.",
+};
+static const struct xb_option option_check = {
+    XB_FLAG("check"),
+    .help = "Run the job in each way, and print the prediction beside the measurement. With "
+            "FILE, only on the machine where FILE was measured.",
+};
+static const struct xb_option option_json = {
+    XB_FILE("json", "FILE"),
+    .short_name = 'j',
+    .help = "Write the advice as JSON (docs/advise.schema.json); '-' is standard output, in place "
+            "of the table.",
+};
+
 /* The whole command. */
 struct command {
     const struct xb_config *config;
-    const char *path; /* FILE; NULL where there is none */
+    bool bytes_in_given, checks;
+    uint64_t device;
+    double deadline;
+    const char *gpu_time, *backend, *json_path; /* as they were written; NULL where not given */
+    unsigned memory;                            /* a place in xb_memory_words */
+    const char *path;                           /* FILE; NULL where there is none */
     struct xb_job job;
     struct xb_advise_session session;
     struct xb_record records[XB_ADVISE_RECORDS]; /* the file, or what was measured */
@@ -38,6 +103,14 @@ struct command {
     struct xb_output json;
 };
 
+#define BIND(member, row) XB_BIND(struct command, member, row)
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(job.in, &option_in), XB_BIND_WHETHER(struct command, bytes_in_given, &option_in),
+    BIND(job.out, &option_out), BIND(job.cpu_time, &option_cpu_time),
+    BIND(job.times, &option_times), BIND(gpu_time, &option_gpu_time), BIND(memory, &option_memory),
+    BIND(checks, &option_check), BIND(device, &option_device), BIND(backend, &xb_option_backend),
+    BIND(deadline, &xb_option_deadline), BIND(json_path, &option_json));
+
 static int fail(const struct xb_error *error)
 {
     int code = xb_cli_fail(error);
@@ -46,15 +119,11 @@ static int fail(const struct xb_error *error)
 
 /* ---- what is asked ---- */
 
-#define HOW_TO_TIME                                                                                \
-    "`nsys profile --stats=true PROGRAM` or `rocprofv3 --stats` tells it, or events around the "   \
-    "kernels (cudaEventElapsedTime, torch.cuda.Event)"
-
 /* All that is missing, at once. */
-static enum xb_status require(const struct xb_config *config, struct xb_error *error)
+static enum xb_status require(const struct command *command, struct xb_error *error)
 {
-    bool lacks_in = !xb_config_get(config, "bytes-in")->is_set;
-    bool lacks_time = !xb_config_get(config, "gpu-time")->is_set;
+    bool lacks_in = !command->bytes_in_given;
+    bool lacks_time = command->gpu_time == NULL;
     if (!lacks_in && !lacks_time)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
@@ -68,24 +137,15 @@ static enum xb_status require(const struct xb_config *config, struct xb_error *e
 
 static enum xb_status read_job(struct command *command, struct xb_error *error)
 {
-    const struct xb_config *config = command->config;
-    const struct xb_value *memory = xb_config_get(config, "memory");
-    const struct xb_value *cpu_time = xb_config_get(config, "cpu-time");
     struct xb_job *job = &command->job;
-    job->in = xb_config_get(config, "bytes-in")->count;
     if (job->in == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "--bytes-in: give 1 byte to 1 TiB");
-    job->out = xb_config_get(config, "bytes-out")->count;
-    job->times = xb_config_get(config, "times")->count;
-    job->is_in_pinned = strcmp(memory->words[0], xb_memory_words[XB_MEMORY_WORD_PINNED]) == 0;
-    job->cpu_time = cpu_time->is_set ? cpu_time->seconds : 0;
+    job->is_in_pinned = command->memory == XB_MEMORY_WORD_PINNED;
     /* A time that is not run has no limit of its own. */
-    const char *text = xb_config_get(config, "gpu-time")->text;
     struct xb_error ignored;
-    if (!xb_config_get(config, "check")->flag &&
-        xb_duration_parse(text, &job->gpu_time, &ignored) == XB_OK)
+    if (!command->checks && xb_duration_parse(command->gpu_time, &job->gpu_time, &ignored) == XB_OK)
         return XB_OK;
-    return xb_gpu_time_parse("--gpu-time", text, &job->gpu_time, error);
+    return xb_gpu_time_parse("--gpu-time", command->gpu_time, &job->gpu_time, error);
 }
 
 static enum xb_status read_request(struct command *command, struct xb_error *error)
@@ -96,14 +156,14 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
                        "advise takes one file at most, and '%s' is one too many",
                        config->operands[1]);
     command->path = config->operand_count == 1 ? config->operands[0] : NULL;
-    command->costs.device = (int)xb_config_get(config, "device")->count;
+    command->costs.device = (int)command->device;
     snprintf(command->session.device, sizeof command->session.device, "%d", command->costs.device);
-    enum xb_status status = require(config, error);
+    enum xb_status status = require(command, error);
     if (status == XB_OK)
         status = read_job(command, error);
     if (status == XB_OK)
-        status = xb_backend_check_name(xb_config_get(config, "backend")->text, error);
-    bool measures = command->path == NULL || xb_config_get(config, "check")->flag;
+        status = xb_backend_check_name(command->backend, error);
+    bool measures = command->path == NULL || command->checks;
     if (status == XB_OK && measures) /* a file names its own node */
         status = xb_node_check(error);
     return status;
@@ -112,11 +172,10 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
 /* Opens the output before anything is measured. */
 static enum xb_status open_output(struct command *command, struct xb_error *error)
 {
-    const struct xb_value *json = xb_config_get(command->config, "json");
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    if (!json->is_set)
+    if (command->json_path == NULL)
         return XB_OK;
-    enum xb_status status = xb_cli_find_output("--json", json->text, &command->json, error);
+    enum xb_status status = xb_cli_find_output("--json", command->json_path, &command->json, error);
     const struct xb_cli_place places[] = {{.option = "--json", .output = &command->json},
                                           {.option = "FILE", .input = command->path}};
     return status == XB_OK ? xb_cli_open_places(places, sizeof places / sizeof places[0],
@@ -148,8 +207,7 @@ static enum xb_status measure(struct command *command, struct xb_error *error)
 static int open_backend(struct command *command)
 {
     xb_deadline_doing("looking for devices");
-    int code = (int)xb_backend_choose(xb_config_get(command->config, "backend")->text,
-                                      &command->session.holder);
+    int code = (int)xb_backend_choose(command->backend, &command->session.holder);
     xb_deadline_doing(NULL);
     return code;
 }
@@ -160,8 +218,7 @@ static enum xb_status check(struct command *command, struct xb_error *error)
         return XB_FAIL(error, XB_ERR_USAGE, "--check: no backend can run the job here");
     const struct xb_prediction *overlapped = &command->predictions.each[XB_STRATEGY_OVERLAPPED];
     uint64_t chunk = overlapped->chunk > 0 ? overlapped->chunk : UINT64_C(8) << 20;
-    XB_TRY(xb_advise_check(&command->session, &command->job,
-                           xb_config_get(command->config, "gpu-time")->text, chunk,
+    XB_TRY(xb_advise_check(&command->session, &command->job, command->gpu_time, chunk,
                            command->path != NULL ? &command->records[0] : NULL,
                            command->costs.device, &command->check, error));
     xb_failures_say(&command->check);
@@ -198,7 +255,7 @@ static enum xb_status advise(struct command *command, struct xb_error *error)
     XB_TRY(command->path != NULL ? read_file(command, error) : measure(command, error));
     XB_TRY(xb_costs_read(&command->costs, command->records, command->record_count, error));
     xb_predict_all(&command->costs, &command->job, &command->predictions);
-    if (xb_config_get(command->config, "check")->flag)
+    if (command->checks)
         command->check_status = check(command, &command->check_error);
     if (command->check_status == XB_ERR_STOPPED) {
         *error = command->check_error;
@@ -232,9 +289,11 @@ static int answer(struct command *command)
 
 static int run(struct xb_config *config, char *const *words)
 {
-    struct command command = {.config = config, .session.holder.deadline = xb_deadline_of(config)};
+    struct command command = {.config = config};
     struct xb_error error;
     (void)words;
+    xb_config_fill(config, fields, &command);
+    command.session.holder.deadline = xb_deadline_of(command.deadline);
     enum xb_status status = read_request(&command, &error);
     if (status == XB_OK)
         status = xb_deadline_watch(command.session.holder.deadline, EXIT_FAILED, &error);
@@ -251,85 +310,6 @@ static int run(struct xb_config *config, char *const *words)
     return code;
 }
 
-/* ---- what it takes ---- */
-
-static const struct xb_option option_in = {
-    .name = "bytes-in",
-    .other_name = "in",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
-    .help = "How much data the job takes to the GPU. Required.",
-    .minimum = 0, /* which is refused with the limits of a job, not of any size */
-    .maximum = UINT64_C(1) << 40,
-};
-static const struct xb_option option_out = {
-    .name = "bytes-out",
-    .other_name = "out",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
-    .default_text = "0",
-    .help = "How much data it brings back.",
-    .minimum = 0,
-    .maximum = UINT64_C(1) << 40,
-};
-static const struct xb_option option_gpu_time = {
-    .name = "gpu-time",
-    .type = XB_OPTION_TEXT,
-    .argument = "TIME",
-    .help = "How long the GPU computes, without any copy: a time such as 2ms, or 'none'. "
-            "Required. " HOW_TO_TIME ".",
-};
-static const struct xb_option option_cpu_time = {
-    .name = "cpu-time",
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
-    .help = "How long the same work takes on the CPU. Without it, advise compares only the ways "
-            "to use the GPU.",
-};
-static const struct xb_option option_times = {
-    .name = "times",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
-    .default_text = "1",
-    .help = "How often the job runs with the same memory: the cost of pinning it is divided by "
-            "that.",
-    .minimum = 1,
-    .maximum = UINT64_C(1000000000000),
-};
-static const struct xb_option option_memory = {
-    .name = "memory",
-    .type = XB_OPTION_CHOICES,
-    .argument = "KIND",
-    .default_text = XB_MEMORY_WORD_USUAL,
-    .help = "Where the job's data lies: in 'pageable' memory, as malloc gives it, which has to be "
-            "pinned or copied first where a way needs that; or in 'pinned' memory.",
-    .choices = xb_memory_words,
-    .takes_one = true,
-};
-static const struct xb_option option_device = {
-    .name = "device",
-    .short_name = 'D',
-    .type = XB_OPTION_COUNT,
-    .argument = "DEV",
-    .default_text = "0",
-    .help = "Which GPU, by its number: the one to measure, or the one whose results in FILE count.",
-    .minimum = 0,
-    .maximum = 1000,
-};
-static const struct xb_option option_check = {
-    .name = "check",
-    .type = XB_OPTION_FLAG,
-    .help = "Run the job in each way, and print the prediction beside the measurement. With "
-            "FILE, only on the machine where FILE was measured.",
-};
-static const struct xb_option option_json = {
-    .name = "json",
-    .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
-    .help = "Write the advice as JSON (docs/advise.schema.json); '-' is standard output, in place "
-            "of the table.",
-};
 static const struct xb_option *const all_rows[] = {
     &option_in,          &option_out,    &option_gpu_time, &option_cpu_time,
     &option_times,       &option_memory, &option_check,    &xb_option_backend,

@@ -41,8 +41,7 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
     struct xb_run run = {.backend = holder->backend,
                          .driver = holder->driver,
                          .probe = holder->probe,
-                         .deadline = holder->deadline,
-                         .config = &config};
+                         .deadline = holder->deadline};
     const char *argv[WORDS] = {"advise",   "--backend",     holder->backend->name,
                                "--device", session->device, "--quiet"};
     int count = 6;
@@ -50,6 +49,7 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
         argv[count++] = *words;
     argv[count] = NULL;
     XB_TRY(xb_config_parse(xb_run_rows(), count, (char **)argv, &config, error));
+    run.asked = xb_run_options_of(&config);
     enum xb_status status = execute(&run, plan_only, record, error);
     session->is_cut = session->is_cut || (status == XB_OK && !plan_only && !run.deadline_met);
     run.driver = NULL; /* the session's, for the next run */

@@ -59,18 +59,16 @@ static struct xb_value *find_value(const struct xb_config *config, int code)
 /* ---- values ---- */
 
 /* Refuses a word that is repeated, or not among the choices. */
-static enum xb_status check_word(const struct xb_value *value, const char *word,
-                                 struct xb_error *error)
+static enum xb_status check_word(struct xb_value *value, const char *word, struct xb_error *error)
 {
     const struct xb_option *option = value->option;
-    for (size_t i = 0; i < value->word_count; i++)
-        if (strcmp(value->words[i], word) == 0)
-            return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is named twice; name it once",
-                           option->name, word);
+    if (xb_word_is_in(&value->words, word))
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s: \"%.80s\" is named twice; name it once",
+                       option->name, word);
     if (option->choices == NULL)
         return XB_OK;
-    for (size_t i = 0; option->choices[i] != NULL; i++)
-        if (strcmp(option->choices[i], word) == 0)
+    for (value->place = 0; option->choices[value->place] != NULL; value->place++)
+        if (strcmp(option->choices[value->place], word) == 0)
             return XB_OK;
     char list[400] = ""; /* "a, b, c", cut where it is full */
     size_t used = 0;
@@ -93,9 +91,8 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
         count += *c == ',';
     if (option->takes_one && count > 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
-    value->words = calloc(count, sizeof *value->words);
-    value->word_count = 0;
-    if (value->words == NULL)
+    value->words = (struct xb_word_list){calloc(count, sizeof *value->words.items), 0};
+    if (value->words.items == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", option->name, count);
     for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(text, ",");
@@ -112,7 +109,7 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
             free(word);
             return status;
         }
-        value->words[value->word_count++] = word;
+        value->words.items[value->words.count++] = word;
         text += length + 1;
     }
     return XB_OK;
@@ -128,9 +125,9 @@ static enum xb_status parse_sizes(const struct xb_option *option, const char *te
 
 static void free_value(struct xb_value *value)
 {
-    for (size_t i = 0; i < value->word_count; i++)
-        free(value->words[i]);
-    free(value->words);
+    for (size_t i = 0; i < value->words.count; i++)
+        free(value->words.items[i]);
+    free(value->words.items);
     xb_sizes_free(&value->sizes);
     xb_counts_free(&value->counts);
     free(value->text);
@@ -291,15 +288,14 @@ enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc, ch
     return status;
 }
 
-enum xb_status xb_config_default(struct xb_config *config, const char *name, const char *text,
-                                 struct xb_error *error)
+enum xb_status xb_config_default(struct xb_config *config, const struct xb_option *row,
+                                 const char *text, struct xb_error *error)
 {
-    struct xb_value *value = &config->values[xb_config_get(config, name) - config->values];
+    struct xb_value *value = &config->values[xb_config_get(config, row) - config->values];
     if (value->given)
         return XB_OK;
-    const struct xb_option *option = value->option;
     free_value(value);
-    *value = (struct xb_value){.option = option};
+    *value = (struct xb_value){.option = row};
     return set_value(value, text, error);
 }
 
@@ -338,11 +334,19 @@ bool xb_option_is_usual(const struct xb_option *option, const char *text)
     return length > 0 && strlen(text) == length && strncmp(text, usual, length) == 0;
 }
 
+bool xb_word_is_in(const struct xb_word_list *list, const char *word)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], word) == 0)
+            return true;
+    return false;
+}
+
 size_t xb_value_length(const struct xb_value *value)
 {
     switch (value->option->type) {
     case XB_OPTION_CHOICES:
-        return value->word_count;
+        return value->words.count;
     case XB_OPTION_SIZES:
         return value->sizes.count;
     case XB_OPTION_COUNTS:
@@ -367,11 +371,47 @@ void xb_config_free(struct xb_config *config)
     *config = (struct xb_config){0};
 }
 
-const struct xb_value *xb_config_get(const struct xb_config *config, const char *name)
+const struct xb_value *xb_config_get(const struct xb_config *config, const struct xb_option *row)
 {
     for (size_t i = 0; i < config->count; i++)
-        if (strcmp(config->values[i].option->name, name) == 0)
+        if (config->values[i].option == row)
             return &config->values[i];
-    fprintf(stderr, "xferbench: bug: this command has no option --%s\n", name);
+    fprintf(stderr, "xferbench: bug: this command has no option --%s\n", row->name);
     abort();
+}
+
+void xb_config_fill(const struct xb_config *config, const struct xb_option_field *fields,
+                    void *options)
+{
+#define OF(type) (1u << XB_OPTION_##type)
+#define PART(member) offsetof(struct xb_value, member), sizeof(((struct xb_value *)NULL)->member)
+    /* Of which options a field of that kind can be, and what it takes of their value. */
+    static const struct {
+        unsigned types;
+        size_t at, size;
+    } kinds[] = {
+        [XB_BIND_FLAG] = {OF(FLAG), PART(flag)},
+        [XB_BIND_TEXT] = {~OF(FLAG), PART(text)},
+        [XB_BIND_NUMBER] = {OF(COUNT) | OF(SIZE), PART(count)},
+        [XB_BIND_SECONDS] = {OF(DURATION), PART(seconds)},
+        [XB_BIND_PLACE] = {OF(CHOICES), PART(place)},
+        [XB_BIND_WORDS] = {OF(CHOICES), PART(words)},
+        [XB_BIND_SIZES] = {OF(SIZES), PART(sizes)},
+        [XB_BIND_GIVEN] = {~0u, PART(given)},
+    };
+#undef OF
+#undef PART
+    for (; fields->row != NULL; fields++) {
+        const struct xb_value *value = xb_config_get(config, fields->row);
+        const struct xb_option *row = fields->row;
+        enum xb_option_field_kind kind = fields->kind;
+        bool has_place = row->takes_one && row->choices != NULL && row->default_text != NULL;
+        if ((kinds[kind].types >> row->type & 1u) == 0 || (kind == XB_BIND_PLACE && !has_place)) {
+            fprintf(stderr, "xferbench: bug: --%s is bound to a field of another type\n",
+                    row->name);
+            abort();
+        }
+        memcpy((char *)options + fields->at, (const char *)value + kinds[kind].at,
+               kinds[kind].size);
+    }
 }

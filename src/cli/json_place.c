@@ -8,9 +8,7 @@
 #include <string.h>
 
 const struct xb_option xb_option_json_lines = {
-    .name = "json-lines",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("json-lines", "FILE"),
     .help =
         "Write what --json writes, but in one line; use it in place of --json. srun and mpirun cut "
         "long lines and mix them: there write one file per node (--json %h.json).",
@@ -18,28 +16,24 @@ const struct xb_option xb_option_json_lines = {
 };
 
 const struct xb_option xb_option_json_beside = {
-    .name = "json",
+    XB_FILE("json", "FILE"),
     .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
     .help = "Also write everything as JSON, as --format json does; - for standard output, in place "
             "of what --format says." XB_FILE_NAME_HELP,
 };
 
-enum xb_status xb_cli_find_outputs(const struct xb_config *config, struct xb_output *output,
-                                   struct xb_output *json, struct xb_error *error)
+enum xb_status xb_cli_find_outputs(struct xb_cli_outputs *outputs, struct xb_error *error)
 {
-    const struct xb_value *beside = xb_config_get(config, "json");
-    XB_TRY(xb_cli_find_output("--output", xb_config_get(config, "output")->text, output, error));
-    if (beside->is_set)
-        XB_TRY(xb_cli_find_output("--json", beside->text, json, error));
-    if (json->is_stdout && output->is_stdout)
-        xb_output_discard(output);
+    XB_TRY(xb_cli_find_output("--output", outputs->output_path, &outputs->output, error));
+    if (outputs->json_path != NULL)
+        XB_TRY(xb_cli_find_output("--json", outputs->json_path, &outputs->json, error));
+    if (outputs->json.is_stdout && outputs->output.is_stdout)
+        xb_output_discard(&outputs->output);
     return XB_OK;
 }
 
-static enum xb_status write_output(struct xb_output *output, const char *format,
-                                   xb_cli_write *write, const void *found, struct xb_error *error)
+static enum xb_status write_output(struct xb_output *output, unsigned format, xb_cli_write *write,
+                                   const void *found, struct xb_error *error)
 {
     if (output->stream == NULL)
         return XB_OK;
@@ -51,14 +45,12 @@ static enum xb_status write_output(struct xb_output *output, const char *format,
     return status;
 }
 
-enum xb_status xb_cli_write_outputs(const struct xb_config *config, struct xb_output *output,
-                                    struct xb_output *json, xb_cli_write *write, const void *found,
-                                    struct xb_error *error)
+enum xb_status xb_cli_write_outputs(struct xb_cli_outputs *outputs, xb_cli_write *write,
+                                    const void *found, struct xb_error *error)
 {
     struct xb_error other;
-    enum xb_status status =
-        write_output(output, xb_config_get(config, "format")->words[0], write, found, error);
-    if (write_output(json, "json", write, found, &other) == XB_OK)
+    enum xb_status status = write_output(&outputs->output, outputs->format, write, found, error);
+    if (write_output(&outputs->json, XB_FORMAT_JSON, write, found, &other) == XB_OK)
         return status;
     if (status != XB_OK)
         (void)xb_cli_fail(error);
@@ -66,18 +58,20 @@ enum xb_status xb_cli_write_outputs(const struct xb_config *config, struct xb_ou
     return other.status;
 }
 
-enum xb_status xb_json_place_choose(const struct xb_config *config, struct xb_json_place *place,
-                                    struct xb_error *error)
+void xb_cli_discard_outputs(struct xb_cli_outputs *outputs)
 {
-    const struct xb_value *json = xb_config_get(config, "json");
-    const struct xb_value *lines = xb_config_get(config, "json-lines");
-    if (json->is_set && lines->is_set)
+    xb_output_discard(&outputs->output);
+    xb_output_discard(&outputs->json);
+}
+
+enum xb_status xb_json_place_choose(const char *json, const char *json_lines,
+                                    struct xb_json_place *place, struct xb_error *error)
+{
+    if (json != NULL && json_lines != NULL)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--json and --json-lines write the same document: give one of them");
-    *place = (struct xb_json_place){.option = lines->is_set ? "--json-lines" : "--json",
-                                    .path = lines->is_set  ? lines->text
-                                            : json->is_set ? json->text
-                                                           : NULL,
-                                    .is_line = lines->is_set};
+    *place = (struct xb_json_place){.option = json_lines != NULL ? "--json-lines" : "--json",
+                                    .path = json_lines != NULL ? json_lines : json,
+                                    .is_line = json_lines != NULL};
     return XB_OK;
 }

@@ -11,26 +11,35 @@ struct xb_json_place {
     bool is_line;       /* the whole document in one line */
 };
 
-/* XB_ERR_USAGE where both options are given. */
-XB_MUST_CHECK enum xb_status xb_json_place_choose(const struct xb_config *config,
+/* From the paths of the two, NULL where not given. XB_ERR_USAGE where both are. */
+XB_MUST_CHECK enum xb_status xb_json_place_choose(const char *json, const char *json_lines,
                                                   struct xb_json_place *place,
                                                   struct xb_error *error);
 
 /* The row of --json-lines, and that of --json where the report itself goes to --output. */
 extern const struct xb_option xb_option_json_lines, xb_option_json_beside;
 
-/* xb_cli_find_output for --output and, where it is given, --json. With JSON on standard output
- * nothing else goes there: then *output is left as it is where nothing is wanted. */
-XB_MUST_CHECK enum xb_status xb_cli_find_outputs(const struct xb_config *config,
-                                                 struct xb_output *output, struct xb_output *json,
+/* The first words of --format, of a command that has these options. */
+enum { XB_FORMAT_TABLE, XB_FORMAT_JSON };
+
+/* What --format, --output and --json say, and the outputs that are wanted by them. */
+struct xb_cli_outputs {
+    unsigned format;                     /* of the row's words */
+    const char *output_path, *json_path; /* json_path: NULL where it is not given */
+    struct xb_output output, json;
+};
+
+/* xb_cli_find_output for both. With JSON on standard output nothing else goes there: then
+ * outputs->output is left as it is where nothing is wanted. */
+XB_MUST_CHECK enum xb_status xb_cli_find_outputs(struct xb_cli_outputs *outputs,
                                                  struct xb_error *error);
 
 /* Writes what a command found. */
-typedef enum xb_status xb_cli_write(const void *found, FILE *stream, const char *format,
+typedef enum xb_status xb_cli_write(const void *found, FILE *stream, unsigned format,
                                     struct xb_error *error);
-/* Writes to each of the outputs that is open: to `output` as --format says, to `json` as "json".
+/* Writes to each of the outputs that is open: to `output` as --format says, to `json` as JSON.
  * Where one cannot be written, the other is all the same. */
-XB_MUST_CHECK enum xb_status xb_cli_write_outputs(const struct xb_config *config,
-                                                  struct xb_output *output, struct xb_output *json,
+XB_MUST_CHECK enum xb_status xb_cli_write_outputs(struct xb_cli_outputs *outputs,
                                                   xb_cli_write *write, const void *found,
                                                   struct xb_error *error);
+void xb_cli_discard_outputs(struct xb_cli_outputs *outputs);

@@ -9,16 +9,14 @@
 #include <string.h>
 
 const struct xb_option xb_option_help = {
-    .name = "help",
+    XB_FLAG("help"),
     .short_name = 'h',
-    .type = XB_OPTION_FLAG,
     .help = "Print help; with a command, a mode, an option or a word behind it, help on that.",
     .selects = true,
 };
 const struct xb_option xb_option_version = {
-    .name = "version",
+    XB_FLAG("version"),
     .short_name = 'V',
-    .type = XB_OPTION_FLAG,
     .help = "Print the version and what is built in.",
     .selects = true,
 };
@@ -26,9 +24,7 @@ const struct xb_option xb_option_version = {
 /* In the order of enum xb_colours. */
 static const char *const colour_words[] = {"auto", "always", "never", NULL};
 const struct xb_option xb_option_color = {
-    .name = "color",
-    .type = XB_OPTION_CHOICES,
-    .argument = "WHEN",
+    XB_CHOICE("color", "WHEN"),
     .default_text = "auto",
     .help = "Colours: auto (on a terminal, unless NO_COLOR is set or TERM is dumb), always or "
             "never.",
@@ -39,25 +35,18 @@ const struct xb_option xb_option_color = {
 
 void xb_option_color_apply(const struct xb_config *config)
 {
-    const struct xb_value *value = xb_config_get(config, xb_option_color.name);
-    for (int i = 0; colour_words[i] != NULL; i++)
-        if (strcmp(colour_words[i], value->words[0]) == 0)
-            xb_terminal_want_colours((enum xb_colours)i);
+    xb_terminal_want_colours((enum xb_colours)xb_config_get(config, &xb_option_color)->place);
 }
 
 const struct xb_option xb_option_output = {
-    .name = "output",
+    XB_FILE("output", "FILE"),
     .short_name = 'o',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
     .default_text = "-",
     .help = "Where that goes; '-' is standard output. A file is replaced only when its new content "
             "is complete.",
 };
 const struct xb_option xb_option_deadline = {
-    .name = "deadline",
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
+    XB_DURATION("deadline"),
     .help = "Stop measuring after this time and use what is there; the rest is skipped, and that "
             "is said. A running repetition or allocation is not cut short; but if it takes 5 s "
             "longer, as in a driver that hangs, that is an error: run writes what is measured, "
@@ -66,20 +55,16 @@ const struct xb_option xb_option_deadline = {
 };
 
 const struct xb_option xb_option_alpha = {
-    .name = "alpha",
+    XB_TEXT("alpha", "SHARE"),
     .short_name = 'a',
-    .type = XB_OPTION_TEXT,
-    .argument = "SHARE",
     .default_text = "0.01",
     .help = "Highest accepted chance of a false alarm, over all figures that count together: 0.01 "
             "or 1%. Failures and wrong data are judged apart.",
 };
 
-enum xb_status xb_option_alpha_read(const struct xb_config *config, double *alpha,
-                                    struct xb_error *error)
+enum xb_status xb_option_alpha_read(const char *text, double *alpha, struct xb_error *error)
 {
     const double most = 0.5;
-    const char *text = xb_config_get(config, "alpha")->text;
     size_t digits = strspn(text, "0123456789.");
     bool percent = strcmp(text + digits, "%") == 0;
     char *end = NULL;
@@ -105,10 +90,8 @@ static const char *const *list_backends(void)
 static char backend_brief[160];
 static char backend_help[512];
 const struct xb_option xb_option_backend = {
-    .name = "backend",
+    XB_TEXT("backend", "NAME"),
     .short_name = 'b',
-    .type = XB_OPTION_TEXT,
-    .argument = "NAME",
     .default_text = XB_BACKEND_AUTO,
     .help = backend_help,
     .brief = backend_brief,

@@ -20,9 +20,10 @@ void xb_option_color_apply(const struct xb_config *config);
 extern const struct xb_option xb_option_output;
 /* When measuring ends; src/run/deadline.h keeps it. */
 extern const struct xb_option xb_option_deadline;
-/* The row of --alpha, and its value: XB_ERR_USAGE unless that is above 0 and below 0.5. */
+/* The row of --alpha, and the value of its text: XB_ERR_USAGE unless that is above 0 and below 0.5.
+ */
 extern const struct xb_option xb_option_alpha;
-XB_MUST_CHECK enum xb_status xb_option_alpha_read(const struct xb_config *config, double *alpha,
+XB_MUST_CHECK enum xb_status xb_option_alpha_read(const char *text, double *alpha,
                                                   struct xb_error *error);
 /* Which backend measures. Its help names those that there are: each rows() that has it calls
  * xb_option_backend_describe, which writes that. */

@@ -18,24 +18,20 @@
 #define FURTHEST_S 86400.0
 
 const struct xb_option xb_option_start_at = {
-    .name = "start-at",
-    .type = XB_OPTION_TEXT,
-    .argument = "TIME",
+    XB_TEXT("start-at", "TIME"),
     .help = "Begin to measure at this time, so that many nodes begin together: "
             "2026-11-23T06:40:00Z (UTC), @1795416000 (seconds since 1970), or +10s (after the "
             "program's start). The nodes' clocks must agree (docs/measurement.md).",
     .selects = true,
 };
 
-enum xb_status xb_start_at_read(const struct xb_config *config, double deadline, double *at,
+enum xb_status xb_start_at_read(const char *text, double deadline, double *at,
                                 struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(config, "start-at");
-    const char *text = value->text;
     struct xb_error cause;
     double seconds = 0;
     *at = 0;
-    if (!value->is_set)
+    if (text == NULL)
         return XB_OK;
     bool is_ahead = text[0] == '+';
     enum xb_status status = is_ahead ? xb_duration_parse(text + 1, &seconds, &cause)

@@ -22,19 +22,15 @@ static const char *const formats[] = {
     "table", "json", "markdown", "github", "junit", "benchmark-action", NULL};
 
 static const struct xb_option option_threshold = {
-    .name = "threshold",
-    .type = XB_OPTION_TEXT,
-    .argument = "SHARES",
+    XB_TEXT("threshold", "SHARES"),
     .default_text = "2%",
     .help =
         "How much worse is a regression: 2% or 0.02. Some cases may have another share, by a list: "
         "2%,managed=10%,pinned/h2d=1%, with cases as for --gate; the last one that fits counts.",
 };
 static const struct xb_option option_gate = {
-    .name = "gate",
+    XB_TEXT("gate", "CASES"),
     .short_name = 'g',
-    .type = XB_OPTION_TEXT,
-    .argument = "CASES",
     .help =
         "What counts for the exit code: MODE[/DIRECTION[/SIZE[/FIGURE]]], a list with commas, '*' "
         "for any, a range of sizes as 64M..1G; such as pinned,async/h2d/64M..1G. FIGURE is the "
@@ -42,13 +38,11 @@ static const struct xb_option option_gate = {
         "count, and without --gate those of all cases.",
 };
 static const struct xb_option option_force = {
-    .name = "force",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("force"),
     .help = "Compare also what was not measured under the same conditions; the output says so.",
 };
 static const struct xb_option option_strict = {
-    .name = "strict",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("strict"),
     .help = "Refuse files of another driver, CUDA or HIP runtime, or kernel. Without it they are "
             "compared, and the output says what changed.",
 };
@@ -59,9 +53,8 @@ static const struct xb_option option_format = XB_FORMAT_OPTION(
              "github-action-benchmark's customBiggerIsBetter.");
 
 static const struct xb_option option_verbose = {
-    .name = "verbose",
+    XB_FLAG("verbose"),
     .short_name = 'v',
-    .type = XB_OPTION_FLAG,
     .help = "Print all columns, the rule, and both sides of every condition that differs.",
     .selects = true,
 };
@@ -82,11 +75,20 @@ static const struct xb_option *const *rows(void)
 struct command {
     const struct xb_config *config;
     struct xb_comparison_request request;
+    const char *threshold, *alpha, *gate; /* as they were written; no gate: NULL */
+    bool verbose;
+    struct xb_cli_outputs to;
     struct xb_record baseline, candidate;
     struct xb_record defaults; /* of the options that files have */
     struct xb_comparison comparison;
-    struct xb_output output, json; /* those that are wanted */
 };
+
+#define BIND(member, row) XB_BIND(struct command, member, row)
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(threshold, &option_threshold), BIND(alpha, &xb_option_alpha), BIND(gate, &option_gate),
+    BIND(request.force, &option_force), BIND(request.strict, &option_strict),
+    BIND(verbose, &option_verbose), BIND(to.format, &option_format),
+    BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
 /* Whatever kept it from a verdict: never a code that is one. */
 static int fail(const struct xb_error *error)
@@ -98,24 +100,21 @@ static int fail(const struct xb_error *error)
 static enum xb_status read_request(struct command *command, struct xb_error *error)
 {
     const struct xb_config *config = command->config;
-    const struct xb_value *gate = xb_config_get(config, "gate");
     struct xb_comparison_request *request = &command->request;
     if (config->operand_count != 2)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "compare takes two files, BASELINE and CANDIDATE, and not %zu; see "
                        "xferbench compare --help",
                        config->operand_count);
-    request->force = xb_config_get(config, "force")->flag;
-    request->strict = xb_config_get(config, "strict")->flag;
     request->threshold = 0.02; /* of what a list without a plain share leaves */
     struct xb_error cause;
-    if (xb_thresholds_parse(xb_config_get(config, "threshold")->text, &request->threshold,
-                            &request->thresholds, &cause) != XB_OK)
+    if (xb_thresholds_parse(command->threshold, &request->threshold, &request->thresholds,
+                            &cause) != XB_OK)
         return XB_FAIL(error, cause.status, "--threshold: %s", cause.message);
-    XB_TRY(xb_option_alpha_read(config, &request->alpha, error));
-    if (!gate->is_set)
+    XB_TRY(xb_option_alpha_read(command->alpha, &request->alpha, error));
+    if (command->gate == NULL)
         return XB_OK;
-    if (xb_gates_parse(gate->text, &request->gates, &cause) != XB_OK)
+    if (xb_gates_parse(command->gate, &request->gates, &cause) != XB_OK)
         return XB_FAIL(error, cause.status, "--gate: %s", cause.message);
     return XB_OK;
 }
@@ -123,13 +122,14 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
 /* The output must not overwrite an input. */
 static enum xb_status open_output(struct command *command, struct xb_error *error)
 {
-    const struct xb_config *config = command->config;
+    struct xb_cli_outputs *to = &command->to;
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    enum xb_status status = xb_cli_find_outputs(config, &command->output, &command->json, error);
-    const struct xb_cli_place places[] = {{.option = "--output", .output = &command->output},
-                                          {.option = "--json", .output = &command->json},
-                                          {.option = "BASELINE", .input = config->operands[0]},
-                                          {.option = "CANDIDATE", .input = config->operands[1]}};
+    enum xb_status status = xb_cli_find_outputs(to, error);
+    const struct xb_cli_place places[] = {
+        {.option = "--output", .output = &to->output},
+        {.option = "--json", .output = &to->json},
+        {.option = "BASELINE", .input = command->config->operands[0]},
+        {.option = "CANDIDATE", .input = command->config->operands[1]}};
     if (status != XB_OK)
         return status;
     return xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error);
@@ -137,25 +137,24 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 
 /* ---- what came of it ---- */
 
-static enum xb_status write_format(const void *own, FILE *stream, const char *format,
+static enum xb_status write_format(const void *own, FILE *stream, unsigned format,
                                    struct xb_error *error)
 {
-    static const struct {
-        const char *format;
-        enum xb_status (*write)(FILE *, const struct xb_comparison *, struct xb_error *);
-    } writers[] = {
-        {"json", xb_compare_json_write},
-        {"markdown", xb_compare_markdown_write},
-        {"github", xb_compare_github_write},
-        {"junit", xb_compare_junit_write},
-        {"benchmark-action", xb_compare_benchmark_action_write},
+    /* In the order of `formats`. */
+    static enum xb_status (*const writers[])(FILE *, const struct xb_comparison *,
+                                             struct xb_error *) = {
+        NULL,
+        xb_compare_json_write,
+        xb_compare_markdown_write,
+        xb_compare_github_write,
+        xb_compare_junit_write,
+        xb_compare_benchmark_action_write,
     };
     const struct command *command = own;
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++)
-        if (strcmp(format, writers[i].format) == 0)
-            return writers[i].write(stream, &command->comparison, error);
+    if (format != XB_FORMAT_TABLE)
+        return writers[format](stream, &command->comparison, error);
     return xb_compare_table_write(stream, &command->comparison, xb_terminal_columns(stream),
-                                  xb_config_get(command->config, "verbose")->flag, error);
+                                  command->verbose, error);
 }
 
 /* Reads what is asked, compares and writes. */
@@ -181,8 +180,7 @@ static enum xb_status compare(struct command *command, struct xb_error *error)
                             error);
     if (status == XB_OK)
         status = open_output(command, error);
-    return status == XB_OK ? xb_cli_write_outputs(command->config, &command->output, &command->json,
-                                                  write_format, command, error)
+    return status == XB_OK ? xb_cli_write_outputs(&command->to, write_format, command, error)
                            : status;
 }
 
@@ -191,10 +189,10 @@ static int run(struct xb_config *config, char *const *words)
     struct command command = {.config = config};
     struct xb_error error;
     (void)words;
+    xb_config_fill(config, fields, &command);
     int code = compare(&command, &error) == XB_OK ? xb_comparison_exit_code(&command.comparison)
                                                   : fail(&error);
-    xb_output_discard(&command.output);
-    xb_output_discard(&command.json);
+    xb_cli_discard_outputs(&command.to);
     xb_comparison_free(&command.comparison);
     xb_record_free(&command.candidate);
     xb_record_free(&command.baseline);

@@ -20,16 +20,56 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* ---- what it takes ---- */
+
+static const char *const formats[] = {"table", "json", "csv", "prometheus", "nodelist", NULL};
+
+static const struct xb_option option_expect_hosts = {
+    XB_FILE("expect-hosts", "FILE|NAMES"),
+    .help =
+        "The nodes you expect: fleet names those without a result file. Give a file that exists, "
+        "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
+        "it is always a file, with a comma at the end (hosts,) always names.",
+};
+static const struct xb_option option_format = XB_FORMAT_OPTION(
+    formats, "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
+             "finding; prometheus: for node_exporter's textfile collector; nodelist: the nodes to "
+             "drain in Slurm's notation, nothing if there are none.");
+
+static const struct xb_option option_verbose = {
+    XB_FLAG("verbose"),
+    .short_name = 'v',
+    .help = "In the table: every row and column, and for each figure how its values are spread.",
+};
+
+static const struct xb_option *const all_rows[] = {
+    &option_expect_hosts, &xb_option_alpha,       &option_format,    &xb_option_output,
+    &option_verbose,      &xb_option_json_beside, XB_OPTIONS_OF_ALL,
+};
+
+static const struct xb_option *const *rows(void)
+{
+    return all_rows;
+}
+
 /* The whole command. */
 struct command {
+    const char *expect_hosts, *alpha; /* as they were written; expect_hosts: NULL where not given */
+    bool verbose;
+    struct xb_cli_outputs to;
     const struct xb_config *config;
     struct xb_fleet_request request;
     struct xb_hostlist expected;
     bool expected_file; /* they came from a file */
     struct xb_fleet fleet;
     struct xb_fleet_judgement judgement;
-    struct xb_output output, json; /* those that are wanted */
 };
+
+#define BIND(member, row) XB_BIND(struct command, member, row)
+static const struct xb_option_field *const fields =
+    XB_FIELDS(BIND(expect_hosts, &option_expect_hosts), BIND(alpha, &xb_option_alpha),
+              BIND(verbose, &option_verbose), BIND(to.format, &option_format),
+              BIND(to.output_path, &xb_option_output), BIND(to.json_path, &xb_option_json_beside));
 
 /* A failure must not end with the exit code of a verdict. */
 static int fail(const struct xb_error *error)
@@ -42,16 +82,15 @@ static int fail(const struct xb_error *error)
 
 static enum xb_status read_expected(struct command *command, struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
+    const char *given = command->expect_hosts;
     struct xb_hostlist *expected = &command->expected;
     struct xb_error cause;
     struct stat found;
-    if (!value->is_set)
+    if (given == NULL)
         return XB_OK;
-    command->expected_file = strchr(value->text, '/') != NULL || stat(value->text, &found) == 0;
-    enum xb_status status = command->expected_file
-                                ? xb_hostlist_read(value->text, expected, &cause)
-                                : xb_hostlist_expand(value->text, expected, &cause);
+    command->expected_file = strchr(given, '/') != NULL || stat(given, &found) == 0;
+    enum xb_status status = command->expected_file ? xb_hostlist_read(given, expected, &cause)
+                                                   : xb_hostlist_expand(given, expected, &cause);
     if (status != XB_OK)
         return XB_FAIL(error, status, "--expect-hosts, taken as %s: %s",
                        command->expected_file ? "a file" : "names of hosts", cause.message);
@@ -70,7 +109,7 @@ static enum xb_status read_request(struct command *command, struct xb_error *err
             "fleet needs what link or run wrote on many nodes: name files, folders, or '-' for "
             "standard input%s",
             isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
-    enum xb_status status = xb_option_alpha_read(command->config, &command->request.alpha, error);
+    enum xb_status status = xb_option_alpha_read(command->alpha, &command->request.alpha, error);
     return status == XB_OK ? read_expected(command, error) : status;
 }
 
@@ -95,9 +134,9 @@ static void show_progress(const struct command *command, size_t index, const cha
 
 static enum xb_status read_all(struct command *command, struct xb_error *error)
 {
-    char *const *paths = command->config->operands;
     enum xb_status status = XB_OK;
     xb_fleet_open(&command->fleet);
+    char *const *paths = command->config->operands;
     for (size_t i = 0; status == XB_OK && i < command->config->operand_count; i++) {
         show_progress(command, i, paths[i]);
         status = xb_fleet_read(&command->fleet, paths[i], error);
@@ -123,10 +162,10 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     if (places == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu files", count);
     if (command->expected_file)
-        places[others] = (struct xb_cli_place){
-            .option = "--expect-hosts", .input = xb_config_get(config, "expect-hosts")->text};
-    places[0] = (struct xb_cli_place){.option = "--output", .output = &command->output};
-    places[1] = (struct xb_cli_place){.option = "--json", .output = &command->json};
+        places[others] =
+            (struct xb_cli_place){.option = "--expect-hosts", .input = command->expect_hosts};
+    places[0] = (struct xb_cli_place){.option = "--output", .output = &command->to.output};
+    places[1] = (struct xb_cli_place){.option = "--json", .output = &command->to.json};
     for (size_t i = 0; i < config->operand_count; i++)
         places[2 + i] = (struct xb_cli_place){.option = "FILE", .input = config->operands[i]};
     for (size_t i = 0; i < fleet->source_count; i++)
@@ -137,32 +176,28 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     return status;
 }
 
-static enum xb_status write_format(const void *own, FILE *stream, const char *format,
+static enum xb_status write_format(const void *own, FILE *stream, unsigned format,
                                    struct xb_error *error)
 {
-    static const struct {
-        const char *format;
-        enum xb_status (*write)(FILE *, const struct xb_fleet_judgement *, struct xb_error *);
-        bool tells_all;
-    } writers[] = {
-        {"json", xb_fleet_json_write, true},
-        {"csv", xb_fleet_csv_write, false},
-        {"prometheus", xb_fleet_prometheus_write, false},
-        {"nodelist", xb_fleet_nodelist_write, false},
+    /* In the order of `formats`. */
+    static enum xb_status (*const writers[])(FILE *, const struct xb_fleet_judgement *,
+                                             struct xb_error *) = {
+        NULL,
+        xb_fleet_json_write,
+        xb_fleet_csv_write,
+        xb_fleet_prometheus_write,
+        xb_fleet_nodelist_write,
     };
     const struct command *command = own;
     const struct xb_fleet *fleet = &command->fleet;
-    for (size_t i = 0; i < sizeof writers / sizeof writers[0]; i++) {
-        if (strcmp(format, writers[i].format) != 0)
-            continue;
-        if (!writers[i].tells_all && fleet->left_out_count > 0)
-            xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
-                   fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
-                   fleet->left_out[0].why);
-        return writers[i].write(stream, &command->judgement, error);
-    }
-    return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
-                                xb_config_get(command->config, "verbose")->flag, error);
+    if (format == XB_FORMAT_TABLE)
+        return xb_fleet_table_write(stream, &command->judgement, xb_terminal_columns(stream),
+                                    command->verbose, error);
+    if (format != XB_FORMAT_JSON && fleet->left_out_count > 0) /* JSON tells all */
+        xb_say("%zu %s left out; the first: %.300s: %.300s", fleet->left_out_count,
+               fleet->left_out_count == 1 ? "file was" : "files were", fleet->left_out[0].what,
+               fleet->left_out[0].why);
+    return writers[format](stream, &command->judgement, error);
 }
 
 /* ---- the command ---- */
@@ -176,24 +211,23 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
     if (status == XB_OK) {
         /* Say whether the text was taken as a file or as names: else a misspelt file would look
          * like a missing host. */
-        const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
+        const char *given = command->expect_hosts;
         const struct xb_hostlist *expected = &command->expected;
-        if (value->is_set)
+        if (given != NULL)
             xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,
                    expected->count == 1 ? "node" : "nodes",
-                   command->expected_file ? "file" : "expression", value->text,
-                   strlen(value->text) > 80 ? "..." : "");
+                   command->expected_file ? "file" : "expression", given,
+                   strlen(given) > 80 ? "..." : "");
     }
     if (status == XB_OK)
-        status = xb_cli_find_outputs(command->config, &command->output, &command->json, error);
+        status = xb_cli_find_outputs(&command->to, error);
     if (status == XB_OK)
         status = read_all(command, error);
     if (status == XB_OK)
         status = xb_fleet_judge(&command->fleet, &command->request, &command->judgement, error);
     if (status == XB_OK)
         status = open_output(command, error);
-    return status == XB_OK ? xb_cli_write_outputs(command->config, &command->output, &command->json,
-                                                  write_format, command, error)
+    return status == XB_OK ? xb_cli_write_outputs(&command->to, write_format, command, error)
                            : status;
 }
 
@@ -202,6 +236,7 @@ static int run(struct xb_config *config, char *const *words)
     struct command command = {.config = config};
     struct xb_error error;
     (void)words;
+    xb_config_fill(config, fields, &command);
     int code =
         judge(&command, &error) == XB_OK ? xb_fleet_exit_code(&command.judgement) : fail(&error);
     if (config->operand_count == 0)
@@ -209,47 +244,11 @@ static int run(struct xb_config *config, char *const *words)
               "  xferbench fleet --expect-hosts 'gpu[001-128]' results/*.json\n"
               "  clush -N -w 'gpu[001-128]' xferbench link --json-lines - | xferbench fleet -\n",
               stderr);
-    xb_output_discard(&command.output);
-    xb_output_discard(&command.json);
+    xb_cli_discard_outputs(&command.to);
     xb_fleet_judgement_free(&command.judgement);
     xb_fleet_free(&command.fleet);
     xb_hostlist_free(&command.expected);
     return code;
-}
-
-/* ---- what it takes, and what its table shows ---- */
-
-static const char *const formats[] = {"table", "json", "csv", "prometheus", "nodelist", NULL};
-
-static const struct xb_option option_expect_hosts = {
-    .name = "expect-hosts",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE|NAMES",
-    .help =
-        "The nodes you expect: fleet names those without a result file. Give a file that exists, "
-        "with names, or names in Slurm's notation: gpu[001-128],login1. With a slash (./hosts) "
-        "it is always a file, with a comma at the end (hosts,) always names.",
-};
-static const struct xb_option option_format = XB_FORMAT_OPTION(
-    formats, "table: for people; json: everything (docs/fleet.schema.json); csv: one line per "
-             "finding; prometheus: for node_exporter's textfile collector; nodelist: the nodes to "
-             "drain in Slurm's notation, nothing if there are none.");
-
-static const struct xb_option option_verbose = {
-    .name = "verbose",
-    .short_name = 'v',
-    .type = XB_OPTION_FLAG,
-    .help = "In the table: every row and column, and for each figure how its values are spread.",
-};
-
-static const struct xb_option *const all_rows[] = {
-    &option_expect_hosts, &xb_option_alpha,       &option_format,    &xb_option_output,
-    &option_verbose,      &xb_option_json_beside, XB_OPTIONS_OF_ALL,
-};
-
-static const struct xb_option *const *rows(void)
-{
-    return all_rows;
 }
 
 /* docs/fleet-output.md says the same. */

@@ -26,89 +26,63 @@
 /* ---- options ---- */
 
 static const char *const formats[] = {"table", "nagios", "nhc", "prometheus", NULL};
+enum format { TABLE, NAGIOS, NHC, PROMETHEUS }; /* in that order */
 
 static const struct xb_option option_device = {
-    .name = "device",
+    XB_CHOICE("device", "DEV[,DEV]"),
     .short_name = 'D',
-    .type = XB_OPTION_CHOICES,
-    .argument = "DEV[,DEV]",
     .default_text = "all",
     .help =
         "Which GPUs: numbers, PCI addresses (0000:0f:00.0), or all. They are tested one after the "
         "other.",
 };
 static const struct xb_option option_size = {
-    .name = "size",
+    XB_SIZE("size", UINT64_C(16) << 20, UINT64_MAX / 4),
     .short_name = 's',
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
     .default_text = "256M",
     .help = "How much one copy moves. Small copies measure latency, not the link.",
-    .minimum = UINT64_C(16) << 20,
-    .maximum = UINT64_MAX / 4,
 };
 static const struct xb_option option_count = {
-    .name = "count",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    XB_COUNT("count", "N", 1, XB_RUN_DEVICES),
     .help =
         "How many GPUs there must be: each missing one is CRITICAL. Without it nobody misses a GPU "
         "that the runtime does not see.",
-    .minimum = 1,
-    .maximum = XB_RUN_DEVICES,
 };
 static const struct xb_option option_attempts = {
-    .name = "attempts",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    XB_COUNT("attempts", "N", 1, 10),
     .default_text = "3",
     .help = "Test a GPU or a pair up to this often before calling it anything but OK. The best "
             "attempt counts; all are on record.",
-    .minimum = 1,
-    .maximum = 10,
 };
 static const struct xb_option option_deadline = {
-    .name = "deadline",
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
+    XB_DURATION("deadline"),
     .default_text = "30s",
     .help = "Finish within this time, even if a GPU hangs: what is not tested by then is UNKNOWN.",
 };
 static const struct xb_option option_expect = {
-    .name = "expect",
-    .type = XB_OPTION_TEXT,
-    .argument = "LINK",
+    XB_TEXT("expect", "LINK"),
     .help = "What the link must reach under load: gen5x16, gen4 or x8. Less is CRITICAL.",
 };
 static const struct xb_option option_min_h2d = {
-    .name = "min-h2d",
-    .type = XB_OPTION_TEXT,
-    .argument = "GB/S",
+    XB_TEXT("min-h2d", "GB/S"),
     .help = "The least bandwidth to the GPU, in GB/s (10^9 bytes), in place of shares of "
             "the link's ceiling. Less is CRITICAL.",
 };
 static const struct xb_option option_min_d2h = {
-    .name = "min-d2h",
-    .type = XB_OPTION_TEXT,
-    .argument = "GB/S",
+    XB_TEXT("min-d2h", "GB/S"),
     .help = "The same back to the host.",
 };
 static const struct xb_option option_min_peer = {
-    .name = "min-peer",
-    .type = XB_OPTION_TEXT,
-    .argument = "GB/S",
+    XB_TEXT("min-peer", "GB/S"),
     .help = "The same from one GPU to another, directly, in place of shares of what "
             "their links carry.",
 };
 static const struct xb_option option_no_peers = {
-    .name = "no-peers",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("no-peers"),
     .help = "Test no copies between GPUs. Without it every pair of up to 8 GPUs is tested.",
 };
 static const struct xb_option option_limits = {
-    .name = "limits",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("limits", "FILE"),
     .help = "Limits by model of GPU and link, a JSON file (docs/limits.schema.json). Order: "
             "command line, then this file, then defaults.",
 };
@@ -117,17 +91,14 @@ static const struct xb_option option_format = XB_FORMAT_OPTION(
     "table, for people; nagios, one line with performance data; nhc, silent unless something "
     "is wrong; prometheus, for node_exporter's textfile collector.");
 static const struct xb_option option_json = {
-    .name = "json",
+    XB_FILE("json", "FILE"),
     .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
     .help = "Write all that was observed, with every attempt, as JSON (docs/link.schema.json); "
             "'-' is standard output, in place of the table." XB_FILE_NAME_HELP,
 };
 static const struct xb_option option_verbose = {
-    .name = "verbose",
+    XB_FLAG("verbose"),
     .short_name = 'v',
-    .type = XB_OPTION_FLAG,
     .help =
         "Print the details of every GPU, and each pair. Without it only of GPUs that are not OK.",
 };
@@ -144,10 +115,33 @@ const struct xb_option *const *xb_link_rows(void)
     return link_rows;
 }
 
+struct options {
+    const char *backend, *device, *size;      /* as they were written, */
+    const char *min_h2d, *min_d2h, *min_peer; /* and so are these; NULL where not given */
+    const char *start_at, *expect, *limits, *output, *json, *json_lines;
+    bool no_peers, verbose;
+    uint64_t count; /* 0: not given */
+    uint64_t attempts;
+    double deadline;
+    enum format format;
+};
+
+#define BIND(member, row) XB_BIND(struct options, member, row)
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(backend, &xb_option_backend), BIND(device, &option_device), BIND(size, &option_size),
+    BIND(min_h2d, &option_min_h2d), BIND(min_d2h, &option_min_d2h),
+    BIND(min_peer, &option_min_peer), BIND(start_at, &xb_option_start_at),
+    BIND(expect, &option_expect), BIND(limits, &option_limits), BIND(output, &xb_option_output),
+    BIND(json, &option_json), BIND(json_lines, &xb_option_json_lines),
+    BIND(no_peers, &option_no_peers), BIND(verbose, &option_verbose), BIND(count, &option_count),
+    BIND(attempts, &option_attempts), BIND(deadline, &option_deadline),
+    BIND(format, &option_format));
+
 /* The whole command. */
 struct command {
     char line[512]; /* as the user called it, cut to this */
     const struct xb_config *config;
+    struct options asked;
     struct xb_limits_file *file;
     struct xb_link_session *session;
     struct xb_output output, json;
@@ -164,21 +158,20 @@ typedef enum xb_status write_report(FILE *stream, const struct xb_link_report *r
 /* ---- what is asked ---- */
 
 /* Reads "48.5" in GB/s as a size of so many GB: xb_size_parse() is the one reader of numbers. */
-static enum xb_status read_rate(const struct xb_config *config, const char *option,
-                                struct xb_limit *limit, struct xb_error *error)
+static enum xb_status read_rate(const char *option, const char *given, struct xb_limit *limit,
+                                struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(config, option);
     char text[64];
     uint64_t bytes = 0;
     struct xb_error unit;
-    if (!value->is_set)
+    if (given == NULL)
         return XB_OK;
-    bool plain = strspn(value->text, "0123456789.") == strlen(value->text);
-    snprintf(text, sizeof text, "%.40sGB", value->text);
-    if (!plain || strlen(value->text) > 40 || xb_size_parse(text, &bytes, &unit) != XB_OK)
+    bool plain = strspn(given, "0123456789.") == strlen(given);
+    snprintf(text, sizeof text, "%.40sGB", given);
+    if (!plain || strlen(given) > 40 || xb_size_parse(text, &bytes, &unit) != XB_OK)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--%s: \"%.40s\" is not a bandwidth; write a number of GB/s, such as 48",
-                       option, value->text);
+                       option, given);
     *limit =
         (struct xb_limit){.is_set = true, .value = (double)bytes, .source = XB_LIMIT_COMMAND_LINE};
     return XB_OK;
@@ -186,61 +179,56 @@ static enum xb_status read_rate(const struct xb_config *config, const char *opti
 
 static enum xb_status read_limits(struct command *command, struct xb_error *error)
 {
-    const struct xb_config *config = command->config;
+    const struct options *asked = &command->asked;
     struct xb_link_limits *limits = &command->session->limits;
-    const struct xb_value *expect = xb_config_get(config, "expect");
-    const struct xb_value *file = xb_config_get(config, "limits");
-    enum xb_status status = read_rate(config, "min-h2d", &limits->min_h2d, error);
-    if (status == XB_OK)
-        status = read_rate(config, "min-d2h", &limits->min_d2h, error);
-    if (status == XB_OK)
-        status = read_rate(config, "min-peer", &limits->min_peer, error);
-    if (status == XB_OK && expect->is_set)
-        status = xb_expect_parse(expect->text, XB_LIMIT_COMMAND_LINE, limits, error);
-    if (status == XB_OK && file->is_set)
-        status = xb_limits_file_open(file->text, &command->file, error);
-    command->session->file = command->file; /* NULL if that failed */
-    return status;
+    XB_TRY(read_rate("min-h2d", asked->min_h2d, &limits->min_h2d, error));
+    XB_TRY(read_rate("min-d2h", asked->min_d2h, &limits->min_d2h, error));
+    XB_TRY(read_rate("min-peer", asked->min_peer, &limits->min_peer, error));
+    if (asked->expect != NULL)
+        XB_TRY(xb_expect_parse(asked->expect, XB_LIMIT_COMMAND_LINE, limits, error));
+    if (asked->limits != NULL)
+        XB_TRY(xb_limits_file_open(asked->limits, &command->file, error));
+    command->session->file = command->file;
+    return XB_OK;
 }
 
 static enum xb_status prepare(struct command *command, struct xb_error *error)
 {
-    const struct xb_config *config = command->config;
+    const struct options *asked = &command->asked;
     struct xb_link_session *session = command->session;
-    session->backend_name = xb_config_get(config, "backend")->text;
-    session->device_text = xb_config_get(config, "device")->text;
-    session->size_text = xb_config_get(config, "size")->text;
+    session->backend_name = asked->backend;
+    session->device_text = asked->device;
+    session->size_text = asked->size;
     session->sysfs = XB_PCI_DEVICES;
     session->spacing = 1;
-    session->attempts = (unsigned)xb_config_get(config, "attempts")->count;
-    session->no_peers = xb_config_get(config, "no-peers")->flag;
+    session->attempts = (unsigned)asked->attempts;
+    session->no_peers = asked->no_peers;
     XB_TRY(xb_backend_check_name(session->backend_name, error));
     XB_TRY(xb_node_check(error));
     XB_TRY(xb_node_find(&command->node, error));
     xb_host_facts_read(&command->host);
-    enum xb_status status = xb_start_at_read(config, session->deadline, &session->start_at, error);
-    return status != XB_OK ? status : read_limits(command, error);
+    XB_TRY(xb_start_at_read(asked->start_at, session->deadline, &session->start_at, error));
+    return read_limits(command, error);
 }
 
 /* Opens outputs before anything is measured: a user must not learn afterwards that nothing can be
  * written. */
 static enum xb_status open_outputs(struct command *command, struct xb_error *error)
 {
-    const struct xb_config *config = command->config;
+    const struct options *asked = &command->asked;
     const struct xb_json_place *json = &command->json_place;
     double deadline = command->session->deadline;
     xb_interrupt_catch(); /* A signal must leave no temporary file behind. */
-    XB_TRY(xb_json_place_choose(config, &command->json_place, error));
+    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &command->json_place, error));
     if (json->path != NULL)
         XB_TRY(xb_cli_find_output(json->option, json->path, &command->json, error));
-    XB_TRY(xb_cli_find_output("--output", xb_config_get(config, "output")->text, &command->output,
-                              error));
+    XB_TRY(xb_cli_find_output("--output", asked->output, &command->output, error));
     /* With JSON on standard output nothing else goes there. */
     command->only_json = command->json.is_stdout && command->output.is_stdout;
     const struct xb_cli_place places[] = {
         {.option = json->option, .output = &command->json},
         {.option = "--output", .output = command->only_json ? NULL : &command->output},
-        {.option = "--limits", .input = xb_config_get(config, "limits")->text}};
+        {.option = "--limits", .input = asked->limits}};
     XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], deadline, error));
     if (json->is_line)
         xb_output_unbuffer(&command->json);
@@ -307,10 +295,10 @@ static int report(struct command *command, bool done)
         .no_pairs = session->no_pairs,
         .level = judge(session, verdicts, pair_verdicts),
         .attempts_allowed = session->attempts,
-        .deadline = xb_config_get(command->config, "deadline")->seconds,
+        .deadline = command->asked.deadline,
         .elapsed = xb_clock_now() - command->began,
         .cut = !done,
-        .verbose = xb_config_get(command->config, "verbose")->flag,
+        .verbose = command->asked.verbose,
         .config = command->config,
         .start = &session->start,
         .node = command->node.name,
@@ -320,30 +308,28 @@ static int report(struct command *command, bool done)
     if (!done && report.device_count == 0 && report.nothing[0] == '\0')
         snprintf(report.nothing, sizeof report.nothing,
                  "the deadline came while it looked for devices");
-    const char *format = xb_config_get(command->config, "format")->words[0];
-    write_report *write = strcmp(format, "nagios") == 0       ? xb_link_nagios_write
-                          : strcmp(format, "nhc") == 0        ? xb_link_nhc_write
-                          : strcmp(format, "prometheus") == 0 ? xb_link_prometheus_write
-                                                              : xb_link_table_write;
+    static write_report *const writers[] = {xb_link_table_write, xb_link_nagios_write,
+                                            xb_link_nhc_write, xb_link_prometheus_write};
     bool is_line = command->json_place.is_line;
     bool written = write_output(&command->json,
                                 is_line ? xb_link_json_line_write : xb_link_json_write, &report);
     if (!command->only_json)
-        written = write_output(&command->output, write, &report) && written;
+        written =
+            write_output(&command->output, writers[command->asked.format], &report) && written;
     free(verdicts);
     free(pair_verdicts);
     return written ? (int)report.level : XB_LEVEL_UNKNOWN;
 }
 
-/* The word of --format, once it is read. */
-static const char *answers_in = "";
+/* --format, once it is read. */
+static enum format answers_in = TABLE;
 
 /* A usage error is UNKNOWN too: 2 would say that a link is broken. The formats of one line tell it
  * on standard output as well, because Nagios and NHC read nothing else. */
 static int fail(const struct xb_error *error)
 {
     (void)xb_cli_fail(error);
-    if (strcmp(answers_in, "nagios") == 0 || strcmp(answers_in, "nhc") == 0)
+    if (answers_in == NAGIOS || answers_in == NHC)
         printf("XFERBENCH LINK UNKNOWN - %.*s\n", (int)strcspn(error->message, "|\n"),
                error->message);
     return XB_LEVEL_UNKNOWN;
@@ -357,10 +343,9 @@ static int fail(const struct xb_error *error)
 static void add_missing(struct command *command, bool done)
 {
     struct xb_link_session *session = command->session;
-    const struct xb_value *count = xb_config_get(command->config, "count");
-    if (!count->is_set || (!done && session->device_count == 0))
+    if (!done && session->device_count == 0)
         return;
-    for (uint64_t index = session->probe.device_count; index < count->count; index++) {
+    for (uint64_t index = session->probe.device_count; index < command->asked.count; index++) {
         struct xb_link_device *device = &session->devices[session->device_count++];
         device->missing = true;
         device->info.index = (unsigned)index;
@@ -372,14 +357,15 @@ static int run(struct xb_config *config, char *const *words)
 {
     struct command command = {.config = config, .began = xb_clock_now()};
     struct xb_error error;
-    answers_in = xb_config_get(config, "format")->words[0];
     size_t length = (size_t)snprintf(command.line, sizeof command.line, "xferbench");
     for (; *words != NULL && length < sizeof command.line; words++)
         length +=
             (size_t)snprintf(command.line + length, sizeof command.line - length, " %s", *words);
+    xb_config_fill(config, fields, &command.asked);
+    answers_in = command.asked.format;
     enum xb_status status = xb_link_session_open(&command.session, &error);
     if (status == XB_OK) {
-        command.session->deadline = command.began + xb_config_get(config, "deadline")->seconds;
+        command.session->deadline = command.began + command.asked.deadline;
         status = prepare(&command, &error);
     }
     if (status == XB_OK)

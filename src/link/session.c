@@ -92,7 +92,6 @@ static enum xb_status plan(const struct xb_link_session *session, struct xb_driv
     *run = (struct session_run){.run = {.backend = driver->backend,
                                         .driver = driver,
                                         .probe = session->probe,
-                                        .config = &run->config,
                                         .sysfs = session->sysfs,
                                         .unhurried = true, /* errors are counted meanwhile */
                                         .deadline = session->deadline - MARGIN_S}};
@@ -102,9 +101,9 @@ static enum xb_status plan(const struct xb_link_session *session, struct xb_driv
         assert(count < WORDS - 1);
         run->words[count++] = (char *)*options;
     }
-    enum xb_status status =
-        xb_config_parse(xb_run_rows(), (int)count, run->words, &run->config, error);
-    return status != XB_OK ? status : xb_plan(&run->run, error);
+    XB_TRY(xb_config_parse(xb_run_rows(), (int)count, run->words, &run->config, error));
+    run->run.asked = xb_run_options_of(&run->config);
+    return xb_plan(&run->run, error);
 }
 
 static void free_run(struct session_run *run)

@@ -358,16 +358,23 @@ static enum xb_status write_list(const char *path, const struct xb_inventory *in
     return status;
 }
 
+static const struct xb_option option_json = {
+    XB_FILE("json", "FILE"),
+    .short_name = 'j',
+    .help = "Write the same as JSON (docs/list.schema.json); - for standard output, in place of "
+            "the text.",
+};
+
 static int run(struct xb_config *config, char *const *words)
 {
-    const struct xb_value *json = xb_config_get(config, "json");
+    const char *json = xb_config_get(config, &option_json)->text;
     static struct xb_inventory inventory; /* 340 KiB: too much for a stack */
     struct xb_error error;
     bool on_stdout = false;
     (void)words;
     enum xb_status status = take_inventory(&inventory, &error);
-    if (status == XB_OK && json->is_set)
-        status = write_list(json->text, &inventory, &on_stdout, &error);
+    if (status == XB_OK && json != NULL)
+        status = write_list(json, &inventory, &on_stdout, &error);
     if (status == XB_OK && !on_stdout)
         status = print_list(&inventory, &error);
     for (size_t i = 0; i < inventory.count; i++) {
@@ -377,14 +384,6 @@ static int run(struct xb_config *config, char *const *words)
     return status == XB_OK ? XB_EXIT_OK : xb_cli_fail(&error);
 }
 
-static const struct xb_option option_json = {
-    .name = "json",
-    .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
-    .help = "Write the same as JSON (docs/list.schema.json); - for standard output, in place of "
-            "the text.",
-};
 static const struct xb_option *const *rows(void)
 {
     static const struct xb_option *const all[] = {&option_json, XB_OPTIONS_OF_ALL};

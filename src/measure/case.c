@@ -13,7 +13,7 @@ static size_t count_values(const struct xb_option *option, const struct xb_confi
 {
     size_t count = 0;
     if (config != NULL)
-        return xb_value_length(xb_config_get(config, option->name));
+        return xb_value_length(xb_config_get(config, option));
     while (option->choices[count] != NULL)
         count++;
     return count;
@@ -26,9 +26,9 @@ static void set_value(struct xb_setting *setting, size_t index, const struct xb_
         setting->word = option->choices[index];
         return;
     }
-    const struct xb_value *value = xb_config_get(config, option->name);
+    const struct xb_value *value = xb_config_get(config, option);
     if (option->type == XB_OPTION_CHOICES)
-        setting->word = value->words[index];
+        setting->word = value->words.items[index];
     else if (option->type == XB_OPTION_TEXT)
         setting->word = value->text;
     else

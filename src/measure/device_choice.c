@@ -10,6 +10,13 @@
 #include <string.h>
 #include <strings.h>
 
+const struct xb_option xb_option_pairs = {
+    XB_CHOICE("pairs", "FROM:TO[,FROM:TO]"),
+    .help = "Which pairs of devices, by number. Without it: every ordered pair of --device, or of "
+            "all devices.",
+    .selects = true,
+};
+
 /* For messages about one that is not there: " 0 0000:01:00.0 NVIDIA H200; 1 ...". */
 static struct xb_words list_devices(const struct xb_run *run)
 {
@@ -90,12 +97,12 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
     return XB_OK;
 }
 
-static enum xb_status choose_named(const struct xb_run *run, const struct xb_value *value,
-                                   struct xb_device_choice *choice, struct xb_error *error)
+static enum xb_status choose_named(const struct xb_run *run, struct xb_device_choice *choice,
+                                   struct xb_error *error)
 {
-    for (size_t i = 0; i < value->word_count; i++) {
+    for (size_t i = 0; i < run->asked.device.count; i++) {
         unsigned index = 0;
-        XB_TRY(find_device(run, "device", value->words[i], &index, error));
+        XB_TRY(find_device(run, "device", run->asked.device.items[i], &index, error));
         for (size_t k = 0; k < choice->device_count; k++)
             if (choice->devices[k] == index)
                 return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
@@ -145,11 +152,11 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
 static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_choice *choice,
                                    struct xb_error *error)
 {
-    const struct xb_value *named = xb_config_get(run->config, "pairs");
-    if (!named->is_set)
-        pair_all(run, xb_config_get(run->config, "device")->given, choice);
-    for (size_t i = 0; i < named->word_count; i++)
-        XB_TRY(read_pair(run, named->words[i], choice, error));
+    const struct xb_word_list *named = &xb_config_get(run->asked.config, &xb_option_pairs)->words;
+    if (named->count == 0)
+        pair_all(run, run->asked.device_given, choice);
+    for (size_t i = 0; i < named->count; i++)
+        XB_TRY(read_pair(run, named->items[i], choice, error));
     return XB_OK;
 }
 
@@ -169,9 +176,7 @@ static enum xb_status add_devices(struct xb_run *run, const struct xb_device_cho
 enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, bool pairs,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
-    const struct xb_value *named = xb_config_get(run->config, "device");
-    bool all = (several && !named->given) ||
-               (named->word_count == 1 && strcmp(named->words[0], "all") == 0);
+    bool all = (several && !run->asked.device_given) || xb_word_is_in(&run->asked.device, "all");
     choice->device_count = 0;
     choice->pair_count = 0;
     if (run->probe.device_count > XB_RUN_DEVICES)
@@ -184,7 +189,7 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
     if (!all)
-        status = choose_named(run, named, choice, error);
+        status = choose_named(run, choice, error);
     if (status == XB_OK && pairs)
         status = choose_pairs(run, choice, error);
     /* If only pairs are measured, no device that is in none of them takes part. */

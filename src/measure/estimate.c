@@ -79,15 +79,15 @@ static double copies_beside(const struct xb_mode *mode, bool slow)
 /* A case that converges at once on a fast node, or takes all the time that it may on a slow one. */
 static double seconds_of(const struct xb_run *run, const struct xb_case *test, bool slow)
 {
-    const struct xb_value *fixed = xb_config_get(run->config, "samples");
-    double limit = xb_config_get(run->config, "time-limit")->seconds;
-    double warm_up = xb_config_get(run->config, "warm-up")->seconds;
-    struct xb_needs needs = test->mode->needs(test, run->config);
+    const struct xb_run_options *asked = &run->asked;
+    double limit = asked->time_limit;
+    struct xb_needs needs = test->mode->needs(test);
     double copy = (double)test->bytes / (slow ? SLOW_COPY : FAST_COPY);
     double care = bytes_of(&needs) * placements_of(run, test) / (slow ? SLOW_CARE : FAST_CARE);
-    double warm = slow ? fmax(warm_up, limit * XB_WARM_UP_MOST) : fmin(warm_up, limit);
-    double samples = (fixed->is_set ? (double)fixed->count : XB_STOP_LEAST_SAMPLES) * copy;
-    if (slow && !fixed->is_set)
+    double warm =
+        slow ? fmax(asked->warm_up, limit * XB_WARM_UP_MOST) : fmin(asked->warm_up, limit);
+    double samples = (asked->samples > 0 ? (double)asked->samples : XB_STOP_LEAST_SAMPLES) * copy;
+    if (slow && asked->samples == 0)
         samples = fmax(samples, limit);
     return warm + samples + copies_beside(test->mode, slow) * copy + care;
 }
@@ -159,7 +159,7 @@ struct xb_estimate xb_estimate_run(const struct xb_run *run)
         size_t lanes = run->results[first].test.sum ? count - 1 : 1;
         const struct xb_case *test =
             &run->results[run->results[first].test.sum ? first + 1 : first].test;
-        struct xb_needs needs = test->mode->needs(test, run->config);
+        struct xb_needs needs = test->mode->needs(test);
         uint64_t others = times(test->bytes, placements_of(run, test) - 1);
         uint64_t host = times(allocated(test, add_up(needs.host_bytes, others), largest), lanes);
         uint64_t device = allocated(test, needs.device_bytes, largest);

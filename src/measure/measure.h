@@ -50,11 +50,6 @@ struct xb_measurement {
     struct xb_result *result; /* of the whole; with one lane, the lane's */
     struct xb_lane *lanes;
     size_t lane_count;
-    double time_limit; /* seconds */
-    /* Seconds. An idle link and idle clocks need tens of milliseconds of work to reach full speed.
-     * Until then samples may agree with each other and still be slow. Less where the device has
-     * hardly rested: see warm_up.h. */
-    double warm_up_least;
     /* ---- */
     unsigned placements; /* of the host's memory that the case is measured in; placement.h */
     unsigned placement;  /* the one that it is in, from 0 */
@@ -154,10 +149,11 @@ XB_MUST_CHECK enum xb_status xb_placements_compare(struct xb_result *result,
 #define XB_WARM_UP_MOST 0.25
 
 /*
- * Repeats the case until its samples agree (xb_samples_agree), but for measurement->warm_up_least
- * seconds at least, or for as long as the lanes have rested from the same path's work where that is
- * less: see xb_case_same_path. Not at all where a sample of that work lasted longer than a warm-up
- * may. Finds how many iterations a sample should have. Fills
+ * Repeats the case until its samples agree (xb_samples_agree), but for --warm-up at least: an idle
+ * link and idle clocks need tens of milliseconds of work to reach full speed, and until then
+ * samples may agree and still be slow. Or for as long as the lanes have rested from the same path's
+ * work where that is less: see xb_case_same_path. Not at all where a sample of that work lasted
+ * longer than a warm-up may. Finds how many iterations a sample should have. Fills
  * measurement->iterations and, where single operations are what it repeats, measurement->alone.
  * Blocks. Warns in the result where samples did not agree in time.
  */

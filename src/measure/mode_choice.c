@@ -24,78 +24,69 @@ static enum xb_status unknown_mode(const char *name, struct xb_error *error)
                    nearest != NULL ? "'?" : ".", list.text);
 }
 
-enum xb_status xb_choice_refuse_all_beside_others(const struct xb_value *value,
+enum xb_status xb_choice_refuse_all_beside_others(const char *option,
+                                                  const struct xb_word_list *words,
                                                   struct xb_error *error)
 {
-    for (size_t i = 0; value->word_count > 1 && i < value->word_count; i++)
-        if (strcmp(value->words[i], "all") == 0)
-            return XB_FAIL(error, XB_ERR_USAGE, "--%s: give 'all' alone", value->option->name);
+    if (words->count > 1 && xb_word_is_in(words, "all"))
+        return XB_FAIL(error, XB_ERR_USAGE, "--%s: give 'all' alone", option);
     return XB_OK;
 }
 
-enum xb_status xb_mode_choose(const struct xb_config *config, struct xb_mode_choice *choice,
+enum xb_status xb_mode_choose(const struct xb_run_options *asked, struct xb_mode_choice *choice,
                               struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(config, "mode");
+    const struct xb_word_list *words = &asked->mode;
     const size_t capacity = sizeof choice->modes / sizeof choice->modes[0];
-    XB_TRY(xb_choice_refuse_all_beside_others(value, error));
+    XB_TRY(xb_choice_refuse_all_beside_others("mode", words, error));
     choice->count = 0;
-    if (value->word_count == 1 && strcmp(value->words[0], "all") == 0) {
-        bool latency = xb_config_get(config, "latency")->flag;
+    if (xb_word_is_in(words, "all")) {
         for (size_t i = 0; xb_modes[i] != NULL && choice->count < capacity; i++)
-            if (!xb_modes[i]->only_named && (latency || xb_modes[i]->latency == NULL))
+            if (!xb_modes[i]->only_named && (asked->latency || xb_modes[i]->latency == NULL))
                 choice->modes[choice->count++] = xb_modes[i];
         return XB_OK;
     }
-    for (size_t i = 0; i < value->word_count && choice->count < capacity; i++) {
-        const struct xb_mode *mode = xb_mode_find(value->words[i]);
+    for (size_t i = 0; i < words->count && choice->count < capacity; i++) {
+        const struct xb_mode *mode = xb_mode_find(words->items[i]);
         if (mode == NULL)
-            return unknown_mode(value->words[i], error);
+            return unknown_mode(words->items[i], error);
         choice->modes[choice->count++] = mode;
     }
     return XB_OK;
 }
 
-unsigned xb_mode_directions(const struct xb_config *config, const struct xb_mode *mode)
+unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_mode *mode)
 {
     /* The directions that the user named; 0 for none. */
-    const struct xb_value *value = xb_config_get(config, "direction");
-    unsigned named = 0;
-    for (size_t i = 0; i < value->word_count; i++) {
-        if (strcmp(value->words[i], "both") == 0)
-            named |= XB_H2D | XB_D2H;
-        for (unsigned d = 0; d < XB_DIRECTIONS; d++)
-            if (strcmp(value->words[i], xb_direction_name((enum xb_direction)(1u << d))) == 0)
-                named |= 1u << d;
-    }
+    unsigned named = xb_word_is_in(&asked->direction, "both") ? XB_H2D | XB_D2H : 0;
+    for (unsigned d = 0; d < XB_DIRECTIONS; d++)
+        if (xb_word_is_in(&asked->direction, xb_direction_name((enum xb_direction)(1u << d))))
+            named |= 1u << d;
     if (named != 0)
         return named & mode->directions;
     /* Both ways at once are not a single operation: --latency means the other directions, if the
      * mode has any. */
-    if (xb_config_get(config, "latency")->flag && (mode->by_default & ~(unsigned)XB_BIDIR) != 0)
+    if (asked->latency && (mode->by_default & ~(unsigned)XB_BIDIR) != 0)
         return mode->by_default & ~(unsigned)XB_BIDIR;
     return mode->by_default;
 }
 
 /* Whether any of the mode's chosen variants can be started together. */
-static bool any_together(const struct xb_config *config, const struct xb_mode *mode)
+static bool any_together(const struct xb_run_options *asked, const struct xb_mode *mode)
 {
     if (mode->only_alone == NULL)
         return true;
-    const struct xb_value *words = xb_config_get(config, mode->variant_option->name);
-    for (size_t i = 0; i < words->word_count; i++)
-        if (strcmp(words->words[i], mode->only_alone) != 0)
-            return true;
-    return false;
+    const struct xb_word_list *words = &xb_config_get(asked->config, mode->variant_option)->words;
+    return words->count > 1 || !xb_word_is_in(words, mode->only_alone);
 }
 
-unsigned xb_mode_directions_together(const struct xb_config *config, const struct xb_mode *mode)
+unsigned xb_mode_directions_together(const struct xb_run_options *asked, const struct xb_mode *mode)
 {
-    bool wanted = mode->simultaneous && xb_config_get(config, "simultaneous")->flag;
+    bool wanted = mode->simultaneous && asked->simultaneous;
     unsigned possible = mode->pairs ? (unsigned)XB_D2D : ~0u;
-    if (!wanted || !any_together(config, mode))
+    if (!wanted || !any_together(asked, mode))
         return 0;
-    return xb_mode_directions(config, mode) & possible;
+    return xb_mode_directions(asked, mode) & possible;
 }
 
 static bool has_option(const struct xb_mode *mode, const struct xb_option *option)
@@ -115,45 +106,41 @@ static bool is_of_a_mode(const struct xb_option *option)
     return false;
 }
 
-static bool is_chosen(const struct xb_config *config, const struct xb_mode *mode,
+static bool is_chosen(const struct xb_run_options *asked, const struct xb_mode *mode,
                       const char *variant)
 {
-    const struct xb_value *words = xb_config_get(config, mode->variant_option->name);
-    for (size_t i = 0; i < words->word_count; i++)
-        if (strcmp(words->words[i], variant) == 0)
-            return true;
-    return false;
+    return xb_word_is_in(&xb_config_get(asked->config, mode->variant_option)->words, variant);
 }
 
 /* The variant that would have to be chosen for an option of the mode to matter; NULL: it does. */
-static const char *lacking_variant(const struct xb_config *config, const struct xb_mode *mode,
+static const char *lacking_variant(const struct xb_run_options *asked, const struct xb_mode *mode,
                                    const struct xb_option *option)
 {
     const struct xb_parameter *parameter = mode->parameters;
     for (; parameter != NULL && parameter->option != NULL; parameter++)
         if (parameter->option == option && parameter->variant != NULL &&
-            !is_chosen(config, mode, parameter->variant))
+            !is_chosen(asked, mode, parameter->variant))
             return parameter->variant;
     return NULL;
 }
 
 /* Refuses an option that matters in no chosen mode that has cases in the directions named. */
-static enum xb_status refuse_if_idle(const struct xb_config *config,
+static enum xb_status refuse_if_idle(const struct xb_run_options *asked,
                                      const struct xb_mode_choice *choice,
                                      const struct xb_option *option, struct xb_error *error)
 {
     const struct xb_mode *has_it = NULL;
     for (size_t i = 0; i < choice->count; i++) {
         const struct xb_mode *mode = choice->modes[i];
-        if (xb_mode_directions(config, mode) == 0 || !has_option(mode, option))
+        if (xb_mode_directions(asked, mode) == 0 || !has_option(mode, option))
             continue;
-        if (lacking_variant(config, mode, option) == NULL)
+        if (lacking_variant(asked, mode, option) == NULL)
             return XB_OK;
         has_it = mode;
     }
     if (has_it != NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s %s", option->name,
-                       has_it->variant_option->name, lacking_variant(config, has_it, option));
+                       has_it->variant_option->name, lacking_variant(asked, has_it, option));
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--%s has no effect on the chosen modes; see 'xferbench --help MODE' for what a "
                    "mode takes",
@@ -161,38 +148,36 @@ static enum xb_status refuse_if_idle(const struct xb_config *config,
 }
 
 /* Refuses options that would be ignored without a word. */
-static enum xb_status refuse_idle_options(const struct xb_config *config,
+static enum xb_status refuse_idle_options(const struct xb_run_options *asked,
                                           const struct xb_mode_choice *choice,
                                           struct xb_error *error)
 {
-    for (size_t i = 0; i < config->count; i++) {
-        const struct xb_value *value = &config->values[i];
+    for (size_t i = 0; i < asked->config->count; i++) {
+        const struct xb_value *value = &asked->config->values[i];
         if (value->given && is_of_a_mode(value->option))
-            XB_TRY(refuse_if_idle(config, choice, value->option, error));
+            XB_TRY(refuse_if_idle(asked, choice, value->option, error));
     }
     return XB_OK;
 }
 
 /* Refuses a direction that a mode named by the user has not, because that mode would be left out in
  * silence. */
-static enum xb_status refuse_other_ways(const struct xb_config *config,
+static enum xb_status refuse_other_ways(const struct xb_run_options *asked,
                                         const struct xb_mode_choice *choice, struct xb_error *error)
 {
-    const struct xb_value *named = xb_config_get(config, "mode");
-    bool all = named->word_count == 1 && strcmp(named->words[0], "all") == 0;
+    bool all = xb_word_is_in(&asked->mode, "all"); /* alone */
     bool any = false;
     for (size_t m = 0; m < choice->count; m++) {
-        bool goes = xb_mode_directions(config, choice->modes[m]) != 0;
+        bool goes = xb_mode_directions(asked, choice->modes[m]) != 0;
         any = any || goes;
         if (!all && !goes)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "--direction %s: %s does not go that way; see 'xferbench --help %s'",
-                           xb_config_get(config, "direction")->text, choice->modes[m]->name,
-                           choice->modes[m]->name);
+                           asked->direction_text, choice->modes[m]->name, choice->modes[m]->name);
     }
     return any ? XB_OK
                : XB_FAIL(error, XB_ERR_USAGE, "--direction %s: no mode goes that way",
-                         xb_config_get(config, "direction")->text);
+                         asked->direction_text);
 }
 
 /* "pinned, async or peer d2d (not staged)": what several devices can be started together with. */
@@ -217,27 +202,27 @@ static struct xb_words simultaneous_modes(void)
     return words;
 }
 
-static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
+static enum xb_status refuse_idle_simultaneous(const struct xb_run_options *asked,
                                                const struct xb_mode_choice *choice,
                                                struct xb_error *error)
 {
-    if (!xb_config_get(config, "simultaneous")->flag)
+    if (!asked->simultaneous)
         return XB_OK;
-    if (xb_config_get(config, "latency")->flag)
+    if (asked->latency)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--simultaneous measures bandwidth; leave out --latency");
     for (size_t m = 0; m < choice->count; m++)
-        if (xb_mode_directions_together(config, choice->modes[m]) != 0)
+        if (xb_mode_directions_together(asked, choice->modes[m]) != 0)
             return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE, "--simultaneous starts several devices together: take %s",
                    simultaneous_modes().text);
 }
 
-enum xb_status xb_mode_choice_check(const struct xb_config *config,
+enum xb_status xb_mode_choice_check(const struct xb_run_options *asked,
                                     const struct xb_mode_choice *choice, struct xb_error *error)
 {
-    enum xb_status status = refuse_idle_options(config, choice, error);
+    enum xb_status status = refuse_idle_options(asked, choice, error);
     if (status == XB_OK)
-        status = refuse_other_ways(config, choice, error);
-    return status == XB_OK ? refuse_idle_simultaneous(config, choice, error) : status;
+        status = refuse_other_ways(asked, choice, error);
+    return status == XB_OK ? refuse_idle_simultaneous(asked, choice, error) : status;
 }

@@ -56,40 +56,42 @@ static enum xb_status add_node(const struct xb_node_choice *all, const char *wor
 
 /* 'near' and 'all' say which nodes, so another word beside them is a mistake; and without host
  * memory the option would be ignored in silence. */
-static enum xb_status check_words(const struct xb_config *config, const struct xb_value *value,
+static enum xb_status check_words(const struct xb_run_options *asked,
                                   const struct xb_mode_choice *modes, struct xb_error *error)
 {
-    for (size_t i = 0; value->word_count > 1 && i < value->word_count; i++)
-        if (strcmp(value->words[i], "near") == 0 || strcmp(value->words[i], "all") == 0)
-            return XB_FAIL(error, XB_ERR_USAGE, "--numa: give '%s' alone", value->words[i]);
+    const struct xb_word_list *words = &asked->numa;
+    for (size_t i = 0; words->count > 1 && i < words->count; i++)
+        if (strcmp(words->items[i], "near") == 0 || strcmp(words->items[i], "all") == 0)
+            return XB_FAIL(error, XB_ERR_USAGE, "--numa: give '%s' alone", words->items[i]);
     for (size_t m = 0; m < modes->count; m++)
-        if (xb_mode_host_directions(modes->modes[m], xb_mode_directions(config, modes->modes[m])) !=
+        if (xb_mode_host_directions(modes->modes[m], xb_mode_directions(asked, modes->modes[m])) !=
             0)
             return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--numa has no effect on the chosen modes: they use no host memory");
 }
 
-enum xb_status xb_node_choose(const struct xb_config *config, const struct xb_mode_choice *modes,
-                              struct xb_node_choice *choice, struct xb_error *error)
+enum xb_status xb_node_choose(const struct xb_run_options *asked,
+                              const struct xb_mode_choice *modes, struct xb_node_choice *choice,
+                              struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(config, "numa");
+    const struct xb_word_list *words = &asked->numa;
     struct xb_topology *topology = NULL;
     choice->count = 0;
-    if (value->word_count == 1 && strcmp(value->words[0], "near") == 0)
+    if (words->count == 1 && strcmp(words->items[0], "near") == 0)
         return XB_OK;
     if (xb_is_left_out("hwloc"))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--numa needs hwloc, which is not in this build; leave it out");
-    XB_TRY(check_words(config, value, modes, error));
+    XB_TRY(check_words(asked, modes, error));
     XB_TRY(xb_topology_open(&topology, error));
     const struct xb_node_choice all = all_nodes(topology);
     xb_topology_close(topology);
-    if (strcmp(value->words[0], "all") == 0) {
+    if (strcmp(words->items[0], "all") == 0) {
         *choice = all;
         return XB_OK;
     }
-    for (size_t i = 0; i < value->word_count; i++)
-        XB_TRY(add_node(&all, value->words[i], choice, error));
+    for (size_t i = 0; i < words->count; i++)
+        XB_TRY(add_node(&all, words->items[i], choice, error));
     return XB_OK;
 }

@@ -22,16 +22,10 @@ static bool depends_on_placement(const struct xb_lane *lane)
            xb_workspace_host_buffer(context->workspace) != NULL;
 }
 
-static uint64_t fixed_samples(const struct xb_measurement *measurement)
-{
-    const struct xb_value *fixed = xb_config_get(measurement->run->config, "samples");
-    return fixed->is_set ? fixed->count : 0;
-}
-
 void xb_placements_open(struct xb_measurement *measurement)
 {
     struct xb_error error;
-    uint64_t fixed = fixed_samples(measurement);
+    uint64_t fixed = measurement->run->asked.samples;
     unsigned wanted = XB_PLACEMENTS;
     if (!depends_on_placement(&measurement->lanes[0]))
         wanted = 1;
@@ -57,7 +51,7 @@ bool xb_placement_is_full(const struct xb_measurement *measurement, uint64_t fix
         return taken >= fixed * (index + 1) / count - fixed * index / count;
     if (index > 0)
         return taken >= measurement->result->placement_samples[0];
-    return taken >= LEAST_SAMPLES && elapsed >= measurement->time_limit / (double)count;
+    return taken >= LEAST_SAMPLES && elapsed >= measurement->run->asked.time_limit / (double)count;
 }
 
 static void close_one(const struct xb_measurement *measurement, struct xb_result *result,

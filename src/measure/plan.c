@@ -18,8 +18,8 @@
 
 /* A walk through all variants, parameters, sizes and directions of a mode, the last the fastest. */
 struct walk {
-    const struct xb_config *config;
-    struct xb_case test; /* its mode and devices are given, the rest is each case's own */
+    struct xb_case
+        test; /* its mode, devices and what is asked are given, the rest is each case's own */
     unsigned directions; /* bits of enum xb_direction */
     /* All 0 at the beginning: */
     size_t variant, combination; /* the next ones */
@@ -31,7 +31,7 @@ struct walk {
 static uint64_t own_bytes(const struct walk *walk)
 {
     const struct xb_mode *mode = walk->test.mode;
-    uint64_t bytes = mode->bytes_of_options != NULL ? mode->bytes_of_options(walk->config) : 0;
+    uint64_t bytes = mode->bytes_of_options != NULL ? mode->bytes_of_options(walk->test.asked) : 0;
     return bytes > 0 ? bytes : mode->bytes_by_default;
 }
 
@@ -39,12 +39,12 @@ static uint64_t own_bytes(const struct walk *walk)
 static bool next_combination(struct walk *walk)
 {
     const struct xb_mode *mode = walk->test.mode;
-    const struct xb_value *words = mode->variant_option != NULL
-                                       ? xb_config_get(walk->config, mode->variant_option->name)
-                                       : NULL;
-    for (; walk->variant < (words != NULL ? words->word_count : 1); walk->variant++) {
-        walk->test.variant = words != NULL ? words->words[walk->variant] : mode->variant;
-        if (xb_case_set(&walk->test, walk->combination++, walk->config))
+    const struct xb_config *config = walk->test.asked->config;
+    const struct xb_word_list *words =
+        mode->variant_option != NULL ? &xb_config_get(config, mode->variant_option)->words : NULL;
+    for (; walk->variant < (words != NULL ? words->count : 1); walk->variant++) {
+        walk->test.variant = words != NULL ? words->items[walk->variant] : mode->variant;
+        if (xb_case_set(&walk->test, walk->combination++, config))
             return true;
         walk->combination = 0;
     }
@@ -54,12 +54,11 @@ static bool next_combination(struct walk *walk)
 /* Puts the next case into walk->test. False if there is no other. */
 static bool next_case(struct walk *walk)
 {
-    const struct xb_value *size = xb_config_get(walk->config, "size");
     if (walk->next == 0)
         walk->own_bytes = own_bytes(walk);
-    const struct xb_sizes sizes = !size->given && walk->own_bytes > 0
+    const struct xb_sizes sizes = !walk->test.asked->size_given && walk->own_bytes > 0
                                       ? (struct xb_sizes){.bytes = &walk->own_bytes, .count = 1}
-                                      : size->sizes;
+                                      : walk->test.asked->size;
     size_t of_each = sizes.count * XB_DIRECTIONS;
     for (;;) {
         size_t next = walk->next % of_each;
@@ -75,23 +74,22 @@ static bool next_case(struct walk *walk)
 
 /* Has a mode check the options for each of its cases. A case that needs more than `available` host
  * memory is passed over: that is a better reason to refuse it. */
-static enum xb_status check_options(const struct xb_config *config, const struct xb_mode *mode,
+static enum xb_status check_options(const struct xb_run_options *asked, const struct xb_mode *mode,
                                     uint64_t available, struct xb_error *error)
 {
-    struct walk walk = {.config = config,
-                        .test = {.mode = mode, .peer = XB_NO_PEER},
-                        .directions = xb_mode_directions(config, mode)};
+    struct walk walk = {.test = {.mode = mode, .peer = XB_NO_PEER, .asked = asked},
+                        .directions = xb_mode_directions(asked, mode)};
     if (mode->check_options == NULL)
         return XB_OK;
     while (next_case(&walk))
-        if (mode->needs(&walk.test, config).host_bytes <= available)
-            XB_TRY(mode->check_options(&walk.test, config, error));
+        if (mode->needs(&walk.test).host_bytes <= available)
+            XB_TRY(mode->check_options(&walk.test, error));
     return XB_OK;
 }
 
 /* Does so for all modes but those of pairs: whether there are pairs is not known yet, and without
  * pairs their cases are skipped. */
-static enum xb_status check_single_modes(const struct xb_config *config,
+static enum xb_status check_single_modes(const struct xb_run_options *asked,
                                          const struct xb_mode_choice *choice,
                                          struct xb_error *error)
 {
@@ -99,7 +97,7 @@ static enum xb_status check_single_modes(const struct xb_config *config,
     XB_TRY(xb_host_memory_available(&available, error));
     for (size_t m = 0; m < choice->count; m++)
         if (!choice->modes[m]->pairs)
-            XB_TRY(check_options(config, choice->modes[m], available, error));
+            XB_TRY(check_options(asked, choice->modes[m], available, error));
     return XB_OK;
 }
 
@@ -122,7 +120,7 @@ enum xb_status xb_planning_add_case(struct xb_planning *plan, struct xb_case tes
     struct xb_result *result = &run->results[run->case_count++];
     memset(result, 0, sizeof *result);
     result->test = test;
-    result->test.latency = plan->latency || test.mode->latency != NULL;
+    result->test.latency = plan->run->asked.latency || test.mode->latency != NULL;
     /* So far apart that no two cases' patterns overlap. */
     result->test.seed = (unsigned long long)run->case_count << 40;
     return XB_OK;
@@ -147,7 +145,8 @@ enum xb_status xb_planning_add_mode(struct xb_planning *plan, struct xb_case tes
                                     unsigned directions, xb_planning_add *add,
                                     struct xb_error *error)
 {
-    struct walk walk = {.config = plan->run->config, .test = test, .directions = directions};
+    struct walk walk = {.test = test, .directions = directions};
+    walk.test.asked = &plan->run->asked;
     while (next_case(&walk))
         XB_TRY(add(plan, walk.test, error));
     return XB_OK;
@@ -171,7 +170,7 @@ static enum xb_status add_on_nodes(struct xb_planning *plan, struct xb_case test
 
 /* Adds the cases of each mode that is not of pairs. */
 static enum xb_status add_modes(struct xb_planning *plan, unsigned device,
-                                unsigned (*directions)(const struct xb_config *config,
+                                unsigned (*directions)(const struct xb_run_options *asked,
                                                        const struct xb_mode *mode),
                                 xb_planning_add *add, struct xb_error *error)
 {
@@ -179,7 +178,7 @@ static enum xb_status add_modes(struct xb_planning *plan, unsigned device,
         const struct xb_mode *mode = plan->modes.modes[m];
         const struct xb_case test = {.mode = mode, .device = device, .peer = XB_NO_PEER};
         if (!mode->pairs)
-            XB_TRY(add_on_nodes(plan, test, directions(plan->run->config, mode), add, error));
+            XB_TRY(add_on_nodes(plan, test, directions(&plan->run->asked, mode), add, error));
     }
     return XB_OK;
 }
@@ -203,7 +202,7 @@ static enum xb_status check_case(const struct xb_run *run, const struct xb_case 
                                  uint64_t available, struct xb_error *error)
 {
     const struct xb_device_info *device = &run->devices[xb_run_find_device(run, test->device)].info;
-    struct xb_needs needs = test->mode->needs(test, run->config);
+    struct xb_needs needs = test->mode->needs(test);
     bool shared = device->shares_host_memory;
     uint64_t host = needs.host_bytes;
     if (shared) /* saturating: two halves of a case may not wrap around */
@@ -249,24 +248,24 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
 /* ---- the whole ---- */
 
 /* Reads what the options ask for, as far as no device has to be known. */
-static enum xb_status choose(const struct xb_config *config, struct xb_mode_choice *modes,
+static enum xb_status choose(const struct xb_run_options *asked, struct xb_mode_choice *modes,
                              struct xb_node_choice *nodes, struct xb_error *error)
 {
-    enum xb_status status = xb_mode_choose(config, modes, error);
+    enum xb_status status = xb_mode_choose(asked, modes, error);
     if (status == XB_OK)
-        status = xb_mode_choice_check(config, modes, error);
+        status = xb_mode_choice_check(asked, modes, error);
     if (status == XB_OK)
-        status = xb_node_choose(config, modes, nodes, error);
+        status = xb_node_choose(asked, modes, nodes, error);
     if (status == XB_OK)
-        status = xb_choice_refuse_all_beside_others(xb_config_get(config, "device"), error);
-    return status == XB_OK ? check_single_modes(config, modes, error) : status;
+        status = xb_choice_refuse_all_beside_others("device", &asked->device, error);
+    return status == XB_OK ? check_single_modes(asked, modes, error) : status;
 }
 
-enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)
+enum xb_status xb_plan_check(const struct xb_run_options *asked, struct xb_error *error)
 {
     struct xb_mode_choice modes;
     struct xb_node_choice nodes;
-    return choose(config, &modes, &nodes, error);
+    return choose(asked, &modes, &nodes, error);
 }
 
 /* Whether any chosen mode has cases of pairs, or of single devices. */
@@ -274,7 +273,7 @@ static bool wants(const struct xb_planning *plan, bool pairs)
 {
     for (size_t m = 0; m < plan->modes.count; m++)
         if (plan->modes.modes[m]->pairs == pairs &&
-            xb_mode_directions(plan->run->config, plan->modes.modes[m]) != 0)
+            xb_mode_directions(&plan->run->asked, plan->modes.modes[m]) != 0)
             return true;
     return false;
 }
@@ -296,14 +295,14 @@ static enum xb_status add_cases(struct xb_planning *plan, struct xb_error *error
 static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
-    XB_TRY(choose(run->config, &plan->modes, &plan->nodes, error));
-    XB_TRY(xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),
+    XB_TRY(choose(&run->asked, &plan->modes, &plan->nodes, error));
+    XB_TRY(xb_device_choose(run, wants(plan, false), run->asked.simultaneous, wants(plan, true),
                             &plan->choice, error));
     XB_TRY(add_cases(plan, error));
     XB_TRY(check_memory(run, error));
     for (size_t m = 0; plan->choice.pair_count > 0 && m < plan->modes.count; m++)
         if (plan->modes.modes[m]->pairs)
-            XB_TRY(check_options(run->config, plan->modes.modes[m], UINT64_MAX, error));
+            XB_TRY(check_options(&run->asked, plan->modes.modes[m], UINT64_MAX, error));
     return XB_OK;
 }
 
@@ -313,8 +312,6 @@ enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
     if (plan == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a plan");
     plan->run = run;
-    plan->latency = xb_config_get(run->config, "latency")->flag;
-    plan->simultaneous = xb_config_get(run->config, "simultaneous")->flag;
     enum xb_status status = make(plan, error);
     char name[128];
     for (size_t i = 0; status == XB_OK && i < run->case_count; i++)

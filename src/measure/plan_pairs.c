@@ -31,7 +31,7 @@ static enum xb_status add_no_pair(struct xb_planning *plan, struct xb_case test,
 static enum xb_status add_pairs_of(struct xb_planning *plan, const struct xb_mode *mode,
                                    struct xb_error *error)
 {
-    unsigned directions = xb_mode_directions(plan->run->config, mode);
+    unsigned directions = xb_mode_directions(&plan->run->asked, mode);
     struct xb_case test = {.mode = mode, .device = plan->choice.devices[0], .peer = XB_NO_PEER};
     if (plan->choice.pair_count == 0)
         return xb_planning_add_mode(plan, test, directions, add_no_pair, error);
@@ -132,7 +132,7 @@ enum xb_status xb_planning_add_pairs(struct xb_planning *plan, struct xb_error *
             struct xb_case test = {
                 .mode = mode, .device = plan->choice.pairs[0].from, .peer = XB_NO_PEER};
             XB_TRY(xb_planning_add_mode(plan, test,
-                                        xb_mode_directions_together(plan->run->config, mode),
+                                        xb_mode_directions_together(&plan->run->asked, mode),
                                         any_group(plan) ? add_groups : add_no_group, error));
         }
     }

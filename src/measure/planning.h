@@ -16,23 +16,25 @@ struct xb_mode_choice {
 };
 
 /* Reads --mode. XB_ERR_USAGE for a mode that there is not; the message says which there are. */
-XB_MUST_CHECK enum xb_status xb_mode_choose(const struct xb_config *config,
+XB_MUST_CHECK enum xb_status xb_mode_choose(const struct xb_run_options *asked,
                                             struct xb_mode_choice *choice, struct xb_error *error);
 
 /* XB_ERR_USAGE where the chosen modes would pass over something that the user asked for: an option,
  * a direction, several devices at the same time. */
-XB_MUST_CHECK enum xb_status xb_mode_choice_check(const struct xb_config *config,
+XB_MUST_CHECK enum xb_status xb_mode_choice_check(const struct xb_run_options *asked,
                                                   const struct xb_mode_choice *choice,
                                                   struct xb_error *error);
 
 /* The directions in which a mode is measured: bits of enum xb_direction; 0 for none. */
-unsigned xb_mode_directions(const struct xb_config *config, const struct xb_mode *mode);
+unsigned xb_mode_directions(const struct xb_run_options *asked, const struct xb_mode *mode);
 /* Those in which several devices are measured at the same time, as --simultaneous asks for. */
-unsigned xb_mode_directions_together(const struct xb_config *config, const struct xb_mode *mode);
+unsigned xb_mode_directions_together(const struct xb_run_options *asked,
+                                     const struct xb_mode *mode);
 
 /* For --mode and --device: XB_ERR_USAGE for 'all' with other words beside it. 'all' says everything
  * already, so one of them is a mistake. */
-XB_MUST_CHECK enum xb_status xb_choice_refuse_all_beside_others(const struct xb_value *value,
+XB_MUST_CHECK enum xb_status xb_choice_refuse_all_beside_others(const char *option,
+                                                                const struct xb_word_list *words,
                                                                 struct xb_error *error);
 
 /* ---- which NUMA nodes ---- */
@@ -52,7 +54,7 @@ unsigned xb_mode_host_directions(const struct xb_mode *mode, unsigned directions
  * XB_ERR_USAGE for a word that is no node, for a node that this process may not use, with those
  * that there are, and where no chosen mode has host memory. XB_ERR_SYSTEM, XB_ERR_MEMORY.
  */
-XB_MUST_CHECK enum xb_status xb_node_choose(const struct xb_config *config,
+XB_MUST_CHECK enum xb_status xb_node_choose(const struct xb_run_options *asked,
                                             const struct xb_mode_choice *modes,
                                             struct xb_node_choice *choice, struct xb_error *error);
 
@@ -90,7 +92,6 @@ struct xb_planning {
     struct xb_device_choice choice;
     struct xb_node_choice nodes;
     size_t capacity; /* of run->results */
-    bool latency, simultaneous;
 };
 
 /* Adds a row to run->results. XB_ERR_USAGE where there are too many; XB_ERR_MEMORY. */

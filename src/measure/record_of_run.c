@@ -269,7 +269,7 @@ static void keep_cases(struct xb_making *making, const struct xb_run *run)
 enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
                                 struct xb_error *error)
 {
-    const struct xb_conditions conditions = {.config = run->config,
+    const struct xb_conditions conditions = {.config = run->asked.config,
                                              .backend = run->backend->name,
                                              .probe = &run->probe,
                                              .topology = run->topology,

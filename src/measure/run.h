@@ -5,9 +5,9 @@
 #include "machine/pcie_path.h"
 #include "machine/start.h"
 #include "machine/topology.h"
-#include "xferbench/options.h"
 #include "xferbench/record.h"
 #include "xferbench/result.h"
+#include "xferbench/run_options.h"
 #include "xferbench/stage.h"
 #include "xferbench/timeline.h"
 
@@ -29,7 +29,7 @@ struct xb_run {
     const struct xb_backend *backend;
     struct xb_driver *driver;
     struct xb_probe probe;
-    const struct xb_config *config; /* borrowed */
+    struct xb_run_options asked;
     struct xb_topology *topology;
     struct xb_run_device *devices;
     size_t device_count;
@@ -80,7 +80,8 @@ XB_MUST_CHECK enum xb_status xb_modes_check(const struct xb_mode *const *modes,
  * that these allow every case that fits into memory. xb_plan does so too. XB_ERR_USAGE;
  * XB_ERR_SYSTEM where nothing says how much memory there is.
  */
-XB_MUST_CHECK enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_plan_check(const struct xb_run_options *asked,
+                                           struct xb_error *error);
 
 /*
  * Fills run->devices and the cases of run->results from the configuration (rows of

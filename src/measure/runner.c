@@ -110,7 +110,7 @@ static enum xb_status find_largest(const struct xb_run *run, struct opened *open
         const struct xb_case *test = &run->results[i].test;
         if (!concerns(test, opened->device->info.index) || test->bytes <= *largest)
             continue;
-        struct xb_needs needs = test->mode->needs(test, run->config);
+        struct xb_needs needs = test->mode->needs(test);
         const struct use use = {.opened = opened, .lanes = 1};
         enum xb_status status = check_memory(needs.host_bytes, needs.device_bytes, &use, 1, error);
         if (status == XB_ERR_MEMORY)
@@ -205,7 +205,6 @@ static enum xb_status make_lane(struct runner *runner, struct xb_result *result,
                              .last_work = &opened->last_work,
                              .context = {.test = test,
                                          .run = run,
-                                         .config = run->config,
                                          .device = opened->device,
                                          .workspace = opened->workspace,
                                          .store = &runner->store}};
@@ -257,7 +256,7 @@ static enum xb_status check_case_memory(const struct runner *runner, const struc
                                         struct xb_error *error)
 {
     struct use uses[XB_RUN_DEVICES];
-    struct xb_needs needs = test->mode->needs(test, runner->run->config);
+    struct xb_needs needs = test->mode->needs(test);
     size_t count = 0;
     for (size_t i = 0; i < runner->run->device_count; i++) {
         struct opened *opened = &runner->opened[i];
@@ -287,8 +286,6 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
         .result = results,
         .lanes = lanes,
         .lane_count = lane_count,
-        .time_limit = xb_config_get(runner->run->config, "time-limit")->seconds,
-        .warm_up_least = xb_config_get(runner->run->config, "warm-up")->seconds,
     };
     xb_measure(&measurement);
     return XB_OK;

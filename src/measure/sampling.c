@@ -253,11 +253,10 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
 {
     struct xb_result *result = measurement->result;
     bool single = xb_case_is_single(&result->test);
-    const struct xb_value *fixed = xb_config_get(measurement->run->config, "samples");
     struct xb_stopping stopping = {
         .iterations = measurement->iterations,
-        .fixed_samples = fixed->is_set ? fixed->count : 0,
-        .time_limit = measurement->time_limit,
+        .fixed_samples = measurement->run->asked.samples,
+        .time_limit = measurement->run->asked.time_limit,
     };
     /* With how many samples sampling may end. Where lanes or ways share what they run on, each with
      * a median of its own, and where the run asks for it, a few do not do. */

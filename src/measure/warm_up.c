@@ -129,7 +129,7 @@ static bool needs_none(const struct xb_measurement *measurement, double rest, do
 {
     const struct xb_lane *lane = &measurement->lanes[0];
     const struct xb_work *last = lane->last_work;
-    return measurement->lane_count == 1 && rest < measurement->warm_up_least &&
+    return measurement->lane_count == 1 && rest < measurement->run->asked.warm_up &&
            last->test.bytes == lane->context.test->bytes && last->seconds >= most;
 }
 
@@ -145,8 +145,9 @@ enum xb_status xb_measure_warm_up(struct xb_measurement *measurement, struct xb_
         if (lane->peer_last_work != NULL)
             rest = fmax(rest, rest_on(lane->peer_last_work, lane->context.test, begin));
     }
-    double least = fmin(measurement->warm_up_least, rest);
-    double most = fmax(measurement->warm_up_least, measurement->time_limit * XB_WARM_UP_MOST);
+    const struct xb_run_options *asked = &measurement->run->asked;
+    double least = fmin(asked->warm_up, rest);
+    double most = fmax(asked->warm_up, asked->time_limit * XB_WARM_UP_MOST);
     size_t taken = 0;
     double first_s = 0;
     double elapsed = 0;

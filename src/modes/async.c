@@ -17,10 +17,8 @@ struct state {
     uint64_t chunk;
 };
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    (void)config;
     return xb_chunk_check(test, &xb_option_chunk, 2, error);
 }
 

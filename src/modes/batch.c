@@ -58,9 +58,9 @@ static void spans_of(const struct xb_case *test, uint64_t *host, uint64_t *devic
 }
 
 /* How much longer than that a buffer is. */
-static uint64_t room_beyond(const struct xb_case *test, const struct xb_config *config)
+static uint64_t room_beyond(const struct xb_case *test)
 {
-    return xb_largest_offset(test, config) + XB_WATCHED_BYTES;
+    return xb_largest_offset(test) + XB_WATCHED_BYTES;
 }
 
 static uint32_t capabilities(const struct xb_case *test)
@@ -109,11 +109,11 @@ static void add_need(uint64_t *need, uint64_t more)
         *need = UINT64_MAX;
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     struct xb_needs needs = {0};
     enum xb_batch_how how = xb_variant_number(test);
-    uint64_t beyond = room_beyond(test, config);
+    uint64_t beyond = room_beyond(test);
     uint64_t pieces = xb_lesser(count_pieces(test), MOST_PIECES); /* check refuses more */
     spans_of(test, &needs.host_bytes, &needs.device_bytes);
     add_need(&needs.host_bytes, needs.device_bytes);
@@ -133,20 +133,16 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
 /* Refuses a pitch where no layout has one. */
 static enum xb_status refuse_idle_pitch(const struct xb_config *config, struct xb_error *error)
 {
-    const struct xb_value *layouts = xb_config_get(config, xb_option_layout.name);
-    bool matters = !xb_config_get(config, xb_option_pitch.name)->given;
-    for (size_t i = 0; !matters && i < layouts->word_count; i++)
-        matters = strcmp(layouts->words[i], "rows") == 0;
-    if (matters)
+    const struct xb_value *layouts = xb_config_get(config, &xb_option_layout);
+    if (!xb_config_get(config, &xb_option_pitch)->given || xb_word_is_in(&layouts->words, "rows"))
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE, "--%s has no effect without --%s rows",
                    xb_option_pitch.name, xb_option_layout.name);
 }
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    XB_TRY(refuse_idle_pitch(config, error));
+    XB_TRY(refuse_idle_pitch(test->asked->config, error));
     uint64_t piece = xb_case_setting(test, &xb_option_piece)->count;
     uint64_t pitch = pitch_of(test);
     if (pitch == 0 || pitch >= piece)
@@ -183,7 +179,7 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
 static uint64_t length_for(const struct xb_mode_context *context, uint64_t bytes)
 {
     if (bytes != context->test->bytes)
-        add_need(&bytes, room_beyond(context->test, context->config));
+        add_need(&bytes, room_beyond(context->test));
     return bytes;
 }
 
@@ -201,7 +197,7 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
         {&state->room, 1, memory, length_for(context, device), false},
         {&state->device, 0, XB_MEMORY_DEVICE, length_for(context, device), false},
         {&state->packed, 1, XB_MEMORY_DEVICE, packed, false}};
-    xb_workspace_extend(context->workspace, room_beyond(context->test, context->config));
+    xb_workspace_extend(context->workspace, room_beyond(context->test));
     return xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
 }
 

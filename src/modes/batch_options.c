@@ -26,13 +26,9 @@ const struct xb_option xb_option_layout = {
                "scattered", "host-scattered", "device-scattered", "contiguous", "rows")};
 
 const struct xb_option xb_option_pitch = {
-    .name = "pitch",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    XB_SIZE("pitch", 1, INT64_MAX),
     .default_text = "8K",
     .help = "With --layout rows: how far apart pieces begin in the host's memory.",
-    .minimum = 1,
-    .maximum = INT64_MAX,
 };
 
 const struct xb_option xb_option_call_pieces = {

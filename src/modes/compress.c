@@ -29,17 +29,14 @@ static struct xb_encoded_plan plan_of(const struct xb_case *test)
     };
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     const struct xb_encoded_plan plan = plan_of(test);
-    (void)config;
     return xb_encoded_needs(test, &plan);
 }
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    (void)config;
     enum xb_status status = xb_data_check(xb_case_setting(test, &xb_option_data)->word, error);
     return status == XB_OK ? xb_encoded_check_options(test, error) : status;
 }

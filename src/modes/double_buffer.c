@@ -22,22 +22,19 @@ struct state {
     uint64_t steps; /* of the kernel, on every word */
 };
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     double seconds;
-    (void)config;
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status == XB_OK)
         status = xb_chunk_check_words(test, error);
     return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, 3, error) : status;
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
     uint64_t buffers = xb_case_setting(test, &xb_option_buffers)->count;
-    (void)config;
     return (struct xb_needs){.host_bytes = 2 * test->bytes,
                              .device_bytes = buffers * xb_lesser(chunk, test->bytes)};
 }

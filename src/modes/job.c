@@ -26,9 +26,7 @@ static const struct xb_option option_way = {
                "pageable", "ring", "pinned", "overlapped")};
 
 static const struct xb_option option_gpu_time = {
-    .name = "gpu-time",
-    .type = XB_OPTION_TEXT,
-    .argument = "TIME",
+    XB_TEXT("gpu-time", "TIME"),
     .default_text = "1ms",
     .help = "How long the job's kernel takes for all of the data: a time such as 2ms, or 'none' "
             "for no kernel.",
@@ -36,13 +34,9 @@ static const struct xb_option option_gpu_time = {
 };
 
 static const struct xb_option option_job_out = {
-    .name = "job-out",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    XB_SIZE("job-out", 0, INT64_MAX / 4),
     .default_text = "1M",
     .help = "How much the job brings back; --size is how much it takes in. 0 for nothing.",
-    .minimum = 0,
-    .maximum = INT64_MAX / 4,
     .selects = true,
 };
 
@@ -109,21 +103,18 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_KERNELS | (memory_of(test) == XB_MEMORY_REGISTERED ? XB_CAP_REGISTER : 0);
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     struct xb_job_layout layout = layout_of(test);
     struct xb_ring_plan plan = ring_plan_of(&layout);
-    (void)config;
     uint64_t host = layout.in + layout.out + xb_job_piece_bytes(&layout);
     return (struct xb_needs){.host_bytes = host + (has_ring(test) ? xb_ring_bytes(&plan) : 0),
                              .device_bytes = layout.device_bytes};
 }
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     double seconds;
-    (void)config;
     XB_TRY(xb_gpu_time_parse("--gpu-time", xb_case_setting(test, &option_gpu_time)->word, &seconds,
                              error));
     if (!is_overlapped(test))

@@ -8,9 +8,7 @@
 #include <string.h>
 
 const struct xb_option xb_option_kernel_time = {
-    .name = "kernel-time",
-    .type = XB_OPTION_TEXT,
-    .argument = "TIME",
+    XB_TEXT("kernel-time", "TIME"),
     .default_text = "auto",
     .help =
         "How long the kernel computes on a chunk: 'auto' 5 % longer than the rest takes "

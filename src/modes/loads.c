@@ -11,9 +11,8 @@ static bool is_of_host(const struct xb_case *test)
     return test->direction == XB_H2D;
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
-    (void)config;
     return (struct xb_needs){.host_bytes = is_of_host(test) ? test->bytes : 0,
                              .device_bytes = is_of_host(test) ? 0 : test->bytes};
 }

@@ -21,9 +21,8 @@ static uint32_t capabilities(const struct xb_case *test)
     return xb_is_by_kernel(test->variant) ? XB_CAP_KERNELS : 0;
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
-    (void)config;
     return (struct xb_needs){.device_bytes = 2 * test->bytes};
 }
 

@@ -32,9 +32,8 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_MANAGED | XB_CAP_KERNELS;
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
-    (void)config;
     return (struct xb_needs){.host_bytes = test->bytes, .device_bytes = 2 * test->bytes};
 }
 

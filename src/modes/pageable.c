@@ -33,9 +33,9 @@ static bool is_to_device(const struct xb_mode_context *context)
     return context->test->direction == XB_H2D;
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
-    struct xb_needs needs = xb_transfer_needs(test, config);
+    struct xb_needs needs = xb_transfer_needs(test);
     if (!has_ring(test))
         return needs;
     const struct xb_ring_plan plan = xb_ring_plan_of(test);
@@ -43,10 +43,8 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     return needs;
 }
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    (void)config;
     return has_ring(test) ? xb_ring_check_options(test, error) : XB_OK;
 }
 

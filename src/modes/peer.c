@@ -64,11 +64,10 @@ static uint32_t capabilities(const struct xb_case *test)
     return xb_variant_number(test) == PATH_STAGED ? XB_CAP_KERNELS | XB_CAP_MAPPED : XB_CAP_KERNELS;
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     uint64_t ways = test->direction == XB_BIDIR ? 2 : 1;
     uint64_t ring = 0;
-    (void)config;
     if (xb_variant_number(test) == PATH_STAGED) {
         uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
         ring = RING * (chunk < test->bytes ? chunk : test->bytes);
@@ -76,10 +75,8 @@ static struct xb_needs needs(const struct xb_case *test, const struct xb_config 
     return (struct xb_needs){.host_bytes = ways * ring, .device_bytes = ways * test->bytes};
 }
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    (void)config;
     if (xb_variant_number(test) != PATH_STAGED)
         return XB_OK;
     if (is_by_kernel(test)) {

@@ -12,9 +12,8 @@ struct state {
 };
 
 /* The source has the chain. The destination has next to nothing. */
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
-    (void)config;
     return (struct xb_needs){.device_bytes = test->bytes};
 }
 

@@ -33,10 +33,10 @@ static uint32_t capabilities(const struct xb_case *test)
 
 /* The memory that is page-locked and that which is not, of which `copy` needs both and any other
  * way the second for its references. */
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     const struct xb_ring_plan plan = xb_ring_plan_usual(test->bytes);
-    struct xb_needs needs = xb_transfer_needs(test, config);
+    struct xb_needs needs = xb_transfer_needs(test);
     uint64_t most = INT64_MAX - xb_ring_bytes(&plan);
     uint64_t both = 2 * needs.host_bytes; /* sizes end at 63 bits */
     needs.host_bytes = (both < most ? both : most) + xb_ring_bytes(&plan);

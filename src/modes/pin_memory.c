@@ -72,10 +72,10 @@ static enum xb_status count_after(struct xb_mode_context *context, struct xb_err
 static bool is_enough(const struct xb_mode_context *context, double begin)
 {
     const struct xb_pin *state = context->state;
-    double limit = xb_config_get(context->config, "time-limit")->seconds;
     if (state->setup_count < XB_PIN_LEAST)
         return false;
-    return state->setup_count == XB_PIN_MOST || xb_clock_now() - begin >= limit;
+    return state->setup_count == XB_PIN_MOST ||
+           xb_clock_now() - begin >= context->test->asked->time_limit;
 }
 
 /* The check that there is memory is ours, and not part of what a program pays: it is made before

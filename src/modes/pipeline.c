@@ -21,25 +21,23 @@ static uint32_t capabilities(const struct xb_case *test)
     return XB_CAP_KERNELS | (xb_io_is_by_device(test) ? XB_CAP_FILE : XB_CAP_REGISTER);
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     uint64_t slots = xb_pipeline_slots(test) * xb_pipeline_slot_bytes(test);
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
     uint64_t results = xb_chunk_count(test->bytes, chunk) * XB_PIPELINE_RESULT_BYTES;
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    (void)config;
     return (struct xb_needs){.host_bytes =
                                  slots + pageable + 2 * results + xb_pipeline_slot_bytes(test),
                              .device_bytes = slots + results};
 }
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     double seconds;
     enum xb_status status = xb_kernel_time_read(test, &seconds, error);
     if (status == XB_OK)
-        status = xb_source_check(test, config, error);
+        status = xb_source_check(test, error);
     return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, XB_PIPELINE_OPERATIONS, error)
                            : status;
 }

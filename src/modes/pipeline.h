@@ -81,11 +81,10 @@ struct xb_source_piece {
 
 /* How long a mode's cases are where --size is not given: what --file names; 0 where it names
  * nothing to be read. */
-uint64_t xb_source_bytes(const struct xb_config *config);
+uint64_t xb_source_bytes(const struct xb_run_options *asked);
 
 /* XB_ERR_USAGE where the options contradict each other. */
-XB_MUST_CHECK enum xb_status
-xb_source_check(const struct xb_case *test, const struct xb_config *config, struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *error);
 
 /* Opens the files of a case, or has them made. Blocks. Close it also after a failure. */
 XB_MUST_CHECK enum xb_status xb_source_open(const struct xb_mode_context *context,

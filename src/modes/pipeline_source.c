@@ -11,9 +11,7 @@
 #include <sys/stat.h>
 
 const struct xb_option xb_option_file = {
-    .name = "file",
-    .type = XB_OPTION_FILE,
-    .argument = "PATH",
+    XB_FILE("file", "PATH"),
     .help = "What to read: a file, all of it or the first --size bytes. A folder: a file of --size "
             "is made there and removed; with --batch-files the files in it are read. Without it "
             "the files are made in $TMPDIR or /var/tmp.",
@@ -60,48 +58,52 @@ static uint64_t bytes_of_folder(const char *path)
     return bytes;
 }
 
-uint64_t xb_source_bytes(const struct xb_config *config)
+/* NULL: none is named. */
+static const char *file_of(const struct xb_run_options *asked)
 {
-    const struct xb_value *file = xb_config_get(config, xb_option_file.name);
-    const struct xb_value *batches = xb_config_get(config, xb_option_batch_files.name);
+    return xb_config_get(asked->config, &xb_option_file)->text;
+}
+
+uint64_t xb_source_bytes(const struct xb_run_options *asked)
+{
+    const char *file = file_of(asked);
+    const struct xb_value *batches = xb_config_get(asked->config, &xb_option_batch_files);
     struct stat status;
-    if (!file->is_set || stat(file->text, &status) != 0)
+    if (file == NULL || stat(file, &status) != 0)
         return 0;
     if (S_ISDIR(status.st_mode))
-        return xb_value_number(batches, 0) > 0 ? bytes_of_folder(file->text) : 0;
+        return xb_value_number(batches, 0) > 0 ? bytes_of_folder(file) : 0;
     return S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
 }
 
 /* ---- what the options may say ---- */
 
 /* Whether --batch-files asks for cases of one file beside those of batches. */
-static bool has_one_file_too(const struct xb_config *config)
+static bool has_one_file_too(const struct xb_run_options *asked)
 {
-    const struct xb_value *batches = xb_config_get(config, xb_option_batch_files.name);
+    const struct xb_value *batches = xb_config_get(asked->config, &xb_option_batch_files);
     for (size_t i = 0; i < xb_value_length(batches); i++)
         if (xb_value_number(batches, i) == 0)
             return true;
     return false;
 }
 
-static enum xb_status check_batches(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_batches(const struct xb_case *test, struct xb_error *error)
 {
-    const struct xb_value *file = xb_config_get(config, xb_option_file.name);
-    if (file->is_set && is_folder(file->text) && has_one_file_too(config))
+    const char *file = file_of(test->asked);
+    if (file != NULL && is_folder(file) && has_one_file_too(test->asked))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--batch-files 0 makes a file of --size in --file %.200s, and any other "
                        "number reads all files there: give 0 a run of its own",
-                       file->text);
-    if (file->is_set && !is_folder(file->text))
+                       file);
+    if (file != NULL && !is_folder(file))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--batch-files reads the files of a folder, and --file %.200s is a file",
-                       file->text);
-    if (file->is_set && xb_config_get(config, "size")->given)
+                       file);
+    if (file != NULL && test->asked->size_given)
         return XB_FAIL(error, XB_ERR_USAGE,
-                       "--batch-files reads all files of --file %.200s: leave out --size",
-                       file->text);
-    if (file->is_set || (made_bytes(test) > 0 && made_bytes(test) <= test->bytes))
+                       "--batch-files reads all files of --file %.200s: leave out --size", file);
+    if (file != NULL || (made_bytes(test) > 0 && made_bytes(test) <= test->bytes))
         return XB_OK;
     return XB_FAIL(
         error, XB_ERR_USAGE,
@@ -111,15 +113,14 @@ static enum xb_status check_batches(const struct xb_case *test, const struct xb_
 }
 
 /* What is named must be there now: a mistyped path is a mistake of the command line. */
-static enum xb_status check_given(const struct xb_case *test, const struct xb_config *config,
-                                  struct xb_error *error)
+static enum xb_status check_given(const struct xb_case *test, struct xb_error *error)
 {
-    const struct xb_value *file = xb_config_get(config, xb_option_file.name);
+    const char *file = file_of(test->asked);
     struct xb_files files;
     struct xb_error found;
-    if (!file->is_set || (batch_of(test) == 0 && is_folder(file->text)))
+    if (file == NULL || (batch_of(test) == 0 && is_folder(file)))
         return XB_OK;
-    if (xb_files_open(file->text, &files, &found) != XB_OK)
+    if (xb_files_open(file, &files, &found) != XB_OK)
         return XB_FAIL_NATIVE(error, XB_ERR_USAGE, found.call, found.native_code, found.native_name,
                               "--file %.400s", found.message);
     uint64_t bytes = files.bytes;
@@ -129,11 +130,10 @@ static enum xb_status check_given(const struct xb_case *test, const struct xb_co
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--size %llu: --file %.300s has %llu bytes; take a smaller --size, or none for "
                    "all of it",
-                   (unsigned long long)test->bytes, file->text, (unsigned long long)bytes);
+                   (unsigned long long)test->bytes, file, (unsigned long long)bytes);
 }
 
-enum xb_status xb_source_check(const struct xb_case *test, const struct xb_config *config,
-                               struct xb_error *error)
+enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *error)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
     enum xb_status status = xb_chunk_check_words(test, error);
@@ -145,8 +145,8 @@ enum xb_status xb_source_check(const struct xb_case *test, const struct xb_confi
                        "multiple of %llu",
                        (unsigned long long)chunk, (unsigned long long)XB_STORAGE_BLOCK);
     if (batch_of(test) > 0)
-        status = check_batches(test, config, error);
-    return status == XB_OK ? check_given(test, config, error) : status;
+        status = check_batches(test, error);
+    return status == XB_OK ? check_given(test, error) : status;
 }
 
 /* ---- the files ---- */
@@ -167,13 +167,13 @@ static enum xb_status make_files(const struct xb_mode_context *context, const ch
 static enum xb_status find_files(const struct xb_mode_context *context, struct xb_source *source,
                                  struct xb_error *error)
 {
-    const struct xb_value *file = xb_config_get(context->config, xb_option_file.name);
-    if (!file->is_set)
+    const char *file = file_of(context->test->asked);
+    if (file == NULL)
         return make_files(context, NULL, source, error);
-    if (source->batch == 0 && is_folder(file->text))
-        return make_files(context, file->text, source, error);
+    if (source->batch == 0 && is_folder(file))
+        return make_files(context, file, source, error);
     source->files = &source->given;
-    return xb_files_open(file->text, &source->given, error);
+    return xb_files_open(file, &source->given, error);
 }
 
 /* ---- items ---- */

@@ -20,17 +20,14 @@ static struct xb_encoded_plan plan_of(const struct xb_case *test)
     return (struct xb_encoded_plan){.format = formats[xb_variant_number(test)], .is_made = true};
 }
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
     const struct xb_encoded_plan plan = plan_of(test);
-    (void)config;
     return xb_encoded_needs(test, &plan);
 }
 
-static enum xb_status check_options(const struct xb_case *test, const struct xb_config *config,
-                                    struct xb_error *error)
+static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    (void)config;
     if (test->bytes % sizeof(float) != 0)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--size: %llu bytes are no whole number of float32 values",

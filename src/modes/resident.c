@@ -26,9 +26,8 @@ struct state {
     uint64_t kernels;
 };
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
-    (void)config;
     return (struct xb_needs){.host_bytes = 2 * test->bytes, .device_bytes = test->bytes};
 }
 

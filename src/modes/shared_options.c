@@ -112,15 +112,6 @@ const struct xb_option xb_option_buffers = {
               "How many chunks are on the device at a time, each with a queue of its own: a "
               "number, a list (2,3,4) or a range that doubles (2..16).")};
 
-const struct xb_option xb_option_pairs = {
-    .name = "pairs",
-    .type = XB_OPTION_CHOICES,
-    .argument = "FROM:TO[,FROM:TO]",
-    .help = "Which pairs of devices, by number. Without it: every ordered pair of --device, or of "
-            "all devices.",
-    .selects = true,
-};
-
 #define OFFSET_LIMIT ((UINT64_C(1) << 20) - 1)
 
 const struct xb_option xb_option_host_offset = {
@@ -133,23 +124,22 @@ const struct xb_option xb_option_device_offset = {
              "Start the device's buffer this many bytes after a boundary (256 bytes or more): a "
              "number, a list (0,1,64) or a range that doubles (1..256).")};
 
-static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option,
-                               const struct xb_config *config)
+static uint64_t largest_offset(const struct xb_case *test, const struct xb_option *option)
 {
     uint64_t largest = 0;
     if (xb_case_find_setting(test, option) == NULL)
         return 0;
-    const struct xb_value *offsets = xb_config_get(config, option->name);
+    const struct xb_value *offsets = xb_config_get(test->asked->config, option);
     for (size_t i = 0; i < xb_value_length(offsets); i++)
         if (xb_value_number(offsets, i) > largest)
             largest = xb_value_number(offsets, i);
     return largest;
 }
 
-uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *config)
+uint64_t xb_largest_offset(const struct xb_case *test)
 {
-    uint64_t host = largest_offset(test, &xb_option_host_offset, config);
-    uint64_t device = largest_offset(test, &xb_option_device_offset, config);
+    uint64_t host = largest_offset(test, &xb_option_host_offset);
+    uint64_t device = largest_offset(test, &xb_option_device_offset);
     return host > device ? host : device;
 }
 

@@ -76,10 +76,7 @@ extern const struct xb_option xb_option_device_offset;
 /* The largest offset that any case of the run has on either side; 0 in a mode of which they are no
  * parameters. All cases have room for it, so that all use the same memory: where that lies must not
  * make a difference between one offset and another. */
-uint64_t xb_largest_offset(const struct xb_case *test, const struct xb_config *config);
-
-/* --pairs: which pairs of devices. */
-extern const struct xb_option xb_option_pairs;
+uint64_t xb_largest_offset(const struct xb_case *test);
 
 /* For `verify` of a pair: adds what is known of the link that the data took from the source to the
  * destination. */

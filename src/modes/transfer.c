@@ -26,16 +26,16 @@ static uint64_t offset_of(const struct xb_case *test, const struct xb_option *op
 }
 
 /* How much longer than the data a buffer is. */
-static uint64_t room_beyond(const struct xb_case *test, const struct xb_config *config)
+static uint64_t room_beyond(const struct xb_case *test)
 {
-    uint64_t largest = xb_largest_offset(test, config);
+    uint64_t largest = xb_largest_offset(test);
     return largest > 0 ? largest + XB_WATCHED_BYTES : 0;
 }
 
-struct xb_needs xb_transfer_needs(const struct xb_case *test, const struct xb_config *config)
+struct xb_needs xb_transfer_needs(const struct xb_case *test)
 {
     /* Sizes end at 63 bits: neither this nor twice that wraps around. */
-    uint64_t each = test->bytes + room_beyond(test, config);
+    uint64_t each = test->bytes + room_beyond(test);
     uint64_t bytes = way_count(test) * (each < INT64_MAX ? each : INT64_MAX);
     return (struct xb_needs){.host_bytes = bytes, .device_bytes = bytes};
 }
@@ -155,7 +155,7 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     context->bytes_moved = test->bytes * transfer->way_count;
     context->operations_per_iteration = transfer->way_count;
     context->hold = memory != XB_MEMORY_PAGEABLE;
-    uint64_t beyond = room_beyond(test, context->config);
+    uint64_t beyond = room_beyond(test);
     transfer->margin = beyond > 0 ? XB_WATCHED_BYTES : 0;
     xb_workspace_extend(context->workspace, beyond);
     XB_TRY(borrow_queues(context, error));

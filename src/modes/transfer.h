@@ -33,7 +33,7 @@ struct xb_transfer {
 
 /* `needs`: each way takes a host buffer and a device buffer of the case's size, and room for the
  * largest offset, where --host-offset and --device-offset are parameters of the mode. */
-struct xb_needs xb_transfer_needs(const struct xb_case *test, const struct xb_config *config);
+struct xb_needs xb_transfer_needs(const struct xb_case *test);
 
 /*
  * Borrows the buffers and `queues_per_way` queues a way from the workspace, sets the context's

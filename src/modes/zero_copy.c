@@ -22,9 +22,9 @@ struct state {
     uint64_t passes;
 };
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
-    struct xb_needs needs = xb_transfer_needs(test, config);
+    struct xb_needs needs = xb_transfer_needs(test);
     uint64_t both = 2 * needs.device_bytes; /* of two ways as many as four times the size */
     needs.device_bytes = both / 2 == needs.device_bytes ? both : UINT64_MAX;
     return needs;

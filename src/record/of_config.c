@@ -24,7 +24,7 @@ static const char *numbers_text(const struct xb_value *value, struct xb_arena **
 static const char *words_text(const struct xb_value *value, struct xb_arena **texts)
 {
     cJSON *array =
-        cJSON_CreateStringArray((const char *const *)value->words, (int)value->word_count);
+        cJSON_CreateStringArray((const char *const *)value->words.items, (int)value->words.count);
     char *printed = array != NULL ? cJSON_PrintUnformatted(array) : NULL;
     const char *text = printed != NULL ? xb_arena_print(texts, "%s", printed) : NULL;
     cJSON_free(printed);

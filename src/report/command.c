@@ -20,9 +20,7 @@
 #include <sys/stat.h>
 
 static const struct xb_option option_svg = {
-    .name = "svg",
-    .type = XB_OPTION_FILE,
-    .argument = "FOLDER",
+    XB_FILE("svg", "FOLDER"),
     .help = "Also write each picture into a file of its own, named after its place in the page, "
             "such as file-1-by-size-1.svg. Makes the folder if it is not there; replaces pictures "
             "of the same names.",
@@ -54,9 +52,9 @@ static void tell(const struct xb_error *error)
 static enum xb_status write_report(const struct xb_config *config, struct xb_output *output,
                                    size_t *left_out, struct xb_error *error)
 {
-    const struct xb_value *svg = xb_config_get(config, "svg");
+    const char *svg = xb_config_get(config, &option_svg)->text;
     char folder[XB_FILE_NAME];
-    struct xb_page page = {.folder = svg->is_set ? folder : NULL};
+    struct xb_page page = {.folder = svg != NULL ? folder : NULL};
     struct xb_record defaults = {.path = NULL};
     struct stat found;
     const struct xb_report_request request = {.paths = config->operands,
@@ -66,9 +64,9 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
                                               .rows = xb_run_rows(),
                                               .tell = tell};
     enum xb_status status = xb_record_of_defaults(request.rows, &defaults, error);
-    if (status == XB_OK && svg->is_set)
-        status = xb_file_name_make("--svg", svg->text, folder, error);
-    if (status == XB_OK && svg->is_set && mkdir(folder, 0777) != 0) {
+    if (status == XB_OK && svg != NULL)
+        status = xb_file_name_make("--svg", svg, folder, error);
+    if (status == XB_OK && svg != NULL && mkdir(folder, 0777) != 0) {
         int code = errno;
         if (code != EEXIST || stat(folder, &found) != 0 || !S_ISDIR(found.st_mode))
             status = XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s",
@@ -76,8 +74,8 @@ static enum xb_status write_report(const struct xb_config *config, struct xb_out
     }
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     if (status == XB_OK)
-        status =
-            xb_cli_find_output("--output", xb_config_get(config, "output")->text, output, error);
+        status = xb_cli_find_output("--output", xb_config_get(config, &xb_option_output)->text,
+                                    output, error);
     /* The page may not take the place of a file that it is made of. */
     if (status == XB_OK)
         status =
@@ -104,7 +102,8 @@ static int run(struct xb_config *config, char *const *words)
         status = XB_FAIL(&error, XB_ERR_USAGE,
                          "report takes the files to show: xferbench report FILE... --output "
                          "report.html");
-    else if (strcmp(xb_config_get(config, "output")->text, "-") == 0 && xb_is_terminal(stdout))
+    else if (strcmp(xb_config_get(config, &xb_option_output)->text, "-") == 0 &&
+             xb_is_terminal(stdout))
         status = XB_FAIL(&error, XB_ERR_USAGE,
                          "the page is HTML, which a terminal does not show: name a file with "
                          "--output report.html");

@@ -35,47 +35,50 @@ struct outputs {
 };
 
 /* Refuses what is wrong on any machine, before a backend is looked for. */
-static enum xb_status check_request(const struct xb_config *config, struct xb_error *error)
+static enum xb_status check_request(const struct xb_run_options *asked, struct xb_error *error)
 {
-    static const char *const options[] = {"json", "json-lines", "csv", "trace"};
+    const struct {
+        const char *option, *path;
+    } places[] = {{"json", asked->json},
+                  {"json-lines", asked->json_lines},
+                  {"csv", asked->csv},
+                  {"trace", asked->trace}};
     struct xb_json_place json;
     const char *first = NULL; /* that has standard output, which is for one thing */
-    XB_TRY(xb_plan_check(config, error));
+    XB_TRY(xb_plan_check(asked, error));
     XB_TRY(xb_node_check(error));
-    XB_TRY(xb_json_place_choose(config, &json, error));
-    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
-        const struct xb_value *value = xb_config_get(config, options[i]);
-        if (!value->is_set || strcmp(value->text, "-") != 0)
+    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &json, error));
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (places[i].path == NULL || strcmp(places[i].path, "-") != 0)
             continue;
         if (first != NULL)
             return XB_FAIL(error, XB_ERR_USAGE,
-                           "--%s - and --%s - cannot both have standard output", first, options[i]);
-        first = options[i];
+                           "--%s - and --%s - cannot both have standard output", first,
+                           places[i].option);
+        first = places[i].option;
     }
-    bool draws = xb_config_get(config, "timeline")->flag;
-    if (draws && first != NULL)
+    if (asked->timeline && first != NULL)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--timeline draws on standard output, which --%s - takes: give --%s a file",
                        first, first);
-    if (draws && xb_config_get(config, "quiet")->flag)
+    if (asked->timeline && asked->quiet)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--quiet prints no timeline: leave one of them out, or give --trace FILE");
-    return xb_processes_check(config, error);
+    return xb_processes_check(asked, error);
 }
 
 static enum xb_status open_outputs(const struct xb_run *run, struct outputs *outputs,
                                    struct xb_error *error)
 {
-    const struct xb_value *csv = xb_config_get(run->config, "csv");
-    const struct xb_value *trace = xb_config_get(run->config, "trace");
+    const struct xb_run_options *asked = &run->asked;
     struct xb_json_place *json = &outputs->json_place;
-    XB_TRY(xb_json_place_choose(run->config, json, error));
+    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, json, error));
     if (json->path != NULL)
         XB_TRY(xb_cli_find_output(json->option, json->path, &outputs->json, error));
-    if (csv->is_set)
-        XB_TRY(xb_cli_find_output("--csv", csv->text, &outputs->csv, error));
-    if (trace->is_set)
-        XB_TRY(xb_cli_find_output("--trace", trace->text, &outputs->trace, error));
+    if (asked->csv != NULL)
+        XB_TRY(xb_cli_find_output("--csv", asked->csv, &outputs->csv, error));
+    if (asked->trace != NULL)
+        XB_TRY(xb_cli_find_output("--trace", asked->trace, &outputs->trace, error));
     const struct xb_cli_place places[] = {{.option = json->option, .output = &outputs->json},
                                           {.option = "--csv", .output = &outputs->csv},
                                           {.option = "--trace", .output = &outputs->trace}};
@@ -110,7 +113,7 @@ static bool write_output(struct xb_output *output, const struct xb_record *recor
 /* Whether a table tells what became of each case; else stderr tells what failed. */
 static bool has_table(const struct outputs *outputs, const struct xb_run *run)
 {
-    return !outputs->on_stdout && !xb_config_get(run->config, "quiet")->flag;
+    return !outputs->on_stdout && !run->asked.quiet;
 }
 
 /* What `compare` needs, while the file is made that it will be given. */
@@ -125,7 +128,7 @@ static enum xb_status tell_of_compare(const struct outputs *outputs, struct xb_e
 /* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
 static bool write_all(struct outputs *outputs, const struct xb_run *run)
 {
-    const struct xb_table_view view = xb_table_view_of(run->config);
+    const struct xb_table_view view = xb_table_view_of(run->asked.config);
     struct xb_record record;
     struct xb_error error;
     if (xb_record_of_run(run, &record, &error) != XB_OK) {
@@ -164,19 +167,6 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
         xb_say("nothing was measured: %s: %s", xb_live_name(run, 0, name, sizeof name),
                run->results[0].reason);
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
-}
-
-/* Replaces the usual defaults by those of --quick and --latency. */
-static enum xb_status adapt_defaults(struct xb_config *config, struct xb_error *error)
-{
-    bool is_quick = xb_config_get(config, "quick")->flag;
-    if (is_quick)
-        XB_TRY(xb_config_default(config, "time-limit", "100ms", error));
-    if (is_quick)
-        XB_TRY(xb_config_default(config, "size", "64M", error));
-    if (xb_config_get(config, "latency")->flag)
-        XB_TRY(xb_config_default(config, "size", "4", error));
-    return XB_OK;
 }
 
 /* Not before: waiting for other nodes tells nothing of how long a case takes. */
@@ -230,7 +220,7 @@ static int run_with_backend(struct xb_run *run)
     xb_deadline_doing(NULL);
     if (status != XB_OK)
         return xb_cli_fail(&error);
-    if (xb_config_get(run->config, "dry-run")->flag)
+    if (run->asked.dry_run)
         return xb_dry_run(run);
     xb_interrupt_catch(); /* before there is a temporary file that a signal could leave behind */
     status = xb_memory_reserve(RESERVE + run->case_count * RESERVE_OF_CASE, &error);
@@ -239,7 +229,7 @@ static int run_with_backend(struct xb_run *run)
     if (status == XB_OK)
         status = xb_deadline_measuring(run, write_overdue, &outputs, &error);
     if (status == XB_OK) {
-        xb_progress_start(&outputs.progress, !xb_config_get(run->config, "quiet")->flag);
+        xb_progress_start(&outputs.progress, !run->asked.quiet);
         status = xb_run_execute(run, &observer, &error);
         xb_deadline_doing(NULL);
         xb_progress_clear(&outputs.progress);
@@ -252,18 +242,17 @@ static int run_with_backend(struct xb_run *run)
 }
 
 /* Measures in this process. */
-static int run_here(const struct xb_config *config, double deadline, double start_at)
+static int run_here(const struct xb_run_options *asked, double deadline, double start_at)
 {
-    struct xb_run run = {.config = config,
+    struct xb_run run = {.asked = *asked,
                          .deadline = deadline,
                          .start_at = start_at,
-                         .keeps_timelines = xb_config_get(config, "trace")->is_set ||
-                                            xb_config_get(config, "timeline")->flag};
+                         .keeps_timelines = asked->trace != NULL || asked->timeline};
     struct xb_error error;
     if (xb_deadline_watch(run.deadline, XB_EXIT_FAILED, &error) != XB_OK)
         return xb_cli_fail(&error);
     xb_deadline_doing("looking for devices");
-    int code = (int)xb_backend_choose(xb_config_get(config, "backend")->text, &run);
+    int code = (int)xb_backend_choose(asked->backend, &run);
     if (code == XB_EXIT_OK)
         code = run_with_backend(&run);
     xb_deadline_doing("closing the driver");
@@ -275,17 +264,19 @@ static int run(struct xb_config *config, char *const *words)
 {
     struct xb_error error;
     double start_at = 0;
-    double deadline = xb_deadline_of(config);
     (void)words;
-    if (adapt_defaults(config, &error) != XB_OK || check_request(config, &error) != XB_OK ||
-        xb_start_at_read(config, deadline, &start_at, &error) != XB_OK)
+    if (xb_run_adapt_defaults(config, &error) != XB_OK)
         return xb_cli_fail(&error);
-    bool is_dry = xb_config_get(config, "dry-run")->flag;
-    if (!is_dry)
+    const struct xb_run_options asked = xb_run_options_of(config);
+    double deadline = xb_deadline_of(asked.deadline);
+    if (check_request(&asked, &error) != XB_OK ||
+        xb_start_at_read(asked.start_at, deadline, &start_at, &error) != XB_OK)
+        return xb_cli_fail(&error);
+    if (!asked.dry_run)
         xb_start_at_say(start_at);
-    if (xb_processes_wanted(config) && !is_dry)
-        return xb_processes_run(config, deadline, start_at);
-    return run_here(config, deadline, start_at);
+    if (asked.processes > 1 && !asked.dry_run)
+        return xb_processes_run(&asked, deadline, start_at);
+    return run_here(&asked, deadline, start_at);
 }
 
 const struct xb_command xb_command_run = {

@@ -13,6 +13,13 @@ const struct xb_option *const *xb_run_rows(void);
 /* Which of them belong to `run` itself: the first so many. */
 size_t xb_run_own_row_count(void);
 
+/* What a configuration of these rows asks for. */
+struct xb_run_options xb_run_options_of(const struct xb_config *config);
+
+/* Replaces the usual defaults by those of --quick and --latency. */
+XB_MUST_CHECK enum xb_status xb_run_adapt_defaults(struct xb_config *config,
+                                                   struct xb_error *error);
+
 /* Its help (help.c): what it does, the modes, its own options and the exit codes; and the same with
  * the options of all modes. */
 void xb_run_print_help(FILE *stream);
@@ -41,21 +48,18 @@ int xb_dry_run(const struct xb_run *run);
 
 /* `run` in fresh processes: --processes, --interleave. */
 
-/* Whether the configuration of `run` asks for more than this process. */
-bool xb_processes_wanted(const struct xb_config *config);
-
-/* Whether what it asks for can be: XB_ERR_USAGE. Also where xb_processes_wanted() is false. */
-XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_config *config,
+/* Whether what is asked of processes can be: XB_ERR_USAGE. Also where one is asked for. */
+XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_run_options *asked,
                                                 struct xb_error *error);
 
 /* Finds the program of --interleave: its path, which free() releases, or NULL where none was given.
  * XB_ERR_USAGE where there is none that can be run. */
-XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_config *config, char **path,
-                                                        struct xb_error *error);
+XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_run_options *asked,
+                                                        char **path, struct xb_error *error);
 
 /*
  * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on
  * the clock of src/base/clock.h, 0 for none; `start_at`, when the first begins, on that of
  * src/base/day_time.h, 0 for at once. Opens no backend. Blocks. Returns the exit code.
  */
-int xb_processes_run(const struct xb_config *config, double deadline, double start_at);
+int xb_processes_run(const struct xb_run_options *asked, double deadline, double start_at);

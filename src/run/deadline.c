@@ -94,10 +94,9 @@ static void *watch_clock(void *unused)
     }
 }
 
-double xb_deadline_of(const struct xb_config *config)
+double xb_deadline_of(double seconds)
 {
-    const struct xb_value *deadline = xb_config_get(config, "deadline");
-    return deadline->is_set ? xb_clock_now() + deadline->seconds : 0;
+    return seconds > 0 ? xb_clock_now() + seconds : 0;
 }
 
 enum xb_status xb_deadline_watch(double deadline, int code, struct xb_error *error)

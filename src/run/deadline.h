@@ -19,9 +19,9 @@
  * worked. Called in the watching thread; the caller's own thread is stuck. */
 typedef bool xb_deadline_write(void *argument, const struct xb_run *run);
 
-/* When --deadline says to end, on the clock of src/base/clock.h; 0 for no deadline. Counted from
- * this call, because looking for devices is part of the time. */
-double xb_deadline_of(const struct xb_config *config);
+/* When a --deadline of so many seconds ends, on the clock of src/base/clock.h; 0 for none. Counted
+ * from this call, because looking for devices is part of the time. */
+double xb_deadline_of(double seconds);
 
 /* Begins to watch, also where waiting knows no run (xb_interrupt_is_due), if `deadline` is not 0.
  * If it is 0, none of the following does anything. `code`: the exit code if something hangs. */

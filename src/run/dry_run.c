@@ -191,10 +191,9 @@ static const char *memory_text(uint64_t bytes, char *text, size_t size)
 static void print_estimate(FILE *stream, const struct xb_run *run,
                            const struct xb_estimate *estimate)
 {
-    const struct xb_value *deadline = xb_config_get(run->config, "deadline");
+    const struct xb_run_options *asked = &run->asked;
     /* The plan is measured in each of --processes, by --interleave in two programs. */
-    bool in_two = xb_config_get(run->config, "interleave")->is_set;
-    double times = (in_two ? 2 : 1) * (double)xb_config_get(run->config, "processes")->count;
+    double times = (asked->interleave != NULL ? 2 : 1) * (double)asked->processes;
     struct xb_words words = {.length = 0};
     char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT], host[32], device[32];
     xb_words_add(&words, "about %s; from %s on a fast node to %s on a slow one",
@@ -203,9 +202,9 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
                  xb_eta_duration(times * estimate->time.most, most));
     if (times > 1)
         xb_words_add(&words, ", for %.0f processes", times);
-    if (deadline->is_set)
+    if (asked->deadline > 0)
         xb_words_add(&words, "; the deadline ends it after %s",
-                     xb_eta_duration(deadline->seconds, likely));
+                     xb_eta_duration(asked->deadline, likely));
     xb_note_print(stream, "time", LABEL, "%s", words.text);
 
     bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
@@ -235,21 +234,21 @@ struct files {
 static enum xb_status find_files(const struct xb_run *run, struct files *files,
                                  struct xb_error *error)
 {
+    const struct xb_run_options *asked = &run->asked;
     struct xb_json_place json;
-    XB_TRY(xb_json_place_choose(run->config, &json, error));
+    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &json, error));
     const struct xb_cli_place places[] = {{.option = json.option, .output = &files->json},
                                           {.option = "--csv", .output = &files->csv},
                                           {.option = "--trace", .output = &files->trace},
                                           {.option = "--baseline-json", .output = &files->baseline},
                                           {.option = "--interleave"}};
+    const char *const paths[OUTPUTS] = {json.path, asked->csv, asked->trace, asked->baseline_json};
     memcpy(files->places, places, sizeof places);
-    XB_TRY(xb_processes_find_baseline(run->config, &files->program, error));
+    XB_TRY(xb_processes_find_baseline(asked, &files->program, error));
     files->places[OUTPUTS].input = files->program;
     for (size_t i = 0; i < OUTPUTS; i++) {
-        const struct xb_value *value = xb_config_get(run->config, places[i].option + strlen("--"));
-        if (!value->is_set)
-            continue;
-        XB_TRY(xb_cli_find_output(places[i].option, value->text, places[i].output, error));
+        if (paths[i] != NULL)
+            XB_TRY(xb_cli_find_output(places[i].option, paths[i], places[i].output, error));
     }
     return xb_cli_check_places(files->places, OUTPUTS + 1, error);
 }
@@ -306,7 +305,7 @@ int xb_dry_run(const struct xb_run *run)
     struct xb_estimate estimate = xb_estimate_run(run);
     struct xb_error error;
     enum xb_status status = find_files(run, &files, &error);
-    if (status == XB_OK && !xb_config_get(run->config, "quiet")->flag)
+    if (status == XB_OK && !run->asked.quiet)
         status = print_all(stdout, run, &estimate, &files, &error);
     for (size_t i = 0; i < OUTPUTS; i++)
         xb_output_discard(files.places[i].output);

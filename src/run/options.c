@@ -35,10 +35,8 @@ static const char *const *list_nodes(void)
 }
 
 static const struct xb_option option_mode = {
-    .name = "mode",
+    XB_CHOICE("mode", "MODE[,MODE]"),
     .short_name = 'm',
-    .type = XB_OPTION_CHOICES,
-    .argument = "MODE[,MODE]",
     .default_text = "all",
     .help = "Which transfer strategies to measure, or 'all'. It takes latency modes only with "
             "--latency.",
@@ -60,10 +58,8 @@ static const struct xb_option option_size = {
     .selects = true,
 };
 static const struct xb_option option_direction = {
-    .name = "direction",
+    XB_CHOICE("direction", "DIR[,DIR]"),
     .short_name = 'd',
-    .type = XB_OPTION_CHOICES,
-    .argument = "DIR[,DIR]",
     .help =
         "h2d (host to device), d2h (device to host), both (one after the other), bidir (both at "
         "the same time) or d2d (between two devices, or within one). Without it each mode takes "
@@ -73,10 +69,8 @@ static const struct xb_option option_direction = {
     .selects = true,
 };
 static const struct xb_option option_device = {
-    .name = "device",
+    XB_CHOICE("device", "DEV[,DEV]"),
     .short_name = 'D',
-    .type = XB_OPTION_CHOICES,
-    .argument = "DEV[,DEV]",
     .default_text = "0",
     .help = "Which devices: numbers, PCI addresses (0000:0f:00.0), or all. They are measured one "
             "after the other. Modes that need several GPUs use all of them unless you name some.",
@@ -85,9 +79,7 @@ static const struct xb_option option_device = {
     .selects = true,
 };
 static const struct xb_option option_numa = {
-    .name = "numa",
-    .type = XB_OPTION_CHOICES,
-    .argument = "NODE[,NODE]",
+    XB_CHOICE("numa", "NODE[,NODE]"),
     .default_text = "near",
     .help = "On which NUMA nodes the host's memory lies and its threads run: near (the device's "
             "own), numbers such as 0,1, or all. Each named node is a case of its own; several "
@@ -96,36 +88,27 @@ static const struct xb_option option_numa = {
     .selects = true,
 };
 static const struct xb_option option_time_limit = {
-    .name = "time-limit",
+    XB_DURATION("time-limit"),
     .short_name = 't',
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
     .default_text = "250ms",
     .help =
         "Stop sampling a case after this time even if its median is not yet known to within 0.5 "
         "%. It takes at least 6 samples all the same, and warm-up (--warm-up) may add a quarter.",
 };
 static const struct xb_option option_warm_up = {
-    .name = "warm-up",
-    .type = XB_OPTION_DURATION,
-    .argument = "TIME",
+    XB_DURATION("warm-up"),
     .default_text = "50ms",
     .help = "Warm up each case at least this long; if its mode just ran on the same device, only "
             "as long as the device has rested since. Idle links and clocks need tens of "
             "milliseconds of work to reach full speed: with less, samples may be too slow.",
 };
 static const struct xb_option option_samples = {
-    .name = "samples",
+    XB_COUNT("samples", "N", 1, 1000000),
     .short_name = 'n',
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
     .help = "Take exactly this many samples instead of stopping by precision or time.",
-    .minimum = 1,
-    .maximum = 1000000,
 };
 static const struct xb_option option_latency = {
-    .name = "latency",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("latency"),
     .help =
         "Time single small operations instead of bandwidth: percentiles by the host's clock and "
         "by the device's.",
@@ -133,61 +116,48 @@ static const struct xb_option option_latency = {
     .selects = true,
 };
 static const struct xb_option option_simultaneous = {
-    .name = "simultaneous",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("simultaneous"),
     .help = "After each device alone, measure all named devices at the same time: each, their "
             "sum, and each one's share of its rate alone. Of pairs: those that begin at one "
             "device, then those that end there.",
     .selects = true,
 };
 static const struct xb_option option_quick = {
-    .name = "quick",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("quick"),
     .help = "Short for --time-limit 100ms --size 64M, where these are not given: every mode on "
             "one device in a few seconds. Expect wider intervals.",
     .brief = "every mode in a few seconds",
     .selects = true,
 };
 static const struct xb_option option_processes = {
-    .name = "processes",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    XB_COUNT("processes", "N", 1, XB_RECORD_PROCESSES),
     .default_text = "1",
     .help = "Measure in this many fresh processes, one after the other, each with its own context "
             "and memory. Figures are then medians of the processes' medians "
             "(docs/processes.schema.json), and --deadline is for all of them together.",
-    .minimum = 1,
-    .maximum = XB_RECORD_PROCESSES,
     .selects = true,
 };
 static const struct xb_option option_interleave = {
-    .name = "interleave",
-    .type = XB_OPTION_FILE,
-    .argument = "PROGRAM",
+    XB_FILE("interleave", "PROGRAM"),
     .help = "Measure PROGRAM, the baseline, in turn with this program, the candidate, --processes "
             "of each. PROGRAM is another build of xferbench, or a script that calls one with "
             "other settings; it gets the options of this command line.",
     .selects = true,
 };
 static const struct xb_option option_baseline_json = {
-    .name = "baseline-json",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("baseline-json", "FILE"),
     .help = "Write the results of --interleave's PROGRAM here; those of this program go to --json.",
     .selects = true,
 };
 static const struct xb_option option_dry_run = {
-    .name = "dry-run",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("dry-run"),
     .help = "Measure nothing and write no file: print the cases, about how long they take, how "
             "much memory they need, and which files a run would write.",
     .selects = true,
 };
 static const struct xb_option option_json = {
-    .name = "json",
+    XB_FILE("json", "FILE"),
     .short_name = 'j',
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
     .help = "Write all that was measured as JSON (docs/result.schema.json, several processes "
             "docs/processes.schema.json); - for standard output, in place of the "
             "table." XB_FILE_NAME_HELP,
@@ -195,42 +165,35 @@ static const struct xb_option option_json = {
     .selects = true,
 };
 static const struct xb_option option_csv = {
-    .name = "csv",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("csv", "FILE"),
     .help = "Write one line per case as CSV, of one process only; - for standard output, in place "
             "of the table.",
     .selects = true,
 };
 static const struct xb_option option_trace = {
-    .name = "trace",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("trace", "FILE"),
     .help = "Record one more iteration of each case, which counts in no figure, and write what "
             "happened when as Chrome trace events, for ui.perfetto.dev (docs/timeline.md). Of one "
             "process only; - for standard output, in place of the table.",
     .selects = true,
 };
 static const struct xb_option option_timeline = {
-    .name = "timeline",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("timeline"),
     .help = "Record one more iteration of each case and draw it below the table.",
     .selects = true,
 };
 static const struct xb_option option_quiet = {
-    .name = "quiet",
+    XB_FLAG("quiet"),
     .short_name = 'q',
-    .type = XB_OPTION_FLAG,
     .help = "Print no table and no progress: only errors, files and the exit code.",
     .brief = "print no table and no progress",
     .selects = true,
 };
-static const char *const amounts[] = {"short", "all", NULL};
+enum { SHORT, ALL };
+static const char *const amounts[] = {[SHORT] = "short", [ALL] = "all", NULL};
 
 const struct xb_option xb_option_columns = {
-    .name = "columns",
-    .type = XB_OPTION_CHOICES,
-    .argument = "short|all",
+    XB_CHOICE("columns", "short|all"),
     .default_text = "short",
     .help = "'all' prints every result with every column in place of bars (help columns).",
     .choices = amounts,
@@ -238,9 +201,7 @@ const struct xb_option xb_option_columns = {
     .selects = true,
 };
 const struct xb_option xb_option_reading = {
-    .name = "reading",
-    .type = XB_OPTION_CHOICES,
-    .argument = "short|all",
+    XB_CHOICE("reading", "short|all"),
     .default_text = "short",
     .help = "'all' prints every sentence of the Reading (docs/reading.md) in place of what to do.",
     .choices = amounts,
@@ -248,9 +209,8 @@ const struct xb_option xb_option_reading = {
     .selects = true,
 };
 const struct xb_option xb_option_verbose = {
-    .name = "verbose",
+    XB_FLAG("verbose"),
     .short_name = 'v',
-    .type = XB_OPTION_FLAG,
     .help = "Print all that is known: --columns all, --reading all, each warning, and all of the "
             "devices.",
     .brief = "print all columns, sentences and warnings",
@@ -259,11 +219,46 @@ const struct xb_option xb_option_verbose = {
 
 struct xb_table_view xb_table_view_of(const struct xb_config *config)
 {
-    bool all = xb_config_get(config, "verbose")->flag;
+    bool all = xb_config_get(config, &xb_option_verbose)->flag;
     return (struct xb_table_view){
-        .all_columns = all || strcmp(xb_config_get(config, "columns")->text, "all") == 0,
-        .all_reading = all || strcmp(xb_config_get(config, "reading")->text, "all") == 0,
+        .all_columns = all || xb_config_get(config, &xb_option_columns)->place == ALL,
+        .all_reading = all || xb_config_get(config, &xb_option_reading)->place == ALL,
         .all_notes = all};
+}
+
+enum xb_status xb_run_adapt_defaults(struct xb_config *config, struct xb_error *error)
+{
+    bool is_quick = xb_config_get(config, &option_quick)->flag;
+    if (is_quick)
+        XB_TRY(xb_config_default(config, &option_time_limit, "100ms", error));
+    if (is_quick)
+        XB_TRY(xb_config_default(config, &option_size, "64M", error));
+    if (xb_config_get(config, &option_latency)->flag)
+        XB_TRY(xb_config_default(config, &option_size, "4", error));
+    return XB_OK;
+}
+
+#define BIND(member, row) XB_BIND(struct xb_run_options, member, row)
+#define BIND_WHETHER(member, row) XB_BIND_WHETHER(struct xb_run_options, member, row)
+static const struct xb_option_field *const fields = XB_FIELDS(
+    BIND(mode, &option_mode), BIND(direction, &option_direction),
+    BIND(direction_text, &option_direction), BIND(device, &option_device),
+    BIND_WHETHER(device_given, &option_device), BIND(numa, &option_numa), BIND(size, &option_size),
+    BIND_WHETHER(size_given, &option_size), BIND(latency, &option_latency),
+    BIND(simultaneous, &option_simultaneous), BIND(dry_run, &option_dry_run),
+    BIND(timeline, &option_timeline), BIND(quiet, &option_quiet),
+    BIND(time_limit, &option_time_limit), BIND(warm_up, &option_warm_up),
+    BIND(deadline, &xb_option_deadline), BIND(samples, &option_samples),
+    BIND(processes, &option_processes), BIND(backend, &xb_option_backend),
+    BIND(start_at, &xb_option_start_at), BIND(interleave, &option_interleave),
+    BIND(json, &option_json), BIND(json_lines, &xb_option_json_lines),
+    BIND(baseline_json, &option_baseline_json), BIND(csv, &option_csv), BIND(trace, &option_trace));
+
+struct xb_run_options xb_run_options_of(const struct xb_config *config)
+{
+    struct xb_run_options asked = {.config = config};
+    xb_config_fill(config, fields, &asked);
+    return asked;
 }
 
 static const struct xb_option *const own_rows[] = {

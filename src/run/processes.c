@@ -29,28 +29,12 @@ const struct xb_process *xb_processes_first(const struct xb_processes *set)
 
 /* ---- what is asked ---- */
 
-static uint64_t count_of(const struct xb_config *config)
+enum xb_status xb_processes_check(const struct xb_run_options *asked, struct xb_error *error)
 {
-    return xb_config_get(config, "processes")->count;
-}
-
-static bool is_interleaved(const struct xb_config *config)
-{
-    return xb_config_get(config, "interleave")->is_set;
-}
-
-bool xb_processes_wanted(const struct xb_config *config)
-{
-    return count_of(config) > 1;
-}
-
-enum xb_status xb_processes_check(const struct xb_config *config, struct xb_error *error)
-{
-    bool interleaved = is_interleaved(config);
-    bool baseline = xb_config_get(config, "baseline-json")->is_set;
-    bool json =
-        xb_config_get(config, "json")->is_set || xb_config_get(config, "json-lines")->is_set;
-    bool several = count_of(config) > 1;
+    bool interleaved = asked->interleave != NULL;
+    bool baseline = asked->baseline_json != NULL;
+    bool json = asked->json != NULL || asked->json_lines != NULL;
+    bool several = asked->processes > 1;
     if (baseline && !interleaved)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--baseline-json is where the results of a baseline go: name that with "
@@ -63,12 +47,11 @@ enum xb_status xb_processes_check(const struct xb_config *config, struct xb_erro
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--interleave compares processes: give --processes N with 2 or more; 8 "
                        "of each can be compared with some certainty");
-    if (several && xb_config_get(config, "csv")->is_set)
+    if (several && asked->csv != NULL)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--csv has room for one process only: write --json, or leave out "
                        "--processes");
-    if (several &&
-        (xb_config_get(config, "trace")->is_set || xb_config_get(config, "timeline")->flag))
+    if (several && (asked->trace != NULL || asked->timeline))
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--trace and --timeline show an iteration of one process: leave out "
                        "--processes, or record in a run of its own");
@@ -88,7 +71,7 @@ static bool is_refused(const struct side *side)
 
 static void run_all(struct session *session)
 {
-    for (size_t pair = 0; pair < count_of(session->config); pair++)
+    for (size_t pair = 0; pair < session->asked->processes; pair++)
         for (size_t turn = 0; turn < session->side_count; turn++) {
             /* The sides swap from pair to pair, so that a machine that gets slower or faster
              * favours neither. */
@@ -216,8 +199,8 @@ static bool say_failures(const struct xb_processes *set)
  * false in the end. */
 static bool write_outputs(struct session *session)
 {
-    const struct xb_table_view view = xb_table_view_of(session->config);
-    bool quiet = xb_config_get(session->config, "quiet")->flag;
+    const struct xb_table_view view = xb_table_view_of(session->asked->config);
+    bool quiet = session->asked->quiet;
     bool written = true;
     for (size_t i = 0; i < session->side_count; i++)
         quiet = quiet || session->sides[i].output.is_stdout;
@@ -248,27 +231,26 @@ static bool write_outputs(struct session *session)
 static enum xb_status prepare_side(const struct session *session, struct side *side,
                                    const char *role, struct xb_error *error)
 {
-    size_t asked = (size_t)count_of(session->config);
+    size_t count = (size_t)session->asked->processes;
     side->set.head = (struct xb_record){.is_merged = true,
                                         .version = XB_VERSION,
                                         .role = role,
                                         .program = side->name,
-                                        .asked_processes = asked};
-    side->set.processes = calloc(asked, sizeof *side->set.processes);
+                                        .asked_processes = count};
+    side->set.processes = calloc(count, sizeof *side->set.processes);
     return side->name != NULL && side->set.processes != NULL
                ? XB_OK
                : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the processes");
 }
 
-enum xb_status xb_processes_find_baseline(const struct xb_config *config, char **path,
+enum xb_status xb_processes_find_baseline(const struct xb_run_options *asked, char **path,
                                           struct xb_error *error)
 {
     struct xb_error cause;
     *path = NULL;
-    if (!is_interleaved(config))
+    if (asked->interleave == NULL)
         return XB_OK;
-    enum xb_status status =
-        xb_program_find(xb_config_get(config, "interleave")->text, path, &cause);
+    enum xb_status status = xb_program_find(asked->interleave, path, &cause);
     if (status != XB_OK)
         return XB_FAIL_NATIVE(error, status, cause.call, cause.native_code, cause.native_name,
                               "--interleave: %s", cause.message);
@@ -307,18 +289,20 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
     target[length] = '\0';
     candidate->name = strdup(target);
     session->side_count = 1;
-    enum xb_status status = xb_json_place_choose(session->config, &candidate->to, error);
+    const struct xb_run_options *asked = session->asked;
+    enum xb_status status =
+        xb_json_place_choose(asked->json, asked->json_lines, &candidate->to, error);
     if (status == XB_OK)
-        status = prepare_side(session, candidate,
-                              is_interleaved(session->config) ? "candidate" : NULL, error);
+        status =
+            prepare_side(session, candidate, asked->interleave != NULL ? "candidate" : NULL, error);
     if (status == XB_OK)
-        status = xb_processes_find_baseline(session->config, &baseline->path, error);
+        status = xb_processes_find_baseline(asked, &baseline->path, error);
     if (status == XB_OK && baseline->path != NULL) {
         baseline->name = strdup(baseline->path);
         session->side_count = SIDES;
         baseline->to = (struct xb_json_place){
             .option = "--baseline-json",
-            .path = xb_config_get(session->config, "baseline-json")->text,
+            .path = asked->baseline_json,
         };
         status = prepare_side(session, baseline, "baseline", error);
         baseline->set.head.counterpart = candidate->name;
@@ -360,9 +344,9 @@ static void conclude(const struct session *session, struct side *side)
             set->head.deadline_met = false;
 }
 
-int xb_processes_run(const struct xb_config *config, double deadline, double start_at)
+int xb_processes_run(const struct xb_run_options *asked, double deadline, double start_at)
 {
-    struct session session = {.config = config, .deadline = deadline};
+    struct session session = {.asked = asked, .deadline = deadline};
     struct xb_start start;
     struct xb_error error;
     bool any_results = false;
@@ -375,7 +359,7 @@ int xb_processes_run(const struct xb_config *config, double deadline, double sta
     xb_start_wait(start_at, deadline, &start); /* once, for all processes */
     for (size_t i = 0; i < session.side_count; i++)
         session.sides[i].set.start = start;
-    xb_progress_start(&session.progress, !xb_config_get(config, "quiet")->flag);
+    xb_progress_start(&session.progress, !asked->quiet);
     run_all(&session);
     xb_progress_clear(&session.progress);
     for (size_t i = 0; i < session.side_count; i++) {

@@ -69,7 +69,7 @@ struct side {
 };
 
 struct session {
-    const struct xb_config *config;
+    const struct xb_run_options *asked;
     double deadline; /* 0 for none */
     struct side sides[SIDES];
     size_t side_count;

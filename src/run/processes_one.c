@@ -58,7 +58,7 @@ static char **words_for(const struct session *session, const struct side *side)
     static const char *const own[] = {"processes",  "interleave", "baseline-json", "json",
                                       "json-lines", "csv",        "color",         "quiet",
                                       "deadline",   "start-at"};
-    const struct xb_config *config = session->config;
+    const struct xb_config *config = session->asked->config;
     double left = session->deadline - xb_clock_now();
     size_t count = 0;
     char **words = calloc(config->count + 5, sizeof *words);

@@ -17,7 +17,7 @@ enum xb_status xb_timelines_begin(struct xb_timelines *timelines, const struct x
     pthread_mutex_init(&timelines->lock, NULL);
     if (output->stream != NULL)
         status = xb_chrome_begin(&timelines->chrome, output->stream, error);
-    if (status == XB_OK && xb_config_get(run->config, "timeline")->flag)
+    if (status == XB_OK && run->asked.timeline)
         (void)xb_memory_text_begin(&timelines->drawn);
     return status;
 }

@@ -20,19 +20,15 @@
 #include <sys/stat.h>
 
 static const struct xb_option option_case = {
-    .name = "case",
+    XB_TEXT("case", "CASES"),
     .short_name = 'c',
-    .type = XB_OPTION_TEXT,
-    .argument = "CASES",
     .help =
         "Only these cases: MODE[/DIRECTION[/SIZE]], a list with commas, '*' for any, a range of "
         "sizes as 64M..1G; such as pinned,async/h2d/64M..1G. Reading and notes then speak of "
         "these alone.",
 };
 static const struct xb_option option_csv = {
-    .name = "csv",
-    .type = XB_OPTION_FILE,
-    .argument = "FILE",
+    XB_FILE("csv", "FILE"),
     .help = "Also write the cases of all result files as one CSV, a line a case; - for standard "
             "output, in place of the tables. Links and comparisons have no lines in it.",
 };
@@ -44,13 +40,18 @@ static const struct xb_option option_format = XB_FORMAT_OPTION(
 
 /* What one file goes through. */
 struct show {
+    const char *cases, *csv_path; /* as they were written; NULL where not given */
+    enum { TABLE, MARKDOWN } format;
     struct xb_gates gates; /* of --case; none without it */
     struct xb_table_view view;
-    bool is_markdown;
     struct xb_csv csv;
     struct xb_output output; /* of the CSV */
     bool finds_columns;      /* the first time through the files: nothing is written yet */
 };
+
+#define BIND(member, row) XB_BIND(struct show, member, row)
+static const struct xb_option_field *const fields =
+    XB_FIELDS(BIND(cases, &option_case), BIND(csv_path, &option_csv), BIND(format, &option_format));
 
 static bool writes_csv(const struct show *show)
 {
@@ -175,8 +176,8 @@ static enum xb_status show_record(struct show *show, const char *path, cJSON *tr
         status = write_lines(show, &record, error);
     if (status == XB_OK && prints(show)) {
         say_kept(record.case_count, all);
-        status = show->is_markdown ? xb_table_write_markdown(stdout, &record, error)
-                                   : xb_table_write(stdout, &record, &show->view, error);
+        status = show->format == MARKDOWN ? xb_table_write_markdown(stdout, &record, error)
+                                          : xb_table_write(stdout, &record, &show->view, error);
     }
     xb_record_free(&record);
     return status;
@@ -192,7 +193,7 @@ static enum xb_status show_link(struct show *show, const char *path, const char 
     if (show->gates.count > 0)
         status = XB_FAIL(error, XB_ERR_USAGE,
                          "'%.300s' is of links, which have no cases: show it without --case", path);
-    if (status == XB_OK && show->is_markdown)
+    if (status == XB_OK && show->format == MARKDOWN)
         status =
             XB_FAIL(error, XB_ERR_USAGE,
                     "'%.300s' is of links, which have no Markdown: show it without --format", path);
@@ -212,7 +213,7 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
     enum xb_status status = keep_of_comparison(path, &file.comparison, &show->gates, error);
     if (status == XB_OK && prints(show)) {
         say_kept(file.comparison.case_count, all);
-        status = show->is_markdown
+        status = show->format == MARKDOWN
                      ? xb_compare_markdown_write(stdout, &file.comparison, error)
                      : xb_compare_table_write(stdout, &file.comparison, xb_terminal_columns(stdout),
                                               show->view.all_notes, error);
@@ -325,12 +326,11 @@ static enum xb_status refuse_pipes(const struct xb_config *config, struct xb_err
 static enum xb_status begin_csv(struct show *show, const struct xb_config *config,
                                 struct xb_error *error)
 {
-    const struct xb_value *csv = xb_config_get(config, "csv");
-    if (!csv->given)
+    if (show->csv_path == NULL)
         return XB_OK;
     enum xb_status status = refuse_pipes(config, error);
     if (status == XB_OK)
-        status = xb_cli_find_output("--csv", csv->text, &show->output, error);
+        status = xb_cli_find_output("--csv", show->csv_path, &show->output, error);
     if (show->output.target != NULL)
         xb_interrupt_catch(); /* before there is a temporary file to leave behind */
     /* The CSV must not take the place of a file that is shown. */
@@ -342,15 +342,14 @@ static enum xb_status begin_csv(struct show *show, const struct xb_config *confi
     return status == XB_OK ? xb_csv_write_header(show->output.stream, &show->csv, error) : status;
 }
 
-static enum xb_status read_cases(struct xb_gates *cases, const struct xb_config *config,
-                                 struct xb_error *error)
+static enum xb_status read_cases(struct show *show, struct xb_error *error)
 {
-    const struct xb_value *value = xb_config_get(config, "case");
+    struct xb_gates *cases = &show->gates;
     struct xb_error cause;
     bool has_figure = false;
-    if (!value->given)
+    if (show->cases == NULL)
         return XB_OK;
-    enum xb_status status = xb_gates_parse(value->text, cases, &cause);
+    enum xb_status status = xb_gates_parse(show->cases, cases, &cause);
     for (size_t i = 0; status == XB_OK && i < cases->count; i++)
         has_figure = has_figure || cases->items[i].figure != NULL;
     if (status == XB_OK && !has_figure)
@@ -360,15 +359,15 @@ static enum xb_status read_cases(struct xb_gates *cases, const struct xb_config 
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--case takes MODE, MODE/DIRECTION or MODE/DIRECTION/SIZE, such as "
                    "pinned/h2d/64M..1G, and '*' for any; not '%.100s'",
-                   value->text);
+                   show->cases);
 }
 
 static int show_all(struct show *show, const struct xb_config *config)
 {
     struct xb_error error;
-    enum xb_status status = read_cases(&show->gates, config, &error);
+    xb_config_fill(config, fields, show);
+    enum xb_status status = read_cases(show, &error);
     show->view = xb_table_view_of(config);
-    show->is_markdown = strcmp(xb_config_get(config, "format")->text, "markdown") == 0;
     if (status == XB_OK)
         status = begin_csv(show, config, &error);
     if (status != XB_OK)

@@ -72,7 +72,7 @@ static enum xb_status execute(struct xb_run *run, struct xb_config *config, int 
     enum xb_status status = xb_config_parse(xb_run_rows(), argc, argv, config, error);
     if (status != XB_OK)
         return status;
-    run->config = config;
+    run->asked = xb_run_options_of(config);
     status = run->backend->driver_open(&run->driver, &run->probe, error);
     if (status == XB_OK)
         status = xb_plan(run, error);

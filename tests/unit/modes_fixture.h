@@ -20,8 +20,7 @@
  * all, unless they are named. */
 static inline bool takes_part(const struct fixture *f, const struct xb_mode *mode)
 {
-    return !mode->only_named &&
-           (mode->latency == NULL || xb_config_get(&f->config, "latency")->flag);
+    return !mode->only_named && (mode->latency == NULL || f->run.asked.latency);
 }
 
 /* That every mode was seen in each of its directions. */
@@ -42,11 +41,12 @@ static inline void expect_every_way(const struct fixture *f)
 static inline size_t combinations_of(const struct fixture *f, const struct xb_mode *mode)
 {
     const struct xb_option *option = mode->variant_option;
-    const struct xb_value *value = option != NULL ? xb_config_get(&f->config, option->name) : NULL;
+    const struct xb_word_list *words =
+        option != NULL ? &xb_config_get(&f->config, option)->words : NULL;
     size_t all = 0;
-    for (size_t i = 0; i < (value != NULL ? value->word_count : 1); i++) {
+    for (size_t i = 0; i < (words != NULL ? words->count : 1); i++) {
         struct xb_case test = {.mode = mode,
-                               .variant = value != NULL ? value->words[i] : mode->variant};
+                               .variant = words != NULL ? words->items[i] : mode->variant};
         for (size_t k = 0; xb_case_set(&test, k, &f->config); k++)
             all++;
     }

@@ -105,7 +105,7 @@ static inline enum xb_status start(struct fixture *f, const char *const *argumen
     enum xb_status status = xb_config_parse(xb_run_rows(), argc, argv, &f->config, error);
     if (status != XB_OK)
         return status;
-    f->run.config = &f->config;
+    f->run.asked = xb_run_options_of(&f->config);
     f->run.backend = fixture_backend;
     status = fixture_backend->driver_open(&f->run.driver, &f->run.probe, error);
     return status == XB_OK ? xb_plan(&f->run, error) : status;

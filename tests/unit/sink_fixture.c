@@ -95,8 +95,7 @@ static void make_config(struct fixture *f)
     f->values[3].count = ODD_BYTES;
     f->values[4].sizes = (struct xb_sizes){size_list, 2};
     f->values[5].seconds = 0.1;
-    f->values[6].words = mode_words;
-    f->values[6].word_count = 2;
+    f->values[6].words = (struct xb_word_list){mode_words, 2};
     f->config = (struct xb_config){.values = f->values, .count = OPTION_COUNT};
 }
 
@@ -178,7 +177,7 @@ int setup(void **state)
     make_results(f);
     f->run = (struct xb_run){.backend = &backend,
                              .probe = {.runtime_version = "13.0", .driver_version = "580.159.04"},
-                             .config = &f->config,
+                             .asked.config = &f->config,
                              .devices = f->devices,
                              .device_count = 2,
                              .results = f->results,

@@ -18,19 +18,15 @@
 static const char *const modes[] = {"pageable", "pinned", "async", "double-buffer", NULL};
 
 static const struct xb_option mode = {
-    .name = "mode",
+    XB_CHOICE("mode", "MODE,..."),
     .short_name = 'm',
-    .type = XB_OPTION_CHOICES,
-    .argument = "MODE,...",
     .default_text = "pinned,async",
     .help = "Modes.",
     .choices = modes,
 };
 static const struct xb_option label = {
-    .name = "label",
+    XB_CHOICE("label", "WORD,..."),
     .short_name = 'l',
-    .type = XB_OPTION_CHOICES,
-    .argument = "WORD,...",
     .help = "Any words.",
 };
 static const struct xb_option size = {
@@ -42,13 +38,9 @@ static const struct xb_option size = {
     .help = "Sizes.",
 };
 static const struct xb_option chunk = {
-    .name = "chunk",
-    .type = XB_OPTION_SIZE,
-    .argument = "SIZE",
+    XB_SIZE("chunk", 4096, UINT64_C(1) << 30),
     .default_text = "1M",
     .help = "Size of a part.",
-    .minimum = 4096,
-    .maximum = UINT64_C(1) << 30,
 };
 static const struct xb_option piece = {
     .name = "piece",
@@ -69,22 +61,14 @@ static const struct xb_option blocks = {
     .maximum = 64,
 };
 static const struct xb_option samples = {
-    .name = "samples",
+    XB_COUNT("samples", "N", 1, 1000000),
     .short_name = 'n',
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
     .help = "Samples.",
-    .minimum = 1,
-    .maximum = 1000000,
 };
 static const struct xb_option seed = {
-    .name = "seed",
-    .type = XB_OPTION_COUNT,
-    .argument = "N",
+    XB_COUNT("seed", "N", 0, UINT64_MAX),
     .default_text = "0",
     .help = "Seed.",
-    .minimum = 0,
-    .maximum = UINT64_MAX,
 };
 static const struct xb_option time_limit = {
     .name = "time",
@@ -95,21 +79,17 @@ static const struct xb_option time_limit = {
     .help = "Time limit.",
 };
 static const struct xb_option output = {
-    .name = "output",
+    XB_TEXT("output", "FILE"),
     .short_name = 'o',
-    .type = XB_OPTION_TEXT,
-    .argument = "FILE",
     .help = "File.",
 };
 static const struct xb_option verbose = {
-    .name = "verbose",
+    XB_FLAG("verbose"),
     .short_name = 'v',
-    .type = XB_OPTION_FLAG,
     .help = "More.",
 };
 static const struct xb_option version = {
-    .name = "version",
-    .type = XB_OPTION_FLAG,
+    XB_FLAG("version"),
     .help = "Version.",
 };
 
@@ -150,9 +130,9 @@ static void must_parse(const struct xb_option *const *rows, struct command *comm
 
 static void assert_words(const struct xb_value *value, size_t count, const char *const *words)
 {
-    assert_int_equal(value->word_count, count);
+    assert_int_equal(value->words.count, count);
     for (size_t i = 0; i < count; i++)
-        assert_string_equal(value->words[i], words[i]);
+        assert_string_equal(value->words.items[i], words[i]);
 }
 
 /* They are in order, whatever the type of the option. */
@@ -181,17 +161,17 @@ static void defaults_are_read(NO_STATE)
         else
             assert_null(value->text);
     }
-    assert_words(xb_config_get(&config, "mode"), 2, (const char *const[]){"pinned", "async"});
-    const struct xb_sizes *sizes = &xb_config_get(&config, "size")->sizes;
+    assert_words(xb_config_get(&config, &mode), 2, (const char *const[]){"pinned", "async"});
+    const struct xb_sizes *sizes = &xb_config_get(&config, &size)->sizes;
     assert_int_equal(sizes->count, 2);
     assert_int_equal(sizes->bytes[0], 65536);
     assert_int_equal(sizes->bytes[1], 1048576);
-    assert_int_equal(xb_config_get(&config, "chunk")->count, 1048576);
-    assert_int_equal(xb_config_get(&config, "seed")->count, 0);
-    assert_true(xb_config_get(&config, "time")->seconds == 1.5);
-    assert_int_equal(xb_config_get(&config, "label")->word_count, 0);
-    assert_numbers(xb_config_get(&config, "piece"), 2, (const uint64_t[]){0, 64});
-    assert_numbers(xb_config_get(&config, "blocks"), 2, (const uint64_t[]){16, 4});
+    assert_int_equal(xb_config_get(&config, &chunk)->count, 1048576);
+    assert_int_equal(xb_config_get(&config, &seed)->count, 0);
+    assert_true(xb_config_get(&config, &time_limit)->seconds == 1.5);
+    assert_int_equal(xb_config_get(&config, &label)->words.count, 0);
+    assert_numbers(xb_config_get(&config, &piece), 2, (const uint64_t[]){0, 64});
+    assert_numbers(xb_config_get(&config, &blocks), 2, (const uint64_t[]){16, 4});
     xb_config_free(&config);
     assert_null(config.values);
     assert_int_equal(config.count, 0);
@@ -202,29 +182,29 @@ static void every_type_is_read(NO_STATE)
     PARSE(config, command, "--mode=double-buffer,pageable", "--label", "b,a", "--size", "1..4",
           "--chunk=8K", "--samples=17", "--seed=18446744073709551615", "--time", "250ms",
           "--output=a,b c", "--verbose", "--piece=0,1..4,4K", "--blocks=4,64,1");
-    assert_numbers(xb_config_get(&config, "piece"), 5, (const uint64_t[]){0, 1, 2, 4, 4096});
-    assert_numbers(xb_config_get(&config, "blocks"), 3, (const uint64_t[]){4, 64, 1});
-    assert_numbers(xb_config_get(&config, "chunk"), 1, (const uint64_t[]){8192});
-    assert_numbers(xb_config_get(&config, "samples"), 1, (const uint64_t[]){17});
-    assert_int_equal(xb_value_length(xb_config_get(&config, "label")), 2);
-    assert_int_equal(xb_value_length(xb_config_get(&config, "output")), 1);
-    assert_words(xb_config_get(&config, "mode"), 2,
+    assert_numbers(xb_config_get(&config, &piece), 5, (const uint64_t[]){0, 1, 2, 4, 4096});
+    assert_numbers(xb_config_get(&config, &blocks), 3, (const uint64_t[]){4, 64, 1});
+    assert_numbers(xb_config_get(&config, &chunk), 1, (const uint64_t[]){8192});
+    assert_numbers(xb_config_get(&config, &samples), 1, (const uint64_t[]){17});
+    assert_int_equal(xb_value_length(xb_config_get(&config, &label)), 2);
+    assert_int_equal(xb_value_length(xb_config_get(&config, &output)), 1);
+    assert_words(xb_config_get(&config, &mode), 2,
                  (const char *const[]){"double-buffer", "pageable"});
-    assert_words(xb_config_get(&config, "label"), 2, (const char *const[]){"b", "a"});
-    const struct xb_sizes *sizes = &xb_config_get(&config, "size")->sizes;
+    assert_words(xb_config_get(&config, &label), 2, (const char *const[]){"b", "a"});
+    const struct xb_sizes *sizes = &xb_config_get(&config, &size)->sizes;
     assert_int_equal(sizes->count, 3);
     assert_int_equal(sizes->bytes[2], 4);
-    assert_int_equal(xb_config_get(&config, "chunk")->count, 8192);
-    assert_int_equal(xb_config_get(&config, "samples")->count, 17);
-    assert_true(xb_config_get(&config, "seed")->count == UINT64_MAX);
-    assert_true(xb_config_get(&config, "time")->seconds == 0.25);
-    assert_string_equal(xb_config_get(&config, "output")->text, "a,b c");
-    assert_string_equal(xb_config_get(&config, "time")->text, "250ms");
-    assert_true(xb_config_get(&config, "verbose")->flag);
-    assert_true(xb_config_get(&config, "verbose")->given);
-    assert_true(xb_config_get(&config, "verbose")->is_set);
-    assert_false(xb_config_get(&config, "version")->flag);
-    assert_true(xb_config_get(&config, "mode")->given);
+    assert_int_equal(xb_config_get(&config, &chunk)->count, 8192);
+    assert_int_equal(xb_config_get(&config, &samples)->count, 17);
+    assert_true(xb_config_get(&config, &seed)->count == UINT64_MAX);
+    assert_true(xb_config_get(&config, &time_limit)->seconds == 0.25);
+    assert_string_equal(xb_config_get(&config, &output)->text, "a,b c");
+    assert_string_equal(xb_config_get(&config, &time_limit)->text, "250ms");
+    assert_true(xb_config_get(&config, &verbose)->flag);
+    assert_true(xb_config_get(&config, &verbose)->given);
+    assert_true(xb_config_get(&config, &verbose)->is_set);
+    assert_false(xb_config_get(&config, &version)->flag);
+    assert_true(xb_config_get(&config, &mode)->given);
     xb_config_free(&config);
 }
 
@@ -233,12 +213,12 @@ static void ranges_of_numbers_double(NO_STATE)
 {
     {
         PARSE(config, command, "--blocks=1..16");
-        assert_numbers(xb_config_get(&config, "blocks"), 5, (const uint64_t[]){1, 2, 4, 8, 16});
+        assert_numbers(xb_config_get(&config, &blocks), 5, (const uint64_t[]){1, 2, 4, 8, 16});
         xb_config_free(&config);
     }
     {
         PARSE(config, command, "--blocks=1,3..63,5..5");
-        assert_numbers(xb_config_get(&config, "blocks"), 7,
+        assert_numbers(xb_config_get(&config, &blocks), 7,
                        (const uint64_t[]){1, 3, 6, 12, 24, 48, 5});
         xb_config_free(&config);
     }
@@ -262,10 +242,10 @@ static void ranges_end_where_numbers_do(NO_STATE)
 static void short_names_are_read(NO_STATE)
 {
     PARSE(config, command, "-n5", "-vt", "2s", "-m", "async");
-    assert_int_equal(xb_config_get(&config, "samples")->count, 5);
-    assert_true(xb_config_get(&config, "verbose")->flag);
-    assert_true(xb_config_get(&config, "time")->seconds == 2.0);
-    assert_words(xb_config_get(&config, "mode"), 1, (const char *const[]){"async"});
+    assert_int_equal(xb_config_get(&config, &samples)->count, 5);
+    assert_true(xb_config_get(&config, &verbose)->flag);
+    assert_true(xb_config_get(&config, &time_limit)->seconds == 2.0);
+    assert_words(xb_config_get(&config, &mode), 1, (const char *const[]){"async"});
     xb_config_free(&config);
 }
 
@@ -278,8 +258,8 @@ static void name_that_begins_another_is_read(NO_STATE)
     struct command command = command_of((const char *const[]){"--time=3", NULL});
     struct xb_config config;
     must_parse(rows, &command, &config);
-    assert_true(xb_config_get(&config, "time")->seconds == 3.0);
-    assert_false(xb_config_get(&config, "time-zone")->is_set);
+    assert_true(xb_config_get(&config, &time_limit)->seconds == 3.0);
+    assert_false(xb_config_get(&config, &time_zone)->is_set);
     xb_config_free(&config);
 }
 
@@ -291,9 +271,9 @@ static void operands_are_kept(NO_STATE)
     assert_string_equal(config.operands[1], "two");
     assert_string_equal(config.operands[2], "--mode");
     assert_string_equal(config.operands[3], "-x");
-    assert_true(xb_config_get(&config, "verbose")->flag);
-    assert_int_equal(xb_config_get(&config, "samples")->count, 3);
-    assert_false(xb_config_get(&config, "mode")->given);
+    assert_true(xb_config_get(&config, &verbose)->flag);
+    assert_int_equal(xb_config_get(&config, &samples)->count, 3);
+    assert_false(xb_config_get(&config, &mode)->given);
     xb_config_free(&config);
 }
 
@@ -301,14 +281,14 @@ static void bounds_belong_to_the_range(NO_STATE)
 {
     {
         PARSE(config, command, "--samples=1", "--chunk=4K");
-        assert_int_equal(xb_config_get(&config, "samples")->count, 1);
-        assert_int_equal(xb_config_get(&config, "chunk")->count, 4096);
+        assert_int_equal(xb_config_get(&config, &samples)->count, 1);
+        assert_int_equal(xb_config_get(&config, &chunk)->count, 4096);
         xb_config_free(&config);
     }
     {
         PARSE(config, command, "--samples=1000000", "--chunk=1G");
-        assert_int_equal(xb_config_get(&config, "samples")->count, 1000000);
-        assert_int_equal(xb_config_get(&config, "chunk")->count, 1 << 30);
+        assert_int_equal(xb_config_get(&config, &samples)->count, 1000000);
+        assert_int_equal(xb_config_get(&config, &chunk)->count, 1 << 30);
         xb_config_free(&config);
     }
 }
@@ -503,7 +483,7 @@ static void bad_default_is_refused(NO_STATE)
     /* It counts only where it is used. */
     command = command_of((const char *const[]){"--wrong=10", NULL});
     must_parse(rows, &command, &config);
-    assert_int_equal(xb_config_get(&config, "wrong")->count, 10);
+    assert_int_equal(xb_config_get(&config, &wrong)->count, 10);
     xb_config_free(&config);
 }
 
@@ -514,8 +494,8 @@ static void parsing_starts_anew(NO_STATE)
     for (int i = 0; i < 3; i++) {
         check_refusal(&cut_short);
         PARSE(config, command, "first", "--samples=4", "-v");
-        assert_int_equal(xb_config_get(&config, "samples")->count, 4);
-        assert_true(xb_config_get(&config, "verbose")->flag);
+        assert_int_equal(xb_config_get(&config, &samples)->count, 4);
+        assert_true(xb_config_get(&config, &verbose)->flag);
         assert_int_equal(config.operand_count, 1);
         assert_string_equal(config.operands[0], "first");
         xb_config_free(&config);
@@ -535,7 +515,7 @@ static void no_rows_and_no_arguments(NO_STATE)
     struct command empty = {.argc = 0, .argv = {NULL}};
     must_parse(all_rows, &empty, &config);
     assert_int_equal(config.operand_count, 0);
-    assert_int_equal(xb_config_get(&config, "chunk")->count, 1048576);
+    assert_int_equal(xb_config_get(&config, &chunk)->count, 1048576);
     xb_config_free(&config);
 }
 
@@ -578,10 +558,10 @@ static void long_lists_are_cut(NO_STATE)
     assert_null(strstr(error.message, "choice-with-a-long-name-59"));
 }
 
-static void set_default(struct xb_config *config, const char *name, const char *text)
+static void set_default(struct xb_config *config, const struct xb_option *row, const char *text)
 {
     struct xb_error error;
-    assert_int_equal(xb_config_default(config, name, text, &error), XB_OK);
+    assert_int_equal(xb_config_default(config, row, text, &error), XB_OK);
 }
 
 /* What one option puts in place of another's default: of every type, and of one that had none. */
@@ -590,27 +570,27 @@ static void another_default_takes_its_place(NO_STATE)
     struct command command = command_of((const char *const[]){NULL});
     struct xb_config config;
     must_parse(all_rows, &command, &config);
-    set_default(&config, "size", "4");
-    set_default(&config, "mode", "async");
-    set_default(&config, "time", "100ms");
-    set_default(&config, "chunk", "8K");
-    set_default(&config, "samples", "7");
-    set_default(&config, "output", "a");
-    const struct xb_value *value = xb_config_get(&config, "size");
+    set_default(&config, &size, "4");
+    set_default(&config, &mode, "async");
+    set_default(&config, &time_limit, "100ms");
+    set_default(&config, &chunk, "8K");
+    set_default(&config, &samples, "7");
+    set_default(&config, &output, "a");
+    const struct xb_value *value = xb_config_get(&config, &size);
     assert_int_equal(value->sizes.count, 1);
     assert_int_equal(value->sizes.bytes[0], 4);
     assert_string_equal(value->text, "4");
     assert_ptr_equal(value->option, &size);
-    assert_words(xb_config_get(&config, "mode"), 1, (const char *const[]){"async"});
-    assert_true(xb_config_get(&config, "time")->seconds == 0.1);
-    assert_int_equal(xb_config_get(&config, "chunk")->count, 8192);
-    assert_int_equal(xb_config_get(&config, "samples")->count, 7);
-    assert_string_equal(xb_config_get(&config, "output")->text, "a");
-    assert_true(xb_config_get(&config, "samples")->is_set);
+    assert_words(xb_config_get(&config, &mode), 1, (const char *const[]){"async"});
+    assert_true(xb_config_get(&config, &time_limit)->seconds == 0.1);
+    assert_int_equal(xb_config_get(&config, &chunk)->count, 8192);
+    assert_int_equal(xb_config_get(&config, &samples)->count, 7);
+    assert_string_equal(xb_config_get(&config, &output)->text, "a");
+    assert_true(xb_config_get(&config, &samples)->is_set);
     for (size_t i = 0; i < config.count; i++)
         assert_false(config.values[i].given);
-    set_default(&config, "size", "1K,2K"); /* the last one stands */
-    assert_int_equal(xb_config_get(&config, "size")->sizes.count, 2);
+    set_default(&config, &size, "1K,2K"); /* the last one stands */
+    assert_int_equal(xb_config_get(&config, &size)->sizes.count, 2);
     xb_config_free(&config);
 }
 
@@ -618,12 +598,12 @@ static void another_default_takes_its_place(NO_STATE)
 static void what_is_given_stands(NO_STATE)
 {
     PARSE(config, command, "-s", "64K,1M", "-t2s");
-    set_default(&config, "size", "4");
-    set_default(&config, "time", "100ms");
-    assert_int_equal(xb_config_get(&config, "size")->sizes.count, 2);
-    assert_string_equal(xb_config_get(&config, "size")->text, "64K,1M");
-    assert_true(xb_config_get(&config, "time")->seconds == 2.0);
-    assert_true(xb_config_get(&config, "size")->given);
+    set_default(&config, &size, "4");
+    set_default(&config, &time_limit, "100ms");
+    assert_int_equal(xb_config_get(&config, &size)->sizes.count, 2);
+    assert_string_equal(xb_config_get(&config, &size)->text, "64K,1M");
+    assert_true(xb_config_get(&config, &time_limit)->seconds == 2.0);
+    assert_true(xb_config_get(&config, &size)->given);
     xb_config_free(&config);
 }
 
@@ -654,22 +634,131 @@ static void the_first_default_goes_without_saying(NO_STATE)
     assert_false(xb_option_is_usual(&blocks, "1"));
 }
 
-static void getting_an_unknown_option_aborts(NO_STATE)
+static const struct xb_option how = {
+    XB_CHOICE("how", "HOW"),
+    .default_text = "async",
+    .choices = modes,
+    .takes_one = true,
+};
+static const struct xb_option *const bound_rows[] = {
+    &mode, &label,      &size,   &chunk,   &piece, &blocks, &samples,
+    &seed, &time_limit, &output, &verbose, &how,   NULL,
+};
+
+struct bound {
+    bool verbose, mode_given, time_given;
+    const char *output, *time_text;
+    uint64_t chunk, samples;
+    double time;
+    enum { PAGEABLE, PINNED, ASYNC } how; /* in the order of `modes` */
+    struct xb_word_list mode, label;
+    struct xb_sizes size;
+};
+
+/* What no option is bound to stays as it was. */
+static void fields_are_filled(NO_STATE)
 {
+    static const struct xb_option_field fields[] = {
+        XB_BIND(struct bound, verbose, &verbose),
+        XB_BIND_WHETHER(struct bound, mode_given, &mode),
+        XB_BIND_WHETHER(struct bound, time_given, &time_limit),
+        XB_BIND(struct bound, output, &output),
+        XB_BIND(struct bound, time_text, &time_limit),
+        XB_BIND(struct bound, chunk, &chunk),
+        XB_BIND(struct bound, time, &time_limit),
+        XB_BIND(struct bound, how, &how),
+        XB_BIND(struct bound, mode, &mode),
+        XB_BIND(struct bound, label, &label),
+        XB_BIND(struct bound, size, &size),
+        {.row = NULL}};
     struct command command = command_of((const char *const[]){NULL});
     struct xb_config config;
-    must_parse(all_rows, &command, &config);
+    struct bound bound;
+    memset(&bound, 0x5a, sizeof bound);
+    must_parse(bound_rows, &command, &config);
+    xb_config_fill(&config, fields, &bound);
+    assert_false(bound.verbose || bound.mode_given || bound.time_given);
+    assert_null(bound.output);
+    assert_string_equal(bound.time_text, "1.5s");
+    assert_int_equal(bound.chunk, 1048576);
+    assert_true(bound.time == 1.5);
+    assert_int_equal(bound.how, ASYNC);
+    assert_int_equal(bound.mode.count, 2);
+    assert_int_equal(bound.label.count, 0);
+    assert_int_equal(bound.size.count, 2);
+    assert_int_equal(bound.samples, UINT64_C(0x5a5a5a5a5a5a5a5a));
+    xb_config_free(&config);
+
+    command = command_of((const char *const[]){"-v", "-m", "async", "-t2s", "-o", "a", "-l", "b,c",
+                                               "--how=pinned", "--chunk=8K", "-s4", NULL});
+    must_parse(bound_rows, &command, &config);
+    xb_config_fill(&config, fields, &bound);
+    assert_true(bound.verbose && bound.mode_given && bound.time_given);
+    assert_string_equal(bound.output, "a");
+    assert_string_equal(bound.time_text, "2s");
+    assert_int_equal(bound.chunk, 8192);
+    assert_true(bound.time == 2);
+    assert_int_equal(bound.how, PINNED);
+    assert_int_equal(bound.mode.count, 1);
+    assert_string_equal(bound.mode.items[0], "async");
+    assert_true(xb_word_is_in(&bound.label, "b") && xb_word_is_in(&bound.label, "c"));
+    assert_false(xb_word_is_in(&bound.label, "b,c") || xb_word_is_in(&bound.mode, "pinned"));
+    assert_int_equal(bound.size.bytes[0], 4);
+    xb_config_free(&config);
+}
+
+/* Whether the program ends itself where a field of that kind is filled from the row. */
+static bool aborts(const struct xb_config *config, const struct xb_option *row,
+                   enum xb_option_field_kind kind)
+{
+    const struct xb_option_field fields[] = {{.row = row, .kind = kind}, {.row = NULL}};
+    struct bound room;
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         close(STDERR_FILENO);
         signal(SIGABRT, SIG_DFL);
-        _exit(xb_config_get(&config, "no-such-option") != NULL);
+        xb_config_fill(config, fields, &room);
+        _exit(0);
     }
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSIGNALED(status));
-    assert_int_equal(WTERMSIG(status), SIGABRT);
+    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGABRT : WEXITSTATUS(status) == 0);
+    return WIFSIGNALED(status);
+}
+
+static void a_field_of_another_type_aborts(NO_STATE)
+{
+    static const struct {
+        const struct xb_option *row;
+        enum xb_option_field_kind kind; /* beside text and whether it is given */
+    } rows[] = {
+        {&verbose, XB_BIND_FLAG}, {&output, XB_BIND_TEXT},        {&samples, XB_BIND_NUMBER},
+        {&chunk, XB_BIND_NUMBER}, {&time_limit, XB_BIND_SECONDS}, {&mode, XB_BIND_WORDS},
+        {&size, XB_BIND_SIZES},   {&blocks, XB_BIND_TEXT},        {&label, XB_BIND_WORDS}};
+    struct command command = command_of((const char *const[]){NULL});
+    struct xb_config config;
+    must_parse(bound_rows, &command, &config);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int kind = XB_BIND_FLAG; kind <= XB_BIND_GIVEN; kind++) {
+            bool fits = kind == XB_BIND_GIVEN || kind == (int)rows[i].kind ||
+                        (kind == XB_BIND_TEXT && rows[i].row != &verbose);
+            if (aborts(&config, rows[i].row, (enum xb_option_field_kind)kind) == fits)
+                fail_msg("--%s as kind %d", rows[i].row->name, kind);
+        }
+    assert_false(aborts(&config, &how, XB_BIND_PLACE));
+    assert_false(aborts(&config, &how, XB_BIND_WORDS));
+    xb_config_free(&config);
+}
+
+static void an_unknown_option_aborts(NO_STATE)
+{
+    struct command command = command_of((const char *const[]){NULL});
+    struct xb_config config;
+    static const struct xb_option namesake = {.name = "samples", .type = XB_OPTION_COUNT};
+    must_parse(all_rows, &command, &config);
+    assert_true(aborts(&config, &how, XB_BIND_TEXT));
+    assert_true(aborts(&config, &namesake, XB_BIND_NUMBER));
     xb_config_free(&config);
 }
 
@@ -698,7 +787,9 @@ int main(void)
         cmocka_unit_test(another_default_takes_its_place),
         cmocka_unit_test(what_is_given_stands),
         cmocka_unit_test(the_first_default_goes_without_saying),
-        cmocka_unit_test(getting_an_unknown_option_aborts),
+        cmocka_unit_test(fields_are_filled),
+        cmocka_unit_test(a_field_of_another_type_aborts),
+        cmocka_unit_test(an_unknown_option_aborts),
     };
     /* With it set, getopt_long takes no option after the first operand. */
     unsetenv("POSIXLY_CORRECT");

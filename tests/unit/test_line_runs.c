@@ -94,9 +94,8 @@ static const struct xb_reference references[] = {
     {.figure = NULL},
 };
 
-static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
+static struct xb_needs needs(const struct xb_case *test)
 {
-    (void)config;
     return (struct xb_needs){.host_bytes = test->bytes, .device_bytes = test->bytes};
 }
 
