@@ -31,7 +31,6 @@ static void draw(struct xb_page *page, const struct xb_comparison *comparison, b
     double threshold = (double)NAN; /* of all strips; NAN where they differ */
     size_t count = 0;
     size_t left_out = 0;
-    char text[XB_COMPARE_TEXT];
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         if (compared->figure.more_is_better != more_is_better || !compared->has_ratio)
@@ -45,14 +44,14 @@ static void draw(struct xb_page *page, const struct xb_comparison *comparison, b
         else if (compared->threshold != threshold)
             threshold = (double)NAN;
         strips[count++] = (struct xb_strip){
-            .name =
-                xb_page_print(page, "%s", xb_compare_name(comparison, compared, text, sizeof text)),
+            .name = xb_page_print(page, "%s", XB_CASE_TEXT(comparison, compared, XB_CASE_NAME)),
             .middle = compared->ratio,
             .low = compared->has_interval ? compared->low : (double)NAN,
             .high = compared->has_interval ? compared->high : (double)NAN,
             .look = look_of(compared),
-            .note = xb_page_print(page, "%.60s%s", xb_compare_change(compared, text, sizeof text),
-                                  compared->basis == XB_BASIS_INDICATIVE ? "?" : "")};
+            .note =
+                xb_page_print(page, "%.60s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_CHANGE),
+                              compared->basis == XB_BASIS_INDICATIVE ? "?" : "")};
     }
     if (count == 0)
         return;
@@ -85,8 +84,10 @@ static void draw(struct xb_page *page, const struct xb_comparison *comparison, b
 static void write(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_comparison *comparison = document->comparison;
+    static const enum xb_compared_part parts[] = {
+        XB_CASE_NAME,  XB_CASE_VERDICT,     XB_CASE_BASELINE, XB_CASE_CANDIDATE, XB_CASE_SAYS,
+        XB_CASE_RATIO, XB_CASE_INTERVAL_TO, XB_CASE_LEVEL,    XB_CASE_NOTE};
     struct xb_strip strips[XB_STRIPS_MOST];
-    char text[XB_COMPARE_TEXT];
     bool is_indicative = false;
     if (comparison == NULL || comparison->case_count == 0)
         return;
@@ -99,18 +100,9 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
                              "it tells what the figures look like.");
     xb_page_table_begin(page, "Ratios, each figure that both files have",
                         "Figure|Verdict|#Baseline|#Candidate|Change|#Ratio|#Interval|#Level|Why");
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        xb_page_cell(page, "%s", xb_compare_name(comparison, compared, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_verdict(comparison, compared, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_baseline(compared, true, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_candidate(compared, true, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_says(compared, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_ratio(compared, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_interval(compared, " to ", text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_level(compared, text, sizeof text));
-        xb_page_cell(page, "%s", xb_compare_note(compared, text, sizeof text));
-    }
+    for (size_t i = 0; i < comparison->case_count; i++)
+        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+            xb_page_cell(page, "%s", XB_CASE_TEXT(comparison, &comparison->cases[i], parts[k]));
     xb_page_table_end(page);
 }
 
