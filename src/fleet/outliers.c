@@ -175,8 +175,7 @@ static void adjust(struct xb_judging *judging)
             p[i] = fmax(p[i], exp(-fabs(distance_of(tested)) / tested->wide));
     }
     judging->failed = p == NULL;
-    if (p != NULL)
-        xb_holm_adjust(p, judging->tested_count);
+    xb_holm_adjust(p, judging->failed ? 0 : judging->tested_count);
     for (size_t i = 0; !judging->failed && i < judging->tested_count; i++)
         judging->tested[i].p = p[i];
 }

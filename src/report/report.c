@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "document.h"
+/* The page of some files, section by section. */
+#include "report.h"
 
 #include "base/interrupt.h"
 #include "base/stream.h"
-#include "section.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -64,11 +64,6 @@ static bool has_failed(const struct report *report)
     return report->page->error.status != XB_OK;
 }
 
-static enum xb_status no_memory(struct report *report)
-{
-    return XB_FAIL(&report->page->error, XB_ERR_MEMORY, "no memory for a report");
-}
-
 /* Reads a file, and says whether that went well. One that cannot be read, or not any more, does not
  * keep the others from the page. Leaves the file's text to the caller, to free. */
 static bool read_document(struct report *report, size_t index, struct xb_report_document *document,
@@ -91,12 +86,10 @@ static bool read_document(struct report *report, size_t index, struct xb_report_
         document->rows = request->rows;
         return true;
     }
-    file->problem = xb_arena_print(&report->texts, "%s", cause.message);
+    file->problem = xb_arena_copy(&report->texts, cause.message);
     report->left_out++;
     if (request->tell != NULL)
         request->tell(&cause);
-    if (file->problem == NULL)
-        (void)no_memory(report);
     return false;
 }
 
@@ -122,7 +115,8 @@ static void take_file(struct report *report, size_t index)
     file->kind = XB_DOCUMENT_FOREIGN;
     file->date = (double)NAN;
     if (read_document(report, index, &document, &text)) {
-        enum xb_status status = xb_answer_make(&document, &report->texts, &file->answer, error);
+        enum xb_status status = XB_OK;
+        file->answer = xb_answer_make(&document, &report->texts);
         for (size_t i = 0; status == XB_OK && i < COMMON; i++)
             status = common_sections[i]->take(report->states[i], &document, error);
         file->kind = document.kind;
@@ -133,8 +127,6 @@ static void take_file(struct report *report, size_t index)
     file->title =
         xb_arena_print(&report->texts, "%zu. %.300s: %s", index + 1,
                        xb_report_file_name(file->path), xb_document_kind_name(file->kind));
-    if (file->title == NULL)
-        (void)no_memory(report);
 }
 
 /* Of each kind in turn the newest file is shown in full, until there are enough. Of two without a
@@ -241,7 +233,8 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
     char date[32];
     char *text;
     snprintf(id, sizeof id, "file-%zu", index + 1);
-    xb_page_file_begin(page, id, file->title);
+    fputs("<article>\n", page->stream);
+    xb_page_heading(page, 2, id, file->title);
     if (read_document(report, index, &document, &text)) {
         xb_report_date(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
@@ -258,33 +251,41 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
         xb_page_paragraph(page, "%s", file->problem != NULL ? file->problem : "");
     }
     free(text);
-    xb_page_file_end(page);
+    fputs("</article>\n", page->stream);
+}
+
+/* A link to a part of the page, by its id. */
+static void put_link(struct xb_page *page, const char *id, const char *title)
+{
+    fprintf(page->stream, "<li><a href=\"#%s\">", id);
+    xb_markup_text(page->stream, title);
+    fputs("</a></li>\n", page->stream);
 }
 
 static void list_common(struct xb_page *page, const struct report *report, bool comes_first)
 {
     for (size_t i = 0; i < COMMON; i++)
         if (is_spoken(report, i, comes_first))
-            xb_page_contents_item(page, common_sections[i]->name, common_sections[i]->title);
+            put_link(page, common_sections[i]->name, common_sections[i]->title);
 }
 
 /* Links to the parts of a page of several files. */
 static void write_contents(struct xb_page *page, const struct report *report)
 {
     char id[32];
-    xb_page_contents_begin(page);
+    fputs("<nav aria-label=\"Contents\">\n<ul>\n", page->stream);
     list_common(page, report, true);
-    xb_page_contents_item(page, "short", "In short");
+    put_link(page, "short", "In short");
     if (report->left_out > 0)
-        xb_page_contents_item(page, "left-out", "Left out");
-    xb_page_contents_item(page, "files", "Files");
+        put_link(page, "left-out", "Left out");
+    put_link(page, "files", "Files");
     list_common(page, report, false);
     for (size_t i = 0; i < report->request->count; i++) {
         snprintf(id, sizeof id, "file-%zu", i + 1);
         if (report->files[i].in_full)
-            xb_page_contents_item(page, id, report->files[i].title);
+            put_link(page, id, report->files[i].title);
     }
-    xb_page_contents_end(page);
+    fputs("</ul>\n</nav>\n", page->stream);
 }
 
 static void write_page(struct xb_page *page, struct report *report)
@@ -325,35 +326,16 @@ static void write_page(struct xb_page *page, struct report *report)
     xb_page_end(page);
 }
 
-/* Into memory first: what is left out depends on how long the page is. */
-static void write_stream(struct xb_page *page, struct report *report)
-{
-    FILE *stream = page->stream;
-    struct xb_memory_text whole = {.text = NULL};
-    page->stream = xb_memory_text_begin(&whole);
-    write_page(page, report);
-    page->stream = stream;
-    xb_memory_text_end(&whole);
-    if (!has_failed(report))
-        (void)fwrite(whole.text, 1, whole.length, stream);
-    free(whole.text);
-}
-
 enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_request *request,
                                size_t *left_out)
 {
-    struct report report = {.request = request,
-                            .page = page,
-                            .files = calloc(request->count + 1, sizeof *report.files)};
-    *left_out = 0;
-    if (report.files == NULL)
-        return no_memory(&report);
+    struct report report = {
+        .request = request, .page = page, .files = xb_new(request->count, sizeof *report.files)};
+    struct xb_memory_text whole = {.text = NULL};
+    FILE *stream = page->stream;
     page->error.status = XB_OK;
-    for (size_t i = 0; i < COMMON; i++) {
-        report.states[i] = calloc(1, common_sections[i]->state_size);
-        if (report.states[i] == NULL)
-            (void)no_memory(&report);
-    }
+    for (size_t i = 0; i < COMMON; i++)
+        report.states[i] = xb_new(1, common_sections[i]->state_size);
     for (size_t i = 0; goes_on(&report) && i < request->count; i++)
         take_file(&report, i);
     for (size_t i = 0; !has_failed(&report) && i < COMMON; i++)
@@ -361,11 +343,17 @@ enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_requ
             (void)common_sections[i]->finish(report.states[i], &page->error);
     if (!has_failed(&report)) {
         choose(&report);
-        write_stream(page, &report);
+        /* Into memory first: what is left out depends on how long the page is. */
+        page->stream = xb_memory_text_begin(&whole);
+        write_page(page, &report);
+        xb_memory_text_end(&whole);
+        page->stream = stream;
     }
+    if (!has_failed(&report))
+        (void)fwrite(whole.text, 1, whole.length, stream);
+    free(whole.text);
     for (size_t i = 0; i < COMMON; i++) {
-        if (report.states[i] != NULL)
-            common_sections[i]->free(report.states[i]);
+        common_sections[i]->free(report.states[i]);
         free(report.states[i]);
     }
     *left_out = report.left_out;
