@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "axis.h"
+#include "layout.h"
 #include "svg.h"
 
 /*

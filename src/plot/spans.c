@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pictures.h"
 
-#include "layout.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,8 +28,6 @@ static bool is_drawn(const struct frame *frame, const struct xb_drawn_span *span
     return span->track < frame->tracks && xb_scale_shows(XB_SCALE_LINEAR, span->begin) &&
            xb_scale_shows(XB_SCALE_LINEAR, span->end) && span->begin <= span->end;
 }
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static struct frame make_frame(const struct xb_spans *spans)
 {
@@ -61,7 +57,8 @@ static struct frame make_frame(const struct xb_spans *spans)
     /* The largest unit in which the end is 1 or more. */
     size_t unit = 0;
     double seconds = frame.end - frame.begin;
-    while (unit + 1 < COUNT_OF(units) && seconds * units[unit].factor < 1.0 && seconds > 0.0)
+    while (unit + 1 < sizeof units / sizeof *units && seconds * units[unit].factor < 1.0 &&
+           seconds > 0.0)
         unit++;
     frame.unit = units[unit].name;
     frame.factor = units[unit].factor;
@@ -94,17 +91,6 @@ struct narrow {
     float covered[2 * XB_SPANS_KINDS][PIXELS];
 };
 
-static void cover(struct narrow *narrow, const struct frame *frame,
-                  const struct xb_drawn_span *span)
-{
-    size_t row = kind_of(span) + (span->is_wait ? XB_SPANS_KINDS : 0);
-    size_t from = (size_t)(place(frame, span->begin) - frame->left);
-    size_t to = (size_t)(place(frame, span->end) - frame->left);
-    double share = (span->end - span->begin) / (double)(to - from + 1);
-    for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
-        narrow->covered[row][pixel] += (float)fmax(share, 1e-30);
-}
-
 /* The kind that covers most of a pixel; NO_KIND: nothing covers it. */
 #define NO_KIND SIZE_MAX
 
@@ -134,7 +120,12 @@ static void draw_track(FILE *stream, const struct frame *frame, size_t track)
         double x = place(frame, span->begin);
         double width = place(frame, span->end) - x;
         if (width < 1.0 || drawn == ALONE_MOST) {
-            cover(&narrow, frame, span);
+            size_t row = kind_of(span) + (span->is_wait ? XB_SPANS_KINDS : 0);
+            size_t from = (size_t)(x - frame->left);
+            size_t to = (size_t)(place(frame, span->end) - frame->left);
+            double share = (span->end - span->begin) / (double)(to - from + 1);
+            for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
+                narrow.covered[row][pixel] += (float)fmax(share, 1e-30);
         } else {
             draw_bar(stream, kind_of(span), span->is_wait, x, y, width, span->tip);
             drawn++;
