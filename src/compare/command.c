@@ -140,7 +140,7 @@ static enum xb_status write_format(const void *own, FILE *stream, const char *fo
 {
     static const struct {
         const char *format;
-        enum xb_status (*write)(FILE *, const struct xb_comparison *, struct xb_error *);
+        xb_compare_writer *write;
     } writers[] = {
         {"json", xb_compare_json_write},
         {"markdown", xb_compare_markdown_write},

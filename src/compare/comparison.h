@@ -191,25 +191,19 @@ XB_MUST_CHECK enum xb_status xb_compare_table_write(FILE *stream,
                                                     const struct xb_comparison *comparison,
                                                     size_t columns, bool is_verbose,
                                                     struct xb_error *error);
+
+typedef enum xb_status xb_compare_writer(FILE *stream, const struct xb_comparison *comparison,
+                                         struct xb_error *error);
 /* After docs/compare.schema.json. */
-XB_MUST_CHECK enum xb_status
-xb_compare_json_write(FILE *stream, const struct xb_comparison *comparison, struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_json_write;
 /* GitHub-flavoured Markdown, for step summaries and merge requests. */
-XB_MUST_CHECK enum xb_status xb_compare_markdown_write(FILE *stream,
-                                                       const struct xb_comparison *comparison,
-                                                       struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_markdown_write;
 /* Workflow commands of GitHub Actions: ::error, ::warning and ::notice. */
-XB_MUST_CHECK enum xb_status xb_compare_github_write(FILE *stream,
-                                                     const struct xb_comparison *comparison,
-                                                     struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_github_write;
 /* JUnit XML; the figures stand in a failure's body, which is what GitLab shows. */
-XB_MUST_CHECK enum xb_status xb_compare_junit_write(FILE *stream,
-                                                    const struct xb_comparison *comparison,
-                                                    struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_junit_write;
 /* The candidate's figures for github-action-benchmark's customBiggerIsBetter. */
-XB_MUST_CHECK enum xb_status
-xb_compare_benchmark_action_write(FILE *stream, const struct xb_comparison *comparison,
-                                  struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_benchmark_action_write;
 
 /* What `xferbench compare --format json` wrote, read back (docs/compare.schema.json). */
 

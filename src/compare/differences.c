@@ -72,30 +72,20 @@ static const struct xb_record_device *first_device(const struct xb_record *recor
     return found;
 }
 
+enum property { MODEL, LINK, PACKETS };
+
 /* Writes one property of a device; false where it is not known. */
-typedef bool describe_device(const struct xb_record_device *device, char *text, size_t size);
-
-static bool describe_model(const struct xb_record_device *device, char *text, size_t size)
+static bool describe(const struct xb_record_device *device, enum property what, char *text,
+                     size_t size)
 {
-    snprintf(text, size, "%s", device->name);
-    return true;
-}
-
-/* "32 GT/s x16" */
-static bool describe_link(const struct xb_record_device *device, char *text, size_t size)
-{
-    if (device->link_known)
+    if (what == MODEL)
+        snprintf(text, size, "%s", device->name);
+    else if (what == LINK)
         snprintf(text, size, "%g GT/s x%u", device->link_speed_gts, device->link_width);
-    return device->link_known;
-}
-
-/* "payload 256, read request 4096" */
-static bool describe_packets(const struct xb_record_device *device, char *text, size_t size)
-{
-    if (device->ceiling.known)
+    else
         snprintf(text, size, "payload %u, read request %u", device->ceiling.payload,
                  device->ceiling.read_request);
-    return device->ceiling.known;
+    return what == MODEL || (what == LINK ? device->link_known : device->ceiling.known);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -108,14 +98,14 @@ static int compare_texts(const void *a, const void *b)
  * Sorted, because which process came first is chance. NULL where none saw anything.
  */
 static const char *texts_of_device(struct search *search, const struct xb_record *record,
-                                   unsigned index, describe_device *describe)
+                                   unsigned index, enum property what)
 {
     char texts[XB_RECORD_PROCESSES][160];
     const char *all = NULL;
     size_t count = 0;
     for (size_t i = 0; i < record->process_count; i++) {
         const struct xb_record_device *device = find_device(&record->processes[i], index);
-        if (device != NULL && describe(device, texts[count], sizeof texts[count]))
+        if (device != NULL && describe(device, what, texts[count], sizeof texts[count]))
             count++;
     }
     qsort(texts, count, sizeof texts[0], compare_texts);
@@ -124,16 +114,6 @@ static const char *texts_of_device(struct search *search, const struct xb_record
             all = i == 0 ? xb_arena_copy(search->texts, texts[i])
                          : xb_arena_print(search->texts, "%s, %s", all, texts[i]);
     return all;
-}
-
-/* What is not known of one file's device does not forbid. */
-static void compare_device_texts(struct search *search, unsigned index, const char *what,
-                                 describe_device *describe, bool forbids)
-{
-    const char *before = texts_of_device(search, search->comparison->baseline, index, describe);
-    const char *after = texts_of_device(search, search->comparison->candidate, index, describe);
-    add_if_other(search, xb_arena_print(search->texts, "%s of device %u", what, index), before,
-                 after, forbids && before != NULL && after != NULL);
 }
 
 static void compare_device(struct search *search, unsigned index)
@@ -154,10 +134,17 @@ static void compare_device(struct search *search, unsigned index)
                      forbids);
         return;
     }
-    compare_device_texts(search, index, "model", describe_model, true);
-    compare_device_texts(search, index, "link", describe_link, true);
-    /* No other machine: a setting, whose effect somebody may want to compare. */
-    compare_device_texts(search, index, "packets", describe_packets, false);
+    for (int what = MODEL; what <= PACKETS; what++) {
+        static const char *const names[] = {"model", "link", "packets"};
+        const char *baseline =
+            texts_of_device(search, search->comparison->baseline, index, (enum property)what);
+        const char *candidate =
+            texts_of_device(search, search->comparison->candidate, index, (enum property)what);
+        /* What is not known of one file's device does not forbid. Nor do packets: no other machine,
+         * but a setting, whose effect somebody may want to compare. */
+        add_if_other(search, xb_arena_print(search->texts, "%s of device %u", names[what], index),
+                     baseline, candidate, what != PACKETS && baseline != NULL && candidate != NULL);
+    }
 }
 
 /* Every index that either file has, once. */

@@ -292,23 +292,6 @@ static bool has_figure(const struct xb_record *record, const char *figure)
     return false;
 }
 
-/* A threshold is of a mode, direction and figure that somebody has. */
-static enum xb_status check_threshold(const struct xb_comparison *comparison,
-                                      const struct xb_gate *gate, struct xb_error *error)
-{
-    static const char what[] = "--threshold";
-    XB_TRY(check_mode(comparison, gate, what, error));
-    if (gate->direction != NULL && !is_direction(gate->direction))
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: no direction is called \"%.60s\"", what,
-                       gate->direction);
-    if (gate->figure != NULL && xb_figure_find(gate->figure) == NULL &&
-        !has_figure(comparison->baseline, gate->figure) &&
-        !has_figure(comparison->candidate, gate->figure))
-        return XB_FAIL(error, XB_ERR_USAGE, "%s: no figure is called \"%.60s\"", what,
-                       gate->figure);
-    return XB_OK;
-}
-
 /* A gate that no case of either file passes, or whose figure none of those cases has, is a slip of
  * the pen that would let everything through. */
 static enum xb_status check_gate(const struct xb_comparison *comparison, size_t index,
@@ -370,8 +353,18 @@ enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_
     const struct xb_comparison_request *request = &comparison->request;
     for (size_t i = 0; i < request->gates.count; i++)
         XB_TRY(check_gate(comparison, i, error));
-    for (size_t i = 0; i < request->thresholds.count; i++)
-        XB_TRY(check_threshold(comparison, &request->thresholds.items[i].cases, error));
+    for (size_t i = 0; i < request->thresholds.count; i++) {
+        const struct xb_gate *of = &request->thresholds.items[i].cases;
+        XB_TRY(check_mode(comparison, of, "--threshold", error));
+        if (of->direction != NULL && !is_direction(of->direction))
+            return XB_FAIL(error, XB_ERR_USAGE, "--threshold: no direction is called \"%.60s\"",
+                           of->direction);
+        if (of->figure != NULL && xb_figure_find(of->figure) == NULL &&
+            !has_figure(comparison->baseline, of->figure) &&
+            !has_figure(comparison->candidate, of->figure))
+            return XB_FAIL(error, XB_ERR_USAGE, "--threshold: no figure is called \"%.60s\"",
+                           of->figure);
+    }
     return XB_OK;
 }
 

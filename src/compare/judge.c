@@ -32,28 +32,6 @@ static const char *timer_of(const struct xb_record *record, const struct xb_reco
     return timer;
 }
 
-/* Figures of different clocks are different things. */
-static bool has_other_clock(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                            struct xb_compared *compared)
-{
-    const char *before = timer_of(comparison->baseline, pair->baseline);
-    const char *after = timer_of(comparison->candidate, pair->candidate);
-    bool both = compared->baseline_n > 0 && compared->candidate_n > 0;
-    bool same = before != NULL && after != NULL && strcmp(before, after) == 0;
-    if (both && same)
-        return false;
-    if (same)
-        xb_compared_note(compared, "the %s has no %s",
-                         compared->baseline_n == 0 ? "baseline" : "candidate",
-                         compared->figure.name);
-    else
-        xb_compared_note(compared,
-                         "not timed by the same clock: %s in the baseline, %s in the candidate",
-                         before != NULL ? before : "not always the same",
-                         after != NULL ? after : "not always the same");
-    return true;
-}
-
 /* Whether the file's figure of that name is another one: a mode may have changed what it means. */
 static bool is_of_another_kind(const struct xb_record *record, const struct xb_record_case *test,
                                const struct xb_figure *figure)
@@ -76,17 +54,26 @@ static size_t count_without_ratio(const double *values, size_t count)
     return without;
 }
 
-/* Whether the figures cannot be judged, with a note why. */
+/* Whether the figures cannot be judged, with a note why. Those of different clocks are different
+ * things. */
 static bool is_incomparable(const struct xb_comparison *comparison, const struct xb_pair *pair,
                             const struct sides *sides, struct xb_compared *compared)
 {
     const char *name = compared->figure.name;
+    const char *timer = timer_of(comparison->baseline, pair->baseline);
+    const char *other = timer_of(comparison->candidate, pair->candidate);
     size_t before = count_without_ratio(sides->first, sides->n);
     size_t after = count_without_ratio(sides->second, sides->m);
-    if (has_other_clock(comparison, pair, compared))
-        return true;
-    if (is_of_another_kind(comparison->baseline, pair->baseline, &compared->figure) ||
-        is_of_another_kind(comparison->candidate, pair->candidate, &compared->figure))
+    if (timer == NULL || other == NULL || strcmp(timer, other) != 0)
+        xb_compared_note(compared,
+                         "not timed by the same clock: %s in the baseline, %s in the candidate",
+                         timer != NULL ? timer : "not always the same",
+                         other != NULL ? other : "not always the same");
+    else if (sides->n == 0 || sides->m == 0)
+        xb_compared_note(compared, "the %s has no %s", sides->n == 0 ? "baseline" : "candidate",
+                         name);
+    else if (is_of_another_kind(comparison->baseline, pair->baseline, &compared->figure) ||
+             is_of_another_kind(comparison->candidate, pair->candidate, &compared->figure))
         xb_compared_note(compared,
                          "%s does not mean the same in both files: its unit differs, or more of it "
                          "is better in one only",

@@ -20,17 +20,6 @@ void xb_compared_add(struct xb_compared *compared, const char *separator, const 
     va_end(arguments);
 }
 
-/* A process in which the case was not reached, or not finished: its run was cut short. What is
- * wrong by then is wrong. */
-static bool was_cut(const struct xb_record *record, const struct xb_record_case *test, size_t i)
-{
-    const struct xb_record_row *row = &test->rows[i];
-    const struct xb_record_process *process = &record->processes[i];
-    if (row->is_there)
-        return row->is_cut && row->status != XB_RESULT_ERROR;
-    return process->interrupted || !process->deadline_met;
-}
-
 /* What became of a case in the processes of a file. */
 struct tally {
     size_t fine, cut, bad;
@@ -56,7 +45,11 @@ static struct tally tally_of(const struct xb_record *record, const struct xb_rec
     struct tally tally = {0};
     for (size_t i = 0; test != NULL && i < record->process_count; i++) {
         const struct xb_record_row *row = &test->rows[i];
-        if (was_cut(record, test, i)) {
+        const struct xb_record_process *process = &record->processes[i];
+        /* Not reached, or not finished: its run was cut short. What is wrong by then is wrong. */
+        bool was_cut = row->is_there ? row->is_cut && row->status != XB_RESULT_ERROR
+                                     : process->interrupted || !process->deadline_met;
+        if (was_cut) {
             tally.cut++;
         } else if (row->is_there && row->status == XB_RESULT_OK) {
             tally.fine++;

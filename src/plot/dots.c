@@ -334,8 +334,10 @@ static void draw_item(FILE *stream, struct xb_legend *legend, enum kind kind, bo
                        legend->name_width + 1.0, name);
 }
 
-static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legend *legend)
+/* From `top` on; returns the middle of its last line. */
+static double draw_legend(FILE *stream, const struct frame *frame, double top)
 {
+    struct xb_legend legend = XB_LEGEND_AT(WIDTH, top);
     const struct xb_dots *dots = frame->dots;
     const char *const names[KINDS] = {dots->dots_are, dots->bad_are, dots->others_are};
     char text[200];
@@ -346,10 +348,11 @@ static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legen
         if (count == 0)
             continue;
         snprintf(text, sizeof text, "%.100s: %zu", names[kind], count);
-        draw_item(stream, legend, (enum kind)kind, false, text);
+        draw_item(stream, &legend, (enum kind)kind, false, text);
     }
     if (isfinite(dots->band_low))
-        draw_item(stream, legend, ORDINARY, true, dots->band_is);
+        draw_item(stream, &legend, ORDINARY, true, dots->band_is);
+    return legend.y;
 }
 
 /* Says what the picture does not show one by one, from line `y` on. Returns the line behind;
@@ -384,9 +387,7 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     struct frame frame;
     make_frame(&frame, dots);
     double first = frame.bottom + xb_ruler_bottom_room(dots->places_are) + XB_LINE_HEIGHT;
-    struct xb_legend legend = {8.0, WIDTH - 8.0, 8.0, first, 0.0, 0.0, 0.0};
-    draw_legend(NULL, &frame, &legend);
-    double last = legend.y + XB_LINE_HEIGHT;
+    double last = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
     xb_svg_begin(stream, &dots->picture, WIDTH, draw_notes(NULL, &frame, last), is_alone);
     xb_ruler_draw_left(stream, &frame.y, frame.left, frame.bars + HISTOGRAM, dots->y.label);
     if (xb_scale_shows(dots->y.scale, dots->band_low) &&
@@ -408,9 +409,7 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     if (dots->count + dots->out_count == 0)
         xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + HEIGHT / 2.0,
                     XB_ANCHOR_MIDDLE, "no data");
-    legend.x = 8.0;
-    legend.y = first;
-    draw_legend(stream, &frame, &legend);
+    (void)draw_legend(stream, &frame, first);
     (void)draw_notes(stream, &frame, last + XB_TEXT_DROP);
     xb_svg_end(stream);
 }

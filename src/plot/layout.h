@@ -115,6 +115,12 @@ struct xb_legend {
     double item_x, item_y, name_width;
 };
 
+/* An empty one in a picture that is so wide. */
+#define XB_LEGEND_AT(width, top)                                                                   \
+    {                                                                                              \
+        .left = 8.0, .right = (width)-8.0, .x = 8.0, .y = (top)                                    \
+    }
+
 /* Places an item and begins its group; its sample is drawn next. False: `stream` is NULL, and the
  * item is only placed. */
 bool xb_legend_begin(FILE *stream, struct xb_legend *legend, const char *look, const char *name);

@@ -67,8 +67,6 @@ static void write_verdicts(struct xb_page *page, const struct xb_report_document
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_verdicts = {"verdicts", "Verdicts", write_verdicts};
-
 /* ---- the links ---- */
 
 /* The tree, and which PCI address each node is. Nodes beyond the picture's most are left out. */
@@ -118,29 +116,23 @@ static bool limits(const struct xb_verdict *verdict, size_t hop)
            is_known(verdict->facts.hops[hop].load);
 }
 
-/* Whether a link limits the path of any device: several may share it. */
-static bool limits_any(const struct xb_link_report *report, const struct xb_link_hop *hop)
-{
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct xb_verdict *verdict = &report->verdicts[i];
-        for (size_t k = 0; k < verdict->facts.hop_count; k++)
-            if (strcmp(verdict->facts.hops[k].lower, hop->lower) == 0 && limits(verdict, k))
-                return true;
-    }
-    return false;
-}
-
 /* "Gen4 x8 of Gen5 x16", and below it "limits the path" */
 static const char *edge_of(struct drawing *drawing, const struct xb_link_hop *hop)
 {
+    const struct xb_link_report *report = drawing->report;
     char load[32], best[32];
+    bool is_limit = false; /* of any device's path: several may share it */
     if (!is_known(hop->load))
         return "not seen under load";
+    for (size_t i = 0; i < report->device_count; i++)
+        for (size_t k = 0; k < report->verdicts[i].facts.hop_count; k++)
+            is_limit =
+                is_limit || (strcmp(report->verdicts[i].facts.hops[k].lower, hop->lower) == 0 &&
+                             limits(&report->verdicts[i], k));
     xb_link_lanes_text(hop->load, load, sizeof load);
     xb_link_lanes_text(hop->best, best, sizeof best);
     return xb_page_print(drawing->page, "%s%s%s%s", load, is_weak(hop) ? " of " : "",
-                         is_weak(hop) ? best : "",
-                         limits_any(drawing->report, hop) ? "\nlimits the path" : "");
+                         is_weak(hop) ? best : "", is_limit ? "\nlimits the path" : "");
 }
 
 /* Adds the way from the host to a device. */
@@ -190,10 +182,10 @@ static void put_hop(struct xb_page *page, const struct xb_verdict *verdict, size
     const struct xb_link_hop *hop = &verdict->facts.hops[index];
     struct xb_words remark = {.length = 0};
     char text[32];
+    const struct xb_lanes lanes[] = {hop->load, hop->best, hop->at_rest};
     xb_page_cell(page, "%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
-    xb_page_cell(page, "%s", xb_link_lanes_text(hop->load, text, sizeof text));
-    xb_page_cell(page, "%s", xb_link_lanes_text(hop->best, text, sizeof text));
-    xb_page_cell(page, "%s", xb_link_lanes_text(hop->at_rest, text, sizeof text));
+    for (size_t i = 0; i < sizeof lanes / sizeof lanes[0]; i++)
+        xb_page_cell(page, "%s", xb_link_lanes_text(lanes[i], text, sizeof text));
     xb_words_add(&remark, "%s%s%s", is_weak(hop) ? "less than both ends can do; " : "",
                  limits(verdict, index) ? "limits the path; " : "",
                  hop->on_package ? "on the card; " : "");
@@ -248,8 +240,6 @@ static void write_path(struct xb_page *page, const struct xb_report_document *do
         }
     xb_page_table_end(page);
 }
-
-const struct xb_section xb_section_path = {"path", "The link", write_path};
 
 /* ---- matrices ---- */
 
@@ -385,4 +375,9 @@ static void write_matrices(struct xb_page *page, const struct xb_report_document
                        matrices.left_out);
 }
 
-const struct xb_section xb_section_matrices = {"matrices", "Pairs and nodes", write_matrices};
+const struct xb_section xb_sections_of_links[] = {
+    {"verdicts", "Verdicts", write_verdicts},
+    {"path", "The link", write_path},
+    {"matrices", "Pairs and nodes", write_matrices},
+    {.name = NULL},
+};

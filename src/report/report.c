@@ -10,28 +10,9 @@
 
 #define COMMON 3 /* sections of all files together */
 
-/* In the order of the page; ends with NULL. */
 static const struct xb_section *const sections[] = {
-    /* of link tests */
-    &xb_section_verdicts,
-    &xb_section_path,
-    /* of results; pairs are those of link tests too */
-    &xb_section_advice,
-    &xb_section_notes,
-    &xb_section_by_size,
-    &xb_section_by_mode,
-    &xb_section_matrices,
-    &xb_section_samples,
-    /* of other files */
-    &xb_section_ratios,
-    &xb_section_differences,
-    &xb_section_timelines,
-    &xb_section_strategies,
-    &xb_section_devices,
-    &xb_section_findings,
-    /* and what is long */
-    &xb_section_numbers,
-    NULL,
+    xb_sections_of_tables,  xb_sections_of_ways,      xb_sections_of_links,
+    xb_sections_of_samples, xb_sections_of_timelines,
 };
 static const struct xb_common_section *const common_sections[COMMON] = {
     &xb_section_fleet,
@@ -239,13 +220,15 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
         xb_report_date(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
         enum xb_status status = page->error.status;
-        for (size_t i = 0; status == XB_OK && sections[i] != NULL; i++) {
-            snprintf(id, sizeof id, "file-%zu-%s", index + 1, sections[i]->name);
-            xb_page_section_begin(page, 3, id, sections[i]->title);
-            sections[i]->write(page, &document);
-            xb_page_section_end(page);
-            status = page->error.status;
-        }
+        for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
+            for (const struct xb_section *s = sections[i]; status == XB_OK && s->name != NULL;
+                 s++) {
+                snprintf(id, sizeof id, "file-%zu-%s", index + 1, s->name);
+                xb_page_section_begin(page, 3, id, s->title);
+                s->write(page, &document);
+                xb_page_section_end(page);
+                status = page->error.status;
+            }
         xb_report_document_free(&document);
     } else {
         xb_page_paragraph(page, "%s", file->problem != NULL ? file->problem : "");

@@ -83,7 +83,7 @@ struct xb_answer xb_answer_make(const struct xb_report_document *document, struc
 /* What is said of one file below its heading. */
 struct xb_section {
     /* Lower case letters and dashes; it is part of the ids of its pictures, and of their files'
-     * names. */
+     * names. NULL: behind the last of some sections. */
     const char *name;
     const char *title; /* its heading */
     /* What the page says of a document of any kind, below the heading. */
@@ -107,25 +107,9 @@ struct xb_common_section {
     void (*free)(void *state); /* what the state points to */
 };
 
-/* Of a link test: links.c. */
-extern const struct xb_section xb_section_verdicts;
-extern const struct xb_section xb_section_path; /* its links, as a tree */
-/* Of a result: */
-extern const struct xb_section xb_section_advice; /* the Reading */
-extern const struct xb_section xb_section_notes;  /* why rows have no figure, and warnings */
-extern const struct xb_section xb_section_by_size;
-extern const struct xb_section xb_section_by_mode;
-extern const struct xb_section xb_section_matrices; /* of pairs, also of a link test's, and nodes */
-extern const struct xb_section xb_section_samples;
-extern const struct xb_section xb_section_numbers; /* all rows */
-/* Of a comparison: */
-extern const struct xb_section xb_section_ratios;
-extern const struct xb_section xb_section_differences;
-/* Of a trace, and of what advise, list and fleet wrote: */
-extern const struct xb_section xb_section_timelines;
-extern const struct xb_section xb_section_strategies;
-extern const struct xb_section xb_section_devices;
-extern const struct xb_section xb_section_findings;
+/* In the order of the page. */
+extern const struct xb_section xb_sections_of_tables[], xb_sections_of_ways[],
+    xb_sections_of_links[], xb_sections_of_samples[], xb_sections_of_timelines[];
 
 /* Of all files together: */
 extern const struct xb_common_section xb_section_fleet; /* GPUs of many nodes, by their siblings */

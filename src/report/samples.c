@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far the samples of each case lie from its median. */
+/* How far the samples of each case lie from its median; and all rows of a result. */
 #include "report.h"
 
+#include "present/table.h"
 #include "record/mode_list.h"
+#include "run/table.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -110,7 +112,7 @@ static void draw(struct xb_page *page, const struct xb_record *record,
     xb_page_picture(page, xb_strips_draw, &strips);
 }
 
-static void write(struct xb_page *page, const struct xb_report_document *document)
+static void write_samples(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;
     if (record == NULL || record->case_count == 0)
@@ -156,4 +158,29 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
                        drawing->left_out, DRAWN);
 }
 
-const struct xb_section xb_section_samples = {"samples", "How samples spread", write};
+/* ---- the rows of a result ---- */
+
+static void write_cell(void *page, int row, const char *text, bool is_right)
+{
+    if (row < 0)
+        xb_page_column(page, text, is_right);
+    else
+        xb_page_cell(page, "%s", text);
+}
+
+static void write_rows(struct xb_page *page, const struct xb_report_document *document)
+{
+    if (document->record == NULL || document->record->case_count == 0)
+        return;
+    struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
+    xb_page_table_begin(page, "All rows", "");
+    if (xb_table_each(table, write_cell, page, &page->error) == XB_OK)
+        xb_page_table_end(page);
+    xb_table_free(table);
+}
+
+const struct xb_section xb_sections_of_samples[] = {
+    {"samples", "How samples spread", write_samples},
+    {"numbers", "All rows", write_rows},
+    {.name = NULL},
+};

@@ -5,9 +5,7 @@
 
 #include "base/json_read.h"
 #include "compare/text.h"
-#include "present/table.h"
 #include "reading/list.h"
-#include "run/table.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -40,38 +38,13 @@ static void write_advice(struct xb_page *page, const struct xb_report_document *
             snprintf(device, sizeof device, "GPU %d%s", entry->device, has_bytes ? ", " : "");
         if (has_bytes)
             xb_size_format(entry->bytes, bytes, sizeof bytes);
-        xb_page_cell(page, "%s", entry->label);
+        XB_PAGE_CELLS(page, entry->label);
         if (has_subjects)
             xb_page_cell(page, "%s%s", device, bytes);
         xb_page_cell(page, "%s", entry->text);
     }
     xb_page_table_end(page);
 }
-
-const struct xb_section xb_section_advice = {"advice", "What the figures mean", write_advice};
-
-/* ---- the rows of a result ---- */
-
-static void write_cell(void *page, int row, const char *text, bool is_right)
-{
-    if (row < 0)
-        xb_page_column(page, text, is_right);
-    else
-        xb_page_cell(page, "%s", text);
-}
-
-static void write_rows(struct xb_page *page, const struct xb_report_document *document)
-{
-    if (document->record == NULL || document->record->case_count == 0)
-        return;
-    struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
-    xb_page_table_begin(page, "All rows", "");
-    if (xb_table_each(table, write_cell, page, &page->error) == XB_OK)
-        xb_page_table_end(page);
-    xb_table_free(table);
-}
-
-const struct xb_section xb_section_numbers = {"numbers", "All rows", write_rows};
 
 /* ---- notes ---- */
 
@@ -164,8 +137,6 @@ static void write_notes(struct xb_page *page, const struct xb_report_document *d
         xb_page_remark(page, "%zu more notes are in the file only.", notes.left_out);
 }
 
-const struct xb_section xb_section_notes = {"notes", "Notes", write_notes};
-
 /* ---- what a comparison found: the ratio of each figure with its interval ---- */
 
 /* Of a rate a smaller ratio is worse, of a time a larger one: they are two pictures. */
@@ -255,8 +226,6 @@ static void write_ratios(struct xb_page *page, const struct xb_report_document *
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_ratios = {"ratios", "Ratios", write_ratios};
-
 /* ---- what differs between the files of a comparison ---- */
 
 static void write_differences(struct xb_page *page, const struct xb_report_document *document)
@@ -276,8 +245,6 @@ static void write_differences(struct xb_page *page, const struct xb_report_docum
     }
     xb_page_table_end(page);
 }
-
-const struct xb_section xb_section_differences = {"differences", "What differs", write_differences};
 
 /* ---- what advise predicted ---- */
 
@@ -305,8 +272,6 @@ static void write_strategies(struct xb_page *page, const struct xb_report_docume
     }
     xb_page_table_end(page);
 }
-
-const struct xb_section xb_section_strategies = {"strategies", "Strategies", write_strategies};
 
 /* ---- what list found ---- */
 
@@ -348,8 +313,6 @@ static void write_devices(struct xb_page *page, const struct xb_report_document 
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_devices = {"devices", "Devices", write_devices};
-
 /* ---- what fleet found ---- */
 
 static void write_findings(struct xb_page *page, const struct xb_report_document *document)
@@ -370,4 +333,13 @@ static void write_findings(struct xb_page *page, const struct xb_report_document
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_findings = {"findings", "Findings", write_findings};
+const struct xb_section xb_sections_of_tables[] = {
+    {"advice", "What the figures mean", write_advice},
+    {"notes", "Notes", write_notes},
+    {"ratios", "Ratios", write_ratios},
+    {"differences", "What differs", write_differences},
+    {"strategies", "Strategies", write_strategies},
+    {"devices", "Devices", write_devices},
+    {"findings", "Findings", write_findings},
+    {.name = NULL},
+};

@@ -142,7 +142,7 @@ static void write_case(struct xb_page *page, const struct xb_trace_case *of, boo
     xb_page_table_end(page);
 }
 
-static void write(struct xb_page *page, const struct xb_report_document *document)
+static void write_timelines(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_trace *trace = document->trace;
     if (trace == NULL)
@@ -153,4 +153,7 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
 }
 
-const struct xb_section xb_section_timelines = {"timelines", "Timelines", write};
+const struct xb_section xb_sections_of_timelines[] = {
+    {"timelines", "Timelines", write_timelines},
+    {.name = NULL},
+};

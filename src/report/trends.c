@@ -371,10 +371,8 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
         .marks = &mark,
         .mark_count = change->is_there ? 1 : 0};
     xb_page_picture(page, xb_chart_draw, &chart);
-    xb_page_table_begin(page, trend->name, "Date|#File");
-    xb_page_column(page, trend->unit, true);
-    xb_page_column(page, "95 % interval", true);
-    xb_page_column(page, "Driver", false);
+    xb_page_table_begin(page, trend->name,
+                        xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
         xb_page_cell(page, "%s", XB_REPORT_DATE(point->date));
@@ -404,23 +402,6 @@ static void write_overview(struct xb_page *page, struct trend *const *list, size
         xb_page_cell(page, "%s", trend->unit);
     }
     xb_page_table_end(page);
-}
-
-static void write_method(struct xb_page *page, size_t tested)
-{
-    if (tested == 0) {
-        xb_page_remark(page, "No change is looked for: that takes %d files on each side of it.",
-                       XB_CHANGE_SIDE);
-        return;
-    }
-    xb_page_remark(
-        page,
-        "Whether there is a change says a test by ranks, with at least %d files on each "
-        "side; its place is where two medians explain most. One is told where chance alone "
-        "would show any in at most %g %% of such reports: %zu case%s, together. A slow drift "
-        "looks like a change too.",
-        XB_CHANGE_SIDE, 100 * XB_CHANGE_LEVEL, tested,
-        tested == 1 ? " is looked at" : "s are looked at");
 }
 
 static void write(struct xb_page *page, void *own)
@@ -454,7 +435,18 @@ static void write(struct xb_page *page, void *own)
         trend->change = xb_change_find(values, trend->count, tested);
     }
     qsort(list, count, sizeof(struct trend *), by_change);
-    write_method(page, tested);
+    if (tested == 0)
+        xb_page_remark(page, "No change is looked for: that takes %d files on each side of it.",
+                       XB_CHANGE_SIDE);
+    else
+        xb_page_remark(
+            page,
+            "Whether there is a change says a test by ranks, with at least %d files on each "
+            "side; its place is where two medians explain most. One is told where chance alone "
+            "would show any in at most %g %% of such reports: %zu case%s, together. A slow drift "
+            "looks like a change too.",
+            XB_CHANGE_SIDE, 100 * XB_CHANGE_LEVEL, tested,
+            tested == 1 ? " is looked at" : "s are looked at");
     write_overview(page, list, count);
     for (size_t i = 0; i < count && i < DRAWN; i++)
         write_trend(page, list[i]);

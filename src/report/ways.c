@@ -447,7 +447,7 @@ static void write_sizes(struct xb_page *page, const struct ways *ways, const str
         xb_page_column(page, XB_SIZE_TEXT(sizes[i]), true);
     for (size_t i = 0; i < group->count; i++) {
         const struct way *way = &group->ways[i];
-        xb_page_cell(page, "%s", name_of(page, ways, way->cases[0]));
+        XB_PAGE_CELLS(page, name_of(page, ways, way->cases[0]));
         for (size_t k = 0; k < count; k++) {
             const struct xb_record_case *test = case_of(way, sizes[k]);
             struct xb_statistics value;
@@ -468,8 +468,6 @@ static void write_by_size(struct xb_page *page, const struct xb_report_document 
     if (left_out > 0)
         xb_page_remark(page, "%zu more cases, of further devices, are in the file only.", left_out);
 }
-
-const struct xb_section xb_section_by_size = {"by-size", "By size", write_by_size};
 
 /* ---- the ways side by side, as strips ---- */
 
@@ -535,10 +533,8 @@ static void write_ways(struct xb_page *page, const struct ways *ways, const stru
         .levels = levels,
         .level_count = levels_of(ways, group, levels)};
     xb_page_picture(page, xb_strips_draw, &picture);
-    xb_page_table_begin(page, picture.picture.title, "Way");
-    xb_page_column(page, unit, true);
-    xb_page_column(page, "95 % interval", true);
-    xb_page_column(page, "Of the best", true);
+    xb_page_table_begin(page, picture.picture.title,
+                        xb_page_print(page, "Way|#%s|#95 %% interval|#Of the best", unit));
     for (size_t i = 0; i < count; i++) {
         XB_PAGE_CELLS(page, strips[i].name, strips[i].note);
         xb_way_put_interval(page, strips[i].low, strips[i].high);
@@ -553,4 +549,8 @@ static void write_by_mode(struct xb_page *page, const struct xb_report_document 
         (void)write_groups(page, document->record, has_ways, write_ways);
 }
 
-const struct xb_section xb_section_by_mode = {"by-mode", "By mode", write_by_mode};
+const struct xb_section xb_sections_of_ways[] = {
+    {"by-size", "By size", write_by_size},
+    {"by-mode", "By mode", write_by_mode},
+    {.name = NULL},
+};
