@@ -124,14 +124,12 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
 {
     struct xb_cli_outputs *to = &command->to;
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    enum xb_status status = xb_cli_find_outputs(to, error);
+    XB_TRY(xb_cli_find_outputs(to, error));
     const struct xb_cli_place places[] = {
         {.option = "--output", .output = &to->output},
         {.option = "--json", .output = &to->json},
         {.option = "BASELINE", .input = command->config->operands[0]},
         {.option = "CANDIDATE", .input = command->config->operands[1]}};
-    if (status != XB_OK)
-        return status;
     return xb_cli_open_places(places, sizeof places / sizeof places[0], 0, error);
 }
 
@@ -141,8 +139,7 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
                                    struct xb_error *error)
 {
     /* In the order of `formats`. */
-    static enum xb_status (*const writers[])(FILE *, const struct xb_comparison *,
-                                             struct xb_error *) = {
+    static xb_compare_writer *const writers[] = {
         NULL,
         xb_compare_json_write,
         xb_compare_markdown_write,
@@ -162,26 +159,20 @@ static enum xb_status compare(struct command *command, struct xb_error *error)
 {
     char *const *paths = command->config->operands;
     struct xb_comparison_request *request = &command->request;
-    enum xb_status status = read_request(command, error);
+    XB_TRY(read_request(command, error));
     /* A file compared with itself always passes: whoever named it twice would learn nothing. */
-    if (status == XB_OK && xb_cli_is_one_file(paths[0], paths[1]))
-        status = XB_FAIL(error, XB_ERR_USAGE, "'%.200s' and '%.200s' are one and the same file",
-                         paths[0], paths[1]);
-    if (status == XB_OK)
-        status = xb_record_read(paths[0], &command->baseline, error);
-    if (status == XB_OK)
-        status = xb_record_read(paths[1], &command->candidate, error);
+    if (xb_cli_is_one_file(paths[0], paths[1]))
+        return XB_FAIL(error, XB_ERR_USAGE, "'%.200s' and '%.200s' are one and the same file",
+                       paths[0], paths[1]);
+    XB_TRY(xb_record_read(paths[0], &command->baseline, error));
+    XB_TRY(xb_record_read(paths[1], &command->candidate, error));
     request->defaults = &command->defaults;
     request->rows = xb_run_rows();
-    if (status == XB_OK)
-        status = xb_record_of_defaults(request->rows, &command->defaults, error);
-    if (status == XB_OK)
-        status = xb_compare(&command->baseline, &command->candidate, request, &command->comparison,
-                            error);
-    if (status == XB_OK)
-        status = open_output(command, error);
-    return status == XB_OK ? xb_cli_write_outputs(&command->to, write_format, command, error)
-                           : status;
+    XB_TRY(xb_record_of_defaults(request->rows, &command->defaults, error));
+    XB_TRY(
+        xb_compare(&command->baseline, &command->candidate, request, &command->comparison, error));
+    XB_TRY(open_output(command, error));
+    return xb_cli_write_outputs(&command->to, write_format, command, error);
 }
 
 static int run(struct xb_config *config, char *const *words)

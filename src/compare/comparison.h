@@ -137,8 +137,8 @@ struct xb_comparison {
 
 /*
  * Reads "MODE[/DIRECTION[/SIZE[/FIGURE]]]", a list with commas in which each part may be '*' and
- * SIZE a range 64M..1G (all sizes between, both included). XB_ERR_USAGE, XB_ERR_MEMORY; then
- * nothing is left to free.
+ * SIZE a range 64M..1G (all sizes between, both included). XB_ERR_USAGE; then nothing is left to
+ * free.
  */
 XB_MUST_CHECK enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates,
                                             struct xb_error *error);
@@ -150,8 +150,7 @@ bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *te
  * Reads "2%", "pinned=1%,managed/h2d=10%" or both in one list: a share for what nothing else takes,
  * or one for the cases that a gate of that text would take; of several that take a case the last
  * one counts. Without a plain one *share stays as it is. A share is a percentage, or a number up to
- * 0.1, because "0.5" could mean 0.5 % and 50 %. XB_ERR_USAGE, XB_ERR_MEMORY; then nothing is left
- * to free.
+ * 0.1, because "0.5" could mean 0.5 % and 50 %. XB_ERR_USAGE; then nothing is left to free.
  */
 XB_MUST_CHECK enum xb_status xb_thresholds_parse(const char *text, double *share,
                                                  struct xb_thresholds *thresholds,
@@ -160,8 +159,8 @@ void xb_thresholds_free(struct xb_thresholds *thresholds);
 
 /*
  * Compares two records, which must outlive *comparison. That they are not comparable is no failure
- * but comparison->comparable. XB_ERR_USAGE for a gate that no case of either file passes;
- * XB_ERR_MEMORY. Release with xb_comparison_free, also a zeroed one.
+ * but comparison->comparable. XB_ERR_USAGE for a gate that no case of either file passes.
+ * Release with xb_comparison_free, also a zeroed one.
  */
 XB_MUST_CHECK enum xb_status xb_compare(const struct xb_record *baseline,
                                         const struct xb_record *candidate,
@@ -192,25 +191,19 @@ XB_MUST_CHECK enum xb_status xb_compare_table_write(FILE *stream,
                                                     const struct xb_comparison *comparison,
                                                     size_t columns, bool is_verbose,
                                                     struct xb_error *error);
+
+typedef enum xb_status xb_compare_writer(FILE *stream, const struct xb_comparison *comparison,
+                                         struct xb_error *error);
 /* After docs/compare.schema.json. */
-XB_MUST_CHECK enum xb_status
-xb_compare_json_write(FILE *stream, const struct xb_comparison *comparison, struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_json_write;
 /* GitHub-flavoured Markdown, for step summaries and merge requests. */
-XB_MUST_CHECK enum xb_status xb_compare_markdown_write(FILE *stream,
-                                                       const struct xb_comparison *comparison,
-                                                       struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_markdown_write;
 /* Workflow commands of GitHub Actions: ::error, ::warning and ::notice. */
-XB_MUST_CHECK enum xb_status xb_compare_github_write(FILE *stream,
-                                                     const struct xb_comparison *comparison,
-                                                     struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_github_write;
 /* JUnit XML; the figures stand in a failure's body, which is what GitLab shows. */
-XB_MUST_CHECK enum xb_status xb_compare_junit_write(FILE *stream,
-                                                    const struct xb_comparison *comparison,
-                                                    struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_junit_write;
 /* The candidate's figures for github-action-benchmark's customBiggerIsBetter. */
-XB_MUST_CHECK enum xb_status
-xb_compare_benchmark_action_write(FILE *stream, const struct xb_comparison *comparison,
-                                  struct xb_error *error);
+XB_MUST_CHECK xb_compare_writer xb_compare_benchmark_action_write;
 
 /* What `xferbench compare --format json` wrote, read back (docs/compare.schema.json). */
 

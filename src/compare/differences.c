@@ -13,33 +13,25 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Two files that are looked at for what differs. Memory is all that can run short: then what
- * follows does nothing. */
+/* Two files that are looked at for what differs. */
 struct search {
     struct xb_comparison *comparison;
     struct xb_pairs *pairs;
-    bool failed;
+    struct xb_arena **texts; /* of the comparison */
 };
 
-static struct xb_arena **texts_of(struct search *search)
-{
-    return &search->comparison->texts;
-}
-
-/* Both texts and the name must live as long as the comparison. A name of NULL could not be made. */
-static void add(struct search *search, const char *name, const char *baseline,
-                const char *candidate, bool forbids)
+/* Both texts and the name must live as long as the comparison. */
+static struct xb_difference *add(struct search *search, const char *name, const char *baseline,
+                                 const char *candidate, bool forbids)
 {
     struct xb_comparison *comparison = search->comparison;
-    struct xb_difference *differences =
-        xb_grow(comparison->differences, comparison->difference_count, sizeof *differences);
-    comparison->differences = differences != NULL ? differences : comparison->differences;
-    search->failed = search->failed || name == NULL || differences == NULL;
-    if (search->failed)
-        return;
-    comparison->differences[comparison->difference_count++] = (struct xb_difference){
+    comparison->differences = xb_grow(comparison->differences, comparison->difference_count,
+                                      sizeof *comparison->differences);
+    struct xb_difference *difference = &comparison->differences[comparison->difference_count++];
+    *difference = (struct xb_difference){
         .name = name, .baseline = baseline, .candidate = candidate, .forbids = forbids};
     comparison->comparable = comparison->comparable && !forbids;
+    return difference;
 }
 
 static void add_if_other(struct search *search, const char *name, const char *baseline,
@@ -54,12 +46,10 @@ static void add_if_other(struct search *search, const char *name, const char *ba
 static void add_stack(struct search *search, const char *name, const char *baseline,
                       const char *candidate)
 {
-    struct xb_comparison *comparison = search->comparison;
     bool both = baseline != NULL && candidate != NULL;
-    size_t count = comparison->difference_count;
-    add_if_other(search, name, baseline, candidate, comparison->request.strict);
-    if (comparison->difference_count > count)
-        comparison->differences[count].of_stack = both || comparison->request.strict;
+    bool strict = search->comparison->request.strict;
+    if (!same_text(baseline, candidate))
+        add(search, name, baseline, candidate, strict)->of_stack = both || strict;
 }
 
 /* ---- backend, driver, devices ---- */
@@ -82,30 +72,20 @@ static const struct xb_record_device *first_device(const struct xb_record *recor
     return found;
 }
 
+enum property { MODEL, LINK, PACKETS };
+
 /* Writes one property of a device; false where it is not known. */
-typedef bool describe_device(const struct xb_record_device *device, char *text, size_t size);
-
-static bool describe_model(const struct xb_record_device *device, char *text, size_t size)
+static bool describe(const struct xb_record_device *device, enum property what, char *text,
+                     size_t size)
 {
-    snprintf(text, size, "%s", device->name);
-    return true;
-}
-
-/* "32 GT/s x16" */
-static bool describe_link(const struct xb_record_device *device, char *text, size_t size)
-{
-    if (device->link_known)
+    if (what == MODEL)
+        snprintf(text, size, "%s", device->name);
+    else if (what == LINK)
         snprintf(text, size, "%g GT/s x%u", device->link_speed_gts, device->link_width);
-    return device->link_known;
-}
-
-/* "payload 256, read request 4096" */
-static bool describe_packets(const struct xb_record_device *device, char *text, size_t size)
-{
-    if (device->ceiling.known)
+    else
         snprintf(text, size, "payload %u, read request %u", device->ceiling.payload,
                  device->ceiling.read_request);
-    return device->ceiling.known;
+    return what == MODEL || (what == LINK ? device->link_known : device->ceiling.known);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -118,35 +98,22 @@ static int compare_texts(const void *a, const void *b)
  * Sorted, because which process came first is chance. NULL where none saw anything.
  */
 static const char *texts_of_device(struct search *search, const struct xb_record *record,
-                                   unsigned index, describe_device *describe)
+                                   unsigned index, enum property what)
 {
     char texts[XB_RECORD_PROCESSES][160];
     const char *all = NULL;
     size_t count = 0;
     for (size_t i = 0; i < record->process_count; i++) {
         const struct xb_record_device *device = find_device(&record->processes[i], index);
-        if (device != NULL && describe(device, texts[count], sizeof texts[count]))
+        if (device != NULL && describe(device, what, texts[count], sizeof texts[count]))
             count++;
     }
     qsort(texts, count, sizeof texts[0], compare_texts);
-    for (size_t i = 0; i < count && !search->failed; i++) {
-        if (i > 0 && strcmp(texts[i - 1], texts[i]) == 0)
-            continue;
-        all = i == 0 ? xb_arena_print(texts_of(search), "%s", texts[i])
-                     : xb_arena_print(texts_of(search), "%s, %s", all, texts[i]);
-        search->failed = all == NULL;
-    }
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || strcmp(texts[i - 1], texts[i]) != 0)
+            all = i == 0 ? xb_arena_copy(search->texts, texts[i])
+                         : xb_arena_print(search->texts, "%s, %s", all, texts[i]);
     return all;
-}
-
-/* What is not known of one file's device does not forbid. */
-static void compare_device_texts(struct search *search, unsigned index, const char *what,
-                                 describe_device *describe, bool forbids)
-{
-    const char *before = texts_of_device(search, search->comparison->baseline, index, describe);
-    const char *after = texts_of_device(search, search->comparison->candidate, index, describe);
-    add_if_other(search, xb_arena_print(texts_of(search), "%s of device %u", what, index), before,
-                 after, forbids && before != NULL && after != NULL);
 }
 
 static void compare_device(struct search *search, unsigned index)
@@ -162,15 +129,22 @@ static void compare_device(struct search *search, unsigned index)
             forbids = forbids || (pair->baseline != NULL && pair->candidate != NULL &&
                                   pair->candidate->simultaneous);
         }
-        add_if_other(search, xb_arena_print(texts_of(search), "device %u", index),
+        add_if_other(search, xb_arena_print(search->texts, "device %u", index),
                      before != NULL ? before->name : NULL, after != NULL ? after->name : NULL,
                      forbids);
         return;
     }
-    compare_device_texts(search, index, "model", describe_model, true);
-    compare_device_texts(search, index, "link", describe_link, true);
-    /* No other machine: a setting, whose effect somebody may want to compare. */
-    compare_device_texts(search, index, "packets", describe_packets, false);
+    for (int what = MODEL; what <= PACKETS; what++) {
+        static const char *const names[] = {"model", "link", "packets"};
+        const char *baseline =
+            texts_of_device(search, search->comparison->baseline, index, (enum property)what);
+        const char *candidate =
+            texts_of_device(search, search->comparison->candidate, index, (enum property)what);
+        /* What is not known of one file's device does not forbid. Nor do packets: no other machine,
+         * but a setting, whose effect somebody may want to compare. */
+        add_if_other(search, xb_arena_print(search->texts, "%s of device %u", names[what], index),
+                     baseline, candidate, what != PACKETS && baseline != NULL && candidate != NULL);
+    }
 }
 
 /* Every index that either file has, once. */
@@ -215,8 +189,7 @@ static void compare_groups(struct search *search)
             !has_sum(comparison->baseline, only) || !has_sum(comparison->candidate, only))
             continue;
         add(search,
-            xb_arena_print(texts_of(search), "pair %d>%d at the same time", only->device,
-                           only->peer),
+            xb_arena_print(search->texts, "pair %d>%d at the same time", only->device, only->peer),
             pair->baseline != NULL ? "measured" : NULL, pair->candidate != NULL ? "measured" : NULL,
             true);
         return;
@@ -247,10 +220,9 @@ static bool mark_rows(struct search *search, const char *option, const char *bas
             continue;
         bool first = pair->settings == NULL;
         pair->settings = xb_arena_print(
-            texts_of(search), "%s%smeasured with --%s %s, the baseline with %s",
+            search->texts, "%s%smeasured with --%s %s, the baseline with %s",
             first ? "" : pair->settings, first ? "" : "; ", option,
             candidate != NULL ? candidate : "null", baseline != NULL ? baseline : "null");
-        search->failed = search->failed || pair->settings == NULL;
     }
     return any;
 }
@@ -263,9 +235,7 @@ static const char *value_to_show(struct search *search, const struct xb_record_f
         return own->value;
     if (by_default == NULL || by_default->value == NULL)
         return NULL;
-    const char *value = xb_arena_print(texts_of(search), "%s (default)", by_default->value);
-    search->failed = search->failed || value == NULL;
-    return value;
+    return xb_arena_print(search->texts, "%s (default)", by_default->value);
 }
 
 /*
@@ -292,12 +262,10 @@ static void compare_option(struct search *search, const char *name)
     const char *baseline = value_to_show(search, before, by_default);
     const char *candidate = value_to_show(search, after, by_default);
     bool of_a_mode = xb_modes_take(name); /* else it is for all modes */
-    size_t count = search->comparison->difference_count;
-    add(search, xb_arena_print(texts_of(search), "option --%s", name), baseline, candidate,
-        both_known && !of_a_mode);
-    if (both_known && of_a_mode && !search->failed)
-        search->comparison->differences[count].of_rows =
-            mark_rows(search, name, baseline, candidate);
+    bool of_rows = both_known && of_a_mode && mark_rows(search, name, baseline, candidate);
+    add(search, xb_arena_print(search->texts, "option --%s", name), baseline, candidate,
+        both_known && !of_a_mode)
+        ->of_rows = of_rows;
 }
 
 /* ---- the rest is context ---- */
@@ -323,10 +291,9 @@ static void compare_facts(struct search *search)
     }
 }
 
-enum xb_status xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs,
-                                   struct xb_error *error)
+void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs)
 {
-    struct search search = {.comparison = comparison, .pairs = pairs};
+    struct search search = {.comparison = comparison, .pairs = pairs, .texts = &comparison->texts};
     comparison->comparable = true;
     const struct xb_record *baseline = comparison->baseline;
     const struct xb_record *candidate = comparison->candidate;
@@ -341,8 +308,6 @@ enum xb_status xb_differences_find(struct xb_comparison *comparison, struct xb_p
         if (xb_record_option(baseline, candidate->options[i].name) == NULL)
             compare_option(&search, candidate->options[i].name);
     compare_facts(&search);
-    if (search.failed)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the differences");
     /* Those that forbid first, else in their order. */
     for (size_t i = 0; i < comparison->difference_count; i++) {
         struct xb_difference difference = comparison->differences[i];
@@ -352,5 +317,4 @@ enum xb_status xb_differences_find(struct xb_comparison *comparison, struct xb_p
                 (i - forbidding) * sizeof difference);
         comparison->differences[forbidding++] = difference;
     }
-    return XB_OK;
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which cases count for the overall verdict, and how much worse is a regression, case by case. */
-#define _POSIX_C_SOURCE 200809L /* strdup */
+/* Which figures of which cases count for the overall verdict, and how much worse is a regression,
+ * case by case. */
 #include "internal.h"
 
+#include "record/mode_list.h"
+#include "xferbench/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- lists of gates ---- */
 
 /* Cuts `text` at the first `separator` and returns what is behind it; NULL where there is none. */
 static char *cut(char *text, char separator)
@@ -21,27 +28,6 @@ static const char *word_or_any(const char *word)
     return word == NULL || strcmp(word, "*") == 0 ? NULL : word;
 }
 
-/* "1G", or "64M..1G" with both ends. */
-static enum xb_status read_sizes(char *text, struct xb_gate *gate, struct xb_error *error)
-{
-    gate->least = 0;
-    gate->most = UINT64_MAX;
-    if (word_or_any(text) == NULL)
-        return XB_OK;
-    char *dots = strstr(text, "..");
-    if (dots != NULL)
-        *dots = '\0';
-    enum xb_status status = xb_size_parse(text, &gate->least, error);
-    gate->most = gate->least;
-    if (status != XB_OK || dots == NULL)
-        return status;
-    status = xb_size_parse(dots + 2, &gate->most, error);
-    if (status == XB_OK && gate->least > gate->most)
-        return XB_FAIL(error, XB_ERR_USAGE, "the sizes %.40s..%.40s are the wrong way round", text,
-                       dots + 2);
-    return status;
-}
-
 static enum xb_status read_one(char *text, struct xb_gate *gate, struct xb_error *error)
 {
     char *direction = cut(text, '/');
@@ -53,30 +39,35 @@ static enum xb_status read_one(char *text, struct xb_gate *gate, struct xb_error
         return XB_FAIL(error, XB_ERR_USAGE,
                        "cases are MODE, MODE/DIRECTION, MODE/DIRECTION/SIZE or "
                        "MODE/DIRECTION/SIZE/FIGURE, where '*' is any");
-    gate->mode = word_or_any(text);
-    gate->direction = word_or_any(direction);
-    gate->figure = word_or_any(figure);
-    return read_sizes(sizes, gate, error);
+    *gate = (struct xb_gate){.mode = word_or_any(text),
+                             .direction = word_or_any(direction),
+                             .most = UINT64_MAX,
+                             .figure = word_or_any(figure)};
+    if (word_or_any(sizes) == NULL)
+        return XB_OK;
+    char *dots = strstr(sizes, ".."); /* "64M..1G" */
+    if (dots != NULL)
+        *dots = '\0';
+    XB_TRY(xb_size_parse(sizes, &gate->least, error));
+    gate->most = gate->least;
+    if (dots == NULL)
+        return XB_OK;
+    XB_TRY(xb_size_parse(dots + 2, &gate->most, error));
+    if (gate->least > gate->most)
+        return XB_FAIL(error, XB_ERR_USAGE, "the sizes %.40s..%.40s are the wrong way round", sizes,
+                       dots + 2);
+    return XB_OK;
 }
 
-/* ---- lists ---- */
-
-static size_t count_words(const char *text)
-{
-    size_t count = 1;
-    for (const char *c = text; *c != '\0'; c++)
-        count += *c == ',';
-    return count;
-}
-
+/* Reads `text` word by word into a list; the words lie in *words. */
 typedef enum xb_status read_word(char *word, void *list, struct xb_error *error);
 
-/* Reads `words`, a copy of `text`, word by word into the list, and cuts it up. */
-static enum xb_status read_words(const char *text, char *words, read_word *read, void *list,
+static enum xb_status read_words(const char *text, char **words, read_word *read, void *list,
                                  struct xb_error *error)
 {
     struct xb_error cause;
-    for (char *next = words; next != NULL;) {
+    *words = xb_copy(text);
+    for (char *next = *words; next != NULL;) {
         char *word = next;
         next = cut(word, ',');
         enum xb_status status = read(word, list, &cause);
@@ -89,18 +80,16 @@ static enum xb_status read_words(const char *text, char *words, read_word *read,
 static enum xb_status read_gate(char *word, void *list, struct xb_error *error)
 {
     struct xb_gates *gates = list;
-    enum xb_status status = read_one(word, &gates->items[gates->count], error);
-    gates->count += status == XB_OK;
-    return status;
+    gates->items = xb_grow(gates->items, gates->count, sizeof *gates->items);
+    XB_TRY(read_one(word, &gates->items[gates->count], error));
+    gates->count++;
+    return XB_OK;
 }
 
 enum xb_status xb_gates_parse(const char *text, struct xb_gates *gates, struct xb_error *error)
 {
-    size_t most = count_words(text);
-    *gates = (struct xb_gates){.words = strdup(text), .items = calloc(most, sizeof *gates->items)};
-    enum xb_status status = gates->words != NULL && gates->items != NULL
-                                ? read_words(text, gates->words, read_gate, gates, error)
-                                : XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu gates", most);
+    *gates = (struct xb_gates){0};
+    enum xb_status status = read_words(text, &gates->words, read_gate, gates, error);
     if (status != XB_OK)
         xb_gates_free(gates);
     return status;
@@ -157,25 +146,20 @@ static enum xb_status read_threshold(char *word, void *list, struct xb_error *er
         reading->has_share = true;
         return read_share(word, &reading->share, error);
     }
+    thresholds->items = xb_grow(thresholds->items, thresholds->count, sizeof *thresholds->items);
     struct xb_threshold *item = &thresholds->items[thresholds->count];
-    enum xb_status status = read_one(word, &item->cases, error);
-    if (status == XB_OK)
-        status = read_share(share, &item->share, error);
-    thresholds->count += status == XB_OK;
-    return status;
+    XB_TRY(read_one(word, &item->cases, error));
+    XB_TRY(read_share(share, &item->share, error));
+    thresholds->count++;
+    return XB_OK;
 }
 
 enum xb_status xb_thresholds_parse(const char *text, double *share,
                                    struct xb_thresholds *thresholds, struct xb_error *error)
 {
-    size_t most = count_words(text);
     struct reading reading = {.share = *share, .thresholds = thresholds};
-    *thresholds = (struct xb_thresholds){.words = strdup(text),
-                                         .items = calloc(most, sizeof *thresholds->items)};
-    enum xb_status status =
-        thresholds->words != NULL && thresholds->items != NULL
-            ? read_words(text, thresholds->words, read_threshold, &reading, error)
-            : XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu thresholds", most);
+    *thresholds = (struct xb_thresholds){0};
+    enum xb_status status = read_words(text, &thresholds->words, read_threshold, &reading, error);
     if (status == XB_OK)
         *share = reading.share;
     else
@@ -190,6 +174,40 @@ void xb_thresholds_free(struct xb_thresholds *thresholds)
     *thresholds = (struct xb_thresholds){0};
 }
 
+/* ---- which figures of which cases gate ---- */
+
+static bool is_of(const struct xb_gate *gate, const struct xb_record_case *test)
+{
+    return (gate->mode == NULL || strcmp(gate->mode, test->mode) == 0) &&
+           (gate->direction == NULL || strcmp(gate->direction, test->direction) == 0) &&
+           test->bytes >= gate->least && test->bytes <= gate->most;
+}
+
+bool xb_gates_name(const struct xb_gates *gates, const struct xb_record_case *test)
+{
+    for (size_t i = 0; i < gates->count; i++)
+        if (is_of(&gates->items[i], test))
+            return true;
+    return false;
+}
+
+bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *test,
+                    const struct xb_figure *figure)
+{
+    return is_of(gate, test) &&
+           (gate->figure == NULL ? figure->gates : strcmp(gate->figure, figure->name) == 0);
+}
+
+bool xb_gates_take(const struct xb_gates *gates, const struct xb_compared *compared)
+{
+    if (gates->count == 0)
+        return compared->figure.gates;
+    for (size_t i = 0; i < gates->count; i++)
+        if (xb_gate_passes(&gates->items[i], compared->test, &compared->figure))
+            return true;
+    return false;
+}
+
 double xb_threshold_of(const struct xb_comparison_request *request,
                        const struct xb_compared *compared)
 {
@@ -202,10 +220,166 @@ double xb_threshold_of(const struct xb_comparison_request *request,
     return share;
 }
 
-enum xb_status xb_thresholds_check(const struct xb_comparison *comparison, struct xb_error *error)
+/* ---- gates that cannot be meant ---- */
+
+static size_t add_once(const char **names, size_t count, size_t most, const char *name)
 {
-    const struct xb_thresholds *asked = &comparison->request.thresholds;
-    for (size_t i = 0; i < asked->count; i++)
-        XB_TRY(xb_gate_check_words(comparison, &asked->items[i].cases, "--threshold", error));
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return count;
+    if (count < most)
+        names[count++] = name;
+    return count;
+}
+
+static bool is_direction(const char *word)
+{
+    static const enum xb_direction all[] = {XB_H2D, XB_D2H, XB_BIDIR, XB_D2D};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (strcmp(word, xb_direction_name(all[i])) == 0)
+            return true;
+    return false;
+}
+
+#define MOST_MODES ((size_t)128)
+
+static enum xb_status check_mode(const struct xb_comparison *comparison, const struct xb_gate *gate,
+                                 const char *what, struct xb_error *error)
+{
+    char list[256] = "";                        /* what modes the files have */
+    const char *modes[MOST_MODES + 1] = {NULL}; /* of both files, then of this program */
+    size_t in_files = 0;
+    const struct xb_record *records[] = {comparison->baseline, comparison->candidate};
+    if (gate->mode == NULL || xb_mode_find(gate->mode) != NULL)
+        return XB_OK;
+    for (size_t r = 0; r < 2; r++)
+        for (size_t i = 0; i < records[r]->case_count; i++) {
+            if (strcmp(records[r]->cases[i].mode, gate->mode) == 0)
+                return XB_OK;
+            in_files = add_once(modes, in_files, MOST_MODES, records[r]->cases[i].mode);
+        }
+    if (is_direction(gate->mode))
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: no mode is called %s: that is a direction. Write '*/%s' for all modes, "
+                       "or MODE/%s",
+                       what, gate->mode, gate->mode, gate->mode);
+    if (xb_figure_find(gate->mode) != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: no mode is called %s: that is a figure. Write '*/*/*/%s' for all "
+                       "modes, or 'MODE/*/*/%s'",
+                       what, gate->mode, gate->mode, gate->mode);
+    size_t count = in_files;
+    for (size_t i = 0; xb_modes[i] != NULL; i++)
+        count = add_once(modes, count, MOST_MODES, xb_modes[i]->name);
+    const char *nearest = xb_nearest(gate->mode, modes);
+    size_t length = 0;
+    for (size_t i = 0; i < in_files && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.40s",
+                                   i > 0 ? ", " : "; the files have ", modes[i]);
+    if (nearest != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"; did you mean %.60s?",
+                       what, gate->mode, nearest);
+    return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"%s", what, gate->mode,
+                   list);
+}
+
+static bool has_figure(const struct xb_record *record, const char *figure)
+{
+    for (size_t i = 0; i < record->case_count; i++)
+        for (size_t p = 0; p < record->process_count; p++)
+            if (xb_record_row_figure(&record->cases[i].rows[p], figure) != NULL)
+                return true;
+    return false;
+}
+
+/* A gate that no case of either file passes, or whose figure none of those cases has, is a slip of
+ * the pen that would let everything through. */
+static enum xb_status check_gate(const struct xb_comparison *comparison, size_t index,
+                                 struct xb_error *error)
+{
+    const struct xb_record *const records[] = {comparison->baseline, comparison->candidate};
+    const struct xb_gate *gate = &comparison->request.gates.items[index];
+    /* What the cases have that the gate is about, whatever figure it names. */
+    const char *figures[XB_COMPARE_FIGURES + 1] = {NULL};
+    size_t cases = 0, count = 0;
+    bool measured = false; /* any of the cases, in any process */
+    char text[192];        /* "gate 1 (mode pinned, direction any, any size)" */
+    char sizes[64] = "any size";
+    char have[512] = "";
+    XB_TRY(check_mode(comparison, gate, "--gate", error));
+    if (gate->least > 0 || gate->most < UINT64_MAX)
+        snprintf(sizes, sizeof sizes, "%" PRIu64 " to %" PRIu64 " bytes", gate->least, gate->most);
+    snprintf(text, sizeof text, "gate %zu (mode %.40s, direction %.20s, %s)", index + 1,
+             gate->mode != NULL ? gate->mode : "any",
+             gate->direction != NULL ? gate->direction : "any", sizes);
+    for (size_t r = 0; r < 2; r++)
+        for (size_t i = 0; i < records[r]->case_count; i++) {
+            const struct xb_record_case *test = &records[r]->cases[i];
+            if (!is_of(gate, test))
+                continue;
+            cases++;
+            count = add_once(figures, count, XB_COMPARE_FIGURES, xb_compare_own_figure(test)->name);
+            for (size_t p = 0; p < records[r]->process_count; p++)
+                for (size_t k = 0; k < test->rows[p].figure_count; k++) {
+                    count =
+                        add_once(figures, count, XB_COMPARE_FIGURES, test->rows[p].figures[k].name);
+                    measured = true;
+                }
+        }
+    if (cases == 0)
+        return XB_FAIL(error, XB_ERR_USAGE, "--gate: neither file has a case for %s", text);
+    if (gate->figure == NULL)
+        return XB_OK;
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(figures[i], gate->figure) == 0)
+            return XB_OK;
+        if (length < sizeof have)
+            length += (size_t)snprintf(have + length, sizeof have - length, "%s%.60s",
+                                       i > 0 ? ", " : "", figures[i]);
+    }
+    /* Cases that all failed show none of their figures: this gate judges nothing, which is said. */
+    if (!measured && xb_figure_find(gate->figure) != NULL)
+        return XB_OK;
+    const char *nearest = xb_nearest(gate->figure, figures);
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--gate: no case of %s has a figure \"%.60s\"%s%.60s%s They have: %s", text,
+                   gate->figure, nearest != NULL ? "; did you mean " : "",
+                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : ".", have);
+}
+
+enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_error *error)
+{
+    const struct xb_comparison_request *request = &comparison->request;
+    for (size_t i = 0; i < request->gates.count; i++)
+        XB_TRY(check_gate(comparison, i, error));
+    for (size_t i = 0; i < request->thresholds.count; i++) {
+        const struct xb_gate *of = &request->thresholds.items[i].cases;
+        XB_TRY(check_mode(comparison, of, "--threshold", error));
+        if (of->direction != NULL && !is_direction(of->direction))
+            return XB_FAIL(error, XB_ERR_USAGE, "--threshold: no direction is called \"%.60s\"",
+                           of->direction);
+        if (of->figure != NULL && xb_figure_find(of->figure) == NULL &&
+            !has_figure(comparison->baseline, of->figure) &&
+            !has_figure(comparison->candidate, of->figure))
+            return XB_FAIL(error, XB_ERR_USAGE, "--threshold: no figure is called \"%.60s\"",
+                           of->figure);
+    }
     return XB_OK;
+}
+
+/* A gate none of whose cases is judged: what it stands for would pass unseen. */
+size_t xb_gates_find_idle(const struct xb_comparison *comparison)
+{
+    const struct xb_gates *asked = &comparison->request.gates;
+    for (size_t i = 0; i < asked->count; i++) {
+        bool judges = false;
+        for (size_t j = 0; !judges && j < comparison->case_count; j++)
+            judges = comparison->cases[j].gates &&
+                     xb_gate_passes(&asked->items[i], comparison->cases[j].test,
+                                    &comparison->cases[j].figure);
+        if (!judges)
+            return i + 1;
+    }
+    return 0;
 }

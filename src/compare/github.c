@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What workflows of GitHub read: annotations, and what github-action-benchmark keeps. */
 #define _GNU_SOURCE
-#include "base/stream.h"
-#include "base/text.h"
 #include "text.h"
 
-#include <stdarg.h>
+#include "base/json_write.h"
+#include "base/stream.h"
+#include "base/text.h"
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* ---- annotations ---- */
 
 /*
  * Workflow commands (docs.github.com, "Workflow commands for GitHub Actions"; what is escaped is in
@@ -37,12 +44,10 @@ static void put_escaped(FILE *stream, const char *text, bool property)
 
 static void put_command(const struct log *log, enum kind kind, const char *title, const char *text)
 {
-    struct xb_words words = {.length = 0};
+    fprintf(log->stream, "::%s title=xferbench ", kind_names[kind]);
+    put_escaped(log->stream, title, true);
     /* An annotation is read by itself: each one tells that it should not be. */
-    xb_words_add(&words, "xferbench %s%s", title,
-                 xb_compare_forced(log->comparison) ? " (FORCED: not comparable)" : "");
-    fprintf(log->stream, "::%s title=", kind_names[kind]);
-    put_escaped(log->stream, words.text, true);
+    put_escaped(log->stream, xb_compare_caution(log->comparison), true);
     fputs("::", log->stream);
     put_escaped(log->stream, text, false);
     fputc('\n', log->stream);
@@ -54,35 +59,31 @@ static void annotate(struct log *log, enum kind kind, const char *title, const c
         put_command(log, kind, title, text);
 }
 
-/* ---- the whole ---- */
-
 /* With what it may depend on, for there is no other place. */
 static void annotate_overall(struct log *log)
 {
     const struct xb_comparison *comparison = log->comparison;
-    char text[XB_COMPARE_TEXT];
+    const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
     struct xb_words words = {.length = 0};
-    struct xb_words part;
+    const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
+    const char *needed = xb_compare_needed(comparison, XB_NEW_WORDS);
     enum kind kind = xb_comparison_is_refused(comparison)             ? ERROR
                      : comparison->overall == XB_OUTCOME_INCONCLUSIVE ? WARNING
                                                                       : NOTICE;
     xb_words_add(&words, "%s: %s", xb_compare_overall(comparison),
-                 xb_compare_plain(comparison->reason, text, sizeof text));
+                 XB_PLAIN_TEXT(comparison->reason));
     if (comparison->next[0] != '\0')
-        xb_words_add(&words, "\nNext: %s", xb_compare_plain(comparison->next, text, sizeof text));
-    if (xb_compare_stack(comparison, &part)[0] != '\0')
-        xb_words_add(&words, "\nchanged: %s", part.text);
-    xb_words_add(&words, "\n%s", xb_compare_rule(comparison, &part));
+        xb_words_add(&words, "\nNext: %s", XB_PLAIN_TEXT(comparison->next));
+    if (stack[0] != '\0')
+        xb_words_add(&words, "\nchanged: %s", stack);
+    xb_words_add(&words, "\n%s", xb_compare_rule(comparison, XB_NEW_WORDS));
     if (xb_compare_forced(comparison))
-        xb_words_add(&words, "\n%s", xb_compare_forbidden(comparison, &part));
-    if (xb_compare_needed(comparison, &part)[0] != '\0')
-        xb_words_add(&words, "\n%s", part.text);
-    xb_words_add(&words, "\nbaseline %s: %s",
-                 xb_compare_plain(comparison->baseline->path, text, XB_COMPARE_VALUE),
-                 xb_compare_file(comparison->baseline, &part));
-    xb_words_add(&words, "\ncandidate %s: %s",
-                 xb_compare_plain(comparison->candidate->path, text, XB_COMPARE_VALUE),
-                 xb_compare_file(comparison->candidate, &part));
+        xb_words_add(&words, "\n%s", xb_compare_forbidden(comparison, XB_NEW_WORDS));
+    if (needed[0] != '\0')
+        xb_words_add(&words, "\n%s", needed);
+    for (size_t i = 0; i < 2; i++)
+        xb_words_add(&words, "\n%s %s: %s", i == 0 ? "baseline" : "candidate",
+                     XB_PLAIN_VALUE(files[i]->path), xb_compare_file(files[i], XB_NEW_WORDS));
     annotate(log, kind, xb_compare_overall(comparison), words.text);
 }
 
@@ -108,33 +109,22 @@ static void annotate_differences(struct log *log, bool forbid, enum kind kind, c
         annotate(log, kind, title, words.text);
 }
 
-/* ---- cases ---- */
-
-/* Chooses error, warning or notice. Returns false if the case needs no annotation. */
-static bool kind_of(const struct xb_compared *compared, enum kind *kind)
-{
-    bool judged = xb_compare_judged(compared);
-    bool passed = compared->outcome == XB_OUTCOME_PASS;
-    if (compared->basis == XB_BASIS_NONE || (passed && compared->note[0] == '\0'))
-        return false;
-    if (passed || compared->outcome == XB_OUTCOME_IMPROVED || !compared->gates)
-        *kind = NOTICE;
-    else if (compared->outcome == XB_OUTCOME_REGRESSION && judged)
-        *kind = ERROR;
-    else
-        *kind = WARNING;
-    return compared->outcome != XB_OUTCOME_INCONCLUSIVE || compared->gates;
-}
-
+/* An error, a warning or a notice; none of a case that needs no annotation. */
 static void annotate_case(struct log *log, const struct xb_compared *compared)
 {
-    enum kind kind;
-    char verdict[XB_COMPARE_TEXT], name[XB_COMPARE_TEXT];
+    enum xb_outcome outcome = compared->outcome;
+    bool passed = outcome == XB_OUTCOME_PASS;
     struct xb_words words = {.length = 0};
-    if (!kind_of(compared, &kind))
+    if (compared->basis == XB_BASIS_NONE || (passed && compared->note[0] == '\0') ||
+        (outcome == XB_OUTCOME_INCONCLUSIVE && !compared->gates))
         return;
-    xb_compare_verdict(log->comparison, compared, verdict, sizeof verdict);
-    xb_words_add(&words, "%s: %s: ", xb_compare_name(log->comparison, compared, name, sizeof name),
+    enum kind kind = WARNING;
+    if (passed || outcome == XB_OUTCOME_IMPROVED || !compared->gates)
+        kind = NOTICE;
+    else if (outcome == XB_OUTCOME_REGRESSION && xb_compare_judged(compared))
+        kind = ERROR;
+    const char *verdict = XB_CASE_TEXT(log->comparison, compared, XB_CASE_VERDICT);
+    xb_words_add(&words, "%s: %s: ", XB_CASE_TEXT(log->comparison, compared, XB_CASE_NAME),
                  verdict);
     xb_compare_tell(&words, log->comparison, compared, ", ");
     annotate(log, kind, verdict, words.text);
@@ -145,7 +135,6 @@ static void annotate_unjudged(struct log *log, enum xb_presence presence, const 
 {
     static const size_t most = 8;
     const struct xb_comparison *comparison = log->comparison;
-    char name[XB_COMPARE_TEXT];
     struct xb_words words = {.length = 0};
     size_t told = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
@@ -153,7 +142,7 @@ static void annotate_unjudged(struct log *log, enum xb_presence presence, const 
         bool listed = presence != XB_IN_BOTH || compared->basis == XB_BASIS_NONE;
         if (listed && compared->presence == presence && told++ < most)
             xb_words_add(&words, "%s%.160s", told > 1 ? ", " : "",
-                         xb_compare_name(comparison, compared, name, sizeof name));
+                         XB_CASE_TEXT(comparison, compared, XB_CASE_NAME));
     }
     if (told > most)
         xb_words_add(&words, " and %zu more", told - most);
@@ -189,4 +178,110 @@ enum xb_status xb_compare_github_write(FILE *stream, const struct xb_comparison 
     enum xb_status status = xb_stream_finish(stream, "the annotations", error);
     xb_plain_locale_leave(previous);
     return status;
+}
+
+/* ---- benchmark-action ---- */
+
+/*
+ * The form of github-action-benchmark's customBiggerIsBetter: name, unit, value, range, extra. A
+ * chart is kept over time by name and judges by itself: the entries are the candidate's figures,
+ * also where the two files cannot be compared.
+ */
+
+/* A rate in GB/s. What is better where it is less, by how many of it make one: a latency by how
+ * many operations fit in a second. */
+static double bigger_is_better(const struct xb_figure *figure, double value)
+{
+    double scaled = xb_compare_is_rate(figure) ? value / 1e9 : value;
+    return figure->more_is_better ? scaled : 1 / scaled;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+/* `compared`: NULL where the case has not been compared. */
+static void put_extra(struct xb_json *json, const struct xb_comparison *comparison, size_t n,
+                      const struct xb_compared *compared)
+{
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "%zu process%s", n, n == 1 ? "" : "es");
+    if (compared != NULL && compared->has_ratio)
+        xb_words_add(&words, "; %s; ratio %s", XB_CASE_TEXT(comparison, compared, XB_CASE_SAYS),
+                     XB_CASE_TEXT(comparison, compared, XB_CASE_RATIO));
+    if (compared != NULL) {
+        const char *note = XB_CASE_TEXT(comparison, compared, XB_CASE_NOTE);
+        xb_words_add(&words, "; %s%s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_VERDICT),
+                     note[0] != '\0' ? "; " : "", note);
+    }
+    if (!comparison->comparable || xb_compare_forced(comparison))
+        xb_words_add(&words, "; %s", xb_compare_forbidden(comparison, XB_NEW_WORDS));
+    xb_json_put_text(json, "extra", words.text);
+}
+
+/* The entry of a figure of a case. `values` has room for one of each process of the candidate.
+ * Searches what was compared from *place on, where the last was: both are in the file's order. */
+static void put_entry(struct xb_json *json, const struct xb_comparison *comparison,
+                      const struct xb_record_case *test, const struct xb_figure *figure,
+                      const struct xb_parameters *parameters, double *values, size_t *place)
+{
+    const struct xb_compared *compared = NULL;
+    char text[XB_COMPARE_TEXT];
+    size_t n = xb_record_medians(comparison->candidate, test, figure->name, values);
+    if (n == 0)
+        return;
+    qsort(values, n, sizeof *values, by_value);
+    double value = bigger_is_better(figure, (values[(n - 1) / 2] + values[n / 2]) / 2);
+    double half_range =
+        fabs(bigger_is_better(figure, values[n - 1]) - bigger_is_better(figure, values[0])) / 2;
+    if (!isfinite(value) || value <= 0)
+        return;
+    for (size_t i = 0; compared == NULL && i < comparison->case_count; i++) {
+        size_t index = (*place + i) % comparison->case_count;
+        const struct xb_compared *own = &comparison->cases[index];
+        if (own->test != test || strcmp(own->figure.name, figure->name) != 0)
+            continue;
+        *place = index;
+        compared = own;
+    }
+    const char *unit = XB_PLAIN_WORD(xb_compare_is_rate(figure) ? "GB/s" : figure->unit);
+    bool is_plain = figure->more_is_better || strcmp(unit, XB_UNIT_RATIO) == 0;
+    xb_json_open_object(json, NULL);
+    xb_json_put_text(json, "name", xb_compare_case_name(test, figure, parameters, text));
+    snprintf(text, sizeof text, "%s%s", is_plain ? "" : "1/", unit);
+    xb_json_put_text(json, "unit", text);
+    xb_json_put_number(json, "value", value);
+    /* One process has no range, which is not the same as a range of 0. */
+    snprintf(text, sizeof text, "\xC2\xB1 %.3g", half_range);
+    if (n >= 2 && isfinite(half_range))
+        xb_json_put_text(json, "range", text);
+    put_extra(json, comparison, n, compared);
+    xb_json_close(json);
+}
+
+enum xb_status xb_compare_benchmark_action_write(FILE *stream,
+                                                 const struct xb_comparison *comparison,
+                                                 struct xb_error *error)
+{
+    const struct xb_record *record = comparison->candidate;
+    /* The candidate alone names it: names must be the same whatever it is compared with. */
+    const struct xb_parameters parameters = xb_parameters_that_differ(record);
+    double *values = xb_new(record->process_count, sizeof *values);
+    struct xb_json json;
+    size_t place = 0;
+    xb_json_begin(&json);
+    xb_json_open_array(&json, NULL);
+    for (size_t i = 0; i < record->case_count; i++) {
+        struct xb_figure all[XB_COMPARE_FIGURES];
+        const struct xb_record_case *test = &record->cases[i];
+        size_t count = xb_compare_figures(comparison, &(struct xb_pair){.candidate = test}, all);
+        for (size_t k = 0; k < count; k++)
+            put_entry(&json, comparison, test, &all[k], &parameters, values, &place);
+    }
+    xb_json_close(&json);
+    free(values);
+    return xb_json_finish(&json, stream, "the JSON", error);
 }

@@ -17,31 +17,15 @@ struct xb_pair {
     const char *settings;
 };
 
-/* In the baseline's order; what only the candidate has comes last. Release with xb_pairs_free, also
- * a zeroed one. */
 struct xb_pairs {
     struct xb_pair *items;
     size_t count;
 };
 
-/*
- * Pairs the cases of both files that are the same. A parameter that only one file has counts as
- * being at its default in the other. Two cases that differ in nothing but parameters are a pair
- * too, marked as such, where each file has one such case only that is left over. XB_ERR_MEMORY.
- */
-XB_MUST_CHECK enum xb_status xb_pairs_make(const struct xb_comparison *comparison,
-                                           struct xb_pairs *pairs, struct xb_error *error);
-void xb_pairs_free(struct xb_pairs *pairs);
-
-/* "measured with chunk 64 KiB, the baseline with chunk 8 MiB": of a pair that is another. */
-const char *xb_pair_parameters_text(const struct xb_pair *pair, char *text, size_t size);
-
 /* ---- differences ---- */
 
-/* Fills comparison->differences and ->comparable, and marks the pairs whose settings differ.
- * XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_differences_find(struct xb_comparison *comparison,
-                                                 struct xb_pairs *pairs, struct xb_error *error);
+/* Fills comparison->differences and ->comparable, and marks the pairs whose settings differ. */
+void xb_differences_find(struct xb_comparison *comparison, struct xb_pairs *pairs);
 
 /* Members of docs/compare.schema.json: of a file (struct xb_record), of what was asked and
  * what differs (struct xb_comparison), and of a case (struct xb_compared). */
@@ -63,9 +47,8 @@ const struct xb_figure *xb_compare_own_figure(const struct xb_record_case *test)
 size_t xb_compare_figures(const struct xb_comparison *comparison, const struct xb_pair *pair,
                           struct xb_figure figures[XB_COMPARE_FIGURES]);
 
-/* Finds the parameters that differ between compared cases of one mode. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_comparison_find_parameters(struct xb_comparison *comparison,
-                                                           struct xb_error *error);
+/* Finds the parameters that differ between compared cases of one mode. */
+void xb_comparison_find_parameters(struct xb_comparison *comparison);
 
 /* ---- gates ---- */
 
@@ -74,54 +57,37 @@ bool xb_gate_passes(const struct xb_gate *gate, const struct xb_record_case *tes
                     const struct xb_figure *figure);
 /* Whether any of them takes it; without gates, whether it gates by itself. */
 bool xb_gates_take(const struct xb_gates *gates, const struct xb_compared *compared);
-/* XB_ERR_USAGE for a gate that no case of either file passes, or whose figure none of those cases
- * has: a slip of the pen that would let everything through. */
+/* XB_ERR_USAGE for gates and thresholds that cannot be meant: of what neither file nor this program
+ * has. */
 XB_MUST_CHECK enum xb_status xb_gates_check(const struct xb_comparison *comparison,
                                             struct xb_error *error);
 /* The number, from 1, of a gate that judges nothing; 0 for none. */
 size_t xb_gates_find_idle(const struct xb_comparison *comparison);
 
-/* XB_ERR_USAGE for a mode, direction or figure that nobody has: `what` says where it stands,
- * "--gate". One that stands in another's place is told from a slip of the pen. */
-XB_MUST_CHECK enum xb_status xb_gate_check_words(const struct xb_comparison *comparison,
-                                                 const struct xb_gate *gate, const char *what,
-                                                 struct xb_error *error);
-
-/* ---- thresholds ---- */
-
 /* The threshold of a figure of a case, as it was asked for. */
 double xb_threshold_of(const struct xb_comparison_request *request,
                        const struct xb_compared *compared);
-/* XB_ERR_USAGE for one of a mode, direction or figure that neither file nor this program has. */
-XB_MUST_CHECK enum xb_status xb_thresholds_check(const struct xb_comparison *comparison,
-                                                 struct xb_error *error);
 
 /* ---- verdicts ---- */
 
 /* Fills comparison->any_differs and ->none_comparable, by all of its cases. */
 void xb_comparison_count_apart(struct xb_comparison *comparison);
 
-/* Adds to compared->note, behind "; " where it says something already. */
-void xb_compared_note(struct xb_compared *compared, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void xb_compared_conclude(struct xb_compared *compared, enum xb_basis basis,
-                          enum xb_outcome outcome);
+/* Adds to compared->note, behind "; " or another separator where it says something already. */
+#define xb_compared_note(compared, ...) xb_compared_add((compared), "; ", __VA_ARGS__)
+void xb_compared_add(struct xb_compared *compared, const char *separator, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* The verdict where it does not depend on figures, with a note why. False: it does, and the note
  * tells what else there is to know. */
 bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_pair *pair,
                         struct xb_compared *compared);
-/*
- * What can be told of one figure of a pair by itself: medians, ratio, interval and P values as they
- * are, and the verdict where it does not depend on them. XB_ERR_MEMORY only.
- */
-XB_MUST_CHECK enum xb_status xb_judge_measure(const struct xb_comparison *comparison,
-                                              const struct xb_pair *pair,
-                                              struct xb_compared *compared, struct xb_error *error);
-
-/* The verdict of every case that is judged by its figures, now that it is known how many gate.
- * XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_judge_all(struct xb_comparison *comparison, struct xb_error *error);
+/* What can be told of one figure of a pair by itself: medians, ratio, interval and P values as they
+ * are, and the verdict where it does not depend on them. */
+void xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pair *pair,
+                      struct xb_compared *compared);
+/* The verdict of every case that is judged by its figures, now that it is known how many gate. */
+void xb_judge_all(struct xb_comparison *comparison);
 
 /*
  * P that `after` or more of m processes are bad, and so few of the n others, where nothing but

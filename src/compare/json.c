@@ -13,6 +13,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MOST_CASES 100000 /* rows of a table that nobody would read */
@@ -191,18 +192,15 @@ static void read_plain(struct xb_json_reader *reader, const cJSON *object,
     const char *text = cJSON_GetStringValue(item);
     if (text == NULL && !cJSON_IsNull(item))
         xb_json_refuse(reader, field->key, "must be a text or null");
-    size_t length = text != NULL ? strlen(text) : 0;
-    char *copy = text != NULL ? xb_arena_new(reader->texts, length + 1) : NULL;
-    if (copy == NULL && text != NULL)
-        xb_json_refuse_memory(reader);
-    if (copy == NULL)
+    if (text == NULL)
         return;
-    memcpy(copy, text, length + 1);
+    char *copy = xb_copy(text);
     xb_make_plain(copy);
     if (strlen(copy) >= field->size)
         xb_json_refuse(reader, field->key, "has more than %zu characters", field->size - 1);
     else
         memcpy(plain, copy, strlen(copy) + 1);
+    free(copy);
 }
 
 #define PLAIN(key, type, member)                                                                   \
@@ -306,10 +304,6 @@ static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t
     comparison *whole = to;
     compared *of = &whole->cases[index];
     struct xb_record_case *test = xb_arena_new(reader->texts, sizeof *test);
-    if (test == NULL) {
-        xb_json_refuse_memory(reader);
-        return;
-    }
     of->test = test;
     xb_fields_read(reader, object, xb_record_case_fields, test);
     xb_fields_read(reader, object, xb_compare_figure_fields, of);
@@ -397,8 +391,6 @@ static void read_comparison(struct xb_json_reader *reader, const cJSON *root,
     size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, root, "cases"));
     to->cases =
         xb_arena_new(reader->texts, (count < MOST_CASES ? count : MOST_CASES) * sizeof *to->cases);
-    if (to->cases == NULL)
-        xb_json_refuse_memory(reader);
     to->case_count = xb_fields_read_each(reader, root, "cases", MOST_CASES, read_case, to);
     xb_comparison_count_apart(to);
     const cJSON *overall = xb_json_get_object(reader, root, "overall");
@@ -425,9 +417,10 @@ enum xb_status xb_comparison_parse(const char *path, const char *text, size_t le
     if (root != NULL)
         read_comparison(&reader, root, file);
     cJSON_Delete(root);
-    if (!xb_json_failed(&reader) &&
-        xb_comparison_find_parameters(&file->comparison, &reader.error) == XB_OK)
+    if (!xb_json_failed(&reader)) {
+        xb_comparison_find_parameters(&file->comparison);
         return XB_OK;
+    }
     xb_comparison_file_free(file);
     *error = reader.error;
     return error->status;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One figure of one case in both files; docs/compare.md tells the rules. */
+/* One figure of one case in both files, and from what was found of all of them to verdicts;
+ * docs/compare.md tells the rules. */
 #include "internal.h"
 
 #include "rank_test.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,29 +32,6 @@ static const char *timer_of(const struct xb_record *record, const struct xb_reco
     return timer;
 }
 
-/* Figures of different clocks are different things. */
-static bool judge_by_clock(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                           struct xb_compared *compared)
-{
-    const char *before = timer_of(comparison->baseline, pair->baseline);
-    const char *after = timer_of(comparison->candidate, pair->candidate);
-    bool both = compared->baseline_n > 0 && compared->candidate_n > 0;
-    bool same = before != NULL && after != NULL && strcmp(before, after) == 0;
-    if (both && same)
-        return false;
-    xb_compared_conclude(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
-    if (same)
-        xb_compared_note(compared, "the %s has no %s",
-                         compared->baseline_n == 0 ? "baseline" : "candidate",
-                         compared->figure.name);
-    else
-        xb_compared_note(compared,
-                         "not timed by the same clock: %s in the baseline, %s in the candidate",
-                         before != NULL ? before : "not always the same",
-                         after != NULL ? after : "not always the same");
-    return true;
-}
-
 /* Whether the file's figure of that name is another one: a mode may have changed what it means. */
 static bool is_of_another_kind(const struct xb_record *record, const struct xb_record_case *test,
                                const struct xb_figure *figure)
@@ -66,20 +45,6 @@ static bool is_of_another_kind(const struct xb_record *record, const struct xb_r
     return false;
 }
 
-static bool judge_by_kind(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                          struct xb_compared *compared)
-{
-    if (!is_of_another_kind(comparison->baseline, pair->baseline, &compared->figure) &&
-        !is_of_another_kind(comparison->candidate, pair->candidate, &compared->figure))
-        return false;
-    xb_compared_conclude(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
-    xb_compared_note(compared,
-                     "%s does not mean the same in both files: its unit differs, or more of it is "
-                     "better in one only",
-                     compared->figure.name);
-    return true;
-}
-
 /* How many values have no logarithm: of a rate or a time there is none, but a share may be 0. */
 static size_t count_without_ratio(const double *values, size_t count)
 {
@@ -89,17 +54,37 @@ static size_t count_without_ratio(const double *values, size_t count)
     return without;
 }
 
-static bool judge_by_value(const struct sides *sides, struct xb_compared *compared)
+/* Whether the figures cannot be judged, with a note why. Those of different clocks are different
+ * things. */
+static bool is_incomparable(const struct xb_comparison *comparison, const struct xb_pair *pair,
+                            const struct sides *sides, struct xb_compared *compared)
 {
+    const char *name = compared->figure.name;
+    const char *timer = timer_of(comparison->baseline, pair->baseline);
+    const char *other = timer_of(comparison->candidate, pair->candidate);
     size_t before = count_without_ratio(sides->first, sides->n);
     size_t after = count_without_ratio(sides->second, sides->m);
-    if (before + after == 0)
+    if (timer == NULL || other == NULL || strcmp(timer, other) != 0)
+        xb_compared_note(compared,
+                         "not timed by the same clock: %s in the baseline, %s in the candidate",
+                         timer != NULL ? timer : "not always the same",
+                         other != NULL ? other : "not always the same");
+    else if (sides->n == 0 || sides->m == 0)
+        xb_compared_note(compared, "the %s has no %s", sides->n == 0 ? "baseline" : "candidate",
+                         name);
+    else if (is_of_another_kind(comparison->baseline, pair->baseline, &compared->figure) ||
+             is_of_another_kind(comparison->candidate, pair->candidate, &compared->figure))
+        xb_compared_note(compared,
+                         "%s does not mean the same in both files: its unit differs, or more of it "
+                         "is better in one only",
+                         name);
+    else if (before + after > 0)
+        xb_compared_note(compared,
+                         "%s is not above 0 in %zu of %zu processes of the %s: there is no ratio",
+                         name, after > 0 ? after : before, after > 0 ? sides->m : sides->n,
+                         after > 0 ? "candidate" : "baseline");
+    else
         return false;
-    xb_compared_conclude(compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
-    xb_compared_note(compared,
-                     "%s is not above 0 in %zu of %zu processes of the %s: there is no ratio",
-                     compared->figure.name, after > 0 ? after : before,
-                     after > 0 ? sides->m : sides->n, after > 0 ? "candidate" : "baseline");
     return true;
 }
 
@@ -112,12 +97,6 @@ static double median_of(const double *values, size_t count)
     return xb_median_of(copy, count);
 }
 
-static void take_logarithms(double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        values[i] = log(values[i]);
-}
-
 /* What the one process that counts says of the figure: there is such a process. */
 static const struct xb_statistics *only_statistics(const struct xb_record_case *test,
                                                    const struct xb_compared *compared)
@@ -128,36 +107,28 @@ static const struct xb_statistics *only_statistics(const struct xb_record_case *
     return &xb_record_row_figure(row, compared->figure.name)->statistics;
 }
 
-/* One process a side: the worst that the intervals within each allow. */
-static void interval_of_samples(const struct xb_pair *pair, struct xb_compared *compared)
+static void estimate_ratio(const struct xb_comparison *comparison, const struct xb_pair *pair,
+                           const struct sides *sides, struct xb_compared *compared)
 {
-    const struct xb_statistics *before = only_statistics(pair->baseline, compared);
-    const struct xb_statistics *after = only_statistics(pair->candidate, compared);
-    compared->has_interval = before->has_interval && after->has_interval;
-    if (!compared->has_interval)
-        return;
-    compared->low = after->ci95_low / before->ci95_high;
-    compared->high = after->ci95_high / before->ci95_low;
-}
-
-static enum xb_status estimate_ratio(const struct xb_comparison *comparison,
-                                     const struct xb_pair *pair, const struct sides *sides,
-                                     struct xb_compared *compared, struct xb_error *error)
-{
-    struct xb_shift shift;
-    XB_TRY(xb_shift_estimate(sides->first, sides->n, sides->second, sides->m,
-                             comparison->request.alpha, &shift, error));
+    struct xb_shift shift = xb_shift_estimate(sides->first, sides->n, sides->second, sides->m,
+                                              comparison->request.alpha);
     compared->has_ratio = true;
     compared->ratio = exp(shift.estimate);
     if (sides->n == 1 && sides->m == 1) {
-        interval_of_samples(pair, compared);
-        return XB_OK;
+        /* One process a side: the worst that the intervals within each allow. */
+        const struct xb_statistics *before = only_statistics(pair->baseline, compared);
+        const struct xb_statistics *after = only_statistics(pair->candidate, compared);
+        compared->has_interval = before->has_interval && after->has_interval;
+        if (!compared->has_interval)
+            return;
+        compared->low = after->ci95_low / before->ci95_high;
+        compared->high = after->ci95_high / before->ci95_low;
+        return;
     }
     compared->has_interval = true;
     compared->low = exp(shift.low);
     compared->high = exp(shift.high);
     compared->confidence = 1.0 - 2.0 * shift.tail;
-    return XB_OK;
 }
 
 /*
@@ -167,13 +138,12 @@ static enum xb_status estimate_ratio(const struct xb_comparison *comparison,
 #define ROUNDING 1e-12
 
 /* P for "the ratio is `bound` or more", or "or less". */
-static enum xb_status probability(const struct sides *sides, double bound, bool or_more, double *p,
-                                  struct xb_error *error)
+static double probability(const struct sides *sides, double bound, bool or_more)
 {
     return or_more ? xb_shift_probability(sides->first, sides->n, sides->second, sides->m,
-                                          log(bound) - ROUNDING, p, error)
+                                          log(bound) - ROUNDING)
                    : xb_shift_probability(sides->second, sides->m, sides->first, sides->n,
-                                          -log(bound) - ROUNDING, p, error);
+                                          -log(bound) - ROUNDING);
 }
 
 /*
@@ -198,8 +168,8 @@ static void note_stragglers(const struct sides *sides, struct xb_compared *compa
             count, sides->m, 100.0 * compared->threshold);
 }
 
-enum xb_status xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pair *pair,
-                                struct xb_compared *compared, struct xb_error *error)
+void xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pair *pair,
+                      struct xb_compared *compared)
 {
     struct sides sides = {.n = 0};
     if (pair->baseline != NULL)
@@ -215,20 +185,104 @@ enum xb_status xb_judge_measure(const struct xb_comparison *comparison, const st
     compared->candidate_median = median_of(sides.second, sides.m);
     if (xb_judge_by_status(comparison, pair, compared) || pair->baseline == NULL ||
         pair->candidate == NULL) /* one without the other is judged by its status alone */
-        return XB_OK;
-    if (judge_by_clock(comparison, pair, compared) || judge_by_kind(comparison, pair, compared) ||
-        judge_by_value(&sides, compared))
-        return XB_OK;
+        return;
+    compared->basis = XB_BASIS_STATUS;
+    compared->outcome = XB_OUTCOME_INCONCLUSIVE;
+    if (is_incomparable(comparison, pair, &sides, compared))
+        return;
     compared->basis = XB_BASIS_TEST;
-    take_logarithms(sides.first, sides.n);
-    take_logarithms(sides.second, sides.m);
+    for (size_t i = 0; i < sides.n; i++)
+        sides.first[i] = log(sides.first[i]);
+    for (size_t i = 0; i < sides.m; i++)
+        sides.second[i] = log(sides.second[i]);
     note_stragglers(&sides, compared);
-    XB_TRY(estimate_ratio(comparison, pair, &sides, compared, error));
+    estimate_ratio(comparison, pair, &sides, compared);
     /* Each P is small where its claim holds: what it refutes is the contrary. */
     bool more = compared->figure.more_is_better;
     double sign = more ? 1.0 : -1.0;
     double worse = 1.0 - sign * compared->threshold, better = 1.0 + sign * compared->threshold;
-    XB_TRY(probability(&sides, worse, more, &compared->p_regression, error));
-    XB_TRY(probability(&sides, worse, !more, &compared->p_pass, error));
-    return probability(&sides, better, !more, &compared->p_improved, error);
+    compared->p_regression = probability(&sides, worse, more);
+    compared->p_pass = probability(&sides, worse, !more);
+    compared->p_improved = probability(&sides, better, !more);
+}
+
+/* ---- verdicts, now that it is known how many figures gate ---- */
+
+/* Judged by figures, and one of those that share alpha. */
+static bool is_gating_test(const struct xb_compared *compared)
+{
+    return compared->gates && compared->basis == XB_BASIS_TEST;
+}
+
+/* Adjusts one P of every gating test, the member at that offset, by Holm. */
+static void adjust(struct xb_comparison *comparison, size_t offset)
+{
+    double *values = xb_new(comparison->case_count, sizeof *values);
+    double **places = xb_new(comparison->case_count, sizeof(double *));
+    size_t count = 0;
+    for (size_t i = 0; i < comparison->case_count; i++)
+        if (is_gating_test(&comparison->cases[i])) {
+            places[count] = (double *)(void *)((char *)&comparison->cases[i] + offset);
+            values[count] = *places[count];
+            count++;
+        }
+    xb_holm_adjust(values, count);
+    for (size_t i = 0; i < count; i++)
+        *places[i] = values[i];
+    free(places);
+    free(values);
+}
+
+/* Where the interval lies; where there is none, the ratio. */
+static enum xb_outcome indicated(const struct xb_compared *compared)
+{
+    double threshold = compared->threshold;
+    double low = compared->has_interval ? compared->low : compared->ratio;
+    double high = compared->has_interval ? compared->high : compared->ratio;
+    bool more = compared->figure.more_is_better;
+    bool under = high < 1.0 - threshold; /* all of it */
+    bool over = low > 1.0 + threshold;
+    bool not_under = low > 1.0 - threshold;
+    bool not_over = high < 1.0 + threshold;
+    if (more ? under : over)
+        return XB_OUTCOME_REGRESSION;
+    if (more ? over : under)
+        return XB_OUTCOME_IMPROVED;
+    return (more ? not_under : not_over) ? XB_OUTCOME_PASS : XB_OUTCOME_INCONCLUSIVE;
+}
+
+static void judge(struct xb_compared *compared, size_t tests, double alpha)
+{
+    /* That the smaller side has many opposite it is no help: where it scatters more, one against a
+     * hundred would be wrong far more often than alpha. */
+    size_t needed = xb_rank_values_needed(tests, alpha);
+    if (needed > 0 && compared->baseline_n >= needed && compared->candidate_n >= needed) {
+        compared->outcome = xb_at_most(compared->p_regression, alpha) ? XB_OUTCOME_REGRESSION
+                            : xb_at_most(compared->p_improved, alpha) ? XB_OUTCOME_IMPROVED
+                            : xb_at_most(compared->p_pass, alpha)     ? XB_OUTCOME_PASS
+                                                                      : XB_OUTCOME_INCONCLUSIVE;
+    } else {
+        compared->basis = XB_BASIS_INDICATIVE;
+        compared->outcome = indicated(compared);
+        compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
+    }
+    if (compared->cannot_pass && compared->outcome != XB_OUTCOME_REGRESSION)
+        compared->outcome = XB_OUTCOME_INCONCLUSIVE;
+}
+
+void xb_judge_all(struct xb_comparison *comparison)
+{
+    double alpha = comparison->request.alpha;
+    size_t tests = 0;
+    for (size_t i = 0; i < comparison->case_count; i++)
+        tests += is_gating_test(&comparison->cases[i]);
+    comparison->gating_count = tests;
+    comparison->processes_needed = xb_rank_values_needed(tests > 0 ? tests : 1, alpha);
+    adjust(comparison, offsetof(struct xb_compared, p_regression));
+    adjust(comparison, offsetof(struct xb_compared, p_improved));
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        struct xb_compared *compared = &comparison->cases[i];
+        if (compared->basis == XB_BASIS_TEST)
+            judge(compared, compared->gates ? tests : 1, alpha);
+    }
 }

@@ -10,6 +10,50 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- what becomes of the whole ---- */
+
+const char *xb_outcome_name(enum xb_outcome outcome)
+{
+    static const char *const names[] = {"PASS", "IMPROVED", "INCONCLUSIVE", "REGRESSION"};
+    return outcome <= XB_OUTCOME_REGRESSION ? names[outcome] : "unknown";
+}
+
+bool xb_compared_is_apart(const struct xb_comparison *comparison,
+                          const struct xb_compared *compared)
+{
+    /* Wrong data is wrong under any settings: that row has its verdict. */
+    return compared->differs && !comparison->request.force && compared->basis == XB_BASIS_STATUS &&
+           compared->outcome == XB_OUTCOME_INCONCLUSIVE;
+}
+
+void xb_comparison_count_apart(struct xb_comparison *comparison)
+{
+    size_t apart = 0;
+    size_t gating = 0;
+    comparison->any_differs = false;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        gating += compared->gates;
+        apart += compared->gates && xb_compared_is_apart(comparison, compared);
+        comparison->any_differs = comparison->any_differs || compared->differs;
+    }
+    comparison->none_comparable = gating > 0 && apart == gating;
+}
+
+bool xb_comparison_is_refused(const struct xb_comparison *comparison)
+{
+    return !comparison->request.force && (!comparison->comparable || comparison->none_comparable);
+}
+
+int xb_comparison_exit_code(const struct xb_comparison *comparison)
+{
+    if (xb_comparison_is_refused(comparison))
+        return 4;
+    return comparison->overall == XB_OUTCOME_REGRESSION     ? 1
+           : comparison->overall == XB_OUTCOME_INCONCLUSIVE ? 3
+                                                            : 0;
+}
+
 /* ---- counts ---- */
 
 size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outcome outcome)
@@ -25,7 +69,7 @@ size_t xb_comparison_count(const struct xb_comparison *comparison, enum xb_outco
 
 /* What decides over the whole, in the order in which it does. */
 struct counts {
-    size_t regressions, improved, open, all;
+    size_t by[XB_OUTCOME_REGRESSION + 1], all;
     size_t apart, absent, unjudged; /* of the open ones: by other settings, for the candidate lacks
                                        them, and for what else became of them */
     size_t broken;     /* failed, or had wrong data, on both sides, and are not worse by figures */
@@ -33,7 +77,8 @@ struct counts {
     size_t indicative;
     size_t slower;                                      /* regressions by their figures */
     const struct xb_compared *worst, *worst_indicative; /* regression by its figures; NULL: none */
-    bool are_rates; /* all that count are bandwidths: they get slower, where others get worse */
+    const char *worse, *better; /* bandwidths get slower and faster, others worse and better */
+    char threshold[32]; /* "2 %", where all that gates has that one, else "their threshold" */
 };
 
 /* The one of the two that lost more. `worst`: NULL for none yet. */
@@ -45,10 +90,9 @@ static const struct xb_compared *worse_of(const struct xb_compared *worst,
 
 static struct counts count_all(const struct xb_comparison *comparison)
 {
-    struct counts counts = {.regressions = xb_comparison_count(comparison, XB_OUTCOME_REGRESSION),
-                            .improved = xb_comparison_count(comparison, XB_OUTCOME_IMPROVED),
-                            .open = xb_comparison_count(comparison, XB_OUTCOME_INCONCLUSIVE),
-                            .are_rates = true};
+    struct counts counts = {.worse = "slower", .better = "faster"};
+    double share = -1;
+    bool one_share = true;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         bool is_indicative = compared->basis == XB_BASIS_INDICATIVE;
@@ -58,7 +102,12 @@ static struct counts count_all(const struct xb_comparison *comparison)
         bool is_absent = compared->presence == XB_ONLY_IN_BASELINE;
         if (!compared->gates)
             continue;
-        counts.are_rates = counts.are_rates && xb_compare_is_rate(&compared->figure);
+        if (!xb_compare_is_rate(&compared->figure)) {
+            counts.worse = "worse";
+            counts.better = "better";
+        }
+        counts.by[compared->outcome] += xb_compare_judged(compared);
+        counts.all += xb_compare_judged(compared) || is_indicative;
         counts.indicative += is_indicative;
         if (is_indicative && compared->has_ratio)
             counts.worst_indicative = worse_of(counts.worst_indicative, compared);
@@ -71,9 +120,16 @@ static struct counts count_all(const struct xb_comparison *comparison)
         counts.apart += is_open && is_apart;
         counts.absent += is_open && !is_apart && is_absent;
         counts.unjudged += is_open && !is_apart && !is_absent;
+        if (compared->basis == XB_BASIS_NONE)
+            continue;
+        one_share = one_share && (share < 0 || share == compared->threshold);
+        share = compared->threshold;
     }
-    counts.all = counts.regressions + counts.open + counts.improved + counts.indicative +
-                 xb_comparison_count(comparison, XB_OUTCOME_PASS);
+    if (one_share)
+        snprintf(counts.threshold, sizeof counts.threshold, "%g %%",
+                 100 * (share >= 0 ? share : comparison->request.threshold));
+    else
+        snprintf(counts.threshold, sizeof counts.threshold, "their threshold");
     return counts;
 }
 
@@ -149,21 +205,6 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-/* "2 %", where all that gates has that threshold, else "their threshold". */
-static const char *threshold_text(const struct xb_comparison *comparison, char *text, size_t size)
-{
-    double share = -1;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        const struct xb_compared *compared = &comparison->cases[i];
-        bool counts = compared->gates && compared->basis != XB_BASIS_NONE;
-        if (counts && share >= 0 && share != compared->threshold)
-            return "their threshold";
-        share = counts ? compared->threshold : share;
-    }
-    snprintf(text, size, "%g %%", 100 * (share >= 0 ? share : comparison->request.threshold));
-    return text;
-}
-
 /* Adds a sentence, or what ends one, to the reason or to what to do next. */
 __attribute__((format(printf, 2, 3))) static void add(char text[512], const char *format, ...)
 {
@@ -192,7 +233,8 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
     if (comparison->comparable) {
         add(comparison->reason,
             "%s was measured with other settings in the candidate than in the baseline.",
-            counts->open == 1 ? "The only result that counts" : "Every result that counts");
+            counts->by[XB_OUTCOME_INCONCLUSIVE] == 1 ? "The only result that counts"
+                                                     : "Every result that counts");
         add(comparison->next, "Measure both files with the same settings; --force compares them "
                               "anyway.");
         return;
@@ -209,26 +251,22 @@ static void say_refused(struct xb_comparison *comparison, const struct counts *c
             "Measure both files under the same conditions; --force compares them anyway.");
 }
 
-static void say_regression(struct xb_comparison *comparison, const struct counts *counts,
-                           const char *threshold)
+static void say_regression(struct xb_comparison *comparison, const struct counts *counts)
 {
-    char name[XB_COMPARE_TEXT], change[64], before[32], after[32];
-    size_t slower = counts->slower;
-    size_t broken = counts->regressions - slower;
+    size_t slower = counts->slower, all = counts->all;
+    size_t broken = counts->by[XB_OUTCOME_REGRESSION] - slower;
     if (slower > 0)
-        add(comparison->reason, "%zu of %zu result%s %s %s by %s or more.", slower, counts->all,
-            plural(counts->all), slower == 1 ? "is" : "are", counts->are_rates ? "slower" : "worse",
-            threshold);
+        add(comparison->reason, "%zu of %zu result%s %s %s by %s or more.", slower, all,
+            plural(all), slower == 1 ? "is" : "are", counts->worse, counts->threshold);
     if (broken > 0)
-        add(comparison->reason, "%zu of %zu result%s no longer work%s.", broken, counts->all,
-            plural(counts->all), broken == 1 ? "s" : "");
-    if (counts->worst == NULL)
-        return;
-    add(comparison->reason, "Worst: %.160s: %s (%s to %s).",
-        xb_compare_title(comparison, counts->worst, name, sizeof name),
-        xb_compare_change(counts->worst, change, sizeof change),
-        xb_compare_baseline(counts->worst, false, before, sizeof before),
-        xb_compare_candidate(counts->worst, true, after, sizeof after));
+        add(comparison->reason, "%zu of %zu result%s no longer work%s.", broken, all, plural(all),
+            broken == 1 ? "s" : "");
+    if (counts->worst != NULL)
+        add(comparison->reason, "Worst: %.160s: %s (%s to %s).",
+            XB_CASE_TEXT(comparison, counts->worst, XB_CASE_TITLE),
+            XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CHANGE),
+            XB_CASE_TEXT(comparison, counts->worst, XB_CASE_BASELINE_BARE),
+            XB_CASE_TEXT(comparison, counts->worst, XB_CASE_CANDIDATE));
 }
 
 /* What no figures decide, and no number of processes. */
@@ -261,7 +299,6 @@ static void say_not_judged(struct xb_comparison *comparison, const struct counts
 
 static void say_indicative(struct xb_comparison *comparison, const struct counts *counts)
 {
-    char name[XB_COMPARE_TEXT], change[64];
     const struct xb_compared *worst = counts->worst_indicative;
     size_t fewest = xb_compare_fewest(comparison);
     size_t needed = comparison->processes_needed;
@@ -274,10 +311,10 @@ static void say_indicative(struct xb_comparison *comparison, const struct counts
     add(comparison->reason, ".");
     if (worst != NULL && xb_compared_loss(worst) > 0)
         add(comparison->reason, "As measured: %.160s, %s.",
-            xb_compare_title(comparison, worst, name, sizeof name),
-            xb_compare_change(worst, change, sizeof change));
+            XB_CASE_TEXT(comparison, worst, XB_CASE_TITLE),
+            XB_CASE_TEXT(comparison, worst, XB_CASE_CHANGE));
     else if (worst != NULL)
-        add(comparison->reason, "As measured, none is %s.", counts->are_rates ? "slower" : "worse");
+        add(comparison->reason, "As measured, none is %s.", counts->worse);
     if (needed > 0)
         add(comparison->next, "Measure with --processes %zu.",
             needed > USUAL_PROCESSES ? needed : (size_t)USUAL_PROCESSES);
@@ -288,60 +325,54 @@ static void say_indicative(struct xb_comparison *comparison, const struct counts
     say_not_judged(comparison, counts);
 }
 
-static void say_open(struct xb_comparison *comparison, const struct counts *counts,
-                     const char *threshold)
+static void say_open(struct xb_comparison *comparison, const struct counts *counts)
 {
-    size_t unsure = counts->open - counts->apart - counts->absent - counts->unjudged;
-    if (unsure > 0) {
+    size_t unsure =
+        counts->by[XB_OUTCOME_INCONCLUSIVE] - counts->apart - counts->absent - counts->unjudged;
+    size_t needed = xb_processes_to_decide(comparison);
+    if (unsure > 0)
         add(comparison->reason,
             "%zu of %zu result%s scatter%s too much to tell if %s %s by %s or more.", unsure,
             counts->all, plural(counts->all), unsure == 1 ? "s" : "",
-            unsure == 1 ? "it is" : "they are", counts->are_rates ? "slower" : "worse", threshold);
-        size_t needed = xb_processes_to_decide(comparison);
-        if (needed > 0)
-            add(comparison->next,
-                "Measure again with --processes %zu: probably enough, if change and scatter "
-                "stay as they are.",
-                needed);
-        else
-            add(comparison->next,
-                "More processes will hardly decide it: the change is too near the "
-                "threshold, or the machine too noisy. Make it quieter, or choose "
-                "another --threshold.");
-    }
+            unsure == 1 ? "it is" : "they are", counts->worse, counts->threshold);
+    if (unsure > 0 && needed > 0)
+        add(comparison->next,
+            "Measure again with --processes %zu: probably enough, if change and scatter "
+            "stay as they are.",
+            needed);
+    else if (unsure > 0)
+        add(comparison->next, "More processes will hardly decide it: the change is too near the "
+                              "threshold, or the machine too noisy. Make it quieter, or choose "
+                              "another --threshold.");
     say_not_judged(comparison, counts);
 }
 
-static void say_pass(struct xb_comparison *comparison, const struct counts *counts,
-                     const char *threshold)
+static void say_pass(struct xb_comparison *comparison, const struct counts *counts)
 {
-    const char *worse = counts->are_rates ? "slower" : "worse";
-    const char *better = counts->are_rates ? "faster" : "better";
+    size_t improved = counts->by[XB_OUTCOME_IMPROVED];
     if (counts->all == 1)
-        add(comparison->reason, "The result is %s%s by %s or more",
-            counts->improved == 1 ? "" : "not ", counts->improved == 1 ? better : worse, threshold);
+        add(comparison->reason, "The result is %s%s by %s or more", improved == 1 ? "" : "not ",
+            improved == 1 ? counts->better : counts->worse, counts->threshold);
     else
-        add(comparison->reason, "None of %zu results is %s by %s or more", counts->all, worse,
-            threshold);
-    if (counts->improved > 0 && counts->all > 1)
-        add(comparison->reason, ", and %zu %s %s by as much", counts->improved,
-            counts->improved == 1 ? "is" : "are", better);
+        add(comparison->reason, "None of %zu results is %s by %s or more", counts->all,
+            counts->worse, counts->threshold);
+    if (improved > 0 && counts->all > 1)
+        add(comparison->reason, ", and %zu %s %s by as much", improved,
+            improved == 1 ? "is" : "are", counts->better);
     add(comparison->reason, ".");
 }
 
 void xb_judge_overall(struct xb_comparison *comparison)
 {
-    char share[32];
-    struct counts counts = count_all(comparison);
-    const char *threshold = threshold_text(comparison, share, sizeof share);
+    const struct counts counts = count_all(comparison);
     comparison->reason[0] = comparison->next[0] = '\0';
     comparison->overall = XB_OUTCOME_INCONCLUSIVE;
     xb_comparison_count_apart(comparison);
     if (xb_comparison_is_refused(comparison)) {
         say_refused(comparison, &counts);
-    } else if (counts.regressions > 0) {
+    } else if (counts.by[XB_OUTCOME_REGRESSION] > 0) {
         comparison->overall = XB_OUTCOME_REGRESSION;
-        say_regression(comparison, &counts, threshold);
+        say_regression(comparison, &counts);
     } else if (comparison->idle_gate > 0) {
         add(comparison->reason,
             "Gate %zu of --gate has nothing to judge: none of its results is in both files.",
@@ -362,12 +393,13 @@ void xb_judge_overall(struct xb_comparison *comparison)
         }
     } else if (counts.indicative > 0) {
         say_indicative(comparison, &counts);
-    } else if (counts.open > 0) {
-        say_open(comparison, &counts, threshold);
+    } else if (counts.by[XB_OUTCOME_INCONCLUSIVE] > 0) {
+        say_open(comparison, &counts);
     } else if (counts.all == 0) {
         add(comparison->reason, "No result that counts was measured in both files.");
     } else {
-        comparison->overall = counts.improved > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
-        say_pass(comparison, &counts, threshold);
+        comparison->overall =
+            counts.by[XB_OUTCOME_IMPROVED] > 0 ? XB_OUTCOME_IMPROVED : XB_OUTCOME_PASS;
+        say_pass(comparison, &counts);
     }
 }

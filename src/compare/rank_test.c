@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rank_test.h"
 
+#include "base/memory.h"
 #include "xferbench/statistics.h"
 
 #include <assert.h>
@@ -63,7 +64,7 @@ static void count_orders(double *rows, size_t n, size_t m, size_t largest)
 #define LARGEST_U ((XB_RANK_LARGEST * XB_RANK_LARGEST - 1) / 2)
 
 /*
- * P(U <= u) for every u up to (n * m - 1) / 2; NULL without memory. Adding up at most 5000 counts
+ * P(U <= u) for every u up to (n * m - 1) / 2. Adding up at most 5000 counts
  * leaves an error of 6e-13 of the sum at most; up to 25 values a side there is none but the
  * division's, so that P is the double nearest to the true one. Kept for the next time, because all
  * cases of two files have the same numbers of processes; it is good until then.
@@ -80,9 +81,7 @@ static const double *tail_of(size_t n, size_t m)
     size_t largest = (n * m - 1) / 2;
     size_t longer = n > m ? n : m;
     size_t shorter = n > m ? m : n; /* U is distributed alike for (n, m) and (m, n) */
-    double *rows = calloc((shorter + 1) * (largest + 1), sizeof *rows);
-    if (rows == NULL)
-        return NULL;
+    double *rows = xb_new((shorter + 1) * (largest + 1), sizeof *rows);
     count_orders(rows, longer, shorter, largest);
 
     const double *counts = rows + shorter * (largest + 1);
@@ -98,25 +97,14 @@ static const double *tail_of(size_t n, size_t m)
     return last.tail;
 }
 
-static enum xb_status no_memory(size_t n, size_t m, struct xb_error *error)
+double xb_rank_probability(size_t n, size_t m, size_t u)
 {
-    return XB_FAIL(error, XB_ERR_MEMORY, "no memory to compare %zu with %zu values", n, m);
-}
-
-enum xb_status xb_rank_probability(size_t n, size_t m, size_t u, double *probability,
-                                   struct xb_error *error)
-{
-    if (u >= n * m) {
-        *probability = 1.0;
-        return XB_OK;
-    }
+    if (u >= n * m)
+        return 1.0;
     /* U and n * m - U are distributed alike: no sum that passes 1. */
     size_t rest = n * m - 1 - u;
     const double *tail = tail_of(n, m);
-    if (tail == NULL)
-        return no_memory(n, m, error);
-    *probability = rest < u ? 1.0 - tail[rest] : tail[u];
-    return XB_OK;
+    return rest < u ? 1.0 - tail[rest] : tail[u];
 }
 
 /*
@@ -125,18 +113,14 @@ enum xb_status xb_rank_probability(size_t n, size_t m, size_t u, double *probabi
  * double nearest to the same number. An alpha of 1/2 or more is of no use; it gives what is no more
  * than the number of pairs, for which there is a difference.
  */
-enum xb_status xb_rank_critical(size_t n, size_t m, double alpha, size_t *critical,
-                                struct xb_error *error)
+size_t xb_rank_critical(size_t n, size_t m, double alpha)
 {
     size_t largest = (n * m - 1) / 2; /* u and what mirrors it, n * m - 1 - u, meet here */
     const double *tail = tail_of(n, m);
-    if (tail == NULL)
-        return no_memory(n, m, error);
     size_t c = 0;
     while (c < n * m && (c <= largest ? tail[c] : 1.0 - tail[n * m - 1 - c]) <= alpha)
         c++;
-    *critical = c;
-    return XB_OK;
+    return c;
 }
 
 /*
@@ -158,43 +142,39 @@ static double difference(double first, double second)
     return second - first;
 }
 
-enum xb_status xb_shift_estimate(const double *first, size_t n, const double *second, size_t m,
-                                 double alpha, struct xb_shift *shift, struct xb_error *error)
+struct xb_shift xb_shift_estimate(const double *first, size_t n, const double *second, size_t m,
+                                  double alpha)
 {
-    size_t critical = 0;
-    XB_TRY(xb_rank_critical(n, m, alpha, &critical, error));
+    size_t critical = xb_rank_critical(n, m, alpha);
     size_t pairs = n * m;
     assert(pairs > 0);
-    double *differences = malloc(pairs * sizeof *differences);
-    if (differences == NULL)
-        return no_memory(n, m, error);
+    double *differences = xb_new(pairs, sizeof *differences);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < m; j++)
             differences[i * m + j] = difference(first[i], second[j]);
     }
-
     size_t place = critical > 0 ? critical : 1;
-    shift->estimate = xb_median_of(differences, pairs); /* sorts them */
-    shift->low = differences[place - 1];
-    shift->high = differences[pairs - place];
-    shift->tail = critical > 0 ? alpha : xb_rank_least_probability(n, m);
+    struct xb_shift shift = {.estimate = xb_median_of(differences, pairs)}; /* sorts them */
+    shift.low = differences[place - 1];
+    shift.high = differences[pairs - place];
+    shift.tail = critical > 0 ? alpha : xb_rank_least_probability(n, m);
     free(differences);
-    return XB_OK;
+    return shift;
 }
 
 /*
  * With c the critical number at alpha, P is at most alpha where fewer than c differences reach the
  * limit, and that is where the c-th largest of them, xb_shift's `high`, lies below it.
  */
-enum xb_status xb_shift_probability(const double *first, size_t n, const double *second, size_t m,
-                                    double limit, double *probability, struct xb_error *error)
+double xb_shift_probability(const double *first, size_t n, const double *second, size_t m,
+                            double limit)
 {
     size_t u = 0;
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < m; j++)
             u += difference(first[i], second[j]) >= limit;
     }
-    return xb_rank_probability(n, m, u, probability, error);
+    return xb_rank_probability(n, m, u);
 }
 
 struct ranked {
@@ -209,13 +189,9 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-enum xb_status xb_holm_adjust(double *probabilities, size_t count, struct xb_error *error)
+void xb_holm_adjust(double *probabilities, size_t count)
 {
-    if (count == 0)
-        return XB_OK;
-    struct ranked *sorted = malloc(count * sizeof *sorted);
-    if (sorted == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to sort %zu P values", count);
+    struct ranked *sorted = xb_new(count, sizeof *sorted);
     for (size_t i = 0; i < count; i++)
         sorted[i] = (struct ranked){.probability = probabilities[i], .index = i};
     qsort(sorted, count, sizeof *sorted, compare);
@@ -227,5 +203,4 @@ enum xb_status xb_holm_adjust(double *probabilities, size_t count, struct xb_err
         probabilities[sorted[i].index] = fmin(adjusted, 1.0);
     }
     free(sorted);
-    return XB_OK;
 }

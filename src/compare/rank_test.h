@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/error.h"
-
-#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -19,18 +16,14 @@
 /*
  * P(U <= u) where nothing but chance orders n and m values, for U, the number of pairs in which the
  * second side's value is the larger. Exact for values without ties. 1 <= n, m <= XB_RANK_LARGEST.
- * XB_ERR_MEMORY only.
  */
-XB_MUST_CHECK enum xb_status xb_rank_probability(size_t n, size_t m, size_t u, double *probability,
-                                                 struct xb_error *error);
+double xb_rank_probability(size_t n, size_t m, size_t u);
 
 /*
  * The largest c with P(U <= c - 1) <= alpha: one-sided tests at alpha reject when fewer than c
  * pairs speak against it. 0 where even the most extreme order is likelier than alpha.
- * XB_ERR_MEMORY.
  */
-XB_MUST_CHECK enum xb_status xb_rank_critical(size_t n, size_t m, double alpha, size_t *critical,
-                                              struct xb_error *error);
+size_t xb_rank_critical(size_t n, size_t m, double alpha);
 
 /* 1 / C(n + m, n): the least P that the test can give. */
 double xb_rank_least_probability(size_t n, size_t m);
@@ -51,26 +44,23 @@ struct xb_shift {
 /*
  * Estimates the shift from `first` (n values) to `second` (m). The bounds are the critical-th
  * smallest and the critical-th largest of the n * m differences; where xb_rank_critical gives none,
- * the smallest and the largest, and `tail` says what they are worth. XB_ERR_MEMORY only.
+ * the smallest and the largest, and `tail` says what they are worth.
  */
-XB_MUST_CHECK enum xb_status xb_shift_estimate(const double *first, size_t n, const double *second,
-                                               size_t m, double alpha, struct xb_shift *shift,
-                                               struct xb_error *error);
+struct xb_shift xb_shift_estimate(const double *first, size_t n, const double *second, size_t m,
+                                  double alpha);
 
 /*
  * One-sided P for "the shift is `limit` or more" against "it is less": low where the second side
  * lies below first + limit. A tie counts against rejecting. For "`limit` or less" give the sides
- * exchanged and -limit. XB_ERR_MEMORY only.
+ * exchanged and -limit.
  */
-XB_MUST_CHECK enum xb_status xb_shift_probability(const double *first, size_t n,
-                                                  const double *second, size_t m, double limit,
-                                                  double *probability, struct xb_error *error);
+double xb_shift_probability(const double *first, size_t n, const double *second, size_t m,
+                            double limit);
 
 /*
  * Adjusts `count` P values in place for being tested together (Holm, "A simple sequentially
  * rejective multiple test procedure", Scandinavian Journal of Statistics 6, 1979): those that are
  * at most alpha afterwards may be rejected, and the probability of a single false rejection among
- * them is at most alpha. XB_ERR_MEMORY only.
+ * them is at most alpha.
  */
-XB_MUST_CHECK enum xb_status xb_holm_adjust(double *probabilities, size_t count,
-                                            struct xb_error *error);
+void xb_holm_adjust(double *probabilities, size_t count);

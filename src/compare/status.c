@@ -7,48 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append(struct xb_compared *compared, const char *format, va_list arguments)
+void xb_compared_add(struct xb_compared *compared, const char *separator, const char *format, ...)
 {
+    const size_t size = sizeof compared->note;
     size_t length = strlen(compared->note);
-    vsnprintf(compared->note + length, sizeof compared->note - length, format, arguments);
-}
-
-/* Goes on where the note ends. */
-__attribute__((format(printf, 2, 3))) static void say_more(struct xb_compared *compared,
-                                                           const char *format, ...)
-{
     va_list arguments;
+    if (length > 0)
+        snprintf(compared->note + length, size - length, "%s", separator);
+    length = strlen(compared->note);
     va_start(arguments, format);
-    append(compared, format, arguments);
+    vsnprintf(compared->note + length, size - length, format, arguments);
     va_end(arguments);
-}
-
-void xb_compared_note(struct xb_compared *compared, const char *format, ...)
-{
-    va_list arguments;
-    if (compared->note[0] != '\0')
-        say_more(compared, "; ");
-    va_start(arguments, format);
-    append(compared, format, arguments);
-    va_end(arguments);
-}
-
-void xb_compared_conclude(struct xb_compared *compared, enum xb_basis basis,
-                          enum xb_outcome outcome)
-{
-    compared->basis = basis;
-    compared->outcome = outcome;
-}
-
-/* A process in which the case was not reached, or not finished: its run was cut short. What is
- * wrong by then is wrong. */
-static bool was_cut(const struct xb_record *record, const struct xb_record_case *test, size_t i)
-{
-    const struct xb_record_row *row = &test->rows[i];
-    const struct xb_record_process *process = &record->processes[i];
-    if (row->is_there)
-        return row->is_cut && row->status != XB_RESULT_ERROR;
-    return process->interrupted || !process->deadline_met;
 }
 
 /* What became of a case in the processes of a file. */
@@ -76,7 +45,11 @@ static struct tally tally_of(const struct xb_record *record, const struct xb_rec
     struct tally tally = {0};
     for (size_t i = 0; test != NULL && i < record->process_count; i++) {
         const struct xb_record_row *row = &test->rows[i];
-        if (was_cut(record, test, i)) {
+        const struct xb_record_process *process = &record->processes[i];
+        /* Not reached, or not finished: its run was cut short. What is wrong by then is wrong. */
+        bool was_cut = row->is_there ? row->is_cut && row->status != XB_RESULT_ERROR
+                                     : process->interrupted || !process->deadline_met;
+        if (was_cut) {
             tally.cut++;
         } else if (row->is_there && row->status == XB_RESULT_OK) {
             tally.fine++;
@@ -148,11 +121,11 @@ static void say_both_bad(const struct trial *trial)
 {
     say_bad(trial, true);
     if (trial->before.bad > 0)
-        say_more(trial->compared, "; %s in %zu of %zu of the baseline",
-                 badness_name(&trial->before), trial->before.alike,
-                 trial->comparison->baseline->process_count);
+        xb_compared_add(trial->compared, "", "; %s in %zu of %zu of the baseline",
+                        badness_name(&trial->before), trial->before.alike,
+                        trial->comparison->baseline->process_count);
     if (trial->is_tested)
-        say_more(trial->compared, " (P %.2g)", trial->p);
+        xb_compared_add(trial->compared, "", " (P %.2g)", trial->p);
 }
 
 static size_t wrong_data(const struct tally *tally)
@@ -172,28 +145,11 @@ static bool is_more_often(struct trial *trial, size_t before, size_t after)
     return xb_at_most(p, trial->comparison->request.alpha);
 }
 
-/* Wrong data is never excused by failures of another kind, so it is counted apart. */
-static bool has_more_wrong_data(struct trial *trial)
-{
-    size_t before = wrong_data(&trial->before), after = wrong_data(&trial->after);
-    return after > 0 && (before == 0 || is_more_often(trial, before, after));
-}
-
-/* For a case that works in some of the baseline's processes at least. */
-static bool works_less(struct trial *trial)
-{
-    if (trial->after.bad == 0)
-        return false;
-    if (trial->before.bad > 0 && trial->after.fine > 0)
-        return is_more_often(trial, trial->before.bad, trial->after.bad);
-    trial->is_tested = false; /* no P decided this */
-    return true;
-}
-
 /* A regression for what became of the candidate's processes. */
 static bool conclude_worse(const struct trial *trial)
 {
-    xb_compared_conclude(trial->compared, XB_BASIS_STATUS, XB_OUTCOME_REGRESSION);
+    trial->compared->basis = XB_BASIS_STATUS;
+    trial->compared->outcome = XB_OUTCOME_REGRESSION;
     say_both_bad(trial);
     return true;
 }
@@ -201,18 +157,10 @@ static bool conclude_worse(const struct trial *trial)
 /* `note`: NULL for none. */
 static bool conclude_open(const struct trial *trial, const char *note)
 {
-    xb_compared_conclude(trial->compared, XB_BASIS_STATUS, XB_OUTCOME_INCONCLUSIVE);
+    trial->compared->basis = XB_BASIS_STATUS;
+    trial->compared->outcome = XB_OUTCOME_INCONCLUSIVE;
     if (note != NULL)
         xb_compared_note(trial->compared, "%s", note);
-    return true;
-}
-
-/* There is nothing to compare with; what became of the candidate is told all the same. */
-static bool conclude_nothing(const struct trial *trial)
-{
-    xb_compared_conclude(trial->compared, XB_BASIS_NONE, XB_OUTCOME_PASS);
-    if (trial->after.bad > 0 || trial->before.bad > 0)
-        say_bad(trial, trial->after.bad > 0);
     return true;
 }
 
@@ -239,14 +187,21 @@ bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_
                           .before = tally_of(comparison->baseline, pair->baseline),
                           .after = tally_of(comparison->candidate, pair->candidate)};
     const struct tally *before = &trial.before, *after = &trial.after;
-    if (has_more_wrong_data(&trial))
+    /* Wrong data is never excused by failures of another kind, so it is counted apart. */
+    size_t wrong_before = wrong_data(before), wrong_after = wrong_data(after);
+    if (wrong_after > 0 && (wrong_before == 0 || is_more_often(&trial, wrong_before, wrong_after)))
         return conclude_worse(&trial);
-    if (before->fine == 0 && wrong_data(after) > 0) { /* and no process to compare it with */
+    if (before->fine == 0 && wrong_after > 0) { /* and no process to compare it with */
         note_failures(&trial);
         return conclude_open(&trial, NULL);
     }
-    if (pair->baseline == NULL || (before->fine == 0 && before->bad > 0))
-        return conclude_nothing(&trial);
+    if (pair->baseline == NULL || (before->fine == 0 && before->bad > 0)) {
+        /* There is nothing to compare with; what became of the candidate is told all the same. */
+        compared->basis = XB_BASIS_NONE;
+        if (after->bad > 0 || before->bad > 0)
+            say_bad(&trial, after->bad > 0);
+        return true;
+    }
     if (before->fine == 0)
         return conclude_open(&trial, "the baseline's run was cut short before this case");
     if (pair->candidate == NULL)
@@ -256,18 +211,22 @@ bool xb_judge_by_status(const struct xb_comparison *comparison, const struct xb_
             say_bad(&trial, true);
         return conclude_open(&trial, NULL);
     }
-    if (works_less(&trial))
+    /* It works in some of the baseline's processes at least. */
+    if (after->bad > 0 && (before->bad == 0 || after->fine == 0)) {
+        trial.is_tested = false; /* no P decided this */
+        return conclude_worse(&trial);
+    }
+    if (after->bad > 0 && is_more_often(&trial, before->bad, after->bad))
         return conclude_worse(&trial);
     if (after->fine == 0)
         return conclude_open(&trial, "the candidate's run was cut short before this case");
     /* What is told where figures are left to judge. */
-    trial.compared->fails_more = trial.is_higher;
-    if (trial.after.bad > 0)
+    compared->fails_more = trial.is_higher;
+    if (after->bad > 0)
         note_failures(&trial);
-    else if (trial.before.bad > 0)
+    else if (before->bad > 0)
         say_bad(&trial, false);
-    else if (trial.before.cut + trial.after.cut > 0)
-        xb_compared_note(trial.compared,
-                         "a run was cut short: there are fewer processes than asked for");
+    else if (before->cut + after->cut > 0)
+        xb_compared_note(compared, "a run was cut short: there are fewer processes than asked for");
     return false;
 }

@@ -1,13 +1,324 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* For people, as text and as Markdown: the answer, the table of results, a row for each, and that
+ * of the conditions that differ. */
 #define _GNU_SOURCE
 #include "text.h"
 
 #include "base/stream.h"
 #include "base/text.h"
+#include "internal.h"
+#include "present/table.h"
+#include "record/rows.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- rows ---- */
+
+static int by_loss(const void *a, const void *b)
+{
+    const struct xb_compared *left = *(const struct xb_compared *const *)a;
+    const struct xb_compared *right = *(const struct xb_compared *const *)b;
+    double loss = xb_compared_loss(left), other = xb_compared_loss(right);
+    if (left->gates != right->gates)
+        return left->gates ? -1 : 1;
+    if (loss > other || loss < other)
+        return loss > other ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+/* The results that were compared, the worst first, those that count before the others; to be
+ * freed. */
+static const struct xb_compared **sorted_rows(const struct xb_comparison *comparison)
+{
+    const struct xb_compared **rows =
+        xb_new(comparison->case_count, sizeof(const struct xb_compared *));
+    for (size_t i = 0; i < comparison->case_count; i++)
+        rows[i] = &comparison->cases[i];
+    qsort(rows, comparison->case_count, sizeof(const struct xb_compared *), by_loss);
+    return rows;
+}
+
+/* The note of the row at that place of `rows`, of which it counts those behind it that have the
+ * same: "pinned to the GPU, 1 GiB and the next 2: only in the baseline". "" for none, and for one
+ * that an earlier row told. */
+static const char *row_note(const struct xb_comparison *comparison,
+                            const struct xb_compared *const *rows, size_t index,
+                            struct xb_words *words)
+{
+    const char *note = XB_CASE_TEXT(comparison, rows[index], XB_CASE_NOTE);
+    size_t next = index + 1;
+    if (note[0] == '\0' ||
+        (index > 0 && strcmp(XB_CASE_TEXT(comparison, rows[index - 1], XB_CASE_NOTE), note) == 0))
+        return "";
+    while (next < comparison->case_count &&
+           strcmp(XB_CASE_TEXT(comparison, rows[next], XB_CASE_NOTE), note) == 0)
+        next++;
+    xb_words_add(words, "%s", XB_CASE_TEXT(comparison, rows[index], XB_CASE_TITLE));
+    if (next - index == 2)
+        xb_words_add(words, " and the next one");
+    else if (next - index > 2)
+        xb_words_add(words, " and the next %zu", next - index - 1);
+    xb_words_add(words, ": %s", note);
+    return words->text;
+}
+
+/* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
+static enum xb_colour colour_of(enum xb_outcome outcome, bool sure)
+{
+    static const enum xb_colour colours[] = {[XB_OUTCOME_PASS] = XB_COLOUR_GOOD,
+                                             [XB_OUTCOME_IMPROVED] = XB_COLOUR_GOOD,
+                                             [XB_OUTCOME_INCONCLUSIVE] = XB_COLOUR_WARNING,
+                                             [XB_OUTCOME_REGRESSION] = XB_COLOUR_BAD};
+    return sure ? colours[outcome] : XB_COLOUR_WARNING;
+}
+
+/* ---- Markdown ---- */
+
+/*
+ * GitHub Flavored Markdown, which GitLab's is close enough to, and which a person can read as it
+ * is: a text that has a character with a meaning stands in a code span, in which none has one, and
+ * from which GitHub makes neither mentions nor references.
+ */
+static bool is_harmless(const char *c)
+{
+    return (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+           strchr(" .,/()%+-;=?'", *c) != NULL || (*c == ':' && (c[1] == ' ' || c[1] == '\0')) ||
+           (*c == '>' && c[1] == ' ') || (*c == '<' && c[1] >= '0' && c[1] <= '9');
+}
+
+/* `text` is plain, and never the first of a line: there more has a meaning. */
+static const char *quote(const char *text, char *quoted, size_t size)
+{
+    const char *c = text;
+    while (*c != '\0' && is_harmless(c))
+        c++;
+    if (*c == '\0')
+        return text;
+    snprintf(quoted, size, "`%.*s`", (int)size - 3, text);
+    for (char *q = quoted + 1; q[1] != '\0'; q++)
+        *q = *q == '`' ? '\'' : *q;
+    return quoted;
+}
+
+static void put(FILE *stream, const char *before, const char *text, const char *after)
+{
+    char quoted[XB_NOTE_SIZE + 3];
+    fprintf(stream, "%s%s%s", before, quote(text, quoted, sizeof quoted), after);
+}
+
+static void add_cell(struct xb_table *table, bool is_markdown, enum xb_colour colour,
+                     const char *text)
+{
+    char quoted[2 * XB_COMPARE_TEXT];
+    xb_table_cell(table, colour, "%s", is_markdown ? quote(text, quoted, sizeof quoted) : text);
+}
+
+/* ---- the table of results ---- */
+
+enum column { METHOD, DIRECTION, SIZE, DEVICE, FIGURE, BASELINE, CANDIDATE, CHANGE, SURE, RATIO };
+enum { INTERVAL = RATIO + 1, P, VERDICT, COLUMNS };
+
+/* What says what a result is stands above the table where it is the same in all rows. Statistics,
+ * which are details, go first from lines that are too long, last what the percentage tells too. */
+static const struct {
+    struct xb_table_column column;
+    enum xb_compared_part part;
+} all_columns[COLUMNS] = {
+    [METHOD] = {{.title = "METHOD", .least = 24}, XB_CASE_METHOD},
+    [DIRECTION] = {{.title = "DIR"}, XB_CASE_DIRECTION},
+    [SIZE] = {{.title = "SIZE", .is_right = true}, XB_CASE_SIZE},
+    [DEVICE] = {{.title = "GPU"}, XB_CASE_DEVICE},
+    [FIGURE] = {{.title = "FIGURE"}, XB_CASE_FIGURE},
+    [BASELINE] = {{.title = "BASELINE", .is_right = true, .turn = 5}, XB_CASE_BASELINE},
+    [CANDIDATE] = {{.title = "CANDIDATE", .is_right = true, .turn = 5}, XB_CASE_CANDIDATE},
+    [CHANGE] = {{.title = "CHANGE", .is_right = true}, XB_CASE_CHANGE},
+    [SURE] = {{.title = "SURE OF", .turn = 4}, XB_CASE_SURE},
+    [RATIO] = {{.title = "RATIO", .is_right = true, .turn = 3}, XB_CASE_RATIO},
+    [INTERVAL] = {{.title = "INTERVAL", .is_right = true, .turn = 2}, XB_CASE_INTERVAL},
+    [P] = {{.title = "P", .is_right = true, .turn = 1}, XB_CASE_P},
+    [VERDICT] = {{.title = "VERDICT"}, XB_CASE_VERDICT},
+};
+
+struct view {
+    const struct xb_comparison *comparison;
+    bool is_whole;      /* also what people read who know statistics */
+    bool is_indicative; /* all verdicts are, which the heading says once */
+    bool is_one_rate;   /* all figures are bandwidths: the unit stands above the table */
+    char sureness[32];  /* of all rows that have one; "" where they differ */
+    char level[32];     /* of all intervals; "" where they differ */
+};
+
+/* What all rows with an interval have of that part; "" where they differ. */
+static void find_common(const struct xb_comparison *comparison, enum xb_compared_part part,
+                        bool may_be_empty, char common[32])
+{
+    bool any = false;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const char *own = XB_CASE_TEXT(comparison, &comparison->cases[i], part);
+        if (!comparison->cases[i].has_interval || (own[0] == '\0' && !may_be_empty))
+            continue;
+        if (any && strcmp(own, common) != 0) {
+            common[0] = '\0';
+            return;
+        }
+        snprintf(common, 32, "%s", own);
+        any = true;
+    }
+}
+
+static struct view view_of(const struct xb_comparison *comparison, bool is_whole)
+{
+    struct view view = {.comparison = comparison, .is_whole = is_whole, .is_one_rate = true};
+    bool is_certain = false;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        view.is_indicative = view.is_indicative || compared->basis == XB_BASIS_INDICATIVE;
+        is_certain = is_certain ||
+                     (xb_compare_judged(compared) && !xb_compared_is_apart(comparison, compared));
+        view.is_one_rate = view.is_one_rate && xb_compare_is_rate(&compared->figure);
+    }
+    view.is_indicative = view.is_indicative && !is_certain;
+    find_common(comparison, XB_CASE_SURENESS, false, view.sureness);
+    find_common(comparison, XB_CASE_LEVEL, true, view.level);
+    return view;
+}
+
+/* What stands in a cell; `text` holds XB_COMPARE_TEXT. */
+static void fill(const struct view *view, size_t column, const struct xb_compared *compared,
+                 char *text)
+{
+    const struct xb_comparison *comparison = view->comparison;
+    struct xb_compared bare = *compared;
+    enum xb_compared_part part = all_columns[column].part;
+    if (column == VERDICT && view->is_indicative && bare.basis == XB_BASIS_INDICATIVE)
+        bare.basis = XB_BASIS_TEST; /* the heading says it */
+    if (view->is_one_rate && column == BASELINE)
+        part = XB_CASE_BASELINE_BARE;
+    else if (view->is_one_rate && column == CANDIDATE)
+        part = XB_CASE_CANDIDATE_BARE;
+    xb_compared_text(comparison, &bare, part, text);
+    /* "95 %: at least 50 %" where the heading cannot say how sure that is. */
+    if (column == SURE && view->sureness[0] == '\0' && strcmp(text, "-") != 0)
+        snprintf(text, XB_COMPARE_TEXT, "%s: %s",
+                 XB_CASE_TEXT(comparison, compared, XB_CASE_SURENESS),
+                 XB_CASE_TEXT(comparison, compared, XB_CASE_SURE));
+    const char *level = XB_CASE_TEXT(comparison, compared, XB_CASE_LEVEL);
+    if (column == INTERVAL && view->level[0] == '\0' && compared->has_interval && level[0] != '\0')
+        snprintf(text + strlen(text), XB_COMPARE_TEXT - strlen(text), " (%s)", level);
+}
+
+/* Whether all rows have the same in a column, which is `text` then. */
+static bool is_shared(const struct view *view, size_t column, char *text)
+{
+    char other[XB_COMPARE_TEXT];
+    for (size_t i = 0; i < view->comparison->case_count; i++) {
+        fill(view, column, &view->comparison->cases[i], i == 0 ? text : other);
+        if (i > 0 && strcmp(text, other) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the column is one of the table's; if all rows have the same `shared` gets it. A table
+ * names its rows by the method at least. */
+static bool is_column(const struct view *view, size_t column, struct xb_words *shared)
+{
+    char text[XB_COMPARE_TEXT], other[XB_COMPARE_TEXT];
+    bool shared_by_all = is_shared(view, column, text);
+    bool is_detail = column >= SURE && column <= P;
+    if (column > FIGURE)
+        return !is_detail || (view->is_whole && !(shared_by_all && strcmp(text, "-") == 0));
+    if (!shared_by_all || (column == METHOD && is_shared(view, DIRECTION, other) &&
+                           is_shared(view, SIZE, other) && is_shared(view, DEVICE, other)))
+        return true;
+    const char *comma = shared->length > 0 ? ", " : "";
+    if (column != DEVICE)
+        xb_words_add(shared, "%s%s%s", comma,
+                     column == DIRECTION ? xb_direction_words(view->comparison->cases[0].test)
+                                         : text,
+                     column == FIGURE && view->is_one_rate ? " in GB/s" : "");
+    else if (strcmp(text, "0") != 0) /* GPU 0 goes without saying */
+        xb_words_add(shared, "%sGPU %s", comma, text);
+    return false;
+}
+
+static void add_columns(struct xb_table *table, const struct view *view, const bool *has)
+{
+    char sure[48], level[48]; /* "99% SURE OF", "98% INTERVAL" */
+    int whole = (int)strcspn(view->sureness, " ");
+    snprintf(sure, sizeof sure, "%.*s%s SURE OF", whole, view->sureness,
+             view->sureness[whole] != '\0' ? view->sureness + whole + 1 : "");
+    snprintf(level, sizeof level, "%s INTERVAL", view->level);
+    for (size_t i = 0; i < COLUMNS; i++) {
+        struct xb_table_column column = all_columns[i].column;
+        if (i == SURE && view->sureness[0] != '\0') {
+            column.title = sure;
+        } else if (i == INTERVAL && view->level[0] != '\0') {
+            column.title = level;
+        } else if (i == VERDICT && view->is_indicative) {
+            column.title = "VERDICT (indicative)";
+            column.brief = "INDICATIVE";
+        }
+        if (has[i])
+            xb_table_add_column(table, &column);
+    }
+}
+
+/* A row for each result; `shared` gets what all of them have in common and no column tells: "To the
+ * GPU, 1 GiB, bandwidth in GB/s". */
+static struct xb_table *cases_table(const struct xb_comparison *comparison,
+                                    const struct xb_compared *const *rows, bool is_whole,
+                                    bool is_markdown, struct xb_words *shared)
+{
+    struct view view = view_of(comparison, is_whole);
+    struct xb_table *table = xb_table_new();
+    bool has[COLUMNS];
+    for (size_t i = 0; i < COLUMNS; i++)
+        has[i] = is_column(&view, i, shared);
+    shared->text[0] = (char)toupper((unsigned char)shared->text[0]);
+    add_columns(table, &view, has);
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = rows[i];
+        bool sure = xb_compare_judged(compared) && !xb_compare_forced(comparison);
+        enum xb_colour colour =
+            compared->basis != XB_BASIS_NONE ? colour_of(compared->outcome, sure) : XB_COLOUR_NONE;
+        xb_table_row(table);
+        for (size_t k = 0; k < COLUMNS; k++) {
+            char text[XB_COMPARE_TEXT];
+            if (!has[k])
+                continue;
+            fill(&view, k, compared, text);
+            add_cell(table, is_markdown, k == VERDICT ? colour : XB_COLOUR_NONE, text);
+        }
+    }
+    return table;
+}
+
+/* The conditions that forbid a comparison, or the others. */
+static struct xb_table *differences_table(const struct xb_comparison *comparison, bool forbid,
+                                          bool is_markdown)
+{
+    static const char *const titles[] = {"CONDITION", "BASELINE", "CANDIDATE"};
+    char baseline[XB_COMPARE_VALUE], candidate[XB_COMPARE_VALUE];
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < sizeof titles / sizeof titles[0]; i++)
+        xb_table_add_column(table, &(struct xb_table_column){.title = titles[i], .least = 20});
+    for (size_t i = 0; i < comparison->difference_count; i++) {
+        const struct xb_difference *difference = &comparison->differences[i];
+        if (!xb_compare_is_listed(difference, forbid))
+            continue;
+        xb_compare_sides(difference, baseline, candidate);
+        xb_table_row(table);
+        add_cell(table, is_markdown, XB_COLOUR_NONE, XB_PLAIN_VALUE(difference->name));
+        add_cell(table, is_markdown, XB_COLOUR_NONE, baseline);
+        add_cell(table, is_markdown, XB_COLOUR_NONE, candidate);
+    }
+    return table;
+}
+
+/* ---- as text ---- */
 
 #define LABEL 10 /* columns of a note's label */
 
@@ -19,35 +330,30 @@ struct text {
     struct xb_error *error;
 };
 
-/* ---- the answer ---- */
-
 /* "REGRESSION: 5 of 6 results ...", the worst of them, and what to do. */
 static void print_answer(const struct text *out)
 {
     const struct xb_comparison *comparison = out->comparison;
     char reason[XB_COMPARE_TEXT];
-    struct xb_words words;
-    enum xb_colour shade =
-        xb_comparison_is_refused(comparison)
-            ? XB_COLOUR_BAD
-            : xb_compare_colour(comparison->overall, !xb_compare_forced(comparison));
+    bool forced = xb_compare_forced(comparison);
+    enum xb_colour shade = xb_comparison_is_refused(comparison)
+                               ? XB_COLOUR_BAD
+                               : colour_of(comparison->overall, !forced);
     xb_compare_plain(comparison->reason, reason, sizeof reason);
     char *worst = strstr(reason, " Worst: ");
     if (worst != NULL)
         *worst++ = '\0';
     reason[0] = (char)tolower((unsigned char)reason[0]);
     xb_heading_print(out->stream, shade, "%s%s: %s", xb_compare_overall(comparison),
-                     xb_compare_forced(comparison) ? " (FORCED: not comparable)" : "", reason);
+                     xb_compare_caution(comparison), reason);
     if (worst != NULL)
         xb_lines_print(out->stream, out->prose, "%s", worst);
     if (comparison->next[0] != '\0')
+        xb_lines_print(out->stream, out->prose, "%s", XB_PLAIN_TEXT(comparison->next));
+    if (forced)
         xb_lines_print(out->stream, out->prose, "%s",
-                       xb_compare_plain(comparison->next, reason, sizeof reason));
-    if (xb_compare_forced(comparison))
-        xb_lines_print(out->stream, out->prose, "%s", xb_compare_forbidden(comparison, &words));
+                       xb_compare_forbidden(comparison, XB_NEW_WORDS));
 }
-
-/* ---- the picture ---- */
 
 static enum xb_status print_table(const struct text *out, struct xb_table *table,
                                   const char *elsewhere)
@@ -58,64 +364,52 @@ static enum xb_status print_table(const struct text *out, struct xb_table *table
     return status;
 }
 
-/* What a row cannot say; and, of all columns, what they are. */
-static void print_notes(const struct text *out, const struct xb_compared *const *rows)
+/* The table; what a row cannot say; and, of all columns, what they are. */
+static enum xb_status print_cases(const struct text *out)
 {
-    struct xb_words words;
+    const struct xb_compared **rows = sorted_rows(out->comparison);
+    struct xb_words shared = {.length = 0};
+    struct xb_table *table = cases_table(out->comparison, rows, out->is_verbose, false, &shared);
     bool any = false;
-    for (size_t i = 0; i < out->comparison->case_count; i++) {
-        if (xb_compare_row_note(out->comparison, rows, i, &words)[0] == '\0')
+    fputc('\n', out->stream);
+    if (shared.length > 0)
+        xb_heading_print(out->stream, XB_COLOUR_TITLE, "%s", shared.text);
+    enum xb_status status =
+        print_table(out, table, out->is_verbose ? "They are in --format json" : NULL);
+    for (size_t i = 0; status == XB_OK && i < out->comparison->case_count; i++) {
+        const char *note = row_note(out->comparison, rows, i, XB_NEW_WORDS);
+        if (note[0] == '\0')
             continue;
         fputs(any ? "" : "\n", out->stream);
-        xb_lines_print(out->stream, out->prose, "%s", words.text);
+        xb_lines_print(out->stream, out->prose, "%s", note);
         any = true;
     }
-    if (!out->is_verbose)
-        return;
+    free(rows);
+    if (status != XB_OK || !out->is_verbose)
+        return status;
     fputc('\n', out->stream);
     xb_note_print(out->stream, "figures", LABEL,
                   "medians over the processes; RATIO is the candidate's divided by the baseline's");
     xb_note_print(out->stream, "sure of", LABEL,
                   "how large the change is at least, or a loss at most, each row by itself");
     xb_note_print(out->stream, "P", LABEL, "how likely data like this is if the verdict is wrong");
+    return XB_OK;
 }
-
-static enum xb_status print_cases(const struct text *out)
-{
-    const struct xb_compared **rows = xb_compare_sorted(out->comparison);
-    const struct xb_compare_look look = {.rows = rows, .is_whole = out->is_verbose};
-    struct xb_words shared;
-    if (rows == NULL)
-        return XB_FAIL(out->error, XB_ERR_MEMORY, "not enough memory to print the table");
-    struct xb_table *table = xb_compare_cases_table(out->comparison, &look, &shared);
-    fputc('\n', out->stream);
-    if (shared.length > 0)
-        xb_heading_print(out->stream, XB_COLOUR_TITLE, "%s", shared.text);
-    enum xb_status status =
-        print_table(out, table, out->is_verbose ? "They are in --format json" : NULL);
-    if (status == XB_OK)
-        print_notes(out, rows);
-    free(rows);
-    return status;
-}
-
-/* ---- how sure ---- */
 
 /* The conditions that differ: those that forbid a comparison as a table, the others by name. */
 static enum xb_status print_differences(const struct text *out)
 {
     const struct xb_comparison *comparison = out->comparison;
-    enum xb_status status = XB_OK;
     struct xb_words words = {.length = 0};
     if (xb_compare_differences(comparison, true) > 0) {
         fputs("\nThese must be the same in both files\n", out->stream);
-        status = print_table(out, xb_compare_differences_table(comparison, true, NULL), NULL);
+        XB_TRY(print_table(out, differences_table(comparison, true, false), NULL));
     }
-    if (status != XB_OK || xb_compare_differences(comparison, false) == 0)
-        return status;
+    if (xb_compare_differences(comparison, false) == 0)
+        return XB_OK;
     if (out->is_verbose) {
         fputs("\nOther differences\n", out->stream);
-        return print_table(out, xb_compare_differences_table(comparison, false, NULL), NULL);
+        return print_table(out, differences_table(comparison, false, false), NULL);
     }
     for (size_t i = 0; i < comparison->difference_count; i++)
         if (xb_compare_is_listed(&comparison->differences[i], false))
@@ -129,24 +423,24 @@ static enum xb_status print_differences(const struct text *out)
 static void print_files(const struct text *out)
 {
     const struct xb_comparison *comparison = out->comparison;
-    struct xb_words words, other;
-    xb_compare_file(comparison->baseline, &words);
-    xb_compare_file(comparison->candidate, &other);
+    const char *baseline = xb_compare_file(comparison->baseline, XB_NEW_WORDS);
+    const char *candidate = xb_compare_file(comparison->candidate, XB_NEW_WORDS);
+    const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
     if (out->is_verbose || xb_compare_differences(comparison, false) == 0)
         fputc('\n', out->stream);
-    if (!out->is_verbose && strcmp(words.text, other.text) == 0) {
-        xb_note_print(out->stream, "each file", LABEL, "%s", words.text);
+    if (!out->is_verbose && strcmp(baseline, candidate) == 0) {
+        xb_note_print(out->stream, "each file", LABEL, "%s", baseline);
     } else {
         xb_note_print(out->stream, "baseline", LABEL, "%s: %s",
-                      XB_PLAIN_VALUE(comparison->baseline->path), words.text);
+                      XB_PLAIN_VALUE(comparison->baseline->path), baseline);
         xb_note_print(out->stream, "candidate", LABEL, "%s: %s",
-                      XB_PLAIN_VALUE(comparison->candidate->path), other.text);
+                      XB_PLAIN_VALUE(comparison->candidate->path), candidate);
     }
-    if (xb_compare_stack(comparison, &words)[0] != '\0')
-        xb_note_print(out->stream, "changed", LABEL, "%s", words.text);
+    if (stack[0] != '\0')
+        xb_note_print(out->stream, "changed", LABEL, "%s", stack);
     if (!out->is_verbose)
         return;
-    xb_note_print(out->stream, "rule", LABEL, "%s", xb_compare_rule(comparison, &words));
+    xb_note_print(out->stream, "rule", LABEL, "%s", xb_compare_rule(comparison, XB_NEW_WORDS));
     xb_note_print(out->stream, "program", LABEL, "xferbench %s",
                   XB_PLAIN_WORD(comparison->version));
 }
@@ -160,17 +454,87 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
                              .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
                              .is_verbose = is_verbose,
                              .error = error};
-    enum xb_status status = XB_OK;
     locale_t previous = xb_plain_locale_enter();
     print_answer(&out);
-    if (comparison->case_count > 0)
-        status = print_cases(&out);
+    enum xb_status status = comparison->case_count > 0 ? print_cases(&out) : XB_OK;
     if (status == XB_OK)
         status = print_differences(&out);
     if (status == XB_OK) {
         print_files(&out);
         status = xb_stream_finish(stream, "the table", error);
     }
+    xb_plain_locale_leave(previous);
+    return status;
+}
+
+/* ---- as Markdown ---- */
+
+static enum xb_status put_table(FILE *stream, struct xb_table *table, struct xb_error *error)
+{
+    enum xb_status status = xb_table_markdown(stream, table, error);
+    xb_table_free(table);
+    fputc('\n', stream);
+    return status;
+}
+
+static enum xb_status put_cases(FILE *stream, const struct xb_comparison *comparison,
+                                struct xb_error *error)
+{
+    const struct xb_compared **rows = sorted_rows(comparison);
+    struct xb_words shared = {.length = 0};
+    struct xb_table *table = cases_table(comparison, rows, true, true, &shared);
+    bool any = false;
+    if (shared.length > 0)
+        put(stream, "", shared.text, "\n\n");
+    enum xb_status status = put_table(stream, table, error);
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const char *note = row_note(comparison, rows, i, XB_NEW_WORDS);
+        if (note[0] == '\0')
+            continue;
+        put(stream, "- ", note, "\n");
+        any = true;
+    }
+    fputs(any ? "\n" : "", stream);
+    free(rows);
+    return status;
+}
+
+enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_comparison *comparison,
+                                         struct xb_error *error)
+{
+    const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
+    const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
+    size_t others = xb_compare_differences(comparison, false);
+    enum xb_status status = XB_OK;
+    locale_t previous = xb_plain_locale_enter();
+    fprintf(stream, "## xferbench compare: %s%s\n\n", xb_compare_overall(comparison),
+            xb_compare_caution(comparison));
+    put(stream, "", XB_PLAIN_TEXT(comparison->reason), "\n\n");
+    if (comparison->next[0] != '\0')
+        put(stream, "Next: ", XB_PLAIN_TEXT(comparison->next), "\n\n");
+    if (xb_compare_forced(comparison))
+        put(stream, "", xb_compare_forbidden(comparison, XB_NEW_WORDS), "\n\n");
+    if (comparison->case_count > 0)
+        status = put_cases(stream, comparison, error);
+    if (status == XB_OK && xb_compare_differences(comparison, true) > 0) {
+        fputs("These must be the same in both files:\n\n", stream);
+        status = put_table(stream, differences_table(comparison, true, true), error);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        put(stream, i == 0 ? "- baseline: " : "- candidate: ", XB_PLAIN_VALUE(files[i]->path),
+            ", ");
+        put(stream, "", xb_compare_file(files[i], XB_NEW_WORDS), "\n");
+    }
+    if (stack[0] != '\0')
+        put(stream, "- changed: ", stack, "\n");
+    put(stream, "- rule: ", xb_compare_rule(comparison, XB_NEW_WORDS), "\n");
+    if (status == XB_OK && others > 0) {
+        fprintf(stream, "\n<details><summary>Other differences: %zu</summary>\n\n", others);
+        status = put_table(stream, differences_table(comparison, false, true), error);
+        fputs("</details>\n", stream);
+    }
+    if (status == XB_OK)
+        status = xb_stream_finish(stream, "the Markdown", error);
     xb_plain_locale_leave(previous);
     return status;
 }

@@ -54,6 +54,11 @@ bool xb_compare_is_listed(const struct xb_difference *difference, bool forbid)
     return forbid ? difference->forbids : !difference->forbids && !difference->of_stack;
 }
 
+const char *xb_compare_caution(const struct xb_comparison *comparison)
+{
+    return xb_compare_forced(comparison) ? " (FORCED: not comparable)" : "";
+}
+
 size_t xb_compare_differences(const struct xb_comparison *comparison, bool forbid)
 {
     size_t count = 0;
@@ -67,7 +72,6 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
     static const size_t most = 5;
     size_t told = 0;
     size_t rows = 0;
-    *words = (struct xb_words){.length = 0};
     xb_words_add(words, "%s",
                  xb_compare_forced(comparison) ? "FORCED: not comparable" : "NOT COMPARABLE");
     for (size_t i = 0; i < comparison->difference_count; i++) {
@@ -87,7 +91,6 @@ const char *xb_compare_forbidden(const struct xb_comparison *comparison, struct 
 
 const char *xb_compare_stack(const struct xb_comparison *comparison, struct xb_words *words)
 {
-    *words = (struct xb_words){.length = 0};
     for (size_t i = 0; i < comparison->difference_count; i++) {
         const struct xb_difference *difference = &comparison->differences[i];
         if (difference->of_stack && !difference->forbids)
@@ -122,7 +125,6 @@ const char *xb_compare_rule(const struct xb_comparison *comparison, struct xb_wo
 {
     const struct xb_comparison_request *request = &comparison->request;
     size_t counting = 0;
-    *words = (struct xb_words){.length = 0};
     xb_words_add(words, "worse by %g %% or more is a regression", 100 * request->threshold);
     for (size_t i = 0; i < request->thresholds.count; i++)
         add_threshold(words, &request->thresholds.items[i], i == 0);
@@ -158,7 +160,6 @@ const char *xb_compare_needed(const struct xb_comparison *comparison, struct xb_
     size_t fewest = xb_compare_fewest(comparison);
     size_t needed = comparison->processes_needed;
     size_t gating = comparison->gating_count;
-    *words = (struct xb_words){.length = 0};
     if (fewest == 0 || gating == 0 || (needed > 0 && fewest >= needed))
         return words->text;
     xb_words_add(words, "too few processes: a figure has %zu in a file, and ", fewest);
@@ -201,7 +202,6 @@ const char *xb_compare_file(const struct xb_record *record, struct xb_words *wor
         interrupted += record->processes[i].interrupted;
         late += !record->processes[i].deadline_met;
     }
-    *words = (struct xb_words){.length = 0};
     xb_words_add(words, "%zu", record->process_count);
     if (record->asked_processes > record->process_count)
         xb_words_add(words, " of %zu", record->asked_processes);
@@ -239,8 +239,20 @@ bool xb_compare_is_rate(const struct xb_figure *figure)
     return strcmp(figure->unit, XB_UNIT_RATE) == 0;
 }
 
+bool xb_compare_judged(const struct xb_compared *compared)
+{
+    return compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS;
+}
+
+/* What there is room for. */
+static const char *cut(const struct xb_words *words, char *text)
+{
+    snprintf(text, XB_COMPARE_TEXT, "%.*s", XB_COMPARE_TEXT - 1, words->text);
+    return text;
+}
+
 const char *xb_compare_case_name(const struct xb_record_case *test, const struct xb_figure *figure,
-                                 const struct xb_parameters *parameters, char *text, size_t size)
+                                 const struct xb_parameters *parameters, char *text)
 {
     char value[XB_COMPARE_WORD], device[32];
     struct xb_words name = {.length = 0};
@@ -258,64 +270,45 @@ const char *xb_compare_case_name(const struct xb_record_case *test, const struct
     if (test->latency && xb_compare_is_rate(figure))
         xb_words_add(&name, " latency run");
     xb_words_add(&name, " %s", XB_PLAIN_WORD(figure->name));
-    snprintf(text, size, "%s", name.text);
-    return text;
+    return cut(&name, text);
 }
 
-const char *xb_compare_name(const struct xb_comparison *comparison,
-                            const struct xb_compared *compared, char *text, size_t size)
-{
-    return xb_compare_case_name(compared->test, &compared->figure, &comparison->parameters, text,
-                                size);
-}
-
-const char *xb_compare_method(const struct xb_comparison *comparison,
-                              const struct xb_compared *compared, char *text, size_t size)
+static void write_method(const struct xb_comparison *comparison, const struct xb_record_case *test,
+                         char *text)
 {
     const struct xb_parameters *parameters = &comparison->parameters;
     char value[XB_COMPARE_WORD], whole[4 * XB_COMPARE_TEXT];
     struct xb_words name = {.length = 0};
-    xb_method_name(compared->test, whole, sizeof whole);
+    xb_method_name(test, whole, sizeof whole);
     xb_words_add(&name, "%s", XB_PLAIN_WORD(whole));
     for (size_t i = 0; i < parameters->count; i++) {
-        const char *own =
-            xb_parameter_text(compared->test, parameters->names[i], value, sizeof value);
+        const char *own = xb_parameter_text(test, parameters->names[i], value, sizeof value);
         if (own != NULL)
             xb_words_add(&name, ", %s %s", XB_PLAIN_WORD(parameters->names[i]), XB_PLAIN_WORD(own));
     }
-    snprintf(text, size, "%s", name.text);
-    return text;
+    (void)cut(&name, text);
 }
 
-const char *xb_compare_device(const struct xb_compared *compared, char *text, size_t size)
-{
-    char device[32];
-    snprintf(text, size, "%s%s", xb_record_case_device(compared->test, device, sizeof device),
-             compared->test->simultaneous ? " of all" : "");
-    return text;
-}
-
-const char *xb_compare_title(const struct xb_comparison *comparison,
-                             const struct xb_compared *compared, char *text, size_t size)
+static void write_title(const struct xb_comparison *comparison, const struct xb_compared *compared,
+                        char *text)
 {
     const struct xb_record_case *test = compared->test;
-    char word[XB_COMPARE_TEXT];
+    const char *method = XB_CASE_TEXT(comparison, compared, XB_CASE_METHOD);
+    const char *device = XB_CASE_TEXT(comparison, compared, XB_CASE_DEVICE);
     struct xb_words name = {.length = 0};
-    xb_words_add(&name, "%s", xb_compare_method(comparison, compared, word, sizeof word));
-    xb_words_add(&name, "%s %s", strchr(word, ',') != NULL ? "," : "", xb_direction_words(test));
-    xb_words_add(&name, ", %s", xb_size_format(test->bytes, word, sizeof word));
-    if (strcmp(xb_compare_device(compared, word, sizeof word), "0") != 0)
-        xb_words_add(&name, ", GPU %s", word);
+    xb_words_add(&name, "%s%s %s, %s", method, strchr(method, ',') != NULL ? "," : "",
+                 xb_direction_words(test), XB_SIZE_TEXT(test->bytes));
+    if (strcmp(device, "0") != 0)
+        xb_words_add(&name, ", GPU %s", device);
     if (strcmp(compared->figure.name, xb_figure_bandwidth.name) != 0)
         xb_words_add(&name, ", %s", XB_PLAIN_WORD(compared->figure.name));
     else if (test->latency) /* of two that differ in nothing else */
         xb_words_add(&name, ", latency run");
-    snprintf(text, size, "%s", name.text);
-    return text;
+    (void)cut(&name, text);
 }
 
-const char *xb_compare_verdict(const struct xb_comparison *comparison,
-                               const struct xb_compared *compared, char *text, size_t size)
+static void write_verdict(const struct xb_comparison *comparison,
+                          const struct xb_compared *compared, char *text)
 {
     bool indicative = compared->basis == XB_BASIS_INDICATIVE;
     bool any = compared->basis != XB_BASIS_NONE;
@@ -323,46 +316,34 @@ const char *xb_compare_verdict(const struct xb_comparison *comparison,
                        : any ? xb_outcome_name(compared->outcome)
                              : "-";
     if (any && (indicative || !compared->gates))
-        snprintf(text, size, "%s (%s%s%s)", word, indicative ? "indicative" : "",
+        snprintf(text, XB_COMPARE_TEXT, "%s (%s%s%s)", word, indicative ? "indicative" : "",
                  indicative && !compared->gates ? ", " : "", compared->gates ? "" : "not counted");
     else
-        snprintf(text, size, "%s", word);
-    return text;
+        snprintf(text, XB_COMPARE_TEXT, "%s", word);
 }
 
 /* One side of a case, of so many processes. */
-static const char *side_text(const struct xb_compared *compared, enum xb_presence absent, size_t n,
-                             double median, bool unit, char *text, size_t size)
+static void write_side(const struct xb_compared *compared, enum xb_compared_part part, char *text)
 {
     const struct xb_figure *figure = &compared->figure;
-    if (compared->presence == absent)
-        snprintf(text, size, "absent");
+    bool is_candidate = part == XB_CASE_CANDIDATE || part == XB_CASE_CANDIDATE_BARE;
+    bool unit = part == XB_CASE_BASELINE || part == XB_CASE_CANDIDATE;
+    size_t n = is_candidate ? compared->candidate_n : compared->baseline_n;
+    double median = is_candidate ? compared->candidate_median : compared->baseline_median;
+    if (compared->presence == (is_candidate ? XB_ONLY_IN_BASELINE : XB_ONLY_IN_CANDIDATE))
+        snprintf(text, XB_COMPARE_TEXT, "absent");
     else if (n == 0 || !isfinite(median))
-        snprintf(text, size, "-");
+        snprintf(text, XB_COMPARE_TEXT, "-");
     else if (xb_compare_is_rate(figure))
-        snprintf(text, size, "%s%s", XB_RATE_TEXT(median), unit ? " GB/s" : "");
+        snprintf(text, XB_COMPARE_TEXT, "%s%s", XB_RATE_TEXT(median), unit ? " GB/s" : "");
     else if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
-        xb_duration_format(median, text, size);
+        xb_duration_format(median, text, XB_COMPARE_TEXT);
     else
-        snprintf(text, size, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
-    return text;
+        snprintf(text, XB_COMPARE_TEXT, "%.*f", median > 0 ? xb_decimals_for(median) : 0, median);
 }
 
-const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, char *text,
-                                size_t size)
-{
-    return side_text(compared, XB_ONLY_IN_CANDIDATE, compared->baseline_n,
-                     compared->baseline_median, unit, text, size);
-}
-
-const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, char *text,
-                                 size_t size)
-{
-    return side_text(compared, XB_ONLY_IN_BASELINE, compared->candidate_n,
-                     compared->candidate_median, unit, text, size);
-}
-
-int xb_compare_decimals(double value, const double *bounds, size_t count, int least)
+/* The fewest decimals, `least` or more, with which a value lies on its side of all bounds. */
+static int decimals_beside(double value, const double *bounds, size_t count, int least)
 {
     static const double on_it = 1e-10; /* a verdict does not depend on as little */
     char text[400];
@@ -386,74 +367,42 @@ static int ratio_decimals(const struct xb_compared *compared, double ratio)
 {
     double share = compared->threshold;
     const double bounds[] = {1 - share, 1 + share, 1 / (1 - share), 1 / (1 + share)};
-    return xb_compare_decimals(ratio, bounds, sizeof bounds / sizeof bounds[0], 4);
+    return decimals_beside(ratio, bounds, sizeof bounds / sizeof bounds[0], 4);
 }
 
-static const char *number_text(double value, int decimals, char *text, size_t size)
+static const char *ratio_text(double value, int decimals, char text[32])
 {
     if (fabs(value) < 1e6)
-        snprintf(text, size, "%.*f", decimals, value);
+        snprintf(text, 32, "%.*f", decimals, value);
     else
-        snprintf(text, size, "%.4g", value);
+        snprintf(text, 32, "%.4g", value);
     return text;
 }
 
-const char *xb_compare_ratio(const struct xb_compared *compared, char *text, size_t size)
+static void write_interval(const struct xb_compared *compared, const char *between, char *text)
 {
-    if (compared->has_ratio && isfinite(compared->ratio))
-        return number_text(compared->ratio, ratio_decimals(compared, compared->ratio), text, size);
-    snprintf(text, size, "-");
-    return text;
-}
-
-const char *xb_compare_interval(const struct xb_compared *compared, const char *between, char *text,
-                                size_t size)
-{
-    char low[32], high[32];
-    snprintf(text, size, "-");
+    snprintf(text, XB_COMPARE_TEXT, "-");
     if (!compared->has_interval || !isfinite(compared->low) || !isfinite(compared->high))
-        return text;
+        return;
     int decimals = ratio_decimals(compared, compared->low);
     int others = ratio_decimals(compared, compared->high);
     decimals = decimals > others ? decimals : others;
-    snprintf(text, size, "%s%s%s", number_text(compared->low, decimals, low, sizeof low), between,
-             number_text(compared->high, decimals, high, sizeof high));
-    return text;
+    snprintf(text, XB_COMPARE_TEXT, "%s%s%s", ratio_text(compared->low, decimals, (char[32]){0}),
+             between, ratio_text(compared->high, decimals, (char[32]){0}));
 }
 
-const char *xb_compare_level(const struct xb_compared *compared, char *text, size_t size)
+static void write_level(const struct xb_compared *compared, char *text)
 {
-    text[0] = '\0';
     if (!(compared->confidence > 0))
-        return text;
-    snprintf(text, size, "%.4g%%", 100 * compared->confidence);
+        return;
+    snprintf(text, XB_COMPARE_TEXT, "%.4g%%", 100 * compared->confidence);
     /* Nothing is certain. */
     if (compared->confidence < 1 && strcmp(text, "100%") == 0)
-        snprintf(text, size, ">99.99%%");
-    return text;
+        snprintf(text, XB_COMPARE_TEXT, ">99.99%%");
 }
 
-const char *xb_compare_common_level(const struct xb_comparison *comparison, char *text, size_t size)
-{
-    char other[32];
-    bool any = false;
-    text[0] = '\0';
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        if (!comparison->cases[i].has_interval)
-            continue;
-        xb_compare_level(&comparison->cases[i], other, sizeof other);
-        if (any && strcmp(text, other) != 0) {
-            text[0] = '\0';
-            return text;
-        }
-        snprintf(text, size, "%s", other);
-        any = true;
-    }
-    return text;
-}
-
-const char *xb_compare_p(const struct xb_comparison *comparison, const struct xb_compared *compared,
-                         char *text, size_t size)
+static void write_p(const struct xb_comparison *comparison, const struct xb_compared *compared,
+                    char *text)
 {
     static const double least = 0.001;
     double alpha = comparison->request.alpha;
@@ -467,27 +416,205 @@ const char *xb_compare_p(const struct xb_comparison *comparison, const struct xb
                    ? compared->p_regression
                    : compared->p_pass;
     if (compared->basis != XB_BASIS_TEST || !isfinite(p))
-        snprintf(text, size, "-");
+        snprintf(text, XB_COMPARE_TEXT, "-");
     else if (p < least && alpha >= least)
-        snprintf(text, size, "<%g", least);
+        snprintf(text, XB_COMPARE_TEXT, "<%g", least);
     else
-        snprintf(text, size, "%.*f", xb_compare_decimals(p, &alpha, 1, alpha < least ? 6 : 3), p);
-    return text;
+        snprintf(text, XB_COMPARE_TEXT, "%.*f",
+                 decimals_beside(p, &alpha, 1, alpha < least ? 6 : 3), p);
 }
 
-const char *xb_compare_note(const struct xb_compared *compared, char *text, size_t size)
+/* ---- what became of it, in percent and in words ---- */
+
+/* For a figure that became less, or more. */
+static const char *change_word(const struct xb_figure *figure, bool more)
+{
+    if (xb_compare_is_rate(figure))
+        return more ? "faster" : "slower";
+    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        return more ? "longer" : "shorter";
+    return more ? "higher" : "lower";
+}
+
+static bool is_number(double value)
+{
+    return isfinite(value) && fabs(value) < 1e9;
+}
+
+/* Two digits that count, and more where a rounded percentage would read as if it lay on the other
+ * side of the threshold. */
+static int decimals_of(double percent, double threshold)
+{
+    const double bound = 100 * threshold;
+    return decimals_beside(percent, &bound, 1, percent >= 99.5 ? 0 : percent >= 0.995 ? 1 : 2);
+}
+
+/* Rounded to `direction`: -1 down, 1 up, 0 to the nearest. What is sure must not be more than the
+ * interval says. */
+static double rounded(double percent, int decimals, int direction)
+{
+    static const double noise = 1e-9; /* what a computer makes of 2 % */
+    double scale = pow(10, decimals);
+    double scaled = percent * scale;
+    return (direction < 0   ? floor(scaled + noise)
+            : direction > 0 ? ceil(scaled - noise)
+                            : round(scaled)) /
+           scale;
+}
+
+static void write_change(const struct xb_compared *compared, char *text)
+{
+    double percent = 100 * fabs(compared->ratio - 1);
+    snprintf(text, XB_COMPARE_TEXT, "-");
+    if (!compared->has_ratio || !is_number(percent))
+        return;
+    int decimals = decimals_of(percent, compared->threshold);
+    if (rounded(percent, decimals, 0) > 0)
+        snprintf(text, XB_COMPARE_TEXT, "%.*f %% %s", decimals, percent,
+                 change_word(&compared->figure, !(compared->ratio < 1)));
+    else
+        snprintf(text, XB_COMPARE_TEXT, "%.*f %%", decimals, 0.0); /* which way nobody can tell */
+}
+
+/*
+ * The bound of the interval that the verdict is about, each of which is exceeded with a probability
+ * of at most (1 - confidence) / 2: of a loss how large it is at least, of a PASS and of what is
+ * open how large it may be.
+ */
+static void write_sure(const struct xb_compared *compared, char *text)
+{
+    static const double on_it = 1e-10; /* a verdict does not depend on as little */
+    bool more = compared->figure.more_is_better;
+    double most = more ? 100 * (1 - compared->low) : 100 * (compared->high - 1);
+    double least = more ? 100 * (1 - compared->high) : 100 * (compared->low - 1);
+    bool is_loss = compared->outcome == XB_OUTCOME_REGRESSION && least > 0;
+    double percent = is_loss ? least : fabs(most);
+    double bound = 100 * compared->threshold;
+    int direction = is_loss || most <= 0 ? -1 : 1;
+    snprintf(text, XB_COMPARE_TEXT, "-");
+    if (!compared->has_interval || !(compared->confidence > 0) || !is_number(percent))
+        return;
+    int decimals = decimals_of(percent, compared->threshold);
+    double shown = rounded(percent, decimals, direction);
+    /* A bound is rounded one way only: 1.96 %, rounded up, must not read as a threshold of 2 %
+     * reached. */
+    while (fabs(percent - bound) > on_it && decimals < 10 &&
+           ((shown < bound) != (percent < bound) || fabs(shown - bound) <= on_it))
+        shown = rounded(percent, ++decimals, direction);
+    const char *word = change_word(&compared->figure, is_loss || direction > 0 ? !more : more);
+    const char *told = strrchr(XB_CASE_TEXT(NULL, compared, XB_CASE_CHANGE), ' ');
+    bool is_told = told != NULL && strcmp(told + 1, word) == 0;
+    if (shown > 0)
+        snprintf(text, XB_COMPARE_TEXT, "at %s %.*f %%%s%s", direction < 0 ? "least" : "most",
+                 decimals, shown, is_told ? "" : " ", is_told ? "" : word);
+    else
+        snprintf(text, XB_COMPARE_TEXT, "not %s", change_word(&compared->figure, !more));
+}
+
+const char *xb_compared_text(const struct xb_comparison *comparison,
+                             const struct xb_compared *compared, enum xb_compared_part part,
+                             char *text)
 {
     static const char *const places[] = {[XB_IN_BOTH] = "",
                                          [XB_ONLY_IN_BASELINE] = "only in the baseline",
                                          [XB_ONLY_IN_CANDIDATE] = "only in the candidate"};
-    char note[sizeof compared->note + 1];
-    const char *place = places[compared->presence];
-    xb_compare_plain(compared->note, note, sizeof note);
-    snprintf(text, size, "%s%s%s", place, place[0] != '\0' && note[0] != '\0' ? ": " : "", note);
+    const struct xb_record_case *test = compared->test;
+    char own[XB_COMPARE_TEXT];
+    text[0] = '\0';
+    switch (part) {
+    case XB_CASE_NAME:
+        return xb_compare_case_name(test, &compared->figure, &comparison->parameters, text);
+    case XB_CASE_TITLE:
+        write_title(comparison, compared, text);
+        break;
+    case XB_CASE_METHOD:
+        write_method(comparison, test, text);
+        break;
+    case XB_CASE_DIRECTION:
+        return xb_compare_plain(test->direction, text, 16);
+    case XB_CASE_SIZE:
+        return xb_size_format(test->bytes, text, XB_COMPARE_TEXT);
+    case XB_CASE_DEVICE:
+        snprintf(text, XB_COMPARE_TEXT, "%s%s", xb_record_case_device(test, own, 32),
+                 test->simultaneous ? " of all" : "");
+        break;
+    case XB_CASE_FIGURE:
+        return xb_compare_plain(compared->figure.name, text, XB_COMPARE_WORD);
+    case XB_CASE_BASELINE:
+    case XB_CASE_CANDIDATE:
+    case XB_CASE_BASELINE_BARE:
+    case XB_CASE_CANDIDATE_BARE:
+        write_side(compared, part, text);
+        break;
+    case XB_CASE_CHANGE:
+        write_change(compared, text);
+        break;
+    case XB_CASE_SURE:
+        write_sure(compared, text);
+        break;
+    case XB_CASE_SURENESS:
+        if (compared->confidence > 0)
+            snprintf(text, XB_COMPARE_TEXT, "%g %%",
+                     fmin(rounded(50 * (1 + compared->confidence), 1, -1), 99.9));
+        break;
+    case XB_CASE_SAYS:
+        write_change(compared, text);
+        write_sure(compared, own);
+        if (strcmp(text, "-") != 0 && strcmp(own, "-") != 0)
+            snprintf(text + strlen(text), XB_COMPARE_TEXT - strlen(text), ", %s sure of %s",
+                     XB_CASE_TEXT(comparison, compared, XB_CASE_SURENESS), own);
+        break;
+    case XB_CASE_RATIO:
+        if (compared->has_ratio && isfinite(compared->ratio))
+            return ratio_text(compared->ratio, ratio_decimals(compared, compared->ratio), text);
+        snprintf(text, XB_COMPARE_TEXT, "-");
+        break;
+    case XB_CASE_INTERVAL:
+    case XB_CASE_INTERVAL_TO:
+        write_interval(compared, part == XB_CASE_INTERVAL ? "-" : " to ", text);
+        break;
+    case XB_CASE_LEVEL:
+        write_level(compared, text);
+        break;
+    case XB_CASE_P:
+        write_p(comparison, compared, text);
+        break;
+    case XB_CASE_VERDICT:
+        write_verdict(comparison, compared, text);
+        break;
+    case XB_CASE_NOTE:
+        xb_compare_plain(compared->note, own, sizeof compared->note + 1);
+        snprintf(text, XB_COMPARE_TEXT, "%s%s%s", places[compared->presence],
+                 compared->presence != XB_IN_BOTH && own[0] != '\0' ? ": " : "", own);
+        break;
+    }
     return text;
 }
 
-bool xb_compare_judged(const struct xb_compared *compared)
+void xb_compare_tell(struct xb_words *words, const struct xb_comparison *comparison,
+                     const struct xb_compared *compared, const char *separator)
 {
-    return compared->basis == XB_BASIS_TEST || compared->basis == XB_BASIS_STATUS;
+    const char *level = XB_CASE_TEXT(comparison, compared, XB_CASE_LEVEL);
+    const char *note = XB_CASE_TEXT(comparison, compared, XB_CASE_NOTE);
+    if (compared->has_ratio)
+        xb_words_add(words, "%s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_SAYS), separator);
+    for (int side = 0; side < 2; side++) {
+        size_t n = side == 0 ? compared->baseline_n : compared->candidate_n;
+        xb_words_add(
+            words, "%s%s %s", side == 0 ? "" : separator, side == 0 ? "baseline" : "candidate",
+            XB_CASE_TEXT(comparison, compared, side == 0 ? XB_CASE_BASELINE : XB_CASE_CANDIDATE));
+        if (n > 0)
+            xb_words_add(words, " (%zu process%s)", n, n == 1 ? "" : "es");
+    }
+    if (compared->has_ratio)
+        xb_words_add(words, "%sratio %s", separator,
+                     XB_CASE_TEXT(comparison, compared, XB_CASE_RATIO));
+    if (compared->has_interval)
+        xb_words_add(words, "%s%s%sinterval %s%s", separator, level, level[0] != '\0' ? " " : "",
+                     XB_CASE_TEXT(comparison, compared, XB_CASE_INTERVAL_TO),
+                     level[0] != '\0' ? "" : " (of samples; its level is not known)");
+    if (compared->basis == XB_BASIS_TEST)
+        xb_words_add(words, "%sP %s", separator, XB_CASE_TEXT(comparison, compared, XB_CASE_P));
+    if (note[0] != '\0')
+        xb_words_add(words, "%s%s", separator, note);
 }

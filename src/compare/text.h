@@ -2,9 +2,7 @@
 #pragma once
 
 #include "base/note.h"
-#include "base/terminal.h"
 #include "comparison.h"
-#include "present/table.h"
 
 /*
  * What the formats of `xferbench compare` say alike. Every text made here is plain ASCII without
@@ -28,8 +26,12 @@ const char *xb_compare_plain(const char *text, char *plain, size_t size);
 /* The same in memory that lasts as long as the block in which it stands. */
 #define XB_PLAIN_WORD(text) xb_compare_plain((text), (char[XB_COMPARE_WORD]){0}, XB_COMPARE_WORD)
 #define XB_PLAIN_VALUE(text) xb_compare_plain((text), (char[XB_COMPARE_VALUE]){0}, XB_COMPARE_VALUE)
+#define XB_PLAIN_TEXT(text) xb_compare_plain((text), (char[XB_COMPARE_TEXT]){0}, XB_COMPARE_TEXT)
 
 /* ---- the whole ---- */
+
+/* What a sentence is added to; it lasts as long too. */
+#define XB_NEW_WORDS (&(struct xb_words){.length = 0})
 
 /* Not comparable, and nobody asked to compare all the same: there are no cases. */
 bool xb_compare_refused(const struct xb_comparison *comparison);
@@ -37,6 +39,8 @@ bool xb_compare_refused(const struct xb_comparison *comparison);
 bool xb_compare_forced(const struct xb_comparison *comparison);
 /* "REGRESSION", or "NOT COMPARABLE". */
 const char *xb_compare_overall(const struct xb_comparison *comparison);
+/* " (FORCED: not comparable)", or "". */
+const char *xb_compare_caution(const struct xb_comparison *comparison);
 /* Whether a difference is listed among those that forbid it, or else among the others; what people
  * exchange on purpose stands on top. */
 bool xb_compare_is_listed(const struct xb_difference *difference, bool forbid);
@@ -63,107 +67,63 @@ void xb_compare_sides(const struct xb_difference *difference, char *baseline, ch
 
 /* ---- a case ---- */
 
-/* "pinned registered h2d 1 GiB device 0 bandwidth": what it is and no more, so that it can be a
- * name over time. Behind the device stand the parameters that differ between cases of one mode:
- * "chunk 8 MiB". Holds XB_COMPARE_TEXT, as all below. */
-const char *xb_compare_name(const struct xb_comparison *comparison,
-                            const struct xb_compared *compared, char *text, size_t size);
-/* The same for people: "async, chunk 8 MiB to the GPU, 1 GiB, GPU 1, latency_host"; what most
- * have, GPU 0 and bandwidth, is left out. And its beginning: "async, chunk 8 MiB". */
-const char *xb_compare_title(const struct xb_comparison *comparison,
-                             const struct xb_compared *compared, char *text, size_t size);
-const char *xb_compare_method(const struct xb_comparison *comparison,
-                              const struct xb_compared *compared, char *text, size_t size);
-/* "1", "0>1", "0 of all". */
-const char *xb_compare_device(const struct xb_compared *compared, char *text, size_t size);
-/* The same of a case that need not have been compared, with parameters of the caller's choice. */
+/* What a format tells of a case. */
+enum xb_compared_part {
+    /* "pinned registered h2d 1 GiB device 0 bandwidth": what it is and no more, so that it can be a
+     * name over time. Behind the device stand the parameters that differ between cases of one mode:
+     * "chunk 8 MiB". */
+    XB_CASE_NAME,
+    /* The same for people: "async, chunk 8 MiB to the GPU, 1 GiB, GPU 1, latency_host"; what most
+     * have, GPU 0 and bandwidth, is left out. And its beginning: "async, chunk 8 MiB". */
+    XB_CASE_TITLE,
+    XB_CASE_METHOD,
+    XB_CASE_DIRECTION,
+    XB_CASE_SIZE,
+    XB_CASE_DEVICE, /* "1", "0>1", "0 of all" */
+    XB_CASE_FIGURE,
+    /* A side: "55.44 GB/s", "3.31 us", or a number for what has no unit; "-" for none, and "absent"
+     * where the file has no such case. Then without the unit of a bandwidth. */
+    XB_CASE_BASELINE,
+    XB_CASE_CANDIDATE,
+    XB_CASE_BASELINE_BARE,
+    XB_CASE_CANDIDATE_BARE,
+    XB_CASE_CHANGE, /* "51 % slower", "0.3 % longer", "0.00 %"; "-" where there is no ratio */
+    /* The one side of the interval that matters for the verdict: "at least 50 %", "at most 0.2 %
+     * slower", "not slower"; without the word that the change ends with. "-" where no interval has
+     * a level. */
+    XB_CASE_SURE,
+    XB_CASE_SURENESS, /* how sure of that: "99 %", never more than it is; "" for no level */
+    XB_CASE_SAYS,     /* all three: "51 % slower, 99 % sure of at least 50 %" */
+    /* Four decimals, or as many as it takes not to read as if it lay on the other side of what the
+     * verdict depends on. "-" for none. */
+    XB_CASE_RATIO,
+    XB_CASE_INTERVAL,    /* "0.9402-0.9611" */
+    XB_CASE_INTERVAL_TO, /* "0.9402 to 0.9611" */
+    XB_CASE_LEVEL,       /* its: "98%"; "" where that cannot be told */
+    /* P of the verdict, for an INCONCLUSIVE case of the nearest verdict: "<0.001", "0.013"; "-"
+     * where nothing was tested. */
+    XB_CASE_P,
+    XB_CASE_VERDICT, /* "REGRESSION (indicative, not counted)"; "-": there is nothing to judge */
+    /* Why, or where it is to be found: "only in the baseline; skipped: ..."; or "". */
+    XB_CASE_NOTE
+};
+
+/* `text` holds XB_COMPARE_TEXT. */
+const char *xb_compared_text(const struct xb_comparison *comparison,
+                             const struct xb_compared *compared, enum xb_compared_part part,
+                             char *text);
+/* The same in memory that lasts as long as the block in which it stands. */
+#define XB_CASE_TEXT(comparison, compared, part)                                                   \
+    xb_compared_text((comparison), (compared), (part), (char[XB_COMPARE_TEXT]){0})
+
+/* The name of a case that need not have been compared, with parameters of the caller's choice. */
 const char *xb_compare_case_name(const struct xb_record_case *test, const struct xb_figure *figure,
-                                 const struct xb_parameters *parameters, char *text, size_t size);
+                                 const struct xb_parameters *parameters, char *text);
 bool xb_compare_is_rate(const struct xb_figure *figure); /* bytes per second */
-/* "REGRESSION (indicative, not counted)"; "-" where there is nothing to judge. */
-const char *xb_compare_verdict(const struct xb_comparison *comparison,
-                               const struct xb_compared *compared, char *text, size_t size);
-/* One side of a case: "55.44 GB/s", "3.31 us", or a number for what has no unit; "-" for none, and
- * "absent" where the file has no such case. The unit of a bandwidth is left out unless `unit`. */
-const char *xb_compare_baseline(const struct xb_compared *compared, bool unit, char *text,
-                                size_t size);
-const char *xb_compare_candidate(const struct xb_compared *compared, bool unit, char *text,
-                                 size_t size);
-/* ---- change.c: what became of it, in words ---- */
-
-/* "51 % slower", "0.3 % longer", "0.00 %"; "-" where there is no ratio. */
-const char *xb_compare_change(const struct xb_compared *compared, char *text, size_t size);
-/* The one side of the interval that matters for the verdict: "at least 50 %", "at most 0.2 %
- * slower", "not slower"; without the word that xb_compare_change ends with. "-" where no interval
- * has a level. */
-const char *xb_compare_sure(const struct xb_compared *compared, char *text, size_t size);
-/* How sure of that: "99 %", never more than it is; "" where it cannot be told. */
-const char *xb_compare_sureness(const struct xb_compared *compared, char *text, size_t size);
-/* Both: "51 % slower, 99 % sure of at least 50 %". */
-const char *xb_compare_says(const struct xb_compared *compared, char *text, size_t size);
-/* The fewest decimals, `least` or more, with which a value lies on its side of all bounds. */
-int xb_compare_decimals(double value, const double *bounds, size_t count, int least);
-
-/*
- * Four decimals, or as many as it takes not to read as if it lay on the other side of what the
- * verdict depends on. "-" for none.
- */
-const char *xb_compare_ratio(const struct xb_compared *compared, char *text, size_t size);
-/* "0.9402-0.9611", with what stands between the bounds given. */
-const char *xb_compare_interval(const struct xb_compared *compared, const char *between, char *text,
-                                size_t size);
-/* "98%"; "" for an interval whose level cannot be told. */
-const char *xb_compare_level(const struct xb_compared *compared, char *text, size_t size);
-/* The level that all intervals have, or "" where they differ, have none, or there is none. */
-const char *xb_compare_common_level(const struct xb_comparison *comparison, char *text,
-                                    size_t size);
-/* P of the verdict, for an INCONCLUSIVE case of the nearest verdict: "<0.001", "0.013"; "-" where
- * nothing was tested. */
-const char *xb_compare_p(const struct xb_comparison *comparison, const struct xb_compared *compared,
-                         char *text, size_t size);
-/* Why, or where it is to be found: "only in the baseline; skipped: ...". "" for nothing to say. */
-const char *xb_compare_note(const struct xb_compared *compared, char *text, size_t size);
-
-/* Everything about a case's figures, with `separator` between, behind what `words` has. */
-void xb_compare_tell(struct xb_words *words, const struct xb_comparison *comparison,
-                     const struct xb_compared *compared, const char *separator);
-
 /* Whether the figures gave rise to that verdict or it is certain otherwise: not one of too few
  * processes, nor none. */
 bool xb_compare_judged(const struct xb_compared *compared);
 
-/* The tables that text and Markdown have in common. */
-
-/* The colour of an outcome; of one that is only indicative, or forced, that of a caution. */
-enum xb_colour xb_compare_colour(enum xb_outcome outcome, bool sure);
-
-/* The results that were compared, the worst first, those that count before the others; release with
- * free(). NULL: no memory. */
-const struct xb_compared **xb_compare_sorted(const struct xb_comparison *comparison);
-
-/* How a text of a file is written into a table, whose cell lasts as long as the block. */
-typedef const char *xb_compare_quote(const char *text, char *quoted, size_t size);
-
-struct xb_compare_look {
-    const struct xb_compared **rows;
-    bool is_whole;           /* also what people read who know statistics */
-    xb_compare_quote *quote; /* NULL: as it is */
-};
-
-/*
- * A row for each result; `shared` gets what all of them have in common and no column tells: "To the
- * GPU, 1 GiB, bandwidth in GB/s". Where memory is short printing the table says so, as it does for
- * that of the conditions that differ: those that forbid a comparison, or the others.
- */
-struct xb_table *xb_compare_cases_table(const struct xb_comparison *comparison,
-                                        const struct xb_compare_look *look,
-                                        struct xb_words *shared);
-struct xb_table *xb_compare_differences_table(const struct xb_comparison *comparison, bool forbid,
-                                              xb_compare_quote *quote);
-
-/* The note of the row at that place of `rows`, of which it counts those behind it that have the
- * same: "pinned to the GPU, 1 GiB and the next 2: only in the baseline". "" for none, and for one
- * that an earlier row told. */
-const char *xb_compare_row_note(const struct xb_comparison *comparison,
-                                const struct xb_compared *const *rows, size_t index,
-                                struct xb_words *words);
+/* Everything about a case's figures, with `separator` between, behind what `words` has. */
+void xb_compare_tell(struct xb_words *words, const struct xb_comparison *comparison,
+                     const struct xb_compared *compared, const char *separator);

@@ -167,7 +167,6 @@ static double share_of(double logarithms)
 
 static void adjust(struct xb_judging *judging)
 {
-    struct xb_error ignored;
     double *p = xb_judging_allocate(judging, judging->tested_count, sizeof *p);
     for (size_t i = 0; p != NULL && i < judging->tested_count; i++) {
         const struct xb_tested *tested = &judging->tested[i];
@@ -175,7 +174,8 @@ static void adjust(struct xb_judging *judging)
         if (tested->wide > 0)
             p[i] = fmax(p[i], exp(-fabs(distance_of(tested)) / tested->wide));
     }
-    judging->failed = p == NULL || xb_holm_adjust(p, judging->tested_count, &ignored) != XB_OK;
+    judging->failed = p == NULL;
+    xb_holm_adjust(p, judging->failed ? 0 : judging->tested_count);
     for (size_t i = 0; !judging->failed && i < judging->tested_count; i++)
         judging->tested[i].p = p[i];
 }

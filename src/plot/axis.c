@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "axis.h"
+/* What values an axis can show, and where its ticks are. */
+#define _DEFAULT_SOURCE /* timegm */
+#include "layout.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 /* Multiples of `step` from low to high; none where there would be more than `most`. The slack is
  * for ends that are multiples themselves, but for rounding. */
@@ -87,48 +90,14 @@ static size_t log_ticks(double low, double high, double *ticks, size_t most)
 /* ---- dates in UTC, by the calendar of today for all years ---- */
 
 #define DAY 86400.0
-/* Days from the year 0 to 1970-01-01. */
-#define EPOCH 719528L
-
 static const long long first_second = -62135596800LL; /* 0001-01-01 00:00:00 */
 static const long long last_second = 253402300799LL;  /* 9999-12-31 23:59:59 */
 
-static long days_in_month(long year, long month)
+static struct tm date_of(double seconds)
 {
-    static const long days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month] + (month == 1 && is_leap);
-}
-
-/* From 1970-01-01 to the first day of a month; months count from 0, and may be 12 and more. */
-static long days_before(long year, long month)
-{
-    year += month / 12;
-    long last = year - 1; /* the last whole year: the year 0 is a leap year */
-    long days = 365 * year + last / 4 - last / 100 + last / 400 + 1 - EPOCH;
-    for (long i = 0; i < month % 12; i++)
-        days += days_in_month(year, i);
-    return days;
-}
-
-struct date {
-    long year, month, day; /* month and day count from 0 */
-    long second;           /* of the day */
-};
-
-static struct date date_of(double seconds)
-{
-    double days = floor(seconds / DAY);
-    struct date date = {.year = 1970 + (long)floor(days / 365.2425)};
-    /* The guess is off by one year at most. */
-    if (days_before(date.year, 0) > (long)days)
-        date.year--;
-    else if (days_before(date.year + 1, 0) <= (long)days)
-        date.year++;
-    date.day = (long)days - days_before(date.year, 0);
-    while (date.day >= days_in_month(date.year, date.month))
-        date.day -= days_in_month(date.year, date.month++);
-    date.second = (long)(seconds - days * DAY);
+    time_t whole = (time_t)floor(seconds);
+    struct tm date = {.tm_sec = 0};
+    (void)gmtime_r(&whole, &date);
     return date;
 }
 
@@ -137,9 +106,10 @@ static struct date date_of(double seconds)
 static size_t month_ticks(long step, double low, double high, double *ticks, size_t most)
 {
     size_t count = 0;
-    long month = date_of(low).year * 12 / step * step;
-    for (;; month += step) {
-        double tick = (double)days_before(month / 12, month % 12) * DAY;
+    for (long month = (date_of(low).tm_year + 1900L) * 12 / step * step;; month += step) {
+        struct tm first = {
+            .tm_year = (int)(month / 12 - 1900), .tm_mon = (int)(month % 12), .tm_mday = 1};
+        double tick = (double)timegm(&first);
         if (tick > high || month >= 120000L)
             return count;
         if (tick < low)
@@ -167,23 +137,6 @@ static size_t date_ticks(double low, double high, double *ticks, size_t most)
             return count;
     }
     return 0;
-}
-
-/* The date at midnight, else the day and the time. */
-static const char *date_text(double tick, char *text, size_t size)
-{
-    struct date date = date_of(tick);
-    long hour = date.second / 3600;
-    long minute = date.second / 60 % 60;
-    long second = date.second % 60;
-    if (date.second == 0)
-        snprintf(text, size, "%04ld-%02ld-%02ld", date.year, date.month + 1, date.day + 1);
-    else if (second == 0)
-        snprintf(text, size, "%02ld-%02ld %02ld:%02ld", date.month + 1, date.day + 1, hour, minute);
-    else
-        snprintf(text, size, "%02ld-%02ld %02ld:%02ld:%02ld", date.month + 1, date.day + 1, hour,
-                 minute, second);
-    return text;
 }
 
 /* ---- axes ---- */
@@ -214,30 +167,32 @@ size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks
     return linear_ticks(low, high, ticks, most);
 }
 
-static const char *size_text(double bytes, char *text, size_t size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    size_t unit = 0;
-    while (bytes >= 1024.0 && unit + 1 < sizeof units / sizeof *units) {
-        bytes /= 1024.0;
-        unit++;
-    }
-    snprintf(text, size, "%.4g %s", bytes, units[unit]);
-    return text;
-}
-
 const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size)
 {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     if (!xb_scale_shows(scale, tick)) {
         snprintf(text, size, "-");
-        return text;
+    } else if (scale == XB_SCALE_SIZE) {
+        size_t unit = 0;
+        for (; tick >= 1024.0 && unit + 1 < sizeof units / sizeof *units; unit++)
+            tick /= 1024.0;
+        snprintf(text, size, "%.4g %s", tick, units[unit]);
+    } else if (scale == XB_SCALE_DATE) {
+        /* The date at midnight, else the day and the time. */
+        struct tm date = date_of(tick);
+        int month = date.tm_mon + 1;
+        if (date.tm_hour + date.tm_min + date.tm_sec == 0)
+            snprintf(text, size, "%04d-%02d-%02d", date.tm_year + 1900, month, date.tm_mday);
+        else if (date.tm_sec == 0)
+            snprintf(text, size, "%02d-%02d %02d:%02d", month, date.tm_mday, date.tm_hour,
+                     date.tm_min);
+        else
+            snprintf(text, size, "%02d-%02d %02d:%02d:%02d", month, date.tm_mday, date.tm_hour,
+                     date.tm_min, date.tm_sec);
+    } else {
+        /* Ten digits: what rounding leaves at the end of 0.1 + 0.2 goes, and what differs shows. */
+        snprintf(text, size, "%.10g", tick == 0.0 ? 0.0 : tick);
     }
-    if (scale == XB_SCALE_SIZE)
-        return size_text(tick, text, size);
-    if (scale == XB_SCALE_DATE)
-        return date_text(tick, text, size);
-    /* Ten digits: what rounding leaves at the end of 0.1 + 0.2 goes, and what differs shows. */
-    snprintf(text, size, "%.10g", tick == 0.0 ? 0.0 : tick);
     return text;
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pictures.h"
 
-#include "layout.h"
-
 #include <math.h>
 
 #define TOP 34.0
@@ -31,22 +29,6 @@ static bool has_band(const struct xb_chart *chart, const struct xb_point *point)
 
 /* ---- the place of everything ---- */
 
-static void add_series(const struct xb_chart *chart, const struct xb_series *series,
-                       struct xb_range *x, struct xb_range *y)
-{
-    for (size_t i = 0; i < series->count; i++) {
-        const struct xb_point *point = &series->points[i];
-        if (!is_shown(chart, point))
-            continue;
-        xb_range_add(x, chart->x.scale, point->x);
-        xb_range_add(y, chart->y.scale, point->y);
-        if (has_band(chart, point)) {
-            xb_range_add(y, chart->y.scale, point->low);
-            xb_range_add(y, chart->y.scale, point->high);
-        }
-    }
-}
-
 static struct frame make_frame(const struct xb_chart *chart)
 {
     struct frame frame = {.chart = chart,
@@ -57,7 +39,17 @@ static struct frame make_frame(const struct xb_chart *chart)
     struct xb_range x = XB_RANGE_NONE;
     struct xb_range y = XB_RANGE_NONE;
     for (size_t i = 0; i < frame.series_count; i++)
-        add_series(chart, &chart->series[i], &x, &y);
+        for (size_t k = 0; k < chart->series[i].count; k++) {
+            const struct xb_point *point = &chart->series[i].points[k];
+            if (!is_shown(chart, point))
+                continue;
+            xb_range_add(&x, chart->x.scale, point->x);
+            xb_range_add(&y, chart->y.scale, point->y);
+            if (has_band(chart, point)) {
+                xb_range_add(&y, chart->y.scale, point->low);
+                xb_range_add(&y, chart->y.scale, point->high);
+            }
+        }
     frame.has_points = !xb_range_is_empty(x);
     for (size_t i = 0; i < frame.level_count; i++)
         xb_range_add(&y, chart->y.scale, chart->levels[i].at);
@@ -71,7 +63,7 @@ static struct frame make_frame(const struct xb_chart *chart)
     return frame;
 }
 
-/* ---- lines ---- */
+/* ---- lines and bands ---- */
 
 /* The points of a line that stand on one pixel. */
 struct column {
@@ -99,20 +91,6 @@ static void write_column(FILE *stream, const struct column *column, bool *is_beg
         add_step(stream, is_begun, column->last_x, column->last_y);
 }
 
-static void add_to_column(FILE *stream, struct column *column, double x, double y, bool *is_begun)
-{
-    long pixel = lround(x);
-    if (column->is_open && column->pixel == pixel) {
-        column->last_x = x;
-        column->last_y = y;
-        column->least = fmin(column->least, y);
-        column->largest = fmax(column->largest, y);
-        return;
-    }
-    write_column(stream, column, is_begun);
-    *column = (struct column){true, pixel, x, y, x, y, y, y};
-}
-
 static void draw_line(FILE *stream, const struct frame *frame, const struct xb_series *series)
 {
     struct column column = {.is_open = false};
@@ -120,20 +98,23 @@ static void draw_line(FILE *stream, const struct frame *frame, const struct xb_s
     xb_svg_path_begin(stream, "line");
     for (size_t i = 0; i < series->count; i++) {
         const struct xb_point *point = &series->points[i];
-        if (is_shown(frame->chart, point)) {
-            add_to_column(stream, &column, xb_ruler_place(&frame->x, point->x),
-                          xb_ruler_place(&frame->y, point->y), &is_begun);
+        bool shown = is_shown(frame->chart, point);
+        double x = shown ? xb_ruler_place(&frame->x, point->x) : 0.0;
+        double y = shown ? xb_ruler_place(&frame->y, point->y) : 0.0;
+        if (shown && column.is_open && column.pixel == lround(x)) {
+            column.last_x = x;
+            column.last_y = y;
+            column.least = fmin(column.least, y);
+            column.largest = fmax(column.largest, y);
             continue;
         }
         write_column(stream, &column, &is_begun);
-        column.is_open = false;
-        is_begun = false;
+        is_begun = is_begun && shown;
+        column = (struct column){shown, lround(x), x, y, x, y, y, y};
     }
     write_column(stream, &column, &is_begun);
     xb_svg_path_end(stream);
 }
-
-/* ---- bands ---- */
 
 /* One edge of the band over points from `first` to before `end`, there or back: at each pixel the
  * value that is farthest out. */
@@ -180,8 +161,6 @@ static void draw_bands(FILE *stream, const struct frame *frame, const struct xb_
     }
 }
 
-/* ---- series ---- */
-
 static void draw_markers(FILE *stream, const struct frame *frame, size_t index)
 {
     const struct xb_series *series = &frame->chart->series[index];
@@ -205,19 +184,21 @@ static void draw_markers(FILE *stream, const struct frame *frame, size_t index)
     }
 }
 
-/* Draws the legend, or only goes through it where `stream` is NULL. */
-static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legend *legend)
+/* Draws the legend from `top` on, or only goes through it where `stream` is NULL. Returns the
+ * middle of its last line. */
+static double draw_legend(FILE *stream, const struct frame *frame, double top)
 {
+    struct xb_legend legend = XB_LEGEND_AT(XB_PLOT_WIDTH, top);
     for (size_t i = 0; i < frame->series_count; i++) {
         const char *name = frame->chart->series[i].name;
-        if (!xb_legend_begin(stream, legend, xb_series_look(i), name))
+        if (!xb_legend_begin(stream, &legend, xb_series_look(i), name))
             continue;
-        double x = legend->item_x;
-        double y = legend->item_y;
+        double x = legend.item_x, y = legend.item_y;
         xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
         xb_svg_marker(stream, i, x + 12.0, y, NULL);
-        xb_legend_end(stream, legend, name);
+        xb_legend_end(stream, &legend, name);
     }
+    return legend.y;
 }
 
 void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
@@ -225,9 +206,7 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
     const struct xb_chart *chart = picture;
     struct frame frame = make_frame(chart);
     double first = frame.bottom + xb_ruler_bottom_room(chart->x.label) + XB_LINE_HEIGHT;
-    struct xb_legend legend = {8.0, XB_PLOT_WIDTH - 8.0, 8.0, first, 0.0, 0.0, 0.0};
-    draw_legend(NULL, &frame, &legend);
-    double below = legend.y + XB_LINE_HEIGHT;
+    double below = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
     size_t more = chart->series_count - frame.series_count;
     xb_svg_begin(stream, &chart->picture, XB_PLOT_WIDTH, below + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
@@ -250,9 +229,7 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
         draw_markers(stream, &frame, i);
         xb_svg_group_end(stream);
     }
-    legend.x = 8.0;
-    legend.y = first;
-    draw_legend(stream, &frame, &legend);
+    (void)draw_legend(stream, &frame, first);
     if (more > 0)
         xb_svg_note(stream, below + XB_TEXT_DROP, "%zu more series are not drawn", more);
     xb_svg_end(stream);

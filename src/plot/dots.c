@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pictures.h"
 
-#include "layout.h"
-
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -99,10 +98,9 @@ static void make_frame(struct frame *frame, const struct xb_dots *dots)
 #define SHADE_CELL 4.0 /* pixels */
 #define SHADE_ROWS 66
 #define SHADE_COLUMNS 180
-#define SHADES 3 /* of 1, of 4 and of 16 points or more */
 
 struct shades {
-    double left, top;
+    double left;
     unsigned counts[SHADE_COLUMNS][SHADE_ROWS];
 };
 
@@ -117,7 +115,6 @@ static void begin_shades(struct shades *shades, const struct frame *frame)
     memset(shades, 0, sizeof *shades);
     /* Whole pixels are shorter to write, and cells have sharp edges. */
     shades->left = round(frame->left);
-    shades->top = TOP;
 }
 
 /* A point outside counts in the nearest cell. */
@@ -126,61 +123,33 @@ static void add_shade(struct shades *shades, const struct frame *frame, size_t p
     if (!is_shown(frame, place, value))
         return;
     double x = place_of(frame, place) - shades->left;
-    double y = xb_ruler_place(&frame->y, value) - shades->top;
+    double y = xb_ruler_place(&frame->y, value) - TOP;
     shades->counts[cell_at(x, SHADE_COLUMNS)][cell_at(y, SHADE_ROWS)]++;
 }
 
-/* 0: no shade. */
-static size_t shade_of(unsigned count)
-{
-    return count >= 16 ? 3 : count >= 4 ? 2 : count > 0;
-}
-
-/* Cells of one shade above each other are drawn as one line. */
-static void draw_column(FILE *stream, const struct shades *shades, size_t column, size_t shade)
-{
-    const unsigned *counts = shades->counts[column];
-    double x = shades->left + SHADE_CELL * (double)column + SHADE_CELL / 2.0;
-    for (size_t row = 0; row < SHADE_ROWS;) {
-        size_t end = row;
-        while (end < SHADE_ROWS && shade_of(counts[end]) == shade)
-            end++;
-        if (end > row) {
-            xb_svg_path_add(stream, "M# #v#",
-                            (double[]){x, shades->top + SHADE_CELL * (double)row,
-                                       SHADE_CELL * (double)(end - row)});
-        }
-        row = end + 1;
-    }
-}
-
-/* Draws them in the colour of the SVG group around them. */
+/* Draws them in the colour of the SVG group around them. Cells of one shade above each other are
+ * drawn as one line. */
 static void draw_shades(FILE *stream, const struct shades *shades)
 {
-    static const char *const shade_looks[SHADES] = {"cells cells-1", "cells cells-2",
-                                                    "cells cells-3"};
-    for (size_t shade = 1; shade <= SHADES; shade++) {
-        xb_svg_path_begin(stream, shade_looks[shade - 1]);
-        for (size_t column = 0; column < SHADE_COLUMNS; column++)
-            draw_column(stream, shades, column, shade);
+    static const char *const shade_looks[] = {"cells cells-1", "cells cells-2", "cells cells-3"};
+    static const unsigned least[] = {1, 4, 16, UINT_MAX}; /* points of each, and of none */
+    for (size_t shade = 0; shade < 3; shade++) {
+        xb_svg_path_begin(stream, shade_looks[shade]);
+        for (size_t column = 0; column < SHADE_COLUMNS; column++) {
+            const unsigned *counts = shades->counts[column];
+            double x = shades->left + SHADE_CELL * (double)column + SHADE_CELL / 2.0;
+            for (size_t row = 0, end = 0; row < SHADE_ROWS; row = ++end) {
+                while (end < SHADE_ROWS && counts[end] >= least[shade] &&
+                       counts[end] < least[shade + 1])
+                    end++;
+                if (end > row)
+                    xb_svg_path_add(stream, "M# #v#",
+                                    (double[]){x, TOP + SHADE_CELL * (double)row,
+                                               SHADE_CELL * (double)(end - row)});
+            }
+        }
         xb_svg_path_end(stream);
     }
-}
-
-/* ---- what is ordinary ---- */
-
-static void draw_band(FILE *stream, const struct frame *frame)
-{
-    const struct xb_dots *dots = frame->dots;
-    if (!xb_scale_shows(dots->y.scale, dots->band_low) ||
-        !xb_scale_shows(dots->y.scale, dots->band_high) || dots->band_low > dots->band_high)
-        return;
-    double top = xb_ruler_place(&frame->y, dots->band_high);
-    double bottom = xb_ruler_place(&frame->y, dots->band_low);
-    xb_svg_group_begin(stream, "series-3", NULL);
-    xb_svg_rectangle(stream, "band", frame->left, top, frame->bars + HISTOGRAM - frame->left,
-                     fmax(bottom - top, 1.0), NULL);
-    xb_svg_group_end(stream);
 }
 
 /* Where they are few, a small pale dot is lost; where they are many, shades keep the picture small.
@@ -215,57 +184,46 @@ static void draw_ordinary(FILE *stream, const struct frame *frame)
 
 /* ---- what stands out ---- */
 
-/* Those that are too many to have a marker. */
-static void draw_further(FILE *stream, const struct frame *frame, enum kind kind)
-{
-    struct shades shades;
-    begin_shades(&shades, frame);
-    for (size_t i = frame->out_count; i < frame->dots->out_count; i++) {
-        const struct xb_dot_out *out = &frame->dots->outs[i];
-        if (kind_of(out) == kind)
-            add_shade(&shades, frame, out->place, out->value);
-    }
-    xb_svg_group_begin(stream, looks[kind], NULL);
-    draw_shades(stream, &shades);
-    xb_svg_group_end(stream);
-}
-
 /* The markers differ in shape, so that they need no colour. */
 static void draw_marker(FILE *stream, enum kind kind, double x, double y, const char *tip)
 {
     xb_svg_marker(stream, kind == BAD ? 1 : 4, x, y, tip);
 }
 
-static void draw_out(FILE *stream, struct frame *frame, size_t index)
-{
-    const struct xb_dot_out *out = &frame->dots->outs[index];
-    struct xb_caption *caption = &frame->captions[index];
-    int side = side_of(frame, out->value);
-    double x = place_of(frame, out->place);
-    double y = xb_ruler_place(&frame->y, out->value);
-    *caption = (struct xb_caption){.x = x, .y = y + 5.0 * side, .name = out->name};
-    xb_svg_group_begin(stream, looks[kind_of(out)], side != 0 ? out->tip : NULL);
-    double back = y + 9.0 * side;
-    if (side != 0) /* an arrow */
-        xb_svg_path(stream, "marker", "M# #L# #L# #z",
-                    (double[]){x - 5.0, back, x + 5.0, back, x, y});
-    else
-        draw_marker(stream, kind_of(out), x, y, out->tip);
-    xb_svg_group_end(stream);
-}
-
 /* The worst is drawn last, so that it lies above the others. */
 static void draw_outs(FILE *stream, struct frame *frame)
 {
-    if (frame->out_count < frame->dots->out_count)
-        for (int kind = BAD; kind < KINDS; kind++)
-            draw_further(stream, frame, (enum kind)kind);
-    /* One that is not shown has its point where no name can stand. */
-    for (size_t i = 0; i < frame->out_count; i++)
+    const struct xb_dots *dots = frame->dots;
+    struct shades shades;
+    /* Those that are too many to have a marker. */
+    for (int kind = BAD; kind < KINDS && frame->out_count < dots->out_count; kind++) {
+        begin_shades(&shades, frame);
+        for (size_t i = frame->out_count; i < dots->out_count; i++)
+            if ((int)kind_of(&dots->outs[i]) == kind)
+                add_shade(&shades, frame, dots->outs[i].place, dots->outs[i].value);
+        xb_svg_group_begin(stream, looks[kind], NULL);
+        draw_shades(stream, &shades);
+        xb_svg_group_end(stream);
+    }
+    for (size_t i = frame->out_count; i-- > 0;) {
+        const struct xb_dot_out *out = &dots->outs[i];
+        int side = side_of(frame, out->value);
+        double x = place_of(frame, out->place);
+        double y = xb_ruler_place(&frame->y, out->value);
+        double back = y + 9.0 * side;
+        /* One that is not shown has its point where no name can stand. */
         frame->captions[i] = (struct xb_caption){.x = -WIDTH};
-    for (size_t i = frame->out_count; i-- > 0;)
-        if (is_shown(frame, frame->dots->outs[i].place, frame->dots->outs[i].value))
-            draw_out(stream, frame, i);
+        if (!is_shown(frame, out->place, out->value))
+            continue;
+        frame->captions[i] = (struct xb_caption){.x = x, .y = y + 5.0 * side, .name = out->name};
+        xb_svg_group_begin(stream, looks[kind_of(out)], side != 0 ? out->tip : NULL);
+        if (side != 0) /* an arrow */
+            xb_svg_path(stream, "marker", "M# #L# #L# #z",
+                        (double[]){x - 5.0, back, x + 5.0, back, x, y});
+        else
+            draw_marker(stream, kind_of(out), x, y, out->tip);
+        xb_svg_group_end(stream);
+    }
     xb_captions_place(frame->captions, frame->out_count, frame->left + 2.0, frame->right, TOP - 2.0,
                       frame->bottom - 2.0);
     xb_captions_draw(stream, frame->captions, frame->out_count);
@@ -293,8 +251,7 @@ static double name_place(const struct frame *frame, size_t place)
 static bool names_touch(const struct frame *frame, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        size_t one = place_at(frame, i - 1, count);
-        size_t other = place_at(frame, i, count);
+        size_t one = place_at(frame, i - 1, count), other = place_at(frame, i, count);
         double needed = (name_width(frame, one) + name_width(frame, other)) / 2.0 + 14.0;
         if (name_place(frame, other) - name_place(frame, one) < needed)
             return true;
@@ -321,37 +278,31 @@ static void draw_places(FILE *stream, const struct frame *frame)
                        XB_ANCHOR_MIDDLE, frame->right - frame->left, frame->dots->places_are);
 }
 
-/* ---- the histogram ---- */
-
-/* Bars of what stands out begin where those before them end; even one that is counted is seen. */
-static void draw_bars(FILE *stream, const struct frame *frame, enum kind kind)
-{
-    double height = HEIGHT / BINS;
-    xb_svg_group_begin(stream, looks[kind], NULL);
-    xb_svg_path_begin(stream, "span");
-    for (size_t row = 0; row < BINS; row++) {
-        size_t before = 0;
-        for (int k = ORDINARY; k < (int)kind; k++)
-            before += frame->bins[k][row];
-        if (frame->bins[kind][row] == 0)
-            continue;
-        double scale = HISTOGRAM / (double)frame->fullest;
-        double x = frame->bars + (before > 0 ? fmax(scale * (double)before, 2.0) : 0.0);
-        double end = x + fmax(scale * (double)frame->bins[kind][row], 2.0);
-        double top = TOP + height * (double)row;
-        xb_svg_path_add(stream, "M# #L# #v#L# #z",
-                        (double[]){x, top, end, top, height - 0.6, x, top + height - 0.6});
-    }
-    xb_svg_path_end(stream);
-    xb_svg_group_end(stream);
-}
-
 static void draw_histogram(FILE *stream, const struct frame *frame)
 {
     char text[32];
-    double end = frame->bars + HISTOGRAM;
-    for (int kind = 0; kind < KINDS; kind++)
-        draw_bars(stream, frame, (enum kind)kind);
+    double end = frame->bars + HISTOGRAM, scale = HISTOGRAM / (double)frame->fullest;
+    double height = HEIGHT / BINS;
+    /* Bars of what stands out begin where those before them end; even one that is counted is seen.
+     */
+    for (int kind = 0; kind < KINDS; kind++) {
+        xb_svg_group_begin(stream, looks[kind], NULL);
+        xb_svg_path_begin(stream, "span");
+        for (size_t row = 0; row < BINS; row++) {
+            size_t before = 0;
+            for (int k = ORDINARY; k < kind; k++)
+                before += frame->bins[k][row];
+            if (frame->bins[kind][row] == 0)
+                continue;
+            double x = frame->bars + (before > 0 ? fmax(scale * (double)before, 2.0) : 0.0);
+            double right = x + fmax(scale * (double)frame->bins[kind][row], 2.0);
+            double top = TOP + height * (double)row;
+            xb_svg_path_add(stream, "M# #L# #v#L# #z",
+                            (double[]){x, top, right, top, height - 0.6, x, top + height - 0.6});
+        }
+        xb_svg_path_end(stream);
+        xb_svg_group_end(stream);
+    }
     xb_svg_line(stream, "axis", frame->bars, TOP, frame->bars, frame->bottom);
     xb_svg_line(stream, "axis", frame->bars, frame->bottom, end, frame->bottom);
     snprintf(text, sizeof text, "%zu", frame->fullest);
@@ -362,7 +313,7 @@ static void draw_histogram(FILE *stream, const struct frame *frame)
                        XB_ANCHOR_MIDDLE, HISTOGRAM + 40.0, frame->dots->counted);
 }
 
-/* ---- the legend ---- */
+/* ---- the legend, and the whole ---- */
 
 /* Draws an item; `stream` NULL: only places it. */
 static void draw_item(FILE *stream, struct xb_legend *legend, enum kind kind, bool is_band,
@@ -383,8 +334,10 @@ static void draw_item(FILE *stream, struct xb_legend *legend, enum kind kind, bo
                        legend->name_width + 1.0, name);
 }
 
-static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legend *legend)
+/* From `top` on; returns the middle of its last line. */
+static double draw_legend(FILE *stream, const struct frame *frame, double top)
 {
+    struct xb_legend legend = XB_LEGEND_AT(WIDTH, top);
     const struct xb_dots *dots = frame->dots;
     const char *const names[KINDS] = {dots->dots_are, dots->bad_are, dots->others_are};
     char text[200];
@@ -395,10 +348,11 @@ static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legen
         if (count == 0)
             continue;
         snprintf(text, sizeof text, "%.100s: %zu", names[kind], count);
-        draw_item(stream, legend, (enum kind)kind, false, text);
+        draw_item(stream, &legend, (enum kind)kind, false, text);
     }
     if (isfinite(dots->band_low))
-        draw_item(stream, legend, ORDINARY, true, dots->band_is);
+        draw_item(stream, &legend, ORDINARY, true, dots->band_is);
+    return legend.y;
 }
 
 /* Says what the picture does not show one by one, from line `y` on. Returns the line behind;
@@ -433,12 +387,18 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     struct frame frame;
     make_frame(&frame, dots);
     double first = frame.bottom + xb_ruler_bottom_room(dots->places_are) + XB_LINE_HEIGHT;
-    struct xb_legend legend = {8.0, WIDTH - 8.0, 8.0, first, 0.0, 0.0, 0.0};
-    draw_legend(NULL, &frame, &legend);
-    double last = legend.y + XB_LINE_HEIGHT;
+    double last = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
     xb_svg_begin(stream, &dots->picture, WIDTH, draw_notes(NULL, &frame, last), is_alone);
     xb_ruler_draw_left(stream, &frame.y, frame.left, frame.bars + HISTOGRAM, dots->y.label);
-    draw_band(stream, &frame);
+    if (xb_scale_shows(dots->y.scale, dots->band_low) &&
+        xb_scale_shows(dots->y.scale, dots->band_high) && dots->band_low <= dots->band_high) {
+        double top = xb_ruler_place(&frame.y, dots->band_high);
+        double bottom = xb_ruler_place(&frame.y, dots->band_low);
+        xb_svg_group_begin(stream, "series-3", NULL);
+        xb_svg_rectangle(stream, "band", frame.left, top, frame.bars + HISTOGRAM - frame.left,
+                         fmax(bottom - top, 1.0), NULL);
+        xb_svg_group_end(stream);
+    }
     if (dots->place_count > 0)
         draw_places(stream, &frame);
     draw_histogram(stream, &frame);
@@ -449,9 +409,7 @@ void xb_dots_draw(FILE *stream, const void *picture, bool is_alone)
     if (dots->count + dots->out_count == 0)
         xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + HEIGHT / 2.0,
                     XB_ANCHOR_MIDDLE, "no data");
-    legend.x = 8.0;
-    legend.y = first;
-    draw_legend(stream, &frame, &legend);
+    (void)draw_legend(stream, &frame, first);
     (void)draw_notes(stream, &frame, last + XB_TEXT_DROP);
     xb_svg_end(stream);
 }

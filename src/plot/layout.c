@@ -94,24 +94,19 @@ static double tick_width(const struct xb_ruler *ruler, double tick)
     return xb_svg_text_width(xb_axis_tick_text(ruler->scale, tick, text, sizeof text));
 }
 
-static bool texts_touch(const struct xb_ruler *ruler, const double *ticks, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        double apart = xb_ruler_place(ruler, ticks[i]) - xb_ruler_place(ruler, ticks[i - 1]);
-        double needed = (tick_width(ruler, ticks[i]) + tick_width(ruler, ticks[i - 1])) / 2.0;
-        if (apart < needed + BETWEEN_TEXTS)
-            return true;
-    }
-    return false;
-}
-
 /* The ticks of a ruler that lies, so few that their texts do not touch. Returns how many. */
 static size_t ticks_across(const struct xb_ruler *ruler, double *ticks)
 {
     size_t count = 0;
     for (size_t most = XB_TICKS_MOST; most > 0; most--) {
         count = xb_axis_ticks(ruler->scale, ruler->low, ruler->high, ticks, most);
-        if (count > 0 && !texts_touch(ruler, ticks, count))
+        bool touch_each_other = false;
+        for (size_t i = 1; i < count; i++) {
+            double apart = xb_ruler_place(ruler, ticks[i]) - xb_ruler_place(ruler, ticks[i - 1]);
+            double needed = (tick_width(ruler, ticks[i]) + tick_width(ruler, ticks[i - 1])) / 2.0;
+            touch_each_other = touch_each_other || apart < needed + BETWEEN_TEXTS;
+        }
+        if (count > 0 && !touch_each_other)
             return count;
     }
     return count < 1 ? 0 : 1; /* one text touches no other */

@@ -1,13 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "axis.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /* Where things stand that pictures have in common. */
+
+/* ---- axes: what values they can show, and where their ticks are ---- */
+
+/* Values beyond it are not shown, so that no sum or difference of two is infinite. And as a length
+ * it is longer than any. */
+#define XB_PLOT_LARGE 1e100
+
+enum xb_scale {
+    XB_SCALE_LINEAR,
+    XB_SCALE_SIZE, /* logarithmic to base 2, ticks such as 4 KiB */
+    XB_SCALE_LOG,  /* logarithmic to base 10 */
+    XB_SCALE_DATE  /* seconds since 1970, ticks are dates in UTC */
+};
+
+struct xb_axis {
+    enum xb_scale scale;
+    const char *label; /* "GB/s" */
+};
+
+/* A line over the whole picture at a value of its axis, such as a ceiling. */
+struct xb_plot_level {
+    const char *name;
+    double at;
+};
+
+/* As many levels of a picture are drawn. */
+#define XB_LEVELS_MOST 8
+
+/* Whether an axis with this scale can show the value. */
+bool xb_scale_shows(enum xb_scale scale, double value);
+
+/* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
+ * where the axis cannot show its ends, or they are not rising. */
+size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most);
+/* What stands at a tick; `text` holds 40 bytes. */
+const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size);
+
+/* A value with four digits; `text` holds 40 bytes. */
+const char *xb_value_text(double value, char *text, size_t size);
+
+/* ---- sizes ---- */
 
 /* How wide pictures are that may choose, how high a line of text is, and how far the middle of a
  * line is above its base. */
@@ -17,9 +56,7 @@
 
 size_t xb_at_most(size_t count, size_t most);
 
-/* ---- rulers ---- */
-
-/* Rulers: where a value of an axis stands in the picture. */
+/* ---- rulers: where a value of an axis stands in the picture ---- */
 
 /* The least and the largest of some values; none yet: low > high. */
 struct xb_range {
@@ -78,6 +115,12 @@ struct xb_legend {
     double item_x, item_y, name_width;
 };
 
+/* An empty one in a picture that is so wide. */
+#define XB_LEGEND_AT(width, top)                                                                   \
+    {                                                                                              \
+        .left = 8.0, .right = (width)-8.0, .x = 8.0, .y = (top)                                    \
+    }
+
 /* Places an item and begins its group; its sample is drawn next. False: `stream` is NULL, and the
  * item is only placed. */
 bool xb_legend_begin(FILE *stream, struct xb_legend *legend, const char *look, const char *name);
@@ -90,9 +133,7 @@ void xb_legend_end(FILE *stream, const struct xb_legend *legend, const char *nam
  * them from `low` to `high` where that has room. They need not be in order, and stay in theirs. */
 void xb_spread(double *places, size_t count, double apart, double low, double high);
 
-/* ---- names beside points ---- */
-
-/* Places names beside points, so that no name covers another name or a named point. */
+/* ---- names beside points: none covers another name or a named point ---- */
 
 struct xb_caption {
     double x, y;      /* the point */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "axis.h"
+#include "layout.h"
 #include "svg.h"
 
 /*
@@ -9,8 +9,6 @@
  * that draws one: as a file of its own (`is_alone`), else in a page.
  */
 typedef void xb_draw(FILE *stream, const void *picture, bool is_alone);
-
-/* ---- charts of curves ---- */
 
 /* A chart of curves: points over an axis, with bands of uncertainty and lines to compare with. */
 
@@ -51,8 +49,6 @@ struct xb_chart {
  */
 xb_draw xb_chart_draw;
 
-/* ---- strips ---- */
-
 /*
  * One line a thing, one below the other over a common axis: the samples of a case as points with
  * their median and its interval, or a ratio with its interval.
@@ -85,8 +81,6 @@ struct xb_strips {
 /* What the axis cannot show is left out. Of samples that stand at one place five are drawn. */
 xb_draw xb_strips_draw;
 
-/* ---- heat maps ---- */
-
 /* A heat map: a matrix with a number in each cell, shaded from the least to the largest. */
 
 struct xb_cells {
@@ -104,8 +98,6 @@ struct xb_cells {
 
 /* A cell whose value is no number stands without shade. Values within 5 % have one shade. */
 xb_draw xb_cells_draw;
-
-/* ---- dots ---- */
 
 /*
  * Draws very many values by their places from left to right, such as a fleet's GPUs by node, and at
@@ -153,8 +145,6 @@ struct xb_dots {
 /* Leaves out values that the axis cannot show or that have no place. */
 xb_draw xb_dots_draw;
 
-/* ---- spans ---- */
-
 /* What happened when: tracks one below the other over a common time, with spans on them. */
 
 struct xb_drawn_span {
@@ -187,8 +177,6 @@ struct xb_spans {
  * finite.
  */
 xb_draw xb_spans_draw;
-
-/* ---- trees ---- */
 
 /* A tree of named boxes from the top down, such as the way from a CPU by its bridges to a GPU. */
 

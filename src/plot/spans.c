@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pictures.h"
 
-#include "layout.h"
-
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -30,8 +28,6 @@ static bool is_drawn(const struct frame *frame, const struct xb_drawn_span *span
     return span->track < frame->tracks && xb_scale_shows(XB_SCALE_LINEAR, span->begin) &&
            xb_scale_shows(XB_SCALE_LINEAR, span->end) && span->begin <= span->end;
 }
-
-#define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 
 static struct frame make_frame(const struct xb_spans *spans)
 {
@@ -61,7 +57,8 @@ static struct frame make_frame(const struct xb_spans *spans)
     /* The largest unit in which the end is 1 or more. */
     size_t unit = 0;
     double seconds = frame.end - frame.begin;
-    while (unit + 1 < COUNT_OF(units) && seconds * units[unit].factor < 1.0 && seconds > 0.0)
+    while (unit + 1 < sizeof units / sizeof *units && seconds * units[unit].factor < 1.0 &&
+           seconds > 0.0)
         unit++;
     frame.unit = units[unit].name;
     frame.factor = units[unit].factor;
@@ -94,17 +91,6 @@ struct narrow {
     float covered[2 * XB_SPANS_KINDS][PIXELS];
 };
 
-static void cover(struct narrow *narrow, const struct frame *frame,
-                  const struct xb_drawn_span *span)
-{
-    size_t row = kind_of(span) + (span->is_wait ? XB_SPANS_KINDS : 0);
-    size_t from = (size_t)(place(frame, span->begin) - frame->left);
-    size_t to = (size_t)(place(frame, span->end) - frame->left);
-    double share = (span->end - span->begin) / (double)(to - from + 1);
-    for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
-        narrow->covered[row][pixel] += (float)fmax(share, 1e-30);
-}
-
 /* The kind that covers most of a pixel; NO_KIND: nothing covers it. */
 #define NO_KIND SIZE_MAX
 
@@ -134,7 +120,12 @@ static void draw_track(FILE *stream, const struct frame *frame, size_t track)
         double x = place(frame, span->begin);
         double width = place(frame, span->end) - x;
         if (width < 1.0 || drawn == ALONE_MOST) {
-            cover(&narrow, frame, span);
+            size_t row = kind_of(span) + (span->is_wait ? XB_SPANS_KINDS : 0);
+            size_t from = (size_t)(x - frame->left);
+            size_t to = (size_t)(place(frame, span->end) - frame->left);
+            double share = (span->end - span->begin) / (double)(to - from + 1);
+            for (size_t pixel = from; pixel <= to && pixel < PIXELS; pixel++)
+                narrow.covered[row][pixel] += (float)fmax(share, 1e-30);
         } else {
             draw_bar(stream, kind_of(span), span->is_wait, x, y, width, span->tip);
             drawn++;
@@ -152,21 +143,24 @@ static void draw_track(FILE *stream, const struct frame *frame, size_t track)
     }
 }
 
-/* Draws the legend, or only goes through it where `stream` is NULL. */
-static void draw_legend(FILE *stream, const struct frame *frame, struct xb_legend *legend)
+/* Draws the legend from `top` on, or only goes through it where `stream` is NULL. Returns the
+ * middle of its last line. */
+static double draw_legend(FILE *stream, const struct frame *frame, double top)
 {
+    struct xb_legend legend = XB_LEGEND_AT(XB_PLOT_WIDTH, top);
     bool waits = false;
     for (size_t i = 0; i < frame->spans->count; i++)
         waits = waits || frame->spans->spans[i].is_wait;
     for (size_t i = 0; i < frame->kinds + waits; i++) {
         bool is_wait = i == frame->kinds;
         const char *name = is_wait ? "waiting" : frame->spans->kinds[i];
-        if (!xb_legend_begin(stream, legend, xb_series_look(is_wait ? 5 : i), name))
+        if (!xb_legend_begin(stream, &legend, xb_series_look(is_wait ? 5 : i), name))
             continue;
-        xb_svg_rectangle(stream, is_wait ? "wait" : "span", legend->item_x, legend->item_y - 6.0,
+        xb_svg_rectangle(stream, is_wait ? "wait" : "span", legend.item_x, legend.item_y - 6.0,
                          22.0, 12.0, NULL);
-        xb_legend_end(stream, legend, name);
+        xb_legend_end(stream, &legend, name);
     }
+    return legend.y;
 }
 
 void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
@@ -174,9 +168,7 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     const struct xb_spans *spans = picture;
     struct frame frame = make_frame(spans);
     double first = frame.bottom + xb_ruler_bottom_room(frame.unit) + XB_LINE_HEIGHT;
-    struct xb_legend legend = {8.0, XB_PLOT_WIDTH - 8.0, 8.0, first, 0.0, 0.0, 0.0};
-    draw_legend(NULL, &frame, &legend);
-    double height = legend.y + XB_LINE_HEIGHT;
+    double height = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
     size_t more = spans->track_count - frame.tracks;
     xb_svg_begin(stream, &spans->picture, XB_PLOT_WIDTH, height + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
@@ -188,9 +180,7 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     if (spans->count == 0)
         xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + 20.0, XB_ANCHOR_MIDDLE,
                     "no data");
-    legend.x = 8.0;
-    legend.y = first;
-    draw_legend(stream, &frame, &legend);
+    (void)draw_legend(stream, &frame, first);
     if (more > 0)
         xb_svg_note(stream, height + 4.0, "%zu more tracks are not drawn", more);
     xb_svg_end(stream);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pictures.h"
 
-#include "layout.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -15,9 +15,7 @@
  * the end.
  */
 
-/* ---- markup ---- */
-
-/* Texts of files, made harmless for XML and HTML, and how wide they are. */
+/* ---- texts of files, made harmless for XML and HTML ---- */
 
 /* Writes a text as the content of an element or of an attribute in double quotes. Control bytes,
  * characters that are invisible or change the direction of writing, and what is no UTF-8 become

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "pictures.h"
 
-#include "layout.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -97,34 +95,19 @@ static void make_frame(const struct xb_tree *tree, struct frame *frame)
     }
 }
 
-/* The part of an edge that is its own, with its name. */
-static void draw_edge(FILE *stream, const struct place *place, const struct place *parent,
-                      const char *name)
+/* Writes so many lines of a text, one below the other: those of a box, whose first is strong, or
+ * those beside an edge. */
+static void write_lines(FILE *stream, const char *text, size_t count, double x, double y,
+                        double width, bool is_box)
 {
     char line[512];
-    size_t lines;
-    xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x, place->y);
-    (void)measure(name, EDGE_LINES, &lines);
-    for (size_t left = lines; left > 0; left--) {
-        name = take_line(name, line, sizeof line);
-        xb_svg_text_within(stream, "edge-name", place->x + 8.0,
-                           place->y + 5.0 - XB_LINE_HEIGHT * (double)left, XB_ANCHOR_START,
-                           BOX_MOST, line);
-    }
-}
-
-static void draw_box(FILE *stream, const struct frame *frame, size_t node)
-{
-    const struct place *place = &frame->places[node];
-    char line[512];
-    xb_svg_rectangle(stream, "node", place->x - place->width / 2.0, place->y, place->width,
-                     place->height, NULL);
-    const char *rest = frame->tree->nodes[node].name;
-    for (size_t i = 0; rest != NULL && i < LINES; i++) {
-        rest = take_line(rest, line, sizeof line);
-        double y = place->y + 7.0 + XB_LINE_HEIGHT * ((double)i + 0.5) + XB_TEXT_DROP;
-        xb_svg_text_within(stream, i == 0 ? "strong" : "", place->x, y, XB_ANCHOR_MIDDLE,
-                           place->width - 12.0, line);
+    for (size_t i = 0; text != NULL && i < count; i++, y += XB_LINE_HEIGHT) {
+        text = take_line(text, line, sizeof line);
+        xb_svg_text_within(stream,
+                           !is_box  ? "edge-name"
+                           : i == 0 ? "strong"
+                                    : "",
+                           x, y, is_box ? XB_ANCHOR_MIDDLE : XB_ANCHOR_START, width, line);
     }
 }
 
@@ -147,15 +130,26 @@ void xb_tree_draw(FILE *stream, const void *picture, bool is_alone)
                 (double[]){parent->x, bottom, parent->x, bottom + TRUNK, x, bottom + TRUNK});
         }
     for (size_t i = 0; i < frame.count; i++) {
-        const char *look = tree->nodes[i].look != NULL ? tree->nodes[i].look : "";
-        const char *edge_look = tree->nodes[i].edge_look;
-        xb_svg_group_begin(stream, edge_look != NULL ? edge_look : look, NULL);
-        if (!is_root(&frame, i))
-            draw_edge(stream, &frame.places[i], &frame.places[tree->nodes[i].parent],
-                      tree->nodes[i].edge);
+        const struct xb_node *node = &tree->nodes[i];
+        const struct place *place = &frame.places[i];
+        const char *look = node->look != NULL ? node->look : "";
+        xb_svg_group_begin(stream, node->edge_look != NULL ? node->edge_look : look, NULL);
+        if (!is_root(&frame, i)) { /* the part of an edge that is its own, with its name */
+            const struct place *parent = &frame.places[node->parent];
+            size_t lines;
+            xb_svg_line(stream, "edge", place->x, parent->y + parent->height + TRUNK, place->x,
+                        place->y);
+            (void)measure(node->edge, EDGE_LINES, &lines);
+            write_lines(stream, node->edge, lines, place->x + 8.0,
+                        place->y + 5.0 - XB_LINE_HEIGHT * (double)lines, BOX_MOST, false);
+        }
         xb_svg_group_end(stream);
         xb_svg_group_begin(stream, look, NULL);
-        draw_box(stream, &frame, i);
+        xb_svg_rectangle(stream, "node", place->x - place->width / 2.0, place->y, place->width,
+                         place->height, NULL);
+        write_lines(stream, node->name, LINES, place->x,
+                    place->y + 7.0 + XB_LINE_HEIGHT * 0.5 + XB_TEXT_DROP, place->width - 12.0,
+                    true);
         xb_svg_group_end(stream);
     }
     if (tree->count == 0)

@@ -11,7 +11,7 @@
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/places.h"
-#include "document.h"
+#include "report.h"
 #include "run/command.h"
 #include "xferbench/record.h"
 
@@ -33,8 +33,6 @@ static const struct xb_option *const *rows(void)
     return all;
 }
 
-/* ---- files ---- */
-
 /* The page reads a file twice, which a pipe does not let it. */
 static enum xb_status read_text(const char *path, char **text, size_t *length,
                                 struct xb_error *error)
@@ -47,53 +45,51 @@ static void tell(const struct xb_error *error)
     (void)xb_cli_fail(error);
 }
 
-/* ---- the command ---- */
+static enum xb_status make_folder(const char *named, char *folder, struct xb_error *error)
+{
+    struct stat found;
+    XB_TRY(xb_file_name_make("--svg", named, folder, error));
+    if (mkdir(folder, 0777) == 0)
+        return XB_OK;
+    int code = errno;
+    if (code == EEXIST && stat(folder, &found) == 0 && S_ISDIR(found.st_mode))
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s", folder,
+                   strerror(code), xb_output_advice(code));
+}
 
 static enum xb_status write_report(const struct xb_config *config, struct xb_output *output,
-                                   size_t *left_out, struct xb_error *error)
+                                   const struct xb_record *defaults, size_t *left_out,
+                                   struct xb_error *error)
 {
     const char *svg = xb_config_get(config, &option_svg)->text;
     char folder[XB_FILE_NAME];
-    struct xb_page page = {.folder = svg != NULL ? folder : NULL};
-    struct xb_record defaults = {.path = NULL};
-    struct stat found;
     const struct xb_report_request request = {.paths = config->operands,
                                               .count = config->operand_count,
                                               .read = read_text,
-                                              .defaults = &defaults,
+                                              .defaults = defaults,
                                               .rows = xb_run_rows(),
                                               .tell = tell};
-    enum xb_status status = xb_record_of_defaults(request.rows, &defaults, error);
-    if (status == XB_OK && svg != NULL)
-        status = xb_file_name_make("--svg", svg, folder, error);
-    if (status == XB_OK && svg != NULL && mkdir(folder, 0777) != 0) {
-        int code = errno;
-        if (code != EEXIST || stat(folder, &found) != 0 || !S_ISDIR(found.st_mode))
-            status = XB_FAIL(error, XB_ERR_USAGE, "--svg: cannot make the folder '%.300s': %s: %s",
-                             folder, strerror(code), xb_output_advice(code));
-    }
+    if (svg != NULL)
+        XB_TRY(make_folder(svg, folder, error));
     xb_interrupt_catch(); /* before there is a temporary file to leave behind */
-    if (status == XB_OK)
-        status = xb_cli_find_output("--output", xb_config_get(config, &xb_option_output)->text,
-                                    output, error);
+    XB_TRY(xb_cli_find_output("--output", xb_config_get(config, &xb_option_output)->text, output,
+                              error));
     /* The page may not take the place of a file that it is made of. */
-    if (status == XB_OK)
-        status =
-            xb_cli_open_beside("--output", output, config->operands, config->operand_count, error);
-    page.stream = output->stream;
-    if (status == XB_OK) {
-        status = xb_report_write(&page, &request, left_out);
+    XB_TRY(xb_cli_open_beside("--output", output, config->operands, config->operand_count, error));
+    struct xb_page page = {.stream = output->stream, .folder = svg != NULL ? folder : NULL};
+    if (xb_report_write(&page, &request, left_out) != XB_OK) {
         *error = page.error;
+        return error->status;
     }
-    if (status == XB_OK)
-        status = xb_stream_finish(output->stream, "the report", error);
-    xb_record_free(&defaults);
-    return status == XB_OK ? xb_output_commit(output, error) : status;
+    XB_TRY(xb_stream_finish(output->stream, "the report", error));
+    return xb_output_commit(output, error);
 }
 
 static int run(struct xb_config *config, char *const *words)
 {
     struct xb_output output = {.path = NULL};
+    struct xb_record defaults = {.path = NULL};
     struct xb_error error;
     size_t left_out = 0;
     enum xb_status status = XB_OK;
@@ -108,7 +104,10 @@ static int run(struct xb_config *config, char *const *words)
                          "the page is HTML, which a terminal does not show: name a file with "
                          "--output report.html");
     else
-        status = write_report(config, &output, &left_out, &error);
+        status = xb_record_of_defaults(xb_run_rows(), &defaults, &error);
+    if (status == XB_OK)
+        status = write_report(config, &output, &defaults, &left_out, &error);
+    xb_record_free(&defaults);
     xb_output_discard(&output);
     if (status != XB_OK)
         return xb_cli_fail(&error);

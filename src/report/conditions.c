@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Under which conditions the results of all files were taken: what is the same in all of them, and
  * what differs. */
-#include "section.h"
+#include "report.h"
 
 #include "machine/pcie.h"
 #include "xferbench/options.h"
@@ -34,7 +34,6 @@ struct state {
     size_t files; /* results */
     struct xb_arena *texts;
     const struct xb_report_document *document; /* that is taken */
-    bool failed;                               /* memory was short */
 };
 
 /* ---- taking ---- */
@@ -48,19 +47,15 @@ static struct condition *find(struct state *state, const char *name)
         state->left_out++;
         return NULL;
     }
-    struct condition *condition = &state->conditions[state->count];
+    struct condition *condition = &state->conditions[state->count++];
     condition->name = xb_arena_print(&state->texts, "%.200s", name);
     condition->values = xb_arena_new(&state->texts, VALUES * sizeof *condition->values);
-    state->failed = state->failed || condition->name == NULL || condition->values == NULL;
-    if (state->failed)
-        return NULL;
-    state->count++;
     return condition;
 }
 
 static void take(struct state *state, const char *name, const char *text)
 {
-    struct condition *condition = state->failed ? NULL : find(state, name);
+    struct condition *condition = find(state, name);
     char kept[400];
     size_t number = state->document->number;
     size_t i = 0;
@@ -76,10 +71,7 @@ static void take(struct state *state, const char *name, const char *text)
     }
     struct value *value = &condition->values[i];
     if (i == condition->count) {
-        value->text = xb_arena_print(&state->texts, "%s", kept);
-        state->failed = value->text == NULL;
-        if (state->failed)
-            return;
+        value->text = xb_arena_copy(&state->texts, kept);
         condition->count++;
     }
     if (value->count > 0 && value->last[value->count - 1] + 1 == number)
@@ -96,8 +88,7 @@ static void take(struct state *state, const char *name, const char *text)
 static void take_device(struct state *state, const struct xb_record_device *device)
 {
     struct xb_words words = {.length = 0};
-    char name[64];
-    char lanes[32];
+    char name[64], lanes[32];
     snprintf(name, sizeof name, "device %u model", device->index);
     take(state, name, device->name);
     snprintf(name, sizeof name, "device %u link", device->index);
@@ -144,6 +135,7 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
     struct state *state = own;
     size_t devices = 0;
     char name[128];
+    (void)error;
     if (record == NULL)
         return XB_OK;
     state->document = document;
@@ -167,7 +159,7 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
         snprintf(name, sizeof name, "option --%.100s", option->name);
         take(state, name, option->value);
     }
-    return state->failed ? XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report") : XB_OK;
+    return XB_OK;
 }
 
 /* ---- writing ---- */
@@ -183,28 +175,24 @@ static bool is_common(const struct state *state, const struct condition *conditi
     return condition->count == 1 && condition->left_out == 0 && condition->files == state->files;
 }
 
-/* "1 to 3, 7" */
-static void add_files(struct xb_words *words, const struct value *value)
-{
-    for (size_t i = 0; i < value->count; i++) {
-        xb_words_add(words, "%s%zu", i > 0 ? ", " : "", value->first[i]);
-        if (value->last[i] > value->first[i])
-            xb_words_add(words, "%s%zu", value->last[i] == value->first[i] + 1 ? ", " : " to ",
-                         value->last[i]);
-    }
-    if (value->left_out > 0)
-        xb_words_add(words, " and %zu more", value->left_out);
-}
-
 static void write_differing(struct xb_page *page, const struct state *state)
 {
     xb_page_table_begin(page, "Different, or not told by all results", "Condition|Value|In files");
     for (size_t i = 0; i < state->count; i++) {
         const struct condition *condition = &state->conditions[i];
         for (size_t k = 0; !is_common(state, condition) && k < condition->count; k++) {
-            struct xb_words files = {.length = 0};
-            add_files(&files, &condition->values[k]);
-            XB_PAGE_CELLS(page, condition->name, condition->values[k].text, files.text);
+            const struct value *value = &condition->values[k];
+            struct xb_words files = {.length = 0}; /* "1 to 3, 7" */
+            for (size_t r = 0; r < value->count; r++) {
+                xb_words_add(&files, "%s%zu", r > 0 ? ", " : "", value->first[r]);
+                if (value->last[r] > value->first[r])
+                    xb_words_add(&files, "%s%zu",
+                                 value->last[r] == value->first[r] + 1 ? ", " : " to ",
+                                 value->last[r]);
+            }
+            if (value->left_out > 0)
+                xb_words_add(&files, " and %zu more", value->left_out);
+            XB_PAGE_CELLS(page, condition->name, value->text, files.text);
         }
         if (condition->left_out == 0)
             continue;

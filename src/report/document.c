@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* timegm, strptime */
-#include "document.h"
+/* A file, as it was read, and what it says in short. */
+#define _GNU_SOURCE /* timegm, strptime; text.h */
+#include "report.h"
 
 #include "base/json_read.h"
-#include "compare/comparison.h"
+#include "base/text.h"
+#include "compare/text.h"
 #include "link/report.h"
 #include "reading/list.h"
 #include "trace/read.h"
 #include "xferbench/record.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -42,15 +45,6 @@ const char *xb_report_date(double date, char *text, size_t size)
     return text;
 }
 
-/* Of "2026-11-22T23:20:51Z". */
-static double date_of(const cJSON *root)
-{
-    const char *text = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "timestamp"));
-    struct tm time = {.tm_sec = 0};
-    const char *end = text != NULL ? strptime(text, "%Y-%m-%dT%H:%M:%SZ", &time) : NULL;
-    return end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
-}
-
 /* What a document points to. */
 struct xb_report_held {
     struct xb_record record;
@@ -70,16 +64,15 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
     const char *path = document->path;
     enum xb_status status = XB_OK;
     switch (document->kind) {
+    case XB_DOCUMENT_TRACE:
+        status = xb_trace_read(path, root, &held->trace, error);
+        document->trace = status == XB_OK ? &held->trace : NULL;
+        __attribute__((fallthrough));
     case XB_DOCUMENT_LIST:
     case XB_DOCUMENT_ADVISE:
     case XB_DOCUMENT_FLEET:
-    case XB_DOCUMENT_TRACE:
         held->tree = root;
         document->tree = root;
-        if (document->kind == XB_DOCUMENT_TRACE)
-            status = xb_trace_read(path, root, &held->trace, error);
-        if (document->kind == XB_DOCUMENT_TRACE && status == XB_OK)
-            document->trace = &held->trace;
         return status;
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
@@ -111,17 +104,18 @@ enum xb_status xb_report_document_parse(const char *path, const char *text, size
                                         struct xb_report_document *document, struct xb_error *error)
 {
     struct xb_json_reader reader = {.place = {.path = path}};
+    struct tm time = {.tm_sec = 0};
     *document =
-        (struct xb_report_document){.path = path, .held = calloc(1, sizeof *document->held)};
-    if (document->held == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "%s: no memory to read it", path);
+        (struct xb_report_document){.path = path, .held = xb_new(1, sizeof *document->held)};
     cJSON *root = xb_json_read(&reader, text, length);
     enum xb_status status = reader.error.status;
     if (root == NULL) {
         *error = reader.error;
     } else {
+        /* "2026-11-22T23:20:51Z" */
+        const char *end = strptime(xb_report_text(root, "timestamp"), "%Y-%m-%dT%H:%M:%SZ", &time);
         document->kind = xb_document_kind_of(root);
-        document->date = date_of(root);
+        document->date = end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
         status = take(text, length, root, document, error);
     }
     if (status != XB_OK)
@@ -142,8 +136,224 @@ void xb_report_document_free(struct xb_report_document *document)
         xb_comparison_file_free(&held->comparison);
     if (document->trace != NULL)
         xb_trace_free(&held->trace);
-    if (held != NULL)
-        cJSON_Delete(held->tree);
+    cJSON_Delete(held->tree);
     free(held);
     *document = (struct xb_report_document){.path = NULL};
+}
+
+/* ---- what it says in short ---- */
+
+/* An answer that is being made. */
+struct answering {
+    struct xb_arena **texts; /* where its texts lie */
+    struct xb_answer answer;
+};
+
+/* Beyond XB_ANSWER_LINES they are left out. */
+__attribute__((format(printf, 2, 3))) static void add_line(struct answering *answering,
+                                                           const char *format, ...)
+{
+    struct xb_answer *answer = &answering->answer;
+    char text[XB_NOTE_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (answer->count < XB_ANSWER_LINES)
+        answer->lines[answer->count++] = xb_arena_copy(answering->texts, text);
+}
+
+#define SET_SUBJECT(answering, ...)                                                                \
+    ((answering)->answer.subject = xb_arena_print((answering)->texts, __VA_ARGS__))
+
+/* "2 x NVIDIA H200 on host vm-1"; devices are named once where they are of one model. */
+static void add_devices(struct xb_words *words, const struct xb_record *record)
+{
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    for (size_t i = 0; i < count;) {
+        size_t next = i + 1;
+        while (next < count && strcmp(devices[next].name, devices[i].name) == 0)
+            next++;
+        xb_words_add(words, i > 0 ? ", " : "");
+        if (next - i > 1)
+            xb_words_add(words, "%zu x ", next - i);
+        xb_words_add(words, "%.200s", devices[i].name);
+        i = next;
+    }
+    if (record->host.hostname != NULL)
+        xb_words_add(words, "%shost %.200s", count > 0 ? " on " : "", record->host.hostname);
+}
+
+/* Cases that did not end as they should. */
+static void add_troubles(struct answering *answering, const struct xb_record *record)
+{
+    size_t failed = 0;
+    size_t wrong = 0;
+    struct xb_words words = {.length = 0};
+    for (size_t i = 0; i < record->case_count; i++) {
+        struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
+        wrong += summary.verified == XB_VERIFIED_FALSE;
+        failed += summary.status == XB_RESULT_ERROR;
+    }
+    if (failed == 0)
+        return;
+    answering->answer.look = "bad";
+    xb_words_add(&words, "%zu of %zu cases failed", failed, record->case_count);
+    if (wrong > 0)
+        xb_words_add(&words, ", %zu of them because the data was WRONG", wrong);
+    xb_words_add(&words, ".");
+    add_line(answering, "%s", words.text);
+}
+
+/* What a terminal shows of it: its answer, and what to do. */
+static void answer_record(struct answering *answering, const struct xb_record *record,
+                          const struct xb_reading_list *reading)
+{
+    const struct xb_reading_entry *advice[XB_MOST_ADVICE];
+    struct xb_words words = {.length = 0};
+    char subject[64];
+    add_devices(&words, record);
+    SET_SUBJECT(answering, "%s", words.text);
+    add_troubles(answering, record);
+    if (reading->answer != NULL)
+        add_line(answering, "%s", reading->answer);
+    for (size_t i = 0, count = xb_reading_advice(reading, advice); i < count; i++)
+        add_line(answering, "What to do: %s%s",
+                 xb_reading_subject(reading, advice[i], subject, sizeof subject),
+                 advice[i]->remedy);
+}
+
+/* "; host to device 55.34 GB/s, 95.3 % of what the link can carry" */
+static void add_direction(struct xb_words *words, const char *what,
+                          const struct xb_link_direction *direction)
+{
+    if (!xb_rate_known(direction->measured))
+        return;
+    xb_words_add(words, "; %s %s GB/s", what, XB_RATE_TEXT(direction->measured));
+    if (direction->share > 0)
+        xb_words_add(words, ", %.1f %% of what the link can carry", 100 * direction->share);
+}
+
+static void answer_link(struct answering *answering, const struct xb_link_file *file)
+{
+    const struct xb_link_report *report = &file->report;
+    SET_SUBJECT(answering, "%zu device%s of the backend %.60s", report->device_count,
+                report->device_count == 1 ? "" : "s",
+                report->backend != NULL ? report->backend : "none");
+    answering->answer.look = report->level == XB_LEVEL_OK         ? "good"
+                             : report->level == XB_LEVEL_CRITICAL ? "bad"
+                                                                  : "unsure";
+    if (report->device_count != 1)
+        add_line(answering, "All links together: %s.%s%.500s", xb_level_name(report->level),
+                 report->nothing[0] != '\0' ? " Nothing could be tested: " : "", report->nothing);
+    for (size_t i = 0; i < report->device_count; i++) {
+        const struct xb_device_info *info = &report->devices[i].info;
+        const struct xb_verdict *verdict = &report->verdicts[i];
+        struct xb_words words = {.length = 0};
+        xb_words_add(&words, "Link of device %u, %.100s: %s", info->index, info->name,
+                     xb_level_name(verdict->found.level));
+        if (verdict->found.reason_count > 0)
+            xb_words_add(&words, " (%.60s: %.250s)", verdict->found.reasons[0].code,
+                         verdict->found.reasons[0].text);
+        add_direction(&words, "host to device", &verdict->h2d);
+        add_direction(&words, "device to host", &verdict->d2h);
+        add_line(answering, "%s.", words.text);
+    }
+}
+
+/* Files without a reader of their own: anything may be missing. */
+
+static void answer_trace(struct answering *answering, const cJSON *root)
+{
+    const cJSON *other = cJSON_GetObjectItemCaseSensitive(root, "otherData");
+    const cJSON *item;
+    struct xb_words subject = {.length = 0};
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(other, "devices"))
+    {
+        xb_words_add(&subject, "%s%.200s", subject.length > 0 ? ", " : "",
+                     xb_report_text(item, "name"));
+    }
+    SET_SUBJECT(answering, "%s", subject.text);
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(other, "cases"))
+    {
+        add_line(answering, "One iteration of %.300s.", xb_report_text(item, "case"));
+    }
+}
+
+static void answer_fleet(struct answering *answering, const cJSON *root)
+{
+    const cJSON *findings = cJSON_GetObjectItemCaseSensitive(root, "findings");
+    const cJSON *finding;
+    double judged = xb_report_number(root, "judged_gpus", 0.0);
+    int bad = 0;
+    cJSON_ArrayForEach(finding, findings)
+    {
+        bad += cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(finding, "is_to_drain"));
+    }
+    SET_SUBJECT(answering, "%.0f GPUs of %.0f nodes", xb_report_number(root, "gpus", 0.0),
+                xb_report_number(root, "nodes", 0.0));
+    add_line(answering,
+             "%.0f GPUs judged by their siblings; %d findings, %d of them a reason to take a node "
+             "out of service.",
+             judged, cJSON_GetArraySize(findings), bad);
+    answering->answer.look = bad > 0 ? "bad" : judged > 0.0 ? "good" : "unsure";
+    /* "gpu17 GPU 3: link h2d 52.20 GB/s, ..." */
+    cJSON_ArrayForEach(finding, findings)
+    {
+        const cJSON *gpu = cJSON_GetObjectItemCaseSensitive(finding, "gpu");
+        char index[400] = "";
+        if (cJSON_IsObject(gpu))
+            snprintf(index, sizeof index, " GPU %.0f", xb_report_number(gpu, "index", 0.0));
+        add_line(answering, "%.200s%s: %.500s", xb_report_text(finding, "node"), index,
+                 xb_report_text(finding, "text"));
+    }
+}
+
+static const char *name_of(const struct xb_record *record)
+{
+    return record->path != NULL ? xb_report_file_name(record->path) : "?";
+}
+
+struct xb_answer xb_answer_make(const struct xb_report_document *document, struct xb_arena **texts)
+{
+    const struct xb_comparison *comparison = document->comparison;
+    struct answering answering = {.texts = texts, .answer = {.subject = "", .look = ""}};
+    const cJSON *device;
+    if (document->record != NULL)
+        answer_record(&answering, document->record, document->reading);
+    if (document->link != NULL)
+        answer_link(&answering, document->link);
+    if (comparison != NULL) {
+        bool is_open =
+            xb_compare_refused(comparison) || comparison->overall == XB_OUTCOME_INCONCLUSIVE;
+        SET_SUBJECT(&answering, "%.200s against %.200s", name_of(comparison->candidate),
+                    name_of(comparison->baseline));
+        add_line(&answering, "%s: %.500s", xb_compare_overall(comparison), comparison->reason);
+        answering.answer.look = is_open                                        ? "unsure"
+                                : comparison->overall == XB_OUTCOME_REGRESSION ? "bad"
+                                                                               : "good";
+    }
+    if (document->kind == XB_DOCUMENT_LIST) {
+        const cJSON *devices = cJSON_GetObjectItemCaseSensitive(document->tree, "devices");
+        SET_SUBJECT(&answering, "%d devices", cJSON_GetArraySize(devices));
+        cJSON_ArrayForEach(device, devices)
+        {
+            add_line(&answering, "%.60s: %.200s", xb_report_text(device, "backend"),
+                     xb_report_text(device, "name"));
+        }
+    }
+    if (document->kind == XB_DOCUMENT_ADVISE) {
+        const cJSON *source = cJSON_GetObjectItemCaseSensitive(document->tree, "source");
+        SET_SUBJECT(&answering, "%.200s on host %.200s", xb_report_text(source, "device_name"),
+                    xb_report_text(source, "hostname"));
+        add_line(&answering, "%.2000s", xb_report_text(document->tree, "advice"));
+    }
+    if (document->kind == XB_DOCUMENT_FLEET)
+        answer_fleet(&answering, document->tree);
+    if (document->kind == XB_DOCUMENT_TRACE)
+        answer_trace(&answering, document->tree);
+    if (answering.answer.count == 0)
+        add_line(&answering, "It has no figures.");
+    return answering.answer;
 }

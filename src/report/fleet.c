@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The section "Fleet": in files of many nodes, the GPUs that are not like their siblings. */
-#include "section.h"
+#define _GNU_SOURCE /* text.h */
+#include "report.h"
 
+#include "base/text.h"
 #include "fleet/fleet.h"
 #include "fleet/formats.h"
 #include "fleet/internal.h"
+#include "xferbench/figure.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define ALPHA 0.01  /* as `fleet` has it without --alpha */
 #define FINDINGS 40 /* rows: `fleet` tells all */
@@ -71,11 +75,9 @@ static int by_name(const void *a, const void *b)
 /* The nodes to take out of service, each once and by name. */
 static void write_bad_nodes(struct xb_page *page, const struct xb_fleet_judgement *judgement)
 {
-    const char **nodes = xb_page_allocate(page, judgement->finding_count, sizeof *nodes);
+    const char **nodes = xb_page_new(page, judgement->finding_count, sizeof *nodes);
     struct xb_words words = {.length = 0};
     size_t all = 0;
-    if (nodes == NULL)
-        return;
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
             nodes[all++] = judgement->findings[i].node;
@@ -169,32 +171,68 @@ static void write_findings(struct xb_page *page, const struct xb_fleet_judgement
                        judgement->finding_count - told);
 }
 
-static void put_value(struct xb_page *page, const struct xb_fleet_figure *figure, double value)
+static double unit_of(const struct xb_fleet_figure *figure)
 {
-    char text[32];
-    xb_page_cell_if(page, isfinite(value), "%s",
-                    xb_siblings_value_text(figure, value, text, sizeof text));
+    if (strcmp(figure->unit, XB_UNIT_RATE) == 0)
+        return 1e9;
+    return strcmp(figure->unit, XB_UNIT_SECONDS) == 0 ? 1e-6 : 1.0;
 }
 
-static void put_share(struct xb_page *page, double share)
+/* The unit in which the page shows a figure: "GB/s" for B/s, "us" for s. */
+static const char *unit_name(const struct xb_fleet_figure *figure)
 {
-    xb_page_cell_if(page, isfinite(share), "%.2g %%", 100.0 * share);
+    if (strcmp(figure->unit, XB_UNIT_RATE) == 0)
+        return "GB/s";
+    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        return "us";
+    return strcmp(figure->unit, XB_UNIT_RATIO) == 0 ? "factor" : figure->unit;
+}
+
+/* A value of the fleet in that unit. */
+#define VALUE_TEXT(figure, value) XB_DECIMAL_TEXT((value) / unit_of(figure))
+
+/* What the compared GPUs share: "NVIDIA H200, Gen5 x16, driver 580.159.04, chunk=4194304". */
+#define KIND_TEXT 640
+
+static const char *kind_text(const struct xb_fleet_figure *figure, char *text, size_t size)
+{
+    const char *const parts[] = {figure->model, figure->link, figure->driver, figure->options};
+    size_t length = 0;
+    snprintf(text, size, "any GPU");
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && length < size; i++)
+        if (parts[i] != NULL && parts[i][0] != '\0')
+            length += (size_t)snprintf(text + length, size - length, "%s%s%.150s",
+                                       length > 0 ? ", " : "", i == 2 ? "driver " : "", parts[i]);
+    return text;
+}
+
+/* "GPUs" or "pairs". */
+static const char *counted_name(const struct xb_fleet_judgement *judgement,
+                                const struct xb_fleet_siblings *siblings)
+{
+    const struct xb_fleet *fleet = judgement->fleet;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        if (fleet->values[i].figure == siblings->figure)
+            return fleet->values[i].peer >= 0 ? "pairs" : "GPUs";
+    return "GPUs";
 }
 
 static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *judgement,
                          const struct xb_fleet_siblings *siblings)
 {
     const struct xb_fleet_figure *figure = &judgement->fleet->figures[siblings->figure];
-    char kind[XB_SIBLINGS_KIND];
-    XB_PAGE_CELLS(page, figure->name, xb_siblings_kind_text(figure, kind, sizeof kind));
-    xb_page_cell(page, "%zu %s", siblings->values, xb_siblings_counted(judgement, siblings));
+    const double values[] = {siblings->least, siblings->centre, siblings->most};
+    const double shares[] = {siblings->spread,
+                             siblings->judged ? siblings->named_from : (double)NAN};
+    char kind[KIND_TEXT];
+    XB_PAGE_CELLS(page, figure->name, kind_text(figure, kind, sizeof kind));
+    xb_page_cell(page, "%zu %s", siblings->values, counted_name(judgement, siblings));
     xb_page_cell(page, "%zu", siblings->nodes);
-    xb_page_cell(page, "%s", xb_siblings_unit(figure));
-    put_value(page, figure, siblings->least);
-    put_value(page, figure, siblings->centre);
-    put_value(page, figure, siblings->most);
-    put_share(page, siblings->spread);
-    put_share(page, siblings->judged ? siblings->named_from : (double)NAN);
+    xb_page_cell(page, "%s", unit_name(figure));
+    for (size_t i = 0; i < 3; i++)
+        xb_page_cell_if(page, isfinite(values[i]), "%s", VALUE_TEXT(figure, values[i]));
+    for (size_t i = 0; i < 2; i++)
+        xb_page_cell_if(page, isfinite(shares[i]), "%.2g %%", 100.0 * shares[i]);
     if (siblings->judged) {
         xb_page_cell(page, "%zu", siblings->slow);
         xb_page_cell(page, "%zu", siblings->fast);
@@ -203,27 +241,231 @@ static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *
     }
 }
 
-/* ---- pictures ---- */
+/* ---- a picture of the values of one figure by node ---- */
 
-struct named_node {
-    const char *name;
-    size_t node;
+/* The axis reaches values up to so many limits from the median; others stand at its edge. Else one
+ * link with half its lanes would press all other values into a line. */
+#define LIMITS 8.0
+/* A node with so many named GPUs has one name in the picture, not one for each GPU. */
+#define TOGETHER 3
+
+struct value {
+    size_t rank; /* of its node's name */
+    size_t gpu;
+    int peer;
+    double value; /* as it is shown */
+    size_t place; /* of its node in the picture */
+    bool is_named;
 };
 
-/* For each node where its name stands among all. NULL: no memory. */
-static size_t *rank_nodes(struct xb_page *page, const struct xb_fleet *fleet)
+/* What a picture is made of. */
+struct sheet {
+    struct xb_page *page;
+    const struct xb_fleet_judgement *judgement;
+    const struct xb_fleet_siblings *siblings;
+    const struct xb_fleet_figure *figure;
+    const size_t *ranks;
+    struct value *values; /* by node */
+    size_t count;
+    const char **places; /* nodes that have any */
+    size_t *named_of;    /* for each how many are named */
+    size_t place_count;
+    struct xb_dot *dots;
+    size_t dot_count;
+    struct xb_dot_out *outs; /* in the order of the findings */
+    size_t out_count;
+};
+
+static const struct xb_fleet_gpu *gpu_of(const struct sheet *sheet, size_t gpu)
 {
-    size_t *ranks = xb_page_allocate(page, fleet->node_count, sizeof *ranks);
-    struct named_node *nodes = xb_page_allocate(page, fleet->node_count, sizeof *nodes);
-    if (ranks == NULL || nodes == NULL)
-        return NULL;
-    for (size_t i = 0; i < fleet->node_count; i++)
-        nodes[i] = (struct named_node){fleet->nodes[i].name, i};
-    qsort(nodes, fleet->node_count, sizeof *nodes, by_name);
-    for (size_t i = 0; i < fleet->node_count; i++)
-        ranks[nodes[i].node] = i;
-    return ranks;
+    return &sheet->judgement->fleet->gpus[gpu];
 }
+
+static int by_pair(const void *a, const void *b)
+{
+    const struct value *one = a;
+    const struct value *other = b;
+    return XB_FIRST_ORDER(XB_ORDER(one->rank, other->rank), XB_ORDER(one->gpu, other->gpu),
+                          XB_ORDER(one->peer, other->peer));
+}
+
+/* The values by node, and the nodes that have any. */
+static void take_values(struct sheet *sheet)
+{
+    const struct xb_fleet *fleet = sheet->judgement->fleet;
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        if (value->figure == sheet->siblings->figure)
+            sheet->values[sheet->count++] =
+                (struct value){.rank = sheet->ranks[fleet->gpus[value->gpu].node],
+                               .gpu = value->gpu,
+                               .peer = value->peer,
+                               .value = value->value / unit_of(sheet->figure)};
+    }
+    qsort(sheet->values, sheet->count, sizeof *sheet->values, by_pair);
+    for (size_t i = 0; i < sheet->count; i++) {
+        struct value *value = &sheet->values[i];
+        if (i == 0 || sheet->values[i - 1].rank != value->rank)
+            sheet->places[sheet->place_count++] =
+                fleet->nodes[gpu_of(sheet, value->gpu)->node].name;
+        value->place = sheet->place_count - 1;
+    }
+}
+
+/* Those that are slow or fast stand out: each value once, as its worst finding has it. */
+static void take_findings(struct sheet *sheet)
+{
+    const struct xb_fleet_judgement *judgement = sheet->judgement;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if ((finding->code != XB_FLEET_SLOW && finding->code != XB_FLEET_FAST) ||
+            finding->figure != sheet->siblings->figure || finding->gpu == XB_FLEET_NONE)
+            continue;
+        const struct xb_fleet_gpu *gpu = gpu_of(sheet, finding->gpu);
+        const struct value key = {
+            .rank = sheet->ranks[gpu->node], .gpu = finding->gpu, .peer = finding->peer};
+        struct value *value = bsearch(&key, sheet->values, sheet->count, sizeof key, by_pair);
+        char peer[16] = "";
+        if (value == NULL || value->is_named)
+            continue;
+        if (finding->peer >= 0)
+            snprintf(peer, sizeof peer, ">%d", finding->peer);
+        value->is_named = true;
+        sheet->named_of[value->place]++;
+        /* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is
+         * cut. */
+        sheet->outs[sheet->out_count++] = (struct xb_dot_out){
+            .place = value->place,
+            .value = value->value,
+            .is_bad = finding->code == XB_FLEET_SLOW,
+            .name = xb_page_print(sheet->page, "%+.1f %%: %.200s GPU %u%s",
+                                  100.0 * finding->deviation, finding->node, gpu->index, peer),
+            .tip = finding->text};
+    }
+    for (size_t i = 0; i < sheet->count; i++)
+        if (!sheet->values[i].is_named)
+            sheet->dots[sheet->dot_count++] =
+                (struct xb_dot){sheet->values[i].place, sheet->values[i].value};
+}
+
+static size_t make_levels(struct sheet *sheet, struct xb_plot_level *levels)
+{
+    const struct xb_fleet_siblings *siblings = sheet->siblings;
+    bool more = sheet->figure->more_is_better;
+    double values[3] = {siblings->centre, siblings->centre * (1.0 - siblings->named_from),
+                        siblings->centre * (1.0 + siblings->named_from)};
+    const char *const names[3] = {"median", more ? "slow below" : "fast below",
+                                  more ? "fast above" : "slow above"};
+    /* Where slots differ each has limits of its own. */
+    bool one_limit = isfinite(siblings->named_from) && !(siblings->slots_differ > 0);
+    size_t count = one_limit ? 3 : 1;
+    for (size_t i = 0; i < count; i++) {
+        levels[i] = (struct xb_plot_level){
+            xb_page_print(sheet->page, "%s %s", names[i], VALUE_TEXT(sheet->figure, values[i])),
+            values[i] / unit_of(sheet->figure)};
+    }
+    return count;
+}
+
+static const char *describe(struct sheet *sheet)
+{
+    const struct xb_fleet_siblings *siblings = sheet->siblings;
+    const struct xb_fleet_figure *figure = sheet->figure;
+    bool has_outs = sheet->out_count > 0;
+    return xb_page_print(
+        sheet->page,
+        "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s%.300s%s",
+        siblings->values, counted_name(sheet->judgement, siblings), siblings->nodes,
+        VALUE_TEXT(figure, siblings->centre), unit_name(figure),
+        VALUE_TEXT(figure, siblings->least), VALUE_TEXT(figure, siblings->most), siblings->slow,
+        siblings->fast, has_outs ? " The worst is " : "", has_outs ? sheet->outs[0].name : "",
+        has_outs ? "." : "");
+}
+
+static void draw_sheet(struct xb_page *page, struct sheet *sheet)
+{
+    const struct xb_fleet_siblings *siblings = sheet->siblings;
+    struct xb_plot_level levels[3];
+    char kind[KIND_TEXT];
+    double centre = siblings->centre / unit_of(sheet->figure);
+    double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
+    double limit = share * siblings->centre / unit_of(sheet->figure);
+    kind_text(sheet->figure, kind, sizeof kind);
+    struct xb_dots dots = {
+        .picture = {.title =
+                        xb_page_print(page, "%.200s by node: %.400s", sheet->figure->name, kind),
+                    .description = describe(sheet)},
+        .places = sheet->places,
+        .place_count = sheet->place_count,
+        .places_are = "nodes in the order of their names",
+        .y = {XB_SCALE_LINEAR, unit_name(sheet->figure)},
+        .y_low = centre - 1.2 * limit,
+        .y_high = centre + 1.2 * limit,
+        .dots = sheet->dots,
+        .count = sheet->dot_count,
+        .outs = sheet->outs,
+        .out_count = sheet->out_count,
+        .band_low = centre * (1.0 - siblings->spread),
+        .band_high = centre * (1.0 + siblings->spread),
+        .levels = levels,
+        .level_count = make_levels(sheet, levels),
+        .dots_are = "like their siblings",
+        .bad_are = "slow",
+        .others_are = "fast",
+        .band_is = xb_page_print(page, "one spread on each side of the median: %.2g %%%s",
+                                 100.0 * siblings->spread,
+                                 siblings->is_floor ? ", the least assumed" : ""),
+        .counted = counted_name(sheet->judgement, siblings),
+    };
+    for (size_t i = 0; i < sheet->count; i++) {
+        double value = sheet->values[i].value;
+        if (fabs(value - centre) > LIMITS * limit)
+            continue;
+        dots.y_low = fmin(dots.y_low, value);
+        dots.y_high = fmax(dots.y_high, value);
+    }
+    xb_page_picture(page, xb_dots_draw, &dots);
+}
+
+/* Draws its values by node, and each named GPU with a marker. `ranks`: for each node of the fleet
+ * the position of its name among all names, from 0. */
+static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                          const struct xb_fleet_siblings *siblings, const size_t *ranks)
+{
+    const struct xb_fleet *fleet = judgement->fleet;
+    struct xb_arena *memory = NULL; /* there may be many sheets of very many values */
+    struct sheet sheet = {.page = page,
+                          .judgement = judgement,
+                          .siblings = siblings,
+                          .figure = &fleet->figures[siblings->figure],
+                          .ranks = ranks};
+    size_t most = 0;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        most += fleet->values[i].figure == siblings->figure;
+    sheet.values = xb_arena_new(&memory, most * sizeof *sheet.values);
+    sheet.dots = xb_arena_new(&memory, most * sizeof *sheet.dots);
+    sheet.outs = xb_arena_new(&memory, most * sizeof *sheet.outs);
+    sheet.places = xb_arena_new(&memory, fleet->node_count * sizeof *sheet.places);
+    sheet.named_of = xb_arena_new(&memory, fleet->node_count * sizeof *sheet.named_of);
+    take_values(&sheet);
+    take_findings(&sheet);
+    /* Of a node with many named GPUs the worst has the name of all. */
+    for (size_t i = 0; i < sheet.out_count; i++) {
+        struct xb_dot_out *out = &sheet.outs[i];
+        size_t *named = &sheet.named_of[out->place];
+        if (*named == 0)
+            out->name = NULL;
+        if (*named < TOGETHER)
+            continue;
+        out->name = xb_page_print(page, "%.200s: %zu %s", sheet.places[out->place], *named,
+                                  counted_name(judgement, siblings));
+        *named = 0;
+    }
+    draw_sheet(page, &sheet);
+    xb_arena_free(memory);
+}
+
+/* ---- the section ---- */
 
 /* Figures in which more GPUs are named stand first, and those that are not judged last. */
 static int by_weight(const void *a, const void *b)
@@ -240,12 +482,20 @@ static void write(struct xb_page *page, void *own)
 {
     const struct xb_fleet_judgement *judgement = &((const struct state *)own)->judgement;
     size_t count = judgement->sibling_count;
+    const struct xb_fleet *fleet = judgement->fleet;
     size_t drawn = 0;
     const struct xb_fleet_siblings **list =
-        xb_page_allocate(page, count, sizeof(struct xb_fleet_siblings *));
-    const size_t *ranks = rank_nodes(page, judgement->fleet);
-    if (list == NULL || ranks == NULL)
-        return;
+        xb_page_new(page, count, sizeof(struct xb_fleet_siblings *));
+    size_t *ranks = xb_page_new(page, fleet->node_count, sizeof *ranks);
+    struct named_node {
+        const char *name;
+        size_t node;
+    } *nodes = xb_page_new(page, fleet->node_count, sizeof *nodes);
+    for (size_t i = 0; i < fleet->node_count; i++)
+        nodes[i] = (struct named_node){fleet->nodes[i].name, i};
+    qsort(nodes, fleet->node_count, sizeof *nodes, by_name);
+    for (size_t i = 0; i < fleet->node_count; i++)
+        ranks[nodes[i].node] = i;
     for (size_t i = 0; i < count; i++)
         list[i] = &judgement->siblings[i];
     qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
@@ -254,7 +504,7 @@ static void write(struct xb_page *page, void *own)
     for (; drawn < count && is_judged(list[drawn]) &&
            drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : DRAWN_QUIET);
          drawn++)
-        xb_siblings_draw(page, judgement, list[drawn], ranks);
+        draw_siblings(page, judgement, list[drawn], ranks);
     if (drawn < count)
         xb_page_remark(page,
                        "%zu of %zu figures have a picture, first those in which a GPU is named. "

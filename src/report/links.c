@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a link test found: the verdicts with their reasons, and the links as a tree, the weak ones
- * marked. */
+/* What a link test found: the verdicts with their reasons, the links as a tree, the weak ones
+ * marked; and pairs of devices, and NUMA nodes with devices, as heat maps. */
 #define _GNU_SOURCE /* text.h */
-#include "section.h"
+#include "report.h"
 
 #include "base/text.h"
 #include "link/report.h"
+#include "run/matrix.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- verdicts ---- */
@@ -65,20 +67,7 @@ static void write_verdicts(struct xb_page *page, const struct xb_report_document
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_verdicts = {"verdicts", "Verdicts", write_verdicts};
-
 /* ---- the links ---- */
-
-static bool has_path(const struct xb_report_document *document)
-{
-    if (document->link == NULL)
-        return false;
-    const struct xb_link_report *report = &document->link->report;
-    for (size_t i = 0; i < report->device_count; i++)
-        if (report->verdicts[i].facts.hop_count > 0)
-            return true;
-    return false;
-}
 
 /* The tree, and which PCI address each node is. Nodes beyond the picture's most are left out. */
 struct drawing {
@@ -127,38 +116,23 @@ static bool limits(const struct xb_verdict *verdict, size_t hop)
            is_known(verdict->facts.hops[hop].load);
 }
 
-/* Whether a link limits the path of any device: several may share it. */
-static bool limits_any(const struct xb_link_report *report, const struct xb_link_hop *hop)
-{
-    for (size_t i = 0; i < report->device_count; i++) {
-        const struct xb_verdict *verdict = &report->verdicts[i];
-        for (size_t k = 0; k < verdict->facts.hop_count; k++)
-            if (strcmp(verdict->facts.hops[k].lower, hop->lower) == 0 && limits(verdict, k))
-                return true;
-    }
-    return false;
-}
-
-/* That of the device's own link and of its verdict, whichever is worse. */
-static const char *look_of_device(const struct xb_link_hop *hop, enum xb_level level)
-{
-    if (is_weak(hop) || level == XB_LEVEL_CRITICAL)
-        return "bad";
-    return is_known(hop->load) && level == XB_LEVEL_OK ? "good" : "unsure";
-}
-
 /* "Gen4 x8 of Gen5 x16", and below it "limits the path" */
 static const char *edge_of(struct drawing *drawing, const struct xb_link_hop *hop)
 {
-    char load[32];
-    char best[32];
+    const struct xb_link_report *report = drawing->report;
+    char load[32], best[32];
+    bool is_limit = false; /* of any device's path: several may share it */
     if (!is_known(hop->load))
         return "not seen under load";
+    for (size_t i = 0; i < report->device_count; i++)
+        for (size_t k = 0; k < report->verdicts[i].facts.hop_count; k++)
+            is_limit =
+                is_limit || (strcmp(report->verdicts[i].facts.hops[k].lower, hop->lower) == 0 &&
+                             limits(&report->verdicts[i], k));
     xb_link_lanes_text(hop->load, load, sizeof load);
     xb_link_lanes_text(hop->best, best, sizeof best);
     return xb_page_print(drawing->page, "%s%s%s%s", load, is_weak(hop) ? " of " : "",
-                         is_weak(hop) ? best : "",
-                         limits_any(drawing->report, hop) ? "\nlimits the path" : "");
+                         is_weak(hop) ? best : "", is_limit ? "\nlimits the path" : "");
 }
 
 /* Adds the way from the host to a device. */
@@ -194,7 +168,11 @@ static void add_path(struct drawing *drawing, const struct xb_link_device *devic
                                       device->info.name, hops[i].lower),
                 .edge = edge,
                 .edge_look = look,
-                .look = look_of_device(&hops[i], verdict->found.level)};
+                /* That of the device's own link and of its verdict, whichever is worse. */
+                .look = verdict->found.level == XB_LEVEL_CRITICAL ? "bad"
+                        : strcmp(look, "good") == 0 && verdict->found.level != XB_LEVEL_OK
+                            ? "unsure"
+                            : look};
         parent = node;
     }
 }
@@ -204,10 +182,10 @@ static void put_hop(struct xb_page *page, const struct xb_verdict *verdict, size
     const struct xb_link_hop *hop = &verdict->facts.hops[index];
     struct xb_words remark = {.length = 0};
     char text[32];
+    const struct xb_lanes lanes[] = {hop->load, hop->best, hop->at_rest};
     xb_page_cell(page, "%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
-    xb_page_cell(page, "%s", xb_link_lanes_text(hop->load, text, sizeof text));
-    xb_page_cell(page, "%s", xb_link_lanes_text(hop->best, text, sizeof text));
-    xb_page_cell(page, "%s", xb_link_lanes_text(hop->at_rest, text, sizeof text));
+    for (size_t i = 0; i < sizeof lanes / sizeof lanes[0]; i++)
+        xb_page_cell(page, "%s", xb_link_lanes_text(lanes[i], text, sizeof text));
     xb_words_add(&remark, "%s%s%s", is_weak(hop) ? "less than both ends can do; " : "",
                  limits(verdict, index) ? "limits the path; " : "",
                  hop->on_package ? "on the card; " : "");
@@ -220,9 +198,14 @@ static void put_hop(struct xb_page *page, const struct xb_verdict *verdict, size
 
 static void write_path(struct xb_page *page, const struct xb_report_document *document)
 {
-    if (!has_path(document))
+    if (document->link == NULL)
         return;
     const struct xb_link_report *report = &document->link->report;
+    size_t hops = 0;
+    for (size_t i = 0; i < report->device_count; i++)
+        hops += report->verdicts[i].facts.hop_count;
+    if (hops == 0)
+        return;
     struct drawing drawing = {.count = 1, .page = page, .report = report};
     struct xb_words description = {.length = 0};
     drawing.nodes[0] = (struct xb_node){.parent = 0, .name = "host memory", .look = ""};
@@ -258,4 +241,143 @@ static void write_path(struct xb_page *page, const struct xb_report_document *do
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_path = {"path", "The link", write_path};
+/* ---- matrices ---- */
+
+/* "The least is 38.0 GB/s, from device 0 to device 5; the largest ...". */
+static void describe_grid(struct xb_words *words, const struct xb_matrix_grid *grid)
+{
+    size_t least = SIZE_MAX;
+    size_t largest = SIZE_MAX;
+    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
+        if (!isfinite(grid->values[i]))
+            continue;
+        least = least == SIZE_MAX || grid->values[i] < grid->values[least] ? i : least;
+        largest = largest == SIZE_MAX || grid->values[i] > grid->values[largest] ? i : largest;
+    }
+    xb_words_add(words, "A matrix of %zu rows and %zu columns.", grid->row_count,
+                 grid->column_count);
+    if (least == SIZE_MAX)
+        return;
+    const size_t columns = grid->column_count;
+    xb_words_add(words, " The least is %s %s, %s %s, %s %s; the largest is %s %s, %s %s, %s %s.",
+                 grid->texts[least], grid->unit, grid->rows_are, grid->row_names[least / columns],
+                 grid->columns_are, grid->column_names[least % columns], grid->texts[largest],
+                 grid->unit, grid->rows_are, grid->row_names[largest / columns], grid->columns_are,
+                 grid->column_names[largest % columns]);
+}
+
+/* Matrices of one file that have a picture; a sweep over sizes has dozens. */
+#define DRAWN 12
+
+struct matrices {
+    struct xb_page *page;
+    size_t count, left_out;
+};
+
+static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *grid,
+                                 struct xb_error *error)
+{
+    struct matrices *matrices = argument;
+    struct xb_page *page = matrices->page;
+    struct xb_words description = {.length = 0};
+    (void)error;
+    if (!xb_page_has_room(page)) {
+        matrices->left_out++;
+        return XB_OK;
+    }
+    describe_grid(&description, grid);
+    struct xb_cells cells = {.picture = {.title = grid->title, .description = description.text},
+                             .rows_are = grid->rows_are,
+                             .columns_are = grid->columns_are,
+                             .row_names = grid->row_names,
+                             .column_names = grid->column_names,
+                             .row_count = grid->row_count,
+                             .column_count = grid->column_count,
+                             .values = grid->values,
+                             .texts = grid->texts,
+                             .unit = grid->unit};
+    if (matrices->count++ < DRAWN)
+        xb_page_picture(page, xb_cells_draw, &cells);
+    xb_page_table_begin(page, grid->title, "");
+    xb_page_column(page, grid->rows_are, false);
+    for (size_t k = 0; k < grid->column_count; k++)
+        xb_page_column(page, grid->column_names[k], true);
+    for (size_t i = 0; i < grid->row_count; i++) {
+        xb_page_cell(page, "%s", grid->row_names[i]);
+        for (size_t k = 0; k < grid->column_count; k++) {
+            XB_PAGE_CELLS(page, grid->texts[i * grid->column_count + k]);
+        }
+    }
+    xb_page_table_end(page);
+    if (grid->left_out > 0)
+        xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
+    return page->error.status;
+}
+
+#define PAIRS ((size_t)XB_PEER_DEVICES * XB_PEER_DEVICES)
+
+/* Of more devices no pairs are tested. */
+static void write_link(struct xb_page *page, const struct xb_link_report *report)
+{
+    double values[PAIRS];
+    char rates[PAIRS][32];
+    const char *texts[PAIRS];
+    char names[XB_PEER_DEVICES][32];
+    const char *all[XB_PEER_DEVICES];
+    const size_t count = report->device_count;
+    struct xb_matrix_grid grid = {.title = "Copies between devices, GB/s (rows: from, columns: to)",
+                                  .unit = "GB/s",
+                                  .rows_are = "from",
+                                  .columns_are = "to",
+                                  .row_names = all,
+                                  .column_names = all,
+                                  .row_count = count,
+                                  .column_count = count,
+                                  .values = values,
+                                  .texts = texts};
+    if (count > XB_PEER_DEVICES)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names[i], sizeof names[i], "device %u", report->devices[i].info.index);
+        all[i] = names[i];
+    }
+    for (size_t i = 0; i < count * count; i++) {
+        values[i] = (double)NAN;
+        texts[i] = NULL;
+    }
+    for (size_t i = 0; i < report->pair_count; i++) {
+        size_t at = report->pairs[i].from * count + report->pairs[i].to;
+        double rate = report->pair_verdicts[i].bandwidth.measured;
+        if (!xb_rate_known(rate))
+            continue;
+        values[at] = rate / 1e9;
+        texts[at] = xb_rate_text(rate, rates[at], sizeof rates[at]);
+    }
+    struct matrices matrices = {.page = page};
+    (void)write_grid(&matrices, &grid, &page->error);
+}
+
+static void write_matrices(struct xb_page *page, const struct xb_report_document *document)
+{
+    struct matrices matrices = {.page = page};
+    struct xb_error error;
+    if (document->link != NULL && document->link->report.pair_count > 0)
+        write_link(page, &document->link->report);
+    if (document->record == NULL || !xb_matrix_is_there(document->record))
+        return;
+    if (xb_matrix_each(document->record, write_grid, &matrices, &error) != XB_OK &&
+        page->error.status == XB_OK)
+        page->error = error;
+    if (matrices.count > DRAWN)
+        xb_page_remark(page, "Of %zu matrices the first %d have a picture.", matrices.count, DRAWN);
+    if (matrices.left_out > 0)
+        xb_page_remark(page, "%zu more matrices have no room in the page: name fewer files.",
+                       matrices.left_out);
+}
+
+const struct xb_section xb_sections_of_links[] = {
+    {"verdicts", "Verdicts", write_verdicts},
+    {"path", "The link", write_path},
+    {"matrices", "Pairs and nodes", write_matrices},
+    {.name = NULL},
+};

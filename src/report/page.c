@@ -14,27 +14,6 @@
 #define TEXT 4096
 #define CUT " [cut]"
 
-/* ---- memory ---- */
-
-void *xb_page_allocate(struct xb_page *page, size_t count, size_t size)
-{
-    void *memory = xb_arena_new(&page->memory, count * size);
-    if (memory == NULL && page->error.status == XB_OK)
-        (void)XB_FAIL(&page->error, XB_ERR_MEMORY, "no memory for the pictures of a report");
-    return memory;
-}
-
-const char *xb_page_print(struct xb_page *page, const char *format, ...)
-{
-    char text[XB_NOTE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    char *kept = xb_page_allocate(page, strlen(text) + 1, 1);
-    return kept != NULL ? memcpy(kept, text, strlen(text)) : "";
-}
-
 /* ---- frame ---- */
 
 /* Colours are named once, and the pictures' style sheet has its own. A table scrolls in its own
@@ -124,8 +103,7 @@ bool xb_page_has_room(const struct xb_page *page)
     return ftell(page->stream) < page->full_at;
 }
 
-/* A heading of that level (2 or 3) with an id that may be linked to. */
-static void put_heading(struct xb_page *page, int level, const char *id, const char *text)
+void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text)
 {
     fprintf(page->stream, "<h%d id=\"", level);
     xb_markup_text(page->stream, id);
@@ -151,7 +129,7 @@ static void begin(struct xb_page *page)
     if (level == 0)
         return;
     fputs("<section>\n", page->stream);
-    put_heading(page, level, page->section, page->title);
+    xb_page_heading(page, level, page->section, page->title);
 }
 
 void xb_page_section_end(struct xb_page *page)
@@ -168,70 +146,20 @@ void xb_page_section_end(struct xb_page *page)
     page->memory = NULL;
 }
 
-void xb_page_contents_begin(struct xb_page *page)
-{
-    fputs("<nav aria-label=\"Contents\">\n<ul>\n", page->stream);
-}
-
-void xb_page_contents_item(struct xb_page *page, const char *id, const char *title)
-{
-    fprintf(page->stream, "<li><a href=\"#%s\">", id);
-    xb_markup_text(page->stream, title);
-    fputs("</a></li>\n", page->stream);
-}
-
-void xb_page_contents_end(struct xb_page *page)
-{
-    fputs("</ul>\n</nav>\n", page->stream);
-}
-
-void xb_page_file_begin(struct xb_page *page, const char *id, const char *title)
-{
-    fputs("<article>\n", page->stream);
-    put_heading(page, 2, id, title);
-}
-
-void xb_page_file_end(struct xb_page *page)
-{
-    fputs("</article>\n", page->stream);
-}
-
 /* ---- words ---- */
 
-/* Writes a text between two tags, escaped. */
-static void put(struct xb_page *page, const char *before, const char *after, const char *format,
-                va_list arguments)
+void xb_page_words(struct xb_page *page, const char *before, const char *after, const char *format,
+                   ...)
 {
     char text[TEXT];
+    va_list arguments;
+    va_start(arguments, format);
     int length = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     begin(page);
     fputs(before, page->stream);
     xb_markup_text(page->stream, text);
     fprintf(page->stream, "%s%s", length < 0 || (size_t)length >= sizeof text ? CUT : "", after);
-}
-
-void xb_page_paragraph(struct xb_page *page, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    put(page, "<p>", "</p>\n", format, arguments);
-    va_end(arguments);
-}
-
-void xb_page_remark(struct xb_page *page, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    put(page, "<p class=\"remark\">", "</p>\n", format, arguments);
-    va_end(arguments);
-}
-
-void xb_page_title(struct xb_page *page, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    put(page, "<h3>", "</h3>\n", format, arguments);
-    va_end(arguments);
 }
 
 void xb_page_list(struct xb_page *page, size_t number, const char *name, const char *subject,
@@ -298,7 +226,7 @@ void xb_page_column(struct xb_page *page, const char *name, bool is_number)
     fputs("</th>", page->stream);
 }
 
-static void put_cell(struct xb_page *page, const char *format, va_list arguments)
+void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
 {
     bool is_first = page->table.column == 0;
     if (is_first) {
@@ -313,7 +241,10 @@ static void put_cell(struct xb_page *page, const char *format, va_list arguments
     if (page->table.is_shown) {
         const char *element = is_first ? "th" : "td";
         char text[TEXT];
-        int length = vsnprintf(text, sizeof text, format, arguments);
+        va_list arguments;
+        va_start(arguments, format);
+        int length = vsnprintf(text, sizeof text, is_known ? format : "-", arguments);
+        va_end(arguments);
         size_t shown = length > 0 ? (size_t)length : 0;
         fprintf(page->stream, "%s<%s%s%s>", is_first ? "<tr>" : "", element,
                 is_first ? " scope=\"row\"" : "",
@@ -329,22 +260,6 @@ static void put_cell(struct xb_page *page, const char *format, va_list arguments
         fputs("</tr>\n", page->stream);
     else
         page->table.left_out++;
-}
-
-void xb_page_cell(struct xb_page *page, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    put_cell(page, format, arguments);
-    va_end(arguments);
-}
-
-void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    put_cell(page, is_known ? format : "-", arguments);
-    va_end(arguments);
 }
 
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count)

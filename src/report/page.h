@@ -28,8 +28,8 @@
 struct xb_page {
     FILE *stream;
     const char *folder; /* where each picture also goes alone; NULL: nowhere */
-    /* What failed first: memory, or a picture's file. After it no picture is drawn, and nobody
-     * shows the page. Its status is XB_OK before. */
+    /* What failed first, such as a picture's file. After it no picture is drawn, and nobody shows
+     * the page. Its status is XB_OK before. */
     struct xb_error error;
     /* page.c's own: */
     struct xb_arena *memory;       /* of the section that is written */
@@ -48,11 +48,9 @@ struct xb_page {
     } table;
 };
 
-/* Zeroed memory that lasts to the end of the section. NULL: there is none; page->error says so. */
-void *xb_page_allocate(struct xb_page *page, size_t count, size_t size);
-/* A text that lasts as long, of at most XB_NOTE_SIZE bytes; "" where there is no memory. */
-const char *xb_page_print(struct xb_page *page, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Zeroed memory that lasts to the end of the section, and a text that does. */
+#define xb_page_new(page, count, size) xb_arena_new(&(page)->memory, (count) * (size))
+#define xb_page_print(page, ...) xb_arena_print(&(page)->memory, __VA_ARGS__)
 
 /* ---- frame ---- */
 
@@ -74,24 +72,20 @@ void xb_page_share(struct xb_page *page, size_t parts);
 /* Whether they are not used up. */
 bool xb_page_has_room(const struct xb_page *page);
 
-/* Links to parts of the page, by their ids. */
-void xb_page_contents_begin(struct xb_page *page);
-void xb_page_contents_item(struct xb_page *page, const char *id, const char *title);
-void xb_page_contents_end(struct xb_page *page);
-/* What is shown of one file: a part of the page with a heading of level 2. */
-void xb_page_file_begin(struct xb_page *page, const char *id, const char *title);
-void xb_page_file_end(struct xb_page *page);
+/* A heading of that level (2 or 3) with an id that may be linked to. */
+void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text);
 
 /* ---- words ---- */
 
-void xb_page_paragraph(struct xb_page *page, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* A text between two tags, escaped. */
+void xb_page_words(struct xb_page *page, const char *before, const char *after, const char *format,
+                   ...) __attribute__((format(printf, 4, 5)));
+#define xb_page_paragraph(page, ...) xb_page_words((page), "<p>", "</p>\n", __VA_ARGS__)
 /* Smaller and paler: of what is left out, or how something was made. */
-void xb_page_remark(struct xb_page *page, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define xb_page_remark(page, ...)                                                                  \
+    xb_page_words((page), "<p class=\"remark\">", "</p>\n", __VA_ARGS__)
 /* A heading within a section of level 2. */
-void xb_page_title(struct xb_page *page, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+#define xb_page_title(page, ...) xb_page_words((page), "<h3>", "</h3>\n", __VA_ARGS__)
 
 /* What a file says in short, with a link to where it is shown. `look`: class of the first line:
  * "good", "bad", "unsure" or "". */
@@ -112,11 +106,9 @@ void xb_page_list(struct xb_page *page, size_t number, const char *name, const c
  */
 void xb_page_table_begin(struct xb_page *page, const char *caption, const char *columns);
 void xb_page_column(struct xb_page *page, const char *name, bool is_number);
-void xb_page_cell(struct xb_page *page, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-/* The same, or "-" for what is not known. */
 void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    __attribute__((format(printf, 3, 4))); /* "-" for what is not known */
+#define xb_page_cell(page, ...) xb_page_cell_if((page), true, __VA_ARGS__)
 /* Cells of texts, to NULL. */
 #define XB_PAGE_CELLS(page, ...)                                                                   \
     xb_page_cells((page), (const char *const[]){__VA_ARGS__},                                      \

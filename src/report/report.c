@@ -1,37 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "document.h"
+/* The page of some files, section by section. */
+#include "report.h"
 
 #include "base/interrupt.h"
 #include "base/stream.h"
-#include "section.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define COMMON 3 /* sections of all files together */
 
-/* In the order of the page; ends with NULL. */
 static const struct xb_section *const sections[] = {
-    /* of link tests */
-    &xb_section_verdicts,
-    &xb_section_path,
-    /* of results; pairs are those of link tests too */
-    &xb_section_advice,
-    &xb_section_notes,
-    &xb_section_by_size,
-    &xb_section_by_mode,
-    &xb_section_matrices,
-    &xb_section_samples,
-    /* of other files */
-    &xb_section_ratios,
-    &xb_section_differences,
-    &xb_section_timelines,
-    &xb_section_strategies,
-    &xb_section_devices,
-    &xb_section_findings,
-    /* and what is long */
-    &xb_section_numbers,
-    NULL,
+    xb_sections_of_tables,  xb_sections_of_ways,      xb_sections_of_links,
+    xb_sections_of_samples, xb_sections_of_timelines,
 };
 static const struct xb_common_section *const common_sections[COMMON] = {
     &xb_section_fleet,
@@ -64,11 +45,6 @@ static bool has_failed(const struct report *report)
     return report->page->error.status != XB_OK;
 }
 
-static enum xb_status no_memory(struct report *report)
-{
-    return XB_FAIL(&report->page->error, XB_ERR_MEMORY, "no memory for a report");
-}
-
 /* Reads a file, and says whether that went well. One that cannot be read, or not any more, does not
  * keep the others from the page. Leaves the file's text to the caller, to free. */
 static bool read_document(struct report *report, size_t index, struct xb_report_document *document,
@@ -91,12 +67,10 @@ static bool read_document(struct report *report, size_t index, struct xb_report_
         document->rows = request->rows;
         return true;
     }
-    file->problem = xb_arena_print(&report->texts, "%s", cause.message);
+    file->problem = xb_arena_copy(&report->texts, cause.message);
     report->left_out++;
     if (request->tell != NULL)
         request->tell(&cause);
-    if (file->problem == NULL)
-        (void)no_memory(report);
     return false;
 }
 
@@ -122,7 +96,8 @@ static void take_file(struct report *report, size_t index)
     file->kind = XB_DOCUMENT_FOREIGN;
     file->date = (double)NAN;
     if (read_document(report, index, &document, &text)) {
-        enum xb_status status = xb_answer_make(&document, &report->texts, &file->answer, error);
+        enum xb_status status = XB_OK;
+        file->answer = xb_answer_make(&document, &report->texts);
         for (size_t i = 0; status == XB_OK && i < COMMON; i++)
             status = common_sections[i]->take(report->states[i], &document, error);
         file->kind = document.kind;
@@ -133,8 +108,6 @@ static void take_file(struct report *report, size_t index)
     file->title =
         xb_arena_print(&report->texts, "%zu. %.300s: %s", index + 1,
                        xb_report_file_name(file->path), xb_document_kind_name(file->kind));
-    if (file->title == NULL)
-        (void)no_memory(report);
 }
 
 /* Of each kind in turn the newest file is shown in full, until there are enough. Of two without a
@@ -241,50 +214,61 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
     char date[32];
     char *text;
     snprintf(id, sizeof id, "file-%zu", index + 1);
-    xb_page_file_begin(page, id, file->title);
+    fputs("<article>\n", page->stream);
+    xb_page_heading(page, 2, id, file->title);
     if (read_document(report, index, &document, &text)) {
         xb_report_date(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
         enum xb_status status = page->error.status;
-        for (size_t i = 0; status == XB_OK && sections[i] != NULL; i++) {
-            snprintf(id, sizeof id, "file-%zu-%s", index + 1, sections[i]->name);
-            xb_page_section_begin(page, 3, id, sections[i]->title);
-            sections[i]->write(page, &document);
-            xb_page_section_end(page);
-            status = page->error.status;
-        }
+        for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
+            for (const struct xb_section *s = sections[i]; status == XB_OK && s->name != NULL;
+                 s++) {
+                snprintf(id, sizeof id, "file-%zu-%s", index + 1, s->name);
+                xb_page_section_begin(page, 3, id, s->title);
+                s->write(page, &document);
+                xb_page_section_end(page);
+                status = page->error.status;
+            }
         xb_report_document_free(&document);
     } else {
         xb_page_paragraph(page, "%s", file->problem != NULL ? file->problem : "");
     }
     free(text);
-    xb_page_file_end(page);
+    fputs("</article>\n", page->stream);
+}
+
+/* A link to a part of the page, by its id. */
+static void put_link(struct xb_page *page, const char *id, const char *title)
+{
+    fprintf(page->stream, "<li><a href=\"#%s\">", id);
+    xb_markup_text(page->stream, title);
+    fputs("</a></li>\n", page->stream);
 }
 
 static void list_common(struct xb_page *page, const struct report *report, bool comes_first)
 {
     for (size_t i = 0; i < COMMON; i++)
         if (is_spoken(report, i, comes_first))
-            xb_page_contents_item(page, common_sections[i]->name, common_sections[i]->title);
+            put_link(page, common_sections[i]->name, common_sections[i]->title);
 }
 
 /* Links to the parts of a page of several files. */
 static void write_contents(struct xb_page *page, const struct report *report)
 {
     char id[32];
-    xb_page_contents_begin(page);
+    fputs("<nav aria-label=\"Contents\">\n<ul>\n", page->stream);
     list_common(page, report, true);
-    xb_page_contents_item(page, "short", "In short");
+    put_link(page, "short", "In short");
     if (report->left_out > 0)
-        xb_page_contents_item(page, "left-out", "Left out");
-    xb_page_contents_item(page, "files", "Files");
+        put_link(page, "left-out", "Left out");
+    put_link(page, "files", "Files");
     list_common(page, report, false);
     for (size_t i = 0; i < report->request->count; i++) {
         snprintf(id, sizeof id, "file-%zu", i + 1);
         if (report->files[i].in_full)
-            xb_page_contents_item(page, id, report->files[i].title);
+            put_link(page, id, report->files[i].title);
     }
-    xb_page_contents_end(page);
+    fputs("</ul>\n</nav>\n", page->stream);
 }
 
 static void write_page(struct xb_page *page, struct report *report)
@@ -325,35 +309,16 @@ static void write_page(struct xb_page *page, struct report *report)
     xb_page_end(page);
 }
 
-/* Into memory first: what is left out depends on how long the page is. */
-static void write_stream(struct xb_page *page, struct report *report)
-{
-    FILE *stream = page->stream;
-    struct xb_memory_text whole = {.text = NULL};
-    page->stream = xb_memory_text_begin(&whole);
-    write_page(page, report);
-    page->stream = stream;
-    xb_memory_text_end(&whole);
-    if (!has_failed(report))
-        (void)fwrite(whole.text, 1, whole.length, stream);
-    free(whole.text);
-}
-
 enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_request *request,
                                size_t *left_out)
 {
-    struct report report = {.request = request,
-                            .page = page,
-                            .files = calloc(request->count + 1, sizeof *report.files)};
-    *left_out = 0;
-    if (report.files == NULL)
-        return no_memory(&report);
+    struct report report = {
+        .request = request, .page = page, .files = xb_new(request->count, sizeof *report.files)};
+    struct xb_memory_text whole = {.text = NULL};
+    FILE *stream = page->stream;
     page->error.status = XB_OK;
-    for (size_t i = 0; i < COMMON; i++) {
-        report.states[i] = calloc(1, common_sections[i]->state_size);
-        if (report.states[i] == NULL)
-            (void)no_memory(&report);
-    }
+    for (size_t i = 0; i < COMMON; i++)
+        report.states[i] = xb_new(1, common_sections[i]->state_size);
     for (size_t i = 0; goes_on(&report) && i < request->count; i++)
         take_file(&report, i);
     for (size_t i = 0; !has_failed(&report) && i < COMMON; i++)
@@ -361,11 +326,17 @@ enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_requ
             (void)common_sections[i]->finish(report.states[i], &page->error);
     if (!has_failed(&report)) {
         choose(&report);
-        write_stream(page, &report);
+        /* Into memory first: what is left out depends on how long the page is. */
+        page->stream = xb_memory_text_begin(&whole);
+        write_page(page, &report);
+        xb_memory_text_end(&whole);
+        page->stream = stream;
     }
+    if (!has_failed(&report))
+        (void)fwrite(whole.text, 1, whole.length, stream);
+    free(whole.text);
     for (size_t i = 0; i < COMMON; i++) {
-        if (report.states[i] != NULL)
-            common_sections[i]->free(report.states[i]);
+        common_sections[i]->free(report.states[i]);
         free(report.states[i]);
     }
     *left_out = report.left_out;

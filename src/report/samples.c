@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far the samples of each case lie from its median. */
-#include "section.h"
+/* How far the samples of each case lie from its median; and all rows of a result. */
+#include "report.h"
 
+#include "present/table.h"
 #include "record/mode_list.h"
-#include "ways.h"
+#include "run/table.h"
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -33,35 +34,25 @@ static int by_value(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* The samples of a figure: of one process those that it took, of several their medians. The
- * caller frees them; NULL: there are none, or no memory. */
-static double *samples_of(const struct xb_record *record, const struct xb_record_case *test,
-                          size_t *count)
-{
-    const char *name = xb_mode_main_figure(test->mode, test->latency)->name;
-    const struct xb_record_figure *figure = xb_record_row_figure(&test->rows[0], name);
-    *count = record->is_merged ? record->process_count : figure != NULL ? figure->sample_count : 0;
-    double *values = *count > 0 ? malloc(*count * sizeof *values) : NULL;
-    if (values == NULL)
-        return NULL;
-    if (record->is_merged)
-        *count = xb_record_medians(record, test, name, values);
-    else
-        memcpy(values, figure->samples, *count * sizeof *values);
-    return values;
-}
-
 /* Whether the case has two samples or more. */
-static bool fill(struct xb_page *page, const struct xb_ways *ways,
-                 const struct xb_record_case *test, struct strip *strip, struct xb_strip *drawn)
+static bool fill(struct xb_page *page, const struct xb_record *record,
+                 const struct xb_parameters *parameters, const struct xb_record_case *test,
+                 struct strip *strip, struct xb_strip *drawn)
 {
     struct xb_statistics value;
     char size[32] = "latency";
     size_t count = 0;
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-    double *values = samples_of(ways->record, test, &count);
-    bool ok = values != NULL && count > 1 &&
-              xb_record_describe(ways->record, test, figure->name, &value) && value.median > 0;
+    const struct xb_record_figure *own = xb_record_row_figure(&test->rows[0], figure->name);
+    /* Of one process those that it took, of several their medians. */
+    count = record->is_merged ? record->process_count : own != NULL ? own->sample_count : 0;
+    double *values = xb_new(count, sizeof *values);
+    if (record->is_merged)
+        count = xb_record_medians(record, test, figure->name, values);
+    else if (count > 0)
+        memcpy(values, own->samples, count * sizeof *values);
+    bool ok =
+        count > 1 && xb_record_describe(record, test, figure->name, &value) && value.median > 0;
     if (ok) {
         /* Of very many samples some, evenly by rank: the least and the largest are among them. */
         qsort(values, count, sizeof *values, by_value);
@@ -75,8 +66,8 @@ static bool fill(struct xb_page *page, const struct xb_ways *ways,
         strip->most = 100 * values[count - 1] / value.median;
         if (!test->latency)
             xb_size_format(test->bytes, size, sizeof size);
-        const char *name =
-            xb_page_print(page, "%s %s %s", xb_way_name(page, ways, test), test->direction, size);
+        const char *name = xb_page_print(
+            page, "%s %s %s", xb_way_name(page, record, parameters, test), test->direction, size);
         *drawn = (struct xb_strip){
             .name = xb_page_print(page, "%.230s", name),
             .samples = strip->shares,
@@ -121,22 +112,21 @@ static void draw(struct xb_page *page, const struct xb_record *record,
     xb_page_picture(page, xb_strips_draw, &strips);
 }
 
-static void write(struct xb_page *page, const struct xb_report_document *document)
+static void write_samples(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;
     if (record == NULL || record->case_count == 0)
         return;
-    const struct xb_ways ways = {.record = record, .parameters = xb_parameters_that_differ(record)};
-    struct drawing *drawing = xb_page_allocate(page, 1, sizeof *drawing);
+    const struct xb_parameters parameters = xb_parameters_that_differ(record);
+    struct drawing *drawing = xb_page_new(page, 1, sizeof *drawing);
     bool has_more = false; /* samples than are drawn */
-    if (drawing == NULL)
-        return;
     /* The cases of the largest size first, then those of smaller ones, as far as there is room. */
     for (size_t i = 0; i < record->case_count; i++) {
         size_t at = drawing->count;
         if (at == DRAWN)
             drawing->left_out++;
-        else if (fill(page, &ways, record->by_size[i], &drawing->all[at], &drawing->strips[at]))
+        else if (fill(page, record, &parameters, record->by_size[i], &drawing->all[at],
+                      &drawing->strips[at]))
             drawing->count++;
     }
     if (drawing->count > 0) {
@@ -168,4 +158,29 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
                        drawing->left_out, DRAWN);
 }
 
-const struct xb_section xb_section_samples = {"samples", "How samples spread", write};
+/* ---- the rows of a result ---- */
+
+static void write_cell(void *page, int row, const char *text, bool is_right)
+{
+    if (row < 0)
+        xb_page_column(page, text, is_right);
+    else
+        xb_page_cell(page, "%s", text);
+}
+
+static void write_rows(struct xb_page *page, const struct xb_report_document *document)
+{
+    if (document->record == NULL || document->record->case_count == 0)
+        return;
+    struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
+    xb_page_table_begin(page, "All rows", "");
+    if (xb_table_each(table, write_cell, page, &page->error) == XB_OK)
+        xb_page_table_end(page);
+    xb_table_free(table);
+}
+
+const struct xb_section xb_sections_of_samples[] = {
+    {"samples", "How samples spread", write_samples},
+    {"numbers", "All rows", write_rows},
+    {.name = NULL},
+};

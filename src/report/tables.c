@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sections that are a table, without a picture. */
+/* Sections that are a table, most without a picture. */
 #define _GNU_SOURCE /* text.h */
-#include "section.h"
+#include "report.h"
 
 #include "base/json_read.h"
 #include "compare/text.h"
-#include "present/table.h"
 #include "reading/list.h"
-#include "run/table.h"
 #include "xferbench/units.h"
 
 #include <math.h>
+#include <string.h>
 
 static const cJSON *member(const cJSON *object, const char *key)
 {
@@ -39,7 +38,7 @@ static void write_advice(struct xb_page *page, const struct xb_report_document *
             snprintf(device, sizeof device, "GPU %d%s", entry->device, has_bytes ? ", " : "");
         if (has_bytes)
             xb_size_format(entry->bytes, bytes, sizeof bytes);
-        xb_page_cell(page, "%s", entry->label);
+        XB_PAGE_CELLS(page, entry->label);
         if (has_subjects)
             xb_page_cell(page, "%s%s", device, bytes);
         xb_page_cell(page, "%s", entry->text);
@@ -47,30 +46,185 @@ static void write_advice(struct xb_page *page, const struct xb_report_document *
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_advice = {"advice", "What the figures mean", write_advice};
+/* ---- notes ---- */
 
-/* ---- the rows of a result ---- */
+/* Why rows of a result have no figure, what to beware of, and what kept the run from its end. Of
+ * rows of which the same is true it is said once. */
 
-static void write_cell(void *page, int row, const char *text, bool is_right)
+#define KINDS 60 /* of notes: more are counted */
+
+struct note {
+    const char *label; /* "skipped" */
+    const char *text;
+    const struct xb_record_case *test; /* the first of them */
+    size_t others;
+};
+
+struct notes {
+    const struct xb_record *record;
+    struct note all[KINDS];
+    size_t count, left_out;
+};
+
+static void add_note(struct notes *notes, const struct xb_record_case *test, const char *label,
+                     const char *text)
 {
-    if (row < 0)
-        xb_page_column(page, text, is_right);
-    else
-        xb_page_cell(page, "%s", text);
-}
-
-static void write_rows(struct xb_page *page, const struct xb_report_document *document)
-{
-    if (document->record == NULL || document->record->case_count == 0)
+    for (size_t i = 0; i < notes->count; i++) {
+        struct note *note = &notes->all[i];
+        /* Warnings of several processes rarely agree to the last figure: alike is the same. */
+        if (note->label == label &&
+            (notes->record->is_merged ? xb_record_like_warnings(note->text, text)
+                                      : strcmp(note->text, text) == 0)) {
+            note->others++;
+            return;
+        }
+    }
+    if (notes->count == KINDS) {
+        notes->left_out++;
         return;
-    struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
-    xb_page_table_begin(page, "All rows", "");
-    if (xb_table_each(table, write_cell, page, &page->error) == XB_OK)
-        xb_page_table_end(page);
-    xb_table_free(table);
+    }
+    notes->all[notes->count++] = (struct note){.label = label, .text = text, .test = test};
 }
 
-const struct xb_section xb_section_numbers = {"numbers", "All rows", write_rows};
+static void add_notes(struct xb_page *page, struct notes *notes, const struct xb_record_case *test)
+{
+    static const char *const labels[] = {"", "skipped", "ERROR"};
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
+    char text[XB_RECORD_CUT];
+    struct xb_record_summary summary = xb_record_summarize(notes->record, test);
+    const char *reason = xb_record_reason(test, &summary, text, sizeof text);
+    if (reason == text)
+        reason = xb_page_print(page, "%s", text);
+    if (summary.status != XB_RESULT_OK)
+        add_note(notes, test, labels[summary.status],
+                 reason != NULL ? reason : "no reason was given");
+    if (xb_record_cut_text(notes->record, test, text, sizeof text) != NULL)
+        add_note(notes, test, "cut short", xb_page_print(page, "%s", text));
+    size_t count = xb_record_warnings(notes->record, test, warnings);
+    for (size_t i = 0; i < count; i++)
+        add_note(notes, test, "warning", warnings[i].text);
+}
+
+static void write_notes(struct xb_page *page, const struct xb_report_document *document)
+{
+    const struct xb_record *record = document->record;
+    if (record == NULL)
+        return;
+    const struct xb_parameters parameters = xb_parameters_that_differ(record);
+    struct notes notes = {.record = record};
+    for (size_t i = 0; i < record->case_count; i++)
+        add_notes(page, &notes, &record->cases[i]);
+    if (record->interrupted)
+        xb_page_paragraph(page, "A signal stopped the run before its end.");
+    if (record->has_deadline && !record->deadline_met)
+        xb_page_paragraph(page, "The deadline stopped the run before its end.");
+    for (size_t i = 0; i < record->process_count; i++)
+        if (record->processes[i].failure != NULL)
+            xb_page_paragraph(page, "Process %zu of %zu failed: %s", i + 1, record->asked_processes,
+                              record->processes[i].failure);
+    if (notes.count == 0)
+        return;
+    xb_page_table_begin(page, "Notes", "Case|#And more|What|Why");
+    for (size_t i = 0; i < notes.count; i++) {
+        const struct note *note = &notes.all[i];
+        xb_page_cell(page, "%s %s, %s", xb_way_name(page, record, &parameters, note->test),
+                     note->test->direction, XB_SIZE_TEXT(note->test->bytes));
+        xb_page_cell_if(page, note->others > 0, "%zu", note->others);
+        XB_PAGE_CELLS(page, note->label, note->text);
+    }
+    xb_page_table_end(page);
+    if (notes.left_out > 0)
+        xb_page_remark(page, "%zu more notes are in the file only.", notes.left_out);
+}
+
+/* ---- what a comparison found: the ratio of each figure with its interval ---- */
+
+/* Of a rate a smaller ratio is worse, of a time a larger one: they are two pictures. */
+static void draw_ratios(struct xb_page *page, const struct xb_comparison *comparison,
+                        bool more_is_better, struct xb_strip *strips)
+{
+    double threshold = (double)NAN; /* of all strips; NAN where they differ */
+    size_t count = 0;
+    size_t left_out = 0;
+    for (size_t i = 0; i < comparison->case_count; i++) {
+        const struct xb_compared *compared = &comparison->cases[i];
+        bool is_indicative = compared->basis == XB_BASIS_INDICATIVE;
+        bool is_bad = compared->outcome == XB_OUTCOME_REGRESSION;
+        bool is_open = compared->outcome == XB_OUTCOME_INCONCLUSIVE || !xb_compare_judged(compared);
+        if (compared->figure.more_is_better != more_is_better || !compared->has_ratio)
+            continue;
+        if (count == XB_STRIPS_MOST) {
+            left_out++;
+            continue;
+        }
+        if (count == 0)
+            threshold = compared->threshold;
+        else if (compared->threshold != threshold)
+            threshold = (double)NAN;
+        strips[count++] = (struct xb_strip){
+            .name = xb_page_print(page, "%s", XB_CASE_TEXT(comparison, compared, XB_CASE_NAME)),
+            .middle = compared->ratio,
+            .low = compared->has_interval ? compared->low : (double)NAN,
+            .high = compared->has_interval ? compared->high : (double)NAN,
+            .look = is_open  ? "unsure"
+                    : is_bad ? "bad"
+                             : "good",
+            .note =
+                xb_page_print(page, "%.60s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_CHANGE),
+                              is_indicative ? "?" : "")};
+    }
+    if (count == 0)
+        return;
+    const struct xb_plot_level levels[] = {
+        {"no change", 1},
+        {xb_page_print(page, "%g %% %s", 100 * threshold, more_is_better ? "less" : "more"),
+         more_is_better ? 1 - threshold : 1 + threshold}};
+    const char *rule = "not all have the same threshold";
+    if (isfinite(threshold))
+        rule = xb_page_print(page, "what lies %s %g is worse by the threshold or more",
+                             more_is_better ? "below" : "above", levels[1].at);
+    struct xb_strips picture = {
+        .picture = {.title = more_is_better ? "Candidate by baseline, where more is better"
+                                            : "Candidate by baseline, where less is better",
+                    .description = xb_page_print(
+                        page,
+                        "%zu figures, a line each: the ratio of the candidate's to the baseline's, "
+                        "with its interval and what changed. 1 is no change; %s. Overall: %s.",
+                        count, rule, xb_compare_overall(comparison))},
+        .x = {XB_SCALE_LINEAR, "ratio of candidate to baseline"},
+        .strips = strips,
+        .count = count,
+        .levels = levels,
+        .level_count = isfinite(threshold) ? 2 : 1};
+    xb_page_picture(page, xb_strips_draw, &picture);
+    if (left_out > 0)
+        xb_page_remark(page, "%zu more figures are in the table only.", left_out);
+}
+
+static void write_ratios(struct xb_page *page, const struct xb_report_document *document)
+{
+    const struct xb_comparison *comparison = document->comparison;
+    static const enum xb_compared_part parts[] = {
+        XB_CASE_NAME,  XB_CASE_VERDICT,     XB_CASE_BASELINE, XB_CASE_CANDIDATE, XB_CASE_SAYS,
+        XB_CASE_RATIO, XB_CASE_INTERVAL_TO, XB_CASE_LEVEL,    XB_CASE_NOTE};
+    struct xb_strip strips[XB_STRIPS_MOST];
+    bool is_indicative = false;
+    if (comparison == NULL || comparison->case_count == 0)
+        return;
+    draw_ratios(page, comparison, true, strips);
+    draw_ratios(page, comparison, false, strips);
+    for (size_t i = 0; i < comparison->case_count; i++)
+        is_indicative = is_indicative || comparison->cases[i].basis == XB_BASIS_INDICATIVE;
+    if (is_indicative)
+        xb_page_remark(page, "A verdict with a question mark is of too few processes for the test: "
+                             "it tells what the figures look like.");
+    xb_page_table_begin(page, "Ratios, each figure that both files have",
+                        "Figure|Verdict|#Baseline|#Candidate|Change|#Ratio|#Interval|#Level|Why");
+    for (size_t i = 0; i < comparison->case_count; i++)
+        for (size_t k = 0; k < sizeof parts / sizeof parts[0]; k++)
+            xb_page_cell(page, "%s", XB_CASE_TEXT(comparison, &comparison->cases[i], parts[k]));
+    xb_page_table_end(page);
+}
 
 /* ---- what differs between the files of a comparison ---- */
 
@@ -91,8 +245,6 @@ static void write_differences(struct xb_page *page, const struct xb_report_docum
     }
     xb_page_table_end(page);
 }
-
-const struct xb_section xb_section_differences = {"differences", "What differs", write_differences};
 
 /* ---- what advise predicted ---- */
 
@@ -120,8 +272,6 @@ static void write_strategies(struct xb_page *page, const struct xb_report_docume
     }
     xb_page_table_end(page);
 }
-
-const struct xb_section xb_section_strategies = {"strategies", "Strategies", write_strategies};
 
 /* ---- what list found ---- */
 
@@ -163,8 +313,6 @@ static void write_devices(struct xb_page *page, const struct xb_report_document 
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_devices = {"devices", "Devices", write_devices};
-
 /* ---- what fleet found ---- */
 
 static void write_findings(struct xb_page *page, const struct xb_report_document *document)
@@ -185,4 +333,13 @@ static void write_findings(struct xb_page *page, const struct xb_report_document
     xb_page_table_end(page);
 }
 
-const struct xb_section xb_section_findings = {"findings", "Findings", write_findings};
+const struct xb_section xb_sections_of_tables[] = {
+    {"advice", "What the figures mean", write_advice},
+    {"notes", "Notes", write_notes},
+    {"ratios", "Ratios", write_ratios},
+    {"differences", "What differs", write_differences},
+    {"strategies", "Strategies", write_strategies},
+    {"devices", "Devices", write_devices},
+    {"findings", "Findings", write_findings},
+    {.name = NULL},
+};

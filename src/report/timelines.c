@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The timelines of a trace: what each thread and stream did when, a picture a case. */
-#include "section.h"
+#include "report.h"
 
 #include "trace/read.h"
 #include "xferbench/units.h"
@@ -31,8 +31,6 @@ struct drawing {
     double length;
 };
 
-/* ---- kinds ---- */
-
 /* That of "Memcpy HtoD" for "Memcpy HtoD (Pinned -> Device)". The last of too many kinds is all
  * others. */
 static size_t kind_of(struct drawing *drawing, const struct xb_trace_span *span)
@@ -53,8 +51,6 @@ static size_t kind_of(struct drawing *drawing, const struct xb_trace_span *span)
     drawing->kind_names[kind] = drawing->kinds[kind];
     return kind;
 }
-
-/* ---- tracks ---- */
 
 static void fill(const struct xb_trace_case *of, struct drawing *drawing)
 {
@@ -116,10 +112,8 @@ static void put_time(struct xb_page *page, const struct drawing *drawing, double
 
 static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool is_drawn)
 {
-    struct drawing *drawing = xb_page_allocate(page, 1, sizeof *drawing);
-    struct xb_drawn_span *drawn = xb_page_allocate(page, of->span_count, sizeof *drawn);
-    if (drawing == NULL || drawn == NULL)
-        return;
+    struct drawing *drawing = xb_page_new(page, 1, sizeof *drawing);
+    struct xb_drawn_span *drawn = xb_page_new(page, of->span_count, sizeof *drawn);
     drawing->spans = drawn;
     fill(of, drawing);
     struct xb_spans spans = {
@@ -148,7 +142,7 @@ static void write_case(struct xb_page *page, const struct xb_trace_case *of, boo
     xb_page_table_end(page);
 }
 
-static void write(struct xb_page *page, const struct xb_report_document *document)
+static void write_timelines(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_trace *trace = document->trace;
     if (trace == NULL)
@@ -159,4 +153,7 @@ static void write(struct xb_page *page, const struct xb_report_document *documen
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
 }
 
-const struct xb_section xb_section_timelines = {"timelines", "Timelines", write};
+const struct xb_section xb_sections_of_timelines[] = {
+    {"timelines", "Timelines", write_timelines},
+    {.name = NULL},
+};

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of several dates: how each case went, and where it changed. */
 #define _GNU_SOURCE /* text.h */
-#include "section.h"
+#include "report.h"
 
 #include "base/text.h"
 #include "fleet/internal.h"
 #include "record/shown_parameters.h"
-#include "ways.h"
+#include "xferbench/statistics.h"
 #include "xferbench/units.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ struct trend {
     const char *unit;  /* "GB/s", "us" */
     uint64_t bytes;
     struct point *points; /* by date when they are written */
-    size_t count, capacity;
+    size_t count;
     struct xb_change change;
 };
 
@@ -42,7 +43,6 @@ struct state {
     size_t count, left_out;
     struct xb_arena *texts;
     struct xb_parameters shown; /* that tell cases of the file apart that is taken */
-    bool failed;                /* memory was short */
 };
 
 /* ---- taking ---- */
@@ -68,14 +68,7 @@ static void add_name(struct xb_words *words, const struct xb_report_document *do
                  test->simultaneous ? ", at the same time" : "");
 }
 
-static const char *keep(struct state *state, const char *text)
-{
-    const char *kept = xb_arena_print(&state->texts, "%s", text);
-    state->failed = state->failed || kept == NULL;
-    return kept;
-}
-
-/* The trend of that key and place; NULL where there is no room or no memory. */
+/* The trend of that key and place; NULL where there is no room. */
 static struct trend *find(struct state *state, const char *key, const char *place,
                           const struct xb_report_document *document,
                           const struct xb_record_case *test)
@@ -84,37 +77,16 @@ static struct trend *find(struct state *state, const char *key, const char *plac
     for (size_t i = 0; i < state->count; i++)
         if (strcmp(state->trends[i].key, key) == 0 && strcmp(state->trends[i].place, place) == 0)
             return &state->trends[i];
-    if (state->count == TRENDS) {
-        state->left_out++;
+    if (state->count == TRENDS)
         return NULL;
-    }
     add_name(&name, document, test, &state->shown);
-    struct trend *trend = &state->trends[state->count];
-    trend->key = keep(state, key);
-    trend->name = keep(state, name.text);
-    trend->place = keep(state, place);
-    trend->unit = xb_way_unit(test);
-    trend->bytes = test->bytes;
-    state->count += !state->failed;
-    return state->failed ? NULL : trend;
-}
-
-static void add_point(struct state *state, struct trend *trend, const struct point *point)
-{
-    if (trend->count == XB_CHANGE_VALUES) {
-        state->left_out++;
-        return;
-    }
-    if (trend->count == trend->capacity) {
-        size_t capacity = trend->capacity == 0 ? 8 : 2 * trend->capacity;
-        struct point *grown = realloc(trend->points, capacity * sizeof *grown);
-        state->failed = grown == NULL;
-        if (grown == NULL)
-            return;
-        trend->points = grown;
-        trend->capacity = capacity;
-    }
-    trend->points[trend->count++] = *point;
+    struct trend *trend = &state->trends[state->count++];
+    *trend = (struct trend){.key = xb_arena_copy(&state->texts, key),
+                            .name = xb_arena_copy(&state->texts, name.text),
+                            .place = xb_arena_copy(&state->texts, place),
+                            .unit = xb_way_unit(test),
+                            .bytes = test->bytes};
+    return trend;
 }
 
 static void take_case(struct state *state, const struct xb_report_document *document,
@@ -133,12 +105,15 @@ static void take_case(struct state *state, const struct xb_report_document *docu
                  record->host.hostname != NULL ? record->host.hostname : "not known",
                  record->backend);
     struct trend *trend = find(state, key.text, place.text, document, test);
-    if (trend == NULL)
+    if (trend == NULL || trend->count == XB_CHANGE_VALUES) {
+        state->left_out++;
         return;
+    }
     point.value = value.median;
     point.low = value.ci95_low;
     point.high = value.ci95_high;
-    add_point(state, trend, &point);
+    trend->points = xb_grow(trend->points, trend->count, sizeof *trend->points);
+    trend->points[trend->count++] = point;
 }
 
 static enum xb_status take(void *own, const struct xb_report_document *document,
@@ -146,17 +121,118 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
 {
     const struct xb_record *record = document->record;
     struct state *state = own;
+    (void)error;
     if (record == NULL || !isfinite(document->date))
         return XB_OK;
     state->shown = xb_parameters_that_differ(record);
     const struct point point = {
         .date = document->date,
         .file = document->number,
-        .driver = keep(state, record->driver != NULL ? record->driver : "not known"),
-        .kernel = keep(state, record->host.kernel != NULL ? record->host.kernel : "not known")};
-    for (size_t i = 0; i < record->case_count && !state->failed; i++)
+        .driver =
+            xb_arena_copy(&state->texts, record->driver != NULL ? record->driver : "not known"),
+        .kernel = xb_arena_copy(&state->texts,
+                                record->host.kernel != NULL ? record->host.kernel : "not known")};
+    for (size_t i = 0; i < record->case_count; i++)
         take_case(state, document, &record->cases[i], point);
-    return state->failed ? XB_FAIL(error, XB_ERR_MEMORY, "no memory for a report") : XB_OK;
+    return XB_OK;
+}
+
+/* ---- where a row of values changed ---- */
+
+/* Orders in which the values are looked at. Of long rows fewer: still enough for the level among 40
+ * rows, and counting does not take seconds. */
+#define ORDERS 9999
+#define ORDERS_OF_LONG 4999
+#define LONG 200
+#define HITS_ENOUGH 250 /* so many orders as extreme: chance it is */
+
+/* The largest, over all cuts, of |2 * (sum of the first t ranks) - t * (count + 1)|, which for
+ * parts of a row by chance is 0 in the mean, by its standard deviation but for a factor that all
+ * cuts share. */
+static double statistic_of(const double *ranks, size_t count)
+{
+    double n = (double)count;
+    double sum = 0.0;
+    double most = 0.0;
+    for (size_t t = 1; t + XB_CHANGE_SIDE <= count; t++) {
+        double before = (double)t;
+        sum += ranks[t - 1];
+        double size = 2.0 * sum - before * (n + 1.0);
+        /* Squares, because they need no root. */
+        if (t >= XB_CHANGE_SIDE)
+            most = fmax(most, size * size / (before * (n - before)));
+    }
+    return most;
+}
+
+/* The share of orders that are at least as extreme, the row's own among them. They are of Knuth's
+ * MMIX generator ("The Art of Computer Programming" 2, 3.3.4): the same orders each time, so that a
+ * report of the same files says the same. */
+static double probability_of(double *ranks, size_t count, double statistic)
+{
+    const size_t most = count > LONG ? ORDERS_OF_LONG : ORDERS;
+    uint64_t state = 1;
+    size_t hits = 1;
+    size_t orders = 1;
+    while (orders <= most && hits < HITS_ENOUGH) {
+        for (size_t i = count; i > 1; i--) {
+            state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            size_t other = (size_t)((state >> 32) * i >> 32);
+            double rank = ranks[i - 1];
+            ranks[i - 1] = ranks[other];
+            ranks[other] = rank;
+        }
+        orders++;
+        hits += statistic_of(ranks, count) >= statistic; /* sums of halves are exact */
+    }
+    return (double)hits / (double)orders;
+}
+
+/* The sum of the distances of the values from their median, which is *median. */
+static double spread_of(const double *values, size_t count, double *room, double *median)
+{
+    double sum = 0.0;
+    memcpy(room, values, count * sizeof *room);
+    *median = xb_median_of(room, count);
+    for (size_t i = 0; i < count; i++)
+        sum += fabs(values[i] - *median);
+    return sum;
+}
+
+struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
+{
+    struct xb_change change = {.probability = 1.0};
+    if (count < 2 * (size_t)XB_CHANGE_SIDE || count > XB_CHANGE_VALUES)
+        return change;
+    double *ranks = xb_new(count, sizeof *ranks);
+    /* Ranks from 1; equal values share the mean of theirs. */
+    for (size_t i = 0; i < count; i++) {
+        size_t less = 0;
+        size_t equal = 0;
+        for (size_t k = 0; k < count; k++) {
+            less += values[k] < values[i];
+            equal += values[k] == values[i];
+        }
+        ranks[i] = (double)less + ((double)equal + 1.0) / 2.0;
+    }
+    change.is_tested = true;
+    change.probability = probability_of(ranks, count, statistic_of(ranks, count));
+    change.is_there = change.probability * (double)rows <= XB_CHANGE_LEVEL;
+    double least = (double)INFINITY;
+    for (size_t t = XB_CHANGE_SIDE; change.is_there && t + XB_CHANGE_SIDE <= count; t++) {
+        double before;
+        double after;
+        double sum =
+            spread_of(values, t, ranks, &before) + spread_of(values + t, count - t, ranks, &after);
+        if (sum >= least)
+            continue;
+        least = sum;
+        change.at = t;
+        change.before = before;
+        change.after = after;
+    }
+    free(ranks);
+    return change;
 }
 
 /* ---- what is worth a picture ---- */
@@ -249,23 +325,14 @@ static void tell_condition(struct xb_page *page, const struct trend *trend, bool
 static void tell_change(struct xb_page *page, const struct trend *trend)
 {
     const struct xb_change *change = &trend->change;
-    char last[64];
-    char first[64];
-    char before[32];
-    char after[32];
-    if (!change->is_tested || !change->is_there)
-        return;
     xb_page_paragraph(
         page,
         "Between %s and %s it changed: from %s to %s %s (%+.3g %%), medians of %zu and %zu files. "
-        "By "
-        "chance alone a row of such values looks like this with a probability of %.2g.",
-        xb_report_date(trend->points[change->at - 1].date, last, sizeof last),
-        xb_report_date(trend->points[change->at].date, first, sizeof first),
-        xb_decimal_text(change->before, before, sizeof before),
-        xb_decimal_text(change->after, after, sizeof after), trend->unit,
-        100 * (change->after / change->before - 1), change->at, trend->count - change->at,
-        change->probability);
+        "By chance alone a row of such values looks like this with a probability of %.2g.",
+        XB_REPORT_DATE(trend->points[change->at - 1].date),
+        XB_REPORT_DATE(trend->points[change->at].date), XB_DECIMAL_TEXT(change->before),
+        XB_DECIMAL_TEXT(change->after), trend->unit, 100 * (change->after / change->before - 1),
+        change->at, trend->count - change->at, change->probability);
     tell_condition(page, trend, true);
     tell_condition(page, trend, false);
 }
@@ -274,14 +341,11 @@ static void tell_change(struct xb_page *page, const struct trend *trend)
 static void write_trend(struct xb_page *page, const struct trend *trend)
 {
     const struct xb_change *change = &trend->change;
-    struct xb_point *points = xb_page_allocate(page, trend->count, sizeof *points);
-    char text[64];
-    char last[64];
+    struct xb_point *points = xb_page_new(page, trend->count, sizeof *points);
     double mark = (double)NAN;
-    if (points == NULL)
-        return;
     xb_page_title(page, "%s: %s", trend->place, trend->name);
-    tell_change(page, trend);
+    if (change->is_tested && change->is_there)
+        tell_change(page, trend);
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
         points[i] = (struct xb_point){point->date, point->value, point->low, point->high, false};
@@ -295,8 +359,8 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
                         page,
                         "%zu files from %s to %s, a point for each with the interval of its "
                         "median. %s",
-                        trend->count, xb_report_date(trend->points[0].date, text, sizeof text),
-                        xb_report_date(trend->points[trend->count - 1].date, last, sizeof last),
+                        trend->count, XB_REPORT_DATE(trend->points[0].date),
+                        XB_REPORT_DATE(trend->points[trend->count - 1].date),
                         change->is_there ? "An upright line marks where the values changed."
                                          : "No change is marked.")},
         .x = {XB_SCALE_DATE, "date (UTC)"},
@@ -307,15 +371,13 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
         .marks = &mark,
         .mark_count = change->is_there ? 1 : 0};
     xb_page_picture(page, xb_chart_draw, &chart);
-    xb_page_table_begin(page, trend->name, "Date|#File");
-    xb_page_column(page, trend->unit, true);
-    xb_page_column(page, "95 % interval", true);
-    xb_page_column(page, "Driver", false);
+    xb_page_table_begin(page, trend->name,
+                        xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
-        xb_page_cell(page, "%s", xb_report_date(point->date, text, sizeof text));
+        xb_page_cell(page, "%s", XB_REPORT_DATE(point->date));
         xb_page_cell(page, "%zu", point->file);
-        xb_page_cell(page, "%s", xb_decimal_text(point->value, text, sizeof text));
+        xb_page_cell(page, "%s", XB_DECIMAL_TEXT(point->value));
         xb_way_put_interval(page, point->low, point->high);
         xb_page_cell(page, "%s", point->driver);
     }
@@ -324,9 +386,6 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
 
 static void write_overview(struct xb_page *page, struct trend *const *list, size_t count)
 {
-    char before[32];
-    char after[32];
-    char date[64];
     xb_page_table_begin(page, "Cases of several dates",
                         "Where|Case|#Files|Changed|#Before|#After|Unit");
     for (size_t i = 0; i < count; i++) {
@@ -335,44 +394,22 @@ static void write_overview(struct xb_page *page, struct trend *const *list, size
         XB_PAGE_CELLS(page, trend->place, trend->name);
         xb_page_cell(page, "%zu", trend->count);
         if (change->is_there)
-            xb_page_cell(page, "before %s",
-                         xb_report_date(trend->points[change->at].date, date, sizeof date));
+            xb_page_cell(page, "before %s", XB_REPORT_DATE(trend->points[change->at].date));
         else
             xb_page_cell(page, "%s", change->is_tested ? "no" : "too few files to tell");
-        xb_page_cell_if(page, change->is_there, "%s",
-                        xb_decimal_text(change->before, before, sizeof before));
-        xb_page_cell_if(page, change->is_there, "%s",
-                        xb_decimal_text(change->after, after, sizeof after));
+        xb_page_cell_if(page, change->is_there, "%s", XB_DECIMAL_TEXT(change->before));
+        xb_page_cell_if(page, change->is_there, "%s", XB_DECIMAL_TEXT(change->after));
         xb_page_cell(page, "%s", trend->unit);
     }
     xb_page_table_end(page);
 }
 
-static void write_method(struct xb_page *page, size_t tested)
-{
-    if (tested == 0) {
-        xb_page_remark(page, "No change is looked for: that takes %d files on each side of it.",
-                       XB_CHANGE_SIDE);
-        return;
-    }
-    xb_page_remark(page,
-                   "Whether there is a change says a test by ranks, with at least %d files on each "
-                   "side; its place is where two medians explain most. One is told where "
-                   "chance alone would "
-                   "show any in at most %g %% of such reports: %zu case%s, together. A slow drift "
-                   "looks like a change too.",
-                   XB_CHANGE_SIDE, 100 * XB_CHANGE_LEVEL, tested,
-                   tested == 1 ? " is looked at" : "s are looked at");
-}
-
 static void write(struct xb_page *page, void *own)
 {
     struct state *state = own;
-    struct trend **list = xb_page_allocate(page, state->count, sizeof(struct trend *));
+    struct trend **list = xb_page_new(page, state->count, sizeof(struct trend *));
     size_t all = 0;
     size_t tested = 0;
-    if (list == NULL)
-        return;
     for (size_t i = 0; i < state->count; i++) {
         if (!is_trend(&state->trends[i]))
             continue;
@@ -390,18 +427,26 @@ static void write(struct xb_page *page, void *own)
                 strcmp(list[i]->place, list[k]->place) == 0)
                 list[i]->name = list[i]->key;
     /* `tested`: how many of them are long enough. */
-    double *values = xb_page_allocate(page, XB_CHANGE_VALUES, sizeof *values);
-    enum xb_status status = page->error.status;
-    for (size_t i = 0; status == XB_OK && i < count; i++) {
+    double *values = xb_page_new(page, XB_CHANGE_VALUES, sizeof *values);
+    for (size_t i = 0; i < count; i++) {
         struct trend *trend = list[i];
         for (size_t k = 0; k < trend->count; k++)
             values[k] = trend->points[k].value;
-        status = xb_change_find(values, trend->count, tested, &trend->change, &page->error);
+        trend->change = xb_change_find(values, trend->count, tested);
     }
-    if (page->error.status != XB_OK)
-        return;
     qsort(list, count, sizeof(struct trend *), by_change);
-    write_method(page, tested);
+    if (tested == 0)
+        xb_page_remark(page, "No change is looked for: that takes %d files on each side of it.",
+                       XB_CHANGE_SIDE);
+    else
+        xb_page_remark(
+            page,
+            "Whether there is a change says a test by ranks, with at least %d files on each "
+            "side; its place is where two medians explain most. One is told where chance alone "
+            "would show any in at most %g %% of such reports: %zu case%s, together. A slow drift "
+            "looks like a change too.",
+            XB_CHANGE_SIDE, 100 * XB_CHANGE_LEVEL, tested,
+            tested == 1 ? " is looked at" : "s are looked at");
     write_overview(page, list, count);
     for (size_t i = 0; i < count && i < DRAWN; i++)
         write_trend(page, list[i]);

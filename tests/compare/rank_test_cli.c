@@ -65,19 +65,16 @@ static void print_values(const double *values, size_t count)
     putchar('\n');
 }
 
-static void answer_shift(char **rest, struct xb_error *error)
+static void answer_shift(char **rest)
 {
     double first[XB_RANK_LARGEST];
     double second[XB_RANK_LARGEST];
-    struct xb_shift shift;
-    double probability = 0.0;
     double alpha = read_number(rest);
     double limit = read_number(rest);
     size_t n = read_values(rest, XB_RANK_LARGEST, first);
     size_t m = read_values(rest, XB_RANK_LARGEST, second);
-    require(xb_shift_estimate(first, n, second, m, alpha, &shift, error) == XB_OK, "no memory");
-    require(xb_shift_probability(first, n, second, m, limit, &probability, error) == XB_OK,
-            "no memory");
+    struct xb_shift shift = xb_shift_estimate(first, n, second, m, alpha);
+    double probability = xb_shift_probability(first, n, second, m, limit);
     print_values((double[]){shift.estimate, shift.low, shift.high, shift.tail, probability}, 5);
 }
 
@@ -97,30 +94,26 @@ static void answer_interval(char **rest, struct xb_error *error)
         puts("none");
 }
 
-static void answer_rank(const char *word, char **rest, struct xb_error *error)
+static void answer_rank(const char *word, char **rest)
 {
     size_t n = read_count(rest, 1, XB_RANK_LARGEST);
     size_t m = read_count(rest, 1, XB_RANK_LARGEST);
-    size_t critical = 0;
     double probability = xb_rank_least_probability(n, m);
     if (strcmp(word, "critical") == 0) {
-        require(xb_rank_critical(n, m, read_number(rest), &critical, error) == XB_OK, "no memory");
-        printf("%zu\n", critical);
+        printf("%zu\n", xb_rank_critical(n, m, read_number(rest)));
         return;
     }
-    if (strcmp(word, "probability") == 0) {
-        size_t u = read_count(rest, 0, SIZE_MAX);
-        require(xb_rank_probability(n, m, u, &probability, error) == XB_OK, "no memory");
-    }
+    if (strcmp(word, "probability") == 0)
+        probability = xb_rank_probability(n, m, read_count(rest, 0, SIZE_MAX));
     print_values(&probability, 1);
 }
 
-static void answer_values(const char *word, char **rest, struct xb_error *error)
+static void answer_values(const char *word, char **rest)
 {
     double values[LARGEST];
     size_t count = read_values(rest, LARGEST, values);
     if (strcmp(word, "holm") == 0) {
-        require(xb_holm_adjust(values, count, error) == XB_OK, "no memory");
+        xb_holm_adjust(values, count);
     } else {
         values[0] = xb_median_of(values, count);
         count = 1;
@@ -141,17 +134,17 @@ static void answer(const char *word, char *rest)
     static const char *const of_values[] = {"holm", "median", NULL};
     struct xb_error error;
     if (strcmp(word, "shift") == 0) {
-        answer_shift(&rest, &error);
+        answer_shift(&rest);
     } else if (strcmp(word, "interval") == 0) {
         answer_interval(&rest, &error);
     } else if (strcmp(word, "needed") == 0) {
         size_t tests = read_count(&rest, 0, SIZE_MAX);
         printf("%zu\n", xb_rank_values_needed(tests, read_number(&rest)));
     } else if (is_one_of(word, of_ranks)) {
-        answer_rank(word, &rest, &error);
+        answer_rank(word, &rest);
     } else {
         require(is_one_of(word, of_values), "no such request");
-        answer_values(word, &rest, &error);
+        answer_values(word, &rest);
     }
     require(rest[strspn(rest, " \n")] == '\0', "there is more than was asked for");
 }

@@ -9,7 +9,7 @@
 #include "check_markup.h"
 #include "link/report.h"
 #include "record/mode_list.h"
-#include "report/document.h"
+#include "report/report.h"
 #include "run/command.h"
 #include "xferbench/mode.h"
 

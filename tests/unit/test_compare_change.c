@@ -27,8 +27,7 @@ static struct xb_compared compared_of(const struct xb_figure *figure, enum xb_ou
 
 static void assert_says(const struct xb_compared *compared, const char *expected)
 {
-    char text[256];
-    assert_string_equal(xb_compare_says(compared, text, sizeof text), expected);
+    assert_string_equal(XB_CASE_TEXT(NULL, compared, XB_CASE_SAYS), expected);
 }
 
 static void tells_the_side_that_matters(NO_STATE)
@@ -100,21 +99,19 @@ static void is_no_surer_than_the_interval(NO_STATE)
         const char *sure;
     } rows[] = {{0.98, "99 %"},      {0.9786, "98.9 %"}, {0.9, "95 %"},     {0.999999, "99.9 %"},
                 {1 / 3.0, "66.6 %"}, {1, "99.9 %"},      {0.002, "50.1 %"}, {0, ""}};
-    char text[32];
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct xb_compared compared = {.confidence = rows[i].confidence};
-        assert_string_equal(xb_compare_sureness(&compared, text, sizeof text), rows[i].sure);
+        assert_string_equal(XB_CASE_TEXT(NULL, &compared, XB_CASE_SURENESS), rows[i].sure);
     }
 }
 
 static void tells_nothing_that_is_not_there(NO_STATE)
 {
-    char text[64];
     struct xb_compared compared =
         compared_of(&xb_figure_bandwidth, XB_OUTCOME_REGRESSION, 0.89, 0.9, 0.91);
     compared.confidence = 0; /* an interval of samples: of what level nobody knows */
     assert_says(&compared, "10.0 % slower");
-    assert_string_equal(xb_compare_sure(&compared, text, sizeof text), "-");
+    assert_string_equal(XB_CASE_TEXT(NULL, &compared, XB_CASE_SURE), "-");
     compared.confidence = 0.98;
     compared.high = INFINITY;
     compared.low = -INFINITY;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "plot/axis.h"
 #include "plot/layout.h"
 
 #include <math.h>

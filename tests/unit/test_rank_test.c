@@ -2,6 +2,7 @@
 #include "compare/rank_test.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,41 +14,6 @@ static void assert_within(double actual, double expected, double share, const ch
 {
     if (!(fabs(actual - expected) <= share * fabs(expected)))
         fail_msg("%s is %.17g, not %.17g", what, actual, expected);
-}
-
-static double probability(size_t n, size_t m, size_t u)
-{
-    double p = NAN;
-    struct xb_error error;
-    assert_int_equal(xb_rank_probability(n, m, u, &p, &error), XB_OK);
-    return p;
-}
-
-static size_t critical(size_t n, size_t m, double alpha)
-{
-    size_t c = SIZE_MAX;
-    struct xb_error error;
-    assert_int_equal(xb_rank_critical(n, m, alpha, &c, &error), XB_OK);
-    return c;
-}
-
-static struct xb_shift shift_of(const double *first, size_t n, const double *second, size_t m,
-                                double alpha)
-{
-    struct xb_shift shift;
-    struct xb_error error;
-    memset(&shift, 0xA5, sizeof shift);
-    assert_int_equal(xb_shift_estimate(first, n, second, m, alpha, &shift, &error), XB_OK);
-    return shift;
-}
-
-static double shift_probability(const double *first, size_t n, const double *second, size_t m,
-                                double limit)
-{
-    double p = NAN;
-    struct xb_error error;
-    assert_int_equal(xb_shift_probability(first, n, second, m, limit, &p, &error), XB_OK);
-    return p;
 }
 
 /*
@@ -97,9 +63,9 @@ static void distribution_is_that_of_all_orders(NO_STATE)
                 sum += counts[u];
                 double expected = (double)sum / (double)total;
                 if (u < (n * m + 1) / 2)
-                    assert_true(probability(n, m, u) == expected);
+                    assert_true(xb_rank_probability(n, m, u) == expected);
                 else
-                    assert_within(probability(n, m, u), expected, 1e-15, "an upper P");
+                    assert_within(xb_rank_probability(n, m, u), expected, 1e-15, "an upper P");
             }
             assert_true(xb_rank_least_probability(n, m) == 1.0 / (double)total);
         }
@@ -113,17 +79,17 @@ static void distribution_is_symmetric_and_sums_to_one(NO_STATE)
         size_t n = sizes[i][0];
         size_t m = sizes[i][1];
         double before = 0.0;
-        assert_true(probability(n, m, 0) == xb_rank_least_probability(n, m));
+        assert_true(xb_rank_probability(n, m, 0) == xb_rank_least_probability(n, m));
         for (size_t u = 0; u < n * m; u++) {
-            double p = probability(n, m, u);
+            double p = xb_rank_probability(n, m, u);
             assert_true(p > before || before > 0.999999);
             assert_true(p >= before && p <= 1.0);
-            assert_true(p == probability(m, n, u));
-            assert_within(p + probability(n, m, n * m - 1 - u), 1.0, 1e-12, "the sum");
+            assert_true(p == xb_rank_probability(m, n, u));
+            assert_within(p + xb_rank_probability(n, m, n * m - 1 - u), 1.0, 1e-12, "the sum");
             before = p;
         }
-        assert_true(probability(n, m, n * m) == 1.0);
-        assert_true(probability(n, m, n * m + 1) == 1.0);
+        assert_true(xb_rank_probability(n, m, n * m) == 1.0);
+        assert_true(xb_rank_probability(n, m, n * m + 1) == 1.0);
         assert_within(before + xb_rank_least_probability(n, m), 1.0, 1e-12, "the last step");
     }
 }
@@ -145,7 +111,8 @@ static void tails_of_large_sets_are_exact(NO_STATE)
         {37, 100, 1849, 0.49903732096764967},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        assert_within(probability(rows[i].n, rows[i].m, rows[i].u), rows[i].expected, 1e-12, "P");
+        assert_within(xb_rank_probability(rows[i].n, rows[i].m, rows[i].u), rows[i].expected, 1e-12,
+                      "P");
 }
 
 /*
@@ -164,7 +131,7 @@ static void far_tail_counts_partitions(NO_STATE)
     for (size_t u = 0; u <= 100; u++) {
         sum += partitions[u];
         if (u % 10 == 0)
-            assert_within(probability(100, 100, u) / xb_rank_least_probability(100, 100),
+            assert_within(xb_rank_probability(100, 100, u) / xb_rank_least_probability(100, 100),
                           (double)sum, 1e-12, "a number of partitions");
     }
 }
@@ -176,7 +143,8 @@ static void large_sets_are_nearly_normal(NO_STATE)
     double deviation = sqrt(100.0 * 100.0 * 201.0 / 12.0);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         double z = ((double)rows[i] + 0.5 - 5000.0) / deviation;
-        assert_within(probability(100, 100, rows[i]), 0.5 * erfc(-z / sqrt(2.0)), 0.02, "P");
+        assert_within(xb_rank_probability(100, 100, rows[i]), 0.5 * erfc(-z / sqrt(2.0)), 0.02,
+                      "P");
     }
 }
 
@@ -196,8 +164,10 @@ static void critical_values_are_those_of_the_tables(NO_STATE)
         {20, 20, 0.01, 114}, {3, 3, 0.05, 0},   {100, 100, 0.01, 4049}, {100, 100, 0.025, 4197},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        assert_int_equal(critical(rows[i].n, rows[i].m, rows[i].alpha), rows[i].rejecting + 1);
-        assert_int_equal(critical(rows[i].m, rows[i].n, rows[i].alpha), rows[i].rejecting + 1);
+        assert_int_equal(xb_rank_critical(rows[i].n, rows[i].m, rows[i].alpha),
+                         rows[i].rejecting + 1);
+        assert_int_equal(xb_rank_critical(rows[i].m, rows[i].n, rows[i].alpha),
+                         rows[i].rejecting + 1);
     }
 }
 
@@ -208,32 +178,32 @@ static void critical_value_follows_its_definition(NO_STATE)
     for (size_t n = 1; n <= 11; n++) {
         for (size_t m = 1; m <= 11; m++) {
             for (size_t i = 0; i < COUNT_OF(alphas); i++) {
-                size_t c = critical(n, m, alphas[i]);
+                size_t c = xb_rank_critical(n, m, alphas[i]);
                 assert_true(c <= n * m);
                 if (c > 0)
-                    assert_true(probability(n, m, c - 1) <= alphas[i]);
+                    assert_true(xb_rank_probability(n, m, c - 1) <= alphas[i]);
                 if (c < n * m)
-                    assert_true(probability(n, m, c) > alphas[i]);
+                    assert_true(xb_rank_probability(n, m, c) > alphas[i]);
             }
         }
     }
-    assert_int_equal(critical(4, 4, 0.01), 0);
-    assert_int_equal(critical(1, 1, 0.0), 0);
-    assert_int_equal(critical(1, 1, 1.0), 1);
-    assert_int_equal(critical(5, 7, 2.0), 35);
-    assert_int_equal(critical(100, 100, 1.2e-59), 1);
-    assert_int_equal(critical(100, 100, 1.1e-59), 0);
+    assert_int_equal(xb_rank_critical(4, 4, 0.01), 0);
+    assert_int_equal(xb_rank_critical(1, 1, 0.0), 0);
+    assert_int_equal(xb_rank_critical(1, 1, 1.0), 1);
+    assert_int_equal(xb_rank_critical(5, 7, 2.0), 35);
+    assert_int_equal(xb_rank_critical(100, 100, 1.2e-59), 1);
+    assert_int_equal(xb_rank_critical(100, 100, 1.1e-59), 0);
 }
 
 /* P(U <= u) of one value against 99 is (u + 1) / 100, and an alpha in per cent is reached. */
 static void equality_rejects(NO_STATE)
 {
     for (size_t percent = 1; percent < 50; percent++)
-        assert_int_equal(critical(1, 99, (double)percent / 100.0), percent);
-    assert_int_equal(critical(3, 3, 0.05), 1);
-    assert_int_equal(critical(3, 3, 0.1), 2);
-    assert_int_equal(critical(3, 3, nextafter(0.05, 0.0)), 0);
-    assert_int_equal(critical(3, 3, 0.2), 3);
+        assert_int_equal(xb_rank_critical(1, 99, (double)percent / 100.0), percent);
+    assert_int_equal(xb_rank_critical(3, 3, 0.05), 1);
+    assert_int_equal(xb_rank_critical(3, 3, 0.1), 2);
+    assert_int_equal(xb_rank_critical(3, 3, nextafter(0.05, 0.0)), 0);
+    assert_int_equal(xb_rank_critical(3, 3, 0.2), 3);
 }
 
 static void least_probability_is_one_order(NO_STATE)
@@ -314,19 +284,19 @@ static void shift_by_hand(NO_STATE)
         {0.34, 1, 6, 0.34},        {0.35, 1, 5, 0.35},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct xb_shift shift = shift_of(first, 3, second, 3, rows[i].alpha);
+        struct xb_shift shift = xb_shift_estimate(first, 3, second, 3, rows[i].alpha);
         assert_true(shift.estimate == 4.0);
         assert_true(shift.low == rows[i].low && shift.high == rows[i].high);
         assert_true(shift.tail == rows[i].tail);
     }
     const double two[] = {1, 0};
     const double other[] = {5, 3};
-    assert_true(shift_of(two, 2, other, 2, 0.05).estimate == 3.5); /* of 2, 3, 4, 5 */
-    assert_true(shift_of(two, 1, other, 2, 0.05).estimate == 3.0); /* of 2, 4 */
-    assert_true(shift_of(two, 1, other, 1, 0.05).low == 4.0);
-    assert_true(shift_of(two, 1, other, 1, 0.05).high == 4.0);
-    assert_true(shift_of(two, 1, other, 1, 0.05).tail == 0.5);
-    assert_true(shift_of(two, 1, other, 1, 0.5).tail == 0.5);
+    assert_true(xb_shift_estimate(two, 2, other, 2, 0.05).estimate == 3.5); /* of 2, 3, 4, 5 */
+    assert_true(xb_shift_estimate(two, 1, other, 2, 0.05).estimate == 3.0); /* of 2, 4 */
+    assert_true(xb_shift_estimate(two, 1, other, 1, 0.05).low == 4.0);
+    assert_true(xb_shift_estimate(two, 1, other, 1, 0.05).high == 4.0);
+    assert_true(xb_shift_estimate(two, 1, other, 1, 0.05).tail == 0.5);
+    assert_true(xb_shift_estimate(two, 1, other, 1, 0.5).tail == 0.5);
 }
 
 /*
@@ -337,11 +307,11 @@ static void shift_of_the_textbook(NO_STATE)
 {
     const double first[] = {0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
     const double second[] = {1.15, 0.88, 0.90, 0.74, 1.21};
-    struct xb_shift shift = shift_of(first, 10, second, 5, 0.02);
+    struct xb_shift shift = xb_shift_estimate(first, 10, second, 5, 0.02);
     assert_true(fabs(shift.estimate + 0.305) < 1e-12);
     assert_true(fabs(shift.low + 0.76) < 1e-12);
     assert_true(fabs(shift.high - 0.15) < 1e-12);
-    assert_true(fabs(shift_probability(first, 10, second, 5, 0.0) - 0.1272) < 0.00005);
+    assert_true(fabs(xb_shift_probability(first, 10, second, 5, 0.0) - 0.1272) < 0.00005);
 }
 
 /* Differences that are all the same, up to the last one that a table has room for. */
@@ -353,30 +323,30 @@ static void largest_sets_are_taken(NO_STATE)
         first[i] = 1.0 + (double)(i % 2);
         second[i] = 3.0 + (double)(i % 2);
     }
-    struct xb_shift shift = shift_of(first, 100, second, 100, 0.01);
+    struct xb_shift shift = xb_shift_estimate(first, 100, second, 100, 0.01);
     assert_true(shift.estimate == 2.0);
     assert_true(shift.low == 2.0 && shift.high == 2.0 && shift.tail == 0.01); /* ranks 4050, 5951 */
-    assert_true(shift_of(first, 100, second, 100, 1e-10).low == 1.0);
-    assert_true(shift_of(first, 100, second, 100, 1e-10).high == 3.0);
-    assert_true(shift_probability(first, 100, second, 100, 3.5) ==
+    assert_true(xb_shift_estimate(first, 100, second, 100, 1e-10).low == 1.0);
+    assert_true(xb_shift_estimate(first, 100, second, 100, 1e-10).high == 3.0);
+    assert_true(xb_shift_probability(first, 100, second, 100, 3.5) ==
                 xb_rank_least_probability(100, 100));
-    assert_true(shift_probability(first, 100, second, 100, 1.0) == 1.0);
+    assert_true(xb_shift_probability(first, 100, second, 100, 1.0) == 1.0);
 }
 
 static void ties_count_against_rejecting(NO_STATE)
 {
     const double first[] = {5, 5, 5};
     const double second[] = {7, 7, 7};
-    assert_true(shift_probability(first, 3, second, 3, 2.0) == 1.0);
-    assert_true(shift_probability(first, 3, second, 3, nextafter(2.0, 3.0)) == 0.05);
-    assert_true(shift_probability(first, 3, second, 3, nextafter(2.0, 1.0)) == 1.0);
+    assert_true(xb_shift_probability(first, 3, second, 3, 2.0) == 1.0);
+    assert_true(xb_shift_probability(first, 3, second, 3, nextafter(2.0, 3.0)) == 0.05);
+    assert_true(xb_shift_probability(first, 3, second, 3, nextafter(2.0, 1.0)) == 1.0);
     /* "2 or less" against "more": the sides exchanged. */
-    assert_true(shift_probability(second, 3, first, 3, -2.0) == 1.0);
-    assert_true(shift_probability(second, 3, first, 3, nextafter(-2.0, 0.0)) == 0.05);
+    assert_true(xb_shift_probability(second, 3, first, 3, -2.0) == 1.0);
+    assert_true(xb_shift_probability(second, 3, first, 3, nextafter(-2.0, 0.0)) == 0.05);
     /* One tie of nine pairs: as U = 1, not 0 and not 1/2. */
     const double low[] = {1, 2, 3};
     const double high[] = {3, 4, 5};
-    assert_true(shift_probability(high, 3, low, 3, 0.0) == 0.1);
+    assert_true(xb_shift_probability(high, 3, low, 3, 0.0) == 0.1);
 }
 
 /* A step of Knuth's generator, high bits only: small whole numbers, many of them equal. */
@@ -402,14 +372,14 @@ static void bounds_and_probability_agree(NO_STATE)
             second[i] = next_value(&random, round % 2 == 0 ? 12 : 1000000) * 0.1;
         }
         double alpha = alphas[round % COUNT_OF(alphas)];
-        struct xb_shift shift = shift_of(first, n, second, m, alpha);
-        for (size_t i = 0; i < n * m && critical(n, m, alpha) > 0; i++) {
+        struct xb_shift shift = xb_shift_estimate(first, n, second, m, alpha);
+        for (size_t i = 0; i < n * m && xb_rank_critical(n, m, alpha) > 0; i++) {
             double edge = second[i / n] - first[i % n];
             const double limits[] = {nextafter(edge, -INFINITY), edge, nextafter(edge, INFINITY)};
             for (size_t j = 0; j < COUNT_OF(limits); j++) {
                 double limit = limits[j];
-                bool less = shift_probability(first, n, second, m, limit) <= alpha;
-                bool more = shift_probability(second, m, first, n, -limit) <= alpha;
+                bool less = xb_shift_probability(first, n, second, m, limit) <= alpha;
+                bool more = xb_shift_probability(second, m, first, n, -limit) <= alpha;
                 assert_int_equal(less, shift.high < limit);
                 assert_int_equal(more, shift.low > limit);
                 rejected += less;
@@ -438,13 +408,13 @@ static void bounds_miss_as_often_as_they_say(NO_STATE)
                     if (!has_bits(seconds, m))
                         continue;
                     (void)order_of(seconds, n, m, first, second);
-                    struct xb_shift shift = shift_of(first, n, second, m, alphas[i]);
+                    struct xb_shift shift = xb_shift_estimate(first, n, second, m, alphas[i]);
                     total++;
                     below += shift.high < 0.0;
                     above += shift.low > 0.0;
                 }
-                size_t c = critical(n, m, alphas[i]);
-                double share = probability(n, m, c > 0 ? c - 1 : 0);
+                size_t c = xb_rank_critical(n, m, alphas[i]);
+                double share = xb_rank_probability(n, m, c > 0 ? c - 1 : 0);
                 assert_true((double)below / (double)total == share);
                 assert_true((double)above / (double)total == share);
             }
@@ -456,8 +426,8 @@ static void exchange_turns_the_sign(NO_STATE)
 {
     const double first[] = {3.1, 2.7, 8.8, 4.2, 5.0, 6.1, 0.3};
     const double second[] = {4.4, 1.9, 7.3, 9.9, 2.2};
-    struct xb_shift there = shift_of(first, 7, second, 5, 0.05);
-    struct xb_shift back = shift_of(second, 5, first, 7, 0.05);
+    struct xb_shift there = xb_shift_estimate(first, 7, second, 5, 0.05);
+    struct xb_shift back = xb_shift_estimate(second, 5, first, 7, 0.05);
     assert_true(there.estimate == -back.estimate);
     assert_true(there.low == -back.high && there.high == -back.low);
     assert_true(there.tail == back.tail);
@@ -466,28 +436,27 @@ static void exchange_turns_the_sign(NO_STATE)
 
 static void holm_by_hand(NO_STATE)
 {
-    struct xb_error error;
     /* In order: 4 * 0.005, 3 * 0.01, 2 * 0.03, and 1 * 0.04, which is less than the one before. */
     double four[] = {0.01, 0.04, 0.03, 0.005};
     const double expected[] = {0.03, 0.06, 0.06, 0.02};
-    assert_int_equal(xb_holm_adjust(four, 4, &error), XB_OK);
+    xb_holm_adjust(four, 4);
     for (size_t i = 0; i < 4; i++)
         assert_within(four[i], expected[i], 1e-15, "an adjusted P");
 
     double equal[] = {0.125, 0.5, 0.125, 0.125};
     const double of_equal[] = {0.5, 0.5, 0.5, 0.5};
-    assert_int_equal(xb_holm_adjust(equal, 4, &error), XB_OK);
+    xb_holm_adjust(equal, 4);
     assert_memory_equal(equal, of_equal, sizeof equal);
 
     double large[] = {0.75, 1.0, 0.25};
     const double of_large[] = {1.0, 1.0, 0.75};
-    assert_int_equal(xb_holm_adjust(large, 3, &error), XB_OK);
+    xb_holm_adjust(large, 3);
     assert_memory_equal(large, of_large, sizeof large);
 
     double one = 0.3;
-    assert_int_equal(xb_holm_adjust(&one, 1, &error), XB_OK);
+    xb_holm_adjust(&one, 1);
     assert_true(one == 0.3);
-    assert_int_equal(xb_holm_adjust(NULL, 0, &error), XB_OK);
+    xb_holm_adjust(NULL, 0);
 }
 
 int main(void)

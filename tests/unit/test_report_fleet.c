@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "fleet/fleet.h"
 #include "fleet/judgement.h"
-#include "report/section.h"
+#include "report/report.h"
 #include "xferbench/figure.h"
 
 #include <math.h>

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "page.h"
+#include "record/document.h"
+#include "record/shown_parameters.h"
+#include "xferbench/options.h"
+
+#include <stddef.h>
+
+/* ---- files ---- */
+
+/* One file, as it was read: what the sections of a report speak of. It is in memory only as long
+ * as they do. */
+struct xb_report_document {
+    size_t number; /* in the report, from 1 */
+    const char *path;
+    enum xb_document_kind kind;
+    double date; /* seconds since 1970; NAN where the file does not say */
+
+    /* The file's text, with a zero byte after it; borrowed. */
+    const char *text;
+    size_t length;
+
+    /* By its kind one of these is not NULL: */
+    const struct xb_record *record;         /* RESULT and PROCESSES (xferbench/record.h), */
+    const struct xb_reading_list *reading;  /* and what can be said of it (reading/list.h) */
+    const struct xb_link_file *link;        /* LINK (link/read.h) */
+    const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
+    const struct xb_trace *trace;           /* TRACE (trace/read.h) */
+    const struct cJSON *tree; /* LIST, ADVISE, FLEET and TRACE: nobody has checked its content */
+
+    /* The options as they are by default, in a record that has nothing else; NULL: not known. */
+    const struct xb_record *defaults;
+    const struct xb_option *const *rows; /* of these options, to NULL; NULL: not known */
+
+    struct xb_report_held *held; /* where these lie; document.c's own */
+};
+
+/*
+ * Reads the text, which has a zero byte behind it. XB_ERR_USAGE names the file and the place of
+ * whatever is wrong. On failure nothing is left to free. `path` is borrowed.
+ */
+XB_MUST_CHECK enum xb_status xb_report_document_parse(const char *path, const char *text,
+                                                      size_t length,
+                                                      struct xb_report_document *document,
+                                                      struct xb_error *error);
+void xb_report_document_free(struct xb_report_document *document);
+
+/* A text in a tree that nobody has checked: "-" where there is none of that key. */
+const char *xb_report_text(const struct cJSON *object, const char *key);
+/* A number in it, or what to take otherwise. */
+double xb_report_number(const struct cJSON *object, const char *key, double otherwise);
+
+/* "2026-11-21 05:18 UTC"; "" for NAN. */
+const char *xb_report_date(double date, char *text, size_t size);
+#define XB_REPORT_DATE(date) xb_report_date((date), (char[64]){0}, 64)
+
+/* "all-1g-7.json" of a path. */
+const char *xb_report_file_name(const char *path);
+
+/* What a file says in short: what stands on top of the page. It outlives the file. */
+
+#define XB_ANSWER_LINES 8
+
+struct xb_answer {
+    const char *subject; /* "NVIDIA H200 in host vm-1" */
+    const char *lines[XB_ANSWER_LINES];
+    size_t count;
+    const char *look; /* class of the page: "good", "bad", "unsure" or "" */
+};
+
+/* The texts lie in *texts. */
+struct xb_answer xb_answer_make(const struct xb_report_document *document, struct xb_arena **texts);
+
+/* ---- sections ---- */
+
+/*
+ * The page is made of sections. Each writes what it has to say with the functions of page.h; one
+ * that writes nothing is not in the page. What fails is in page->error, and ends the report.
+ */
+
+/* What is said of one file below its heading. */
+struct xb_section {
+    /* Lower case letters and dashes; it is part of the ids of its pictures, and of their files'
+     * names. NULL: behind the last of some sections. */
+    const char *name;
+    const char *title; /* its heading */
+    /* What the page says of a document of any kind, below the heading. */
+    void (*write)(struct xb_page *page, const struct xb_report_document *document);
+};
+
+/* What is said of several files together, such as a trend. Every file goes by once; it is gone
+ * afterwards, so that memory is needed only for what take() keeps. */
+struct xb_common_section {
+    const char *name, *title;
+    bool comes_first;  /* it is the answer, before what each file says */
+    size_t state_size; /* of a state, which is zeros before the first file */
+    /* XB_ERR_MEMORY only. */
+    enum xb_status (*take)(void *state, const struct xb_report_document *document,
+                           struct xb_error *error);
+    /* Called after the last file, to judge everything that take() kept. NULL: not needed.
+     * XB_ERR_MEMORY only. */
+    enum xb_status (*finish)(void *state, struct xb_error *error);
+    bool (*speaks)(const void *state); /* whether there is anything to say */
+    void (*write)(struct xb_page *page, void *state);
+    void (*free)(void *state); /* what the state points to */
+};
+
+/* In the order of the page. */
+extern const struct xb_section xb_sections_of_tables[], xb_sections_of_ways[],
+    xb_sections_of_links[], xb_sections_of_samples[], xb_sections_of_timelines[];
+
+/* Of all files together: */
+extern const struct xb_common_section xb_section_fleet; /* GPUs of many nodes, by their siblings */
+extern const struct xb_common_section xb_section_trends;
+extern const struct xb_common_section xb_section_conditions;
+
+/* ---- cases ---- */
+
+/* The figure that a case is about, in GB/s or microseconds (xb_way_unit), its interval NAN where
+ * there is none. False: it has no such figure. */
+bool xb_way_value(const struct xb_record *record, const struct xb_record_case *test,
+                  struct xb_statistics *value);
+/* Whether that is a rate, of which more is better; false: a time. */
+bool xb_way_is_rate(const struct xb_record_case *test);
+/* "GB/s" or "us". */
+const char *xb_way_unit(const struct xb_record_case *test);
+/* A cell: "55.31 to 55.38", or "-" for NAN. */
+void xb_way_put_interval(struct xb_page *page, double low, double high);
+/* "pinned registered", with those of the parameters that tell it from others; and of a pair its
+ * devices. */
+const char *xb_way_name(struct xb_page *page, const struct xb_record *record,
+                        const struct xb_parameters *parameters, const struct xb_record_case *test);
+
+/* ---- trends ---- */
+
+/*
+ * Whether a row of values changed, and where.
+ *
+ * Whether: by the maximally selected rank statistic (Lausen and Schumacher, Biometrics 48, 1992).
+ * Of the ways to cut the row in two it takes the one whose parts differ most by ranks, for what
+ * chance makes of parts of such sizes; so a change in the last few values is seen as well as one in
+ * the middle. How likely it is that chance alone makes such a difference, at whatever place, is
+ * counted in rows of the same values in another order: so the probability is right for few values
+ * and for equal ones. It takes the values for independent, and finds one change; a slow drift looks
+ * like one too.
+ *
+ * Where: at the cut that explains most, which is the one with the least sum of distances of the
+ * values from the median of their part. (Ranks alone cannot tell the last value before a change
+ * from the first after it.)
+ */
+
+#define XB_CHANGE_SIDE 5     /* values that each part has at least */
+#define XB_CHANGE_LEVEL 0.01 /* of a false change among all rows that are looked at together */
+#define XB_CHANGE_VALUES 1000
+
+struct xb_change {
+    bool is_tested;       /* the row is long enough */
+    bool is_there;        /* the probability is small enough */
+    size_t at;            /* the first value after it */
+    double probability;   /* of chance alone */
+    double before, after; /* medians of both parts */
+};
+
+/* Of `count` values, at most XB_CHANGE_VALUES; one of `rows` rows that are looked at together. */
+struct xb_change xb_change_find(const double *values, size_t count, size_t rows);
+
+/* ---- the page ---- */
+
+/* More files than these are read and counted, but not shown one by one. */
+#define XB_REPORT_FILES 20
+
+struct xb_report_request {
+    char *const *paths;
+    size_t count;
+    /* Reads a file's text, with a zero byte behind it; release it with free(3). */
+    enum xb_status (*read)(const char *path, char **text, size_t *length, struct xb_error *error);
+    /* The options as they are by default (xb_record_of_defaults); NULL: not known. */
+    const struct xb_record *defaults;
+    /* The options of `run` and of every mode; ends with NULL. NULL: not known. */
+    const struct xb_option *const *rows;
+    /* Told of every file that is left out, and why. NULL: nobody is. */
+    void (*tell)(const struct xb_error *error);
+};
+
+/*
+ * Writes the page of these files. Each is read twice, one at a time: once for what is told of all
+ * together, and once for what is told of it, if it is among those that the page shows. So memory is
+ * needed for one of them. *left_out is how many could not be read: they are no failure.
+ * Why a picture's file could not be written is in page->error; of page->stream the
+ * caller looks at ferror().
+ */
+XB_MUST_CHECK enum xb_status
+xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);
