@@ -182,7 +182,8 @@ static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
         for (size_t k = 0; k < records[i].case_count; k++)
             if (is_of(&records[i].cases[k], source))
                 cases[found++] = &records[i].cases[k];
-    bool is_read = xb_cases_group(cases, found, by_setting, NULL);
+    bool is_read = true;
+    xb_cases_group(cases, found, by_setting, NULL);
     for (size_t i = 0, equal = 0; is_read && i < found; i += equal) {
         struct xb_cost tried = {.is_by_device = source->is_by_device};
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);

@@ -119,9 +119,7 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     const struct xb_config *config = command->config;
     size_t others = 2 + config->operand_count + fleet->source_count;
     size_t count = others + command->expected_file;
-    struct xb_cli_place *places = calloc(count, sizeof *places);
-    if (places == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu files", count);
+    struct xb_cli_place *places = xb_new(count, sizeof *places);
     if (command->expected_file)
         places[others] = (struct xb_cli_place){
             .option = "--expect-hosts", .input = xb_config_get(config, "expect-hosts")->text};
@@ -188,13 +186,12 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
         status = xb_cli_find_outputs(command->config, &command->output, &command->json, error);
     if (status == XB_OK)
         status = read_all(command, error);
-    if (status == XB_OK)
-        status = xb_fleet_judge(&command->fleet, &command->request, &command->judgement, error);
-    if (status == XB_OK)
-        status = open_output(command, error);
-    return status == XB_OK ? xb_cli_write_outputs(command->config, &command->output, &command->json,
-                                                  write_format, command, error)
-                           : status;
+    if (status != XB_OK)
+        return status;
+    xb_fleet_judge(&command->fleet, &command->request, &command->judgement);
+    XB_TRY(open_output(command, error));
+    return xb_cli_write_outputs(command->config, &command->output, &command->json, write_format,
+                                command, error);
 }
 
 static int run(struct xb_config *config, char *const *words)

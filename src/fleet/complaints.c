@@ -105,11 +105,9 @@ static void add_proof(struct proofs *proofs, const struct xb_fleet *fleet,
 static struct proofs gather_proofs(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool *accused = xb_judging_allocate(judging, fleet->gpu_count + fleet->node_count, 1);
-    struct proofs proofs = {
-        .items = xb_judging_allocate(judging, 2 * fleet->value_count, sizeof *proofs.items)};
-    if (judging->failed)
-        return proofs;
+    bool *accused = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, 1);
+    struct proofs proofs = {.items =
+                                XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *proofs.items)};
     for (size_t i = 0; i < fleet->complaint_count; i++)
         accused[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] = true;
     for (size_t i = 0; i < fleet->value_count; i++) {
@@ -213,10 +211,8 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
             !charges[i].replaced && charges[i].complaint->code != XB_FLEET_WRONG_DATA;
         listed += charges[i].together ? list_topics(&charges[i], NULL) : 0;
     }
-    struct topic *topics = xb_judging_allocate(judging, listed, sizeof *topics);
+    struct topic *topics = XB_SCRATCH(judging, listed, sizeof *topics);
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    if (judging->failed)
-        return;
     listed = 0;
     for (size_t i = 0; i < count; i++)
         listed += charges[i].together ? list_topics(&charges[i], topics + listed) : 0;
@@ -261,10 +257,8 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = fleet->complaint_count;
-    struct charge *charges = xb_judging_allocate(judging, count, sizeof *charges);
+    struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
     struct proofs proofs = gather_proofs(judging);
-    if (judging->failed || count == 0)
-        return;
     mark_replaced(&proofs);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_complaint *complaint = &fleet->complaints[i];

@@ -51,13 +51,8 @@ static enum xb_status add_name(struct parser *parser, const char *at, const char
         return fail_at(parser, at,
                        "no name of a host: it begins with a dash or a dot, or is ALL, which Slurm "
                        "takes for all nodes");
-    const char *kept = xb_arena_print(&list->texts, "%s", name);
-    const char **grown = xb_grow(list->names, list->count, sizeof(const char *));
-    if (grown != NULL)
-        list->names = grown;
-    if (grown == NULL || kept == NULL)
-        return XB_FAIL(parser->error, XB_ERR_MEMORY, "no memory for the names of hosts");
-    list->names[list->count++] = kept;
+    list->names = xb_grow(list->names, list->count, sizeof(const char *));
+    list->names[list->count++] = xb_arena_copy(&list->texts, name);
     return XB_OK;
 }
 
@@ -73,12 +68,9 @@ static int by_name(const void *a, const void *b)
 }
 
 /* Keeps the first of names that are the same, in the order given. */
-static enum xb_status leave_out_same(struct parser *parser)
+static void leave_out_same(struct xb_hostlist *list)
 {
-    struct xb_hostlist *list = parser->list;
-    struct place *places = calloc(list->count + 1, sizeof *places);
-    if (places == NULL)
-        return XB_FAIL(parser->error, XB_ERR_MEMORY, "no memory to sort the names of hosts");
+    struct place *places = xb_new(list->count, sizeof *places);
     for (size_t i = 0; i < list->count; i++)
         places[i] = (struct place){.name = list->names[i], .index = i};
     qsort(places, list->count, sizeof *places, by_name);
@@ -91,7 +83,6 @@ static enum xb_status leave_out_same(struct parser *parser)
         if (list->names[i] != NULL)
             list->names[kept++] = list->names[i];
     list->count = kept;
-    return XB_OK;
 }
 
 /* ---- one word of the expression ---- */
@@ -250,10 +241,11 @@ enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
 {
     *list = (struct xb_hostlist){.names = NULL};
     struct parser parser = {.whole = text, .list = list, .error = error};
-    enum xb_status status = expand_words(&parser);
-    if (status == XB_OK && list->count == 0)
+    XB_TRY(expand_words(&parser));
+    if (list->count == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "\"%.80s\" names no host", text);
-    return status == XB_OK ? leave_out_same(&parser) : status;
+    leave_out_same(list);
+    return XB_OK;
 }
 
 /* One line, which it ends with a zero byte. */
@@ -288,7 +280,8 @@ static enum xb_status expand_lines(char *text, size_t length, const char *path,
     }
     if (list->count == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' names no host", path);
-    return leave_out_same(&parser);
+    leave_out_same(list);
+    return XB_OK;
 }
 
 enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list, struct xb_error *error)

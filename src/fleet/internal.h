@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory.h"
 #include "judgement.h"
 
-/* Shared by the parts of judging, which can only fail for lack of memory. */
+/* Shared by the parts of judging. */
 
 /* A smaller deviation is never named, even if the siblings agree closely. */
 #define XB_FLEET_LEAST_DEVIATION 0.005
@@ -48,11 +49,10 @@ struct xb_judging {
     size_t unusable;          /* how many values are no positive numbers */
     size_t group_notes;       /* how many figures have a note of their groups */
     struct xb_arena *scratch; /* memory of the part that runs */
-    bool failed;              /* there was no memory: what follows does nothing */
 };
 
-/* Zeroed memory for at least one item, until the part returns. NULL: the judging has failed. */
-void *xb_judging_allocate(struct xb_judging *judging, size_t count, size_t size);
+/* Zeroed memory until the part returns. */
+#define XB_SCRATCH(judging, count, size) xb_arena_new(&(judging)->scratch, (count) * (size))
 
 /* moved.c: finds the GPUs that are gone from where they were, and makes one of those that are at
  * another place since. Notes tell of these, and of other GPUs with equal UUIDs. */
@@ -88,8 +88,6 @@ double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread
 /* outliers.c: names slow and fast GPUs. */
 void xb_fleet_name_outliers(struct xb_judging *judging);
 
-/* outliers.c: adds a note on how many more figures have notes of their groups than were written. */
-void xb_fleet_note_more(struct xb_judging *judging);
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
 
@@ -166,13 +164,6 @@ const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, 
 const char *xb_fleet_percent_text(double share, char *text);
 /* "h2d, NVIDIA H200, Gen5 x16": the figure's name and conditions, as far as they are known. */
 const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size);
-
-/* Fails with XB_ERR_MEMORY and its message. */
-XB_MUST_CHECK static inline enum xb_status xb_fleet_no_memory(struct xb_error *error)
-{
-    (void)XB_FAIL(error, XB_ERR_MEMORY, "no memory to judge the fleet; give fewer documents");
-    return XB_ERR_MEMORY;
-}
 
 /* Compares names like strcmp(), but digits count as numbers: "n2" comes before "n10". Returns 0
  * only for the same text. NULL comes first. */

@@ -7,13 +7,6 @@
 
 #include <stdlib.h>
 
-void *xb_judging_allocate(struct xb_judging *judging, size_t count, size_t size)
-{
-    void *memory = xb_arena_new(&judging->scratch, (count > 0 ? count : 1) * size);
-    judging->failed = judging->failed || memory == NULL;
-    return memory;
-}
-
 /* ---- majorities ---- */
 
 static int compare_what(const struct xb_vote *left, const struct xb_vote *right)
@@ -31,8 +24,7 @@ static int compare_votes(const void *left, const void *right)
 
 void xb_votes_sort(struct xb_vote *votes, size_t count)
 {
-    if (count > 0)
-        qsort(votes, count, sizeof *votes, compare_votes);
+    qsort(votes, count, sizeof *votes, compare_votes);
 }
 
 bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most)
@@ -61,7 +53,7 @@ bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority
 
 struct xb_node_tally xb_node_tally_open(struct xb_judging *judging)
 {
-    size_t *rounds = xb_judging_allocate(judging, judging->fleet->node_count, sizeof *rounds);
+    size_t *rounds = XB_SCRATCH(judging, judging->fleet->node_count, sizeof *rounds);
     return (struct xb_node_tally){.rounds = rounds, .round = 1};
 }
 
@@ -117,8 +109,8 @@ static void note_left_out(struct xb_judging *judging)
                           judging->unusable);
 }
 
-enum xb_status xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
-                              struct xb_fleet_judgement *judgement, struct xb_error *error)
+void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
+                    struct xb_fleet_judgement *judgement)
 {
     static void (*const parts[])(struct xb_judging *) = {
         xb_fleet_join_moved,
@@ -127,7 +119,6 @@ enum xb_status xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_requ
         xb_fleet_shift_slots,
         xb_fleet_gather_siblings,
         xb_fleet_name_outliers,
-        xb_fleet_note_more,
         sort_siblings,
         note_left_out,
         xb_fleet_note_lacking,
@@ -139,20 +130,16 @@ enum xb_status xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_requ
         xb_fleet_note_start,
         xb_fleet_sort_findings,
     };
-    struct xb_judging judging = {.fleet = fleet, .judgement = judgement, .failed = fleet->failed};
+    struct xb_judging judging = {.fleet = fleet, .judgement = judgement};
     *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
     locale_t before = xb_plain_locale_enter();
-    for (size_t i = 0; !judging.failed && i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         parts[i](&judging);
         xb_arena_free(judging.scratch);
         judging.scratch = NULL;
     }
     xb_plain_locale_leave(before);
     free(judging.tested);
-    if (!judging.failed)
-        return XB_OK;
-    xb_fleet_judgement_free(judgement);
-    return xb_fleet_no_memory(error);
 }
 
 void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)

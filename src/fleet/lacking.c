@@ -78,10 +78,8 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct lacking lacking = {.figures = 0};
-    struct holding *holdings = xb_judging_allocate(judging, fleet->value_count, sizeof *holdings);
-    struct seat *seats = xb_judging_allocate(judging, fleet->gpu_count, sizeof *seats);
-    if (judging->failed)
-        return;
+    struct holding *holdings = XB_SCRATCH(judging, fleet->value_count, sizeof *holdings);
+    struct seat *seats = XB_SCRATCH(judging, fleet->gpu_count, sizeof *seats);
     size_t count = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
         holdings[i] =

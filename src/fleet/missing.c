@@ -162,8 +162,8 @@ static void name_missing(struct xb_judging *judging, const char *const *met)
 
 static struct roll open_roll(struct xb_judging *judging, size_t owners)
 {
-    return (struct roll){.items = xb_judging_allocate(judging, owners, sizeof(struct called)),
-                         .met = xb_judging_allocate(judging, owners, sizeof(const char *))};
+    return (struct roll){.items = XB_SCRATCH(judging, owners, sizeof(struct called)),
+                         .met = XB_SCRATCH(judging, owners, sizeof(const char *))};
 }
 
 void xb_fleet_name_missing(struct xb_judging *judging)
@@ -174,8 +174,6 @@ void xb_fleet_name_missing(struct xb_judging *judging)
         return;
     struct roll expected = open_roll(judging, request->expected_count);
     struct roll there = open_roll(judging, fleet->node_count);
-    if (judging->failed)
-        return;
     for (int by_host = 0; by_host < 2; by_host++) {
         expected.count = there.count = 0;
         for (size_t i = 0; i < request->expected_count; i++)

@@ -113,12 +113,10 @@ void xb_fleet_join_moved(struct xb_judging *judging)
 {
     struct xb_fleet *fleet = judging->fleet;
     struct xb_fleet_gpu **gpus =
-        xb_judging_allocate(judging, fleet->gpu_count, sizeof(struct xb_fleet_gpu *));
-    size_t *joined = xb_judging_allocate(judging, fleet->gpu_count, sizeof *joined);
+        XB_SCRATCH(judging, fleet->gpu_count, sizeof(struct xb_fleet_gpu *));
+    size_t *joined = XB_SCRATCH(judging, fleet->gpu_count, sizeof *joined);
     size_t count = 0; /* of those with a UUID */
     struct shared equal = {.count = 0}, moved = {.count = 0};
-    if (judging->failed)
-        return;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         gpus[i] = &fleet->gpus[joined[i] = i];
     find_gone(gpus, fleet->gpu_count);

@@ -108,14 +108,12 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
 static const char **list_slots(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    const char **slots = xb_judging_allocate(judging, fleet->gpu_count, sizeof *slots);
-    for (size_t i = 0; !judging->failed && i < fleet->gpu_count; i++) {
+    const char **slots = XB_SCRATCH(judging, fleet->gpu_count, sizeof *slots);
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
         const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
-        if (gpu->pci_bdf == NULL)
-            continue;
-        slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
-                                  gpu->model != NULL ? gpu->model : "");
-        judging->failed = slots[i] == NULL;
+        if (gpu->pci_bdf != NULL)
+            slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
+                                      gpu->model != NULL ? gpu->model : "");
     }
     return slots;
 }
@@ -123,13 +121,11 @@ static const char **list_slots(struct xb_judging *judging)
 void xb_fleet_name_narrower(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct xb_vote *votes = xb_judging_allocate(judging, fleet->gpu_count, sizeof *votes);
-    struct usual *usual = xb_judging_allocate(judging, fleet->gpu_count, sizeof *usual);
+    struct xb_vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
+    struct usual *usual = XB_SCRATCH(judging, fleet->gpu_count, sizeof *usual);
     struct xb_node_tally tally = xb_node_tally_open(judging);
     const char **slots = list_slots(judging);
     size_t count = 0;
-    if (judging->failed)
-        return;
     /* Rates and widths by slots, then by models, which leaves the votes sorted by these. */
     for (int i = 0; i < 4; i++)
         count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
@@ -184,15 +180,14 @@ static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
 static void find_usual(struct xb_judging *judging, const struct pair *pairs, size_t count,
                        size_t *usual)
 {
-    struct xb_vote *votes = xb_judging_allocate(judging, count, sizeof *votes);
-    for (size_t i = 0; votes != NULL && i < count; i++) {
+    struct xb_vote *votes = XB_SCRATCH(judging, count, sizeof *votes);
+    for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_figure *figure = &judging->fleet->figures[pairs[i].figure];
         votes[i] = (struct xb_vote){.group = figure->model, .number = figure->links, .item = i};
         usual[i] = XB_FLEET_NONE;
     }
-    xb_votes_sort(votes, votes != NULL ? count : 0);
-    for (struct xb_majority most = {.end = 0};
-         votes != NULL && xb_votes_next(votes, count, &most);) {
+    xb_votes_sort(votes, count);
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
         for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
             usual[votes[i].item] = pairs[votes[most.first].item].figure;
     }
@@ -221,17 +216,14 @@ static void compare_places(struct xb_judging *judging, const struct pair *pairs,
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t cleared = 0;
-    struct xb_vote *votes = xb_judging_allocate(judging, count, sizeof *votes);
-    for (size_t i = 0; !judging->failed && i < count; i++) {
+    struct xb_vote *votes = XB_SCRATCH(judging, count, sizeof *votes);
+    for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
         const char *place =
             xb_arena_print(&judging->scratch, "%u>%d %s", fleet->gpus[pairs[i].gpu].index,
                            pairs[i].peer, figure->model != NULL ? figure->model : "");
         votes[i] = (struct xb_vote){.group = place, .number = figure->links, .item = i};
-        judging->failed = place == NULL;
     }
-    if (judging->failed)
-        return;
     xb_votes_sort(votes, count);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
         cleared += acquit(votes + most.begin, most.end - most.begin, usual);
@@ -273,14 +265,12 @@ static void name_of_pairs(struct xb_judging *judging, const struct pair *pairs, 
 void xb_fleet_name_narrower_pairs(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct pair *pairs = xb_judging_allocate(judging, fleet->value_count, sizeof *pairs);
-    size_t *usual = xb_judging_allocate(judging, fleet->value_count, sizeof *usual);
+    struct pair *pairs = XB_SCRATCH(judging, fleet->value_count, sizeof *pairs);
+    size_t *usual = XB_SCRATCH(judging, fleet->value_count, sizeof *usual);
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    size_t count = judging->failed ? 0 : list_pairs(fleet, pairs);
+    size_t count = list_pairs(fleet, pairs);
     find_usual(judging, pairs, count, usual);
     compare_places(judging, pairs, count, usual);
-    if (judging->failed)
-        return;
     for (size_t i = 0; i < count; i++)
         if (usual[i] != XB_FLEET_NONE)
             xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);

@@ -56,10 +56,7 @@ void xb_fleet_take_newest(struct xb_judging *judging)
     struct xb_fleet *fleet = judging->fleet;
     struct xb_fleet_value *values = fleet->values;
     size_t all = fleet->value_count, kept = 0;
-    judging->tested = calloc(all + 1, sizeof *judging->tested);
-    judging->failed = judging->failed || judging->tested == NULL;
-    if (judging->failed || all == 0)
-        return;
+    judging->tested = xb_new(all, sizeof *judging->tested);
     qsort_r(values, all, sizeof *values, newest_first, fleet);
     for (size_t i = 0; i < all; i++)
         if (i == 0 || compare_quantities(fleet, &values[i], &values[kept - 1]) != 0 ||

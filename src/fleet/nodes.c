@@ -78,8 +78,6 @@ static void name_empty(struct xb_judging *judging, const struct xb_fleet_gpu *co
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct xb_node_tally with = xb_node_tally_open(judging);
-    if (judging->failed)
-        return;
     for (size_t i = 0; i < count; i++)
         xb_node_tally_add(&with, seats[i]->node);
     size_t without = fleet->node_count - with.count;
@@ -98,11 +96,9 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     const struct xb_fleet_gpu **seats =
-        xb_judging_allocate(judging, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *));
-    struct xb_vote *votes = xb_judging_allocate(judging, fleet->gpu_count, sizeof *votes);
+        XB_SCRATCH(judging, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *));
+    struct xb_vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
     struct some replaced = {.count = 0}, old = {.count = 0};
-    if (judging->failed)
-        return;
     size_t count = list_seats(fleet, seats, &replaced);
     /* How many GPUs of a model each node has that has any. */
     size_t voted = 0;
@@ -169,11 +165,9 @@ void xb_fleet_name_drivers(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     const char **backends = /* of the driver */
-        xb_judging_allocate(judging, fleet->node_count, sizeof(const char *));
-    struct xb_vote *votes = xb_judging_allocate(judging, fleet->node_count, sizeof *votes);
+        XB_SCRATCH(judging, fleet->node_count, sizeof(const char *));
+    struct xb_vote *votes = XB_SCRATCH(judging, fleet->node_count, sizeof *votes);
     size_t count = 0;
-    if (judging->failed)
-        return;
     /* A node's driver belongs to the backend of which the node has values with that driver. */
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];

@@ -77,8 +77,6 @@ static void note_group(struct xb_judging *judging, size_t figure, const struct x
     char name[256], percent[64];
     const struct xb_fleet *fleet = judging->fleet;
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    if (judging->failed)
-        return;
     for (size_t i = 0; i < members; i++)
         xb_node_tally_add(&tally, fleet->gpus[fleet->values[group[i].value].gpu].node);
     xb_fleet_add_note(
@@ -108,13 +106,6 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
             "you take nodes out of service.",
             xb_fleet_figure_text(&judging->fleet->figures[siblings->figure], name, sizeof name),
             siblings->slow, count, siblings->fast);
-}
-
-void xb_fleet_note_more(struct xb_judging *judging)
-{
-    if (judging->group_notes > NOTED)
-        xb_fleet_add_note(judging, "The same holds for %zu more figures.",
-                          judging->group_notes - NOTED);
 }
 
 /* ---- tails ---- */
@@ -167,16 +158,17 @@ static double share_of(double logarithms)
 
 static void adjust(struct xb_judging *judging)
 {
-    struct xb_error ignored;
-    double *p = xb_judging_allocate(judging, judging->tested_count, sizeof *p);
-    for (size_t i = 0; p != NULL && i < judging->tested_count; i++) {
+    struct xb_error ignored; /* no memory */
+    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
+    for (size_t i = 0; i < judging->tested_count; i++) {
         const struct xb_tested *tested = &judging->tested[i];
         p[i] = xb_tail_of_siblings(fabs(spreads_of(tested)), tested->independent);
         if (tested->wide > 0)
             p[i] = fmax(p[i], exp(-fabs(distance_of(tested)) / tested->wide));
     }
-    judging->failed = p == NULL || xb_holm_adjust(p, judging->tested_count, &ignored) != XB_OK;
-    for (size_t i = 0; !judging->failed && i < judging->tested_count; i++)
+    if (xb_holm_adjust(p, judging->tested_count, &ignored) != XB_OK)
+        xb_memory_end(judging->tested_count * sizeof *p);
+    for (size_t i = 0; i < judging->tested_count; i++)
         judging->tested[i].p = p[i];
 }
 
@@ -302,9 +294,7 @@ static void tell_limits(struct xb_judging *judging)
 static void count_gpus(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool *judged = xb_judging_allocate(judging, fleet->gpu_count, sizeof *judged);
-    if (judged == NULL)
-        return;
+    bool *judged = XB_SCRATCH(judging, fleet->gpu_count, sizeof *judged);
     for (size_t i = 0; i < judging->tested_count; i++)
         judged[fleet->values[judging->tested[i].value].gpu] = true;
     for (size_t i = 0; i < fleet->gpu_count; i++)
@@ -318,10 +308,7 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
     struct xb_node_tally tally = xb_node_tally_open(judging);
     judgement->tests = judging->tested_count;
     count_gpus(judging);
-    if (!judging->failed)
-        adjust(judging);
-    if (judging->failed)
-        return;
+    adjust(judging);
     tell_limits(judging);
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         struct xb_fleet_siblings *siblings = &judgement->siblings[i];
@@ -338,4 +325,7 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
         note_groups(judging, siblings, tested, count);
         tested += siblings->values;
     }
+    if (judging->group_notes > NOTED)
+        xb_fleet_add_note(judging, "The same holds for %zu more figures.",
+                          judging->group_notes - NOTED);
 }

@@ -277,11 +277,8 @@ void xb_fleet_gather_siblings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
     size_t kept = 0;
-    double *scratch = xb_judging_allocate(judging, judging->tested_count, sizeof *scratch);
-    judgement->siblings = calloc(judging->fleet->figure_count + 1, sizeof *judgement->siblings);
-    judging->failed = judging->failed || judgement->siblings == NULL;
-    if (judging->failed)
-        return;
+    double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
+    judgement->siblings = xb_new(judging->fleet->figure_count, sizeof *judgement->siblings);
     for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
         end = xb_fleet_end_of_figure(judging, begin);
         struct xb_fleet_siblings *siblings = &judgement->siblings[judgement->sibling_count++];

@@ -162,14 +162,12 @@ static void widen_unknown(struct xb_judging *judging, size_t first, size_t last,
 void xb_fleet_shift_slots(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct seat *seats = xb_judging_allocate(judging, judging->tested_count, sizeof *seats);
-    double *scratch = xb_judging_allocate(judging, judging->tested_count, sizeof *scratch);
+    struct seat *seats = XB_SCRATCH(judging, judging->tested_count, sizeof *seats);
+    double *scratch = XB_SCRATCH(judging, judging->tested_count, sizeof *scratch);
     char name[256], percent[64];
     const struct xb_fleet_figure *worst = NULL;
     size_t figures = 0;
     double most = 0;
-    if (judging->failed)
-        return;
     for (size_t begin = 0, end = 0; begin < judging->tested_count; begin = end) {
         end = xb_fleet_end_of_figure(judging, begin);
         size_t count = list_seats(judging, begin, end, seats, scratch);

@@ -251,13 +251,11 @@ static enum xb_status put_rows(const struct xb_fleet_view *view, const struct ro
 enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct xb_error *error)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    struct place *places = calloc(judgement->fleet->node_count + 1, sizeof *places);
-    struct row *rows = calloc(judgement->finding_count + 1, sizeof *rows);
+    struct place *places = xb_new(judgement->fleet->node_count, sizeof *places);
+    struct row *rows = xb_new(judgement->finding_count, sizeof *rows);
     bool found[XB_FLEET_CODES] = {false};
     size_t end = 0;
-    enum xb_status status = places == NULL || rows == NULL
-                                ? xb_fleet_no_memory(error)
-                                : put_rows(view, rows, make_rows(view, places, rows), &end, error);
+    enum xb_status status = put_rows(view, rows, make_rows(view, places, rows), &end, error);
     free(places);
     free(rows);
     if (status != XB_OK || judgement->finding_count == 0)

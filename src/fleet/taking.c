@@ -195,13 +195,12 @@ static bool is_named(const struct xb_parameters *named, const char *name)
     return false;
 }
 
-/* Appends "chunk=4194304"; NULL: no memory. */
+/* Appends "chunk=4194304". */
 static const char *add(struct xb_arena **texts, const char *before,
                        const struct xb_record_fact *fact)
 {
-    return before == NULL ? NULL
-                          : xb_arena_print(texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "",
-                                           fact->name, fact->value != NULL ? fact->value : "null");
+    return xb_arena_print(texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "", fact->name,
+                          fact->value != NULL ? fact->value : "null");
 }
 
 const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct xb_record *record,
@@ -268,8 +267,9 @@ void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *ter
         take_tree(&taking, &reader, tree, (struct xb_fleet_source){.path = path, .number = number},
                   why);
     *is_foreign = tree != NULL && taking.origin.source.kind == NULL;
-    fleet->failed = fleet->failed || reader.error.status == XB_ERR_MEMORY;
-    if (!fleet->failed && xb_json_failed(&reader))
+    if (reader.error.status == XB_ERR_MEMORY)
+        xb_memory_end(length);
+    if (xb_json_failed(&reader))
         snprintf(why, XB_TAKING_WHY, "%s",
                  reader.error.message +
                      (strncmp(reader.error.message, before, sizeof before - 1) == 0

@@ -76,8 +76,8 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
 
 #define XB_TAKING_WHY 640
 /* Takes a document from memory, with a zero byte behind it, or leaves in `why` (XB_TAKING_WHY) why
- * it is left out; "" if it is not, or if the fleet fails. *is_foreign: it can be read, and is of no
- * node. Several threads may do so, each with a fleet of its own. */
+ * it is left out; "" if it is not. *is_foreign: it can be read, and is of no node. Several threads
+ * may do so, each with a fleet of its own. */
 void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
                         const char *path, size_t number, const char *text, size_t length, char *why,
                         bool *is_foreign);

@@ -275,8 +275,6 @@ static void keep(struct xb_reading *reading, const char *before, const char *tex
         length = room;
     reading->list->answer =
         xb_arena_print(&reading->list->texts, "%s%.*s", before, (int)length, text);
-    if (reading->list->answer == NULL)
-        xb_reading_fail_memory(reading);
 }
 
 void xb_reading_make_answer(struct xb_reading *reading)

@@ -6,6 +6,7 @@
 #include "record/mode_list.h"
 #include "record/rows.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- both ways at once ---- */
@@ -187,6 +188,7 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
         if (twin != NULL && direction == XB_D2H && is_told(reading, device, bytes)) {
             reading->entry.is_repeated = true;
             reading->entry.remedy = NULL;
+            reading->entry.gain = (double)NAN;
         }
         said = true;
     }

@@ -90,14 +90,11 @@ static void sort_cases(struct xb_record *record)
     qsort(record->by_size, record->case_count, size, by_size);
 }
 
-bool xb_record_make_index(struct xb_record *record)
+void xb_record_make_index(struct xb_record *record)
 {
-    record->index = calloc(record->case_count + 1, sizeof(struct xb_record_case *));
-    record->by_size = calloc(record->case_count + 1, sizeof(struct xb_record_case *));
-    if (record->index == NULL || record->by_size == NULL)
-        return false;
+    record->index = xb_new(record->case_count, sizeof(struct xb_record_case *));
+    record->by_size = xb_new(record->case_count, sizeof(struct xb_record_case *));
     sort_cases(record);
-    return true;
 }
 
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what)
@@ -180,13 +177,11 @@ static int by_first(const void *a, const void *b)
     return order != 0 ? order : (left->own > right->own) - (left->own < right->own);
 }
 
-bool xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
+void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
                     const void *argument)
 {
     struct order order = {compare, argument};
-    struct place *places = calloc(count + 1, sizeof *places);
-    if (places == NULL)
-        return false;
+    struct place *places = xb_new(count, sizeof *places);
     for (size_t i = 0; i < count; i++)
         places[i] = (struct place){cases[i], i, i};
     qsort_r(places, count, sizeof *places, by_order, &order);
@@ -197,7 +192,6 @@ bool xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_
     for (size_t i = 0; i < count; i++)
         cases[i] = places[i].test;
     free(places);
-    return true;
 }
 
 size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
@@ -218,28 +212,15 @@ static int by_all(const struct xb_record_case *a, const struct xb_record_case *b
     return xb_cases_order(a, b, 0);
 }
 
-static void add_row(struct xb_json_reader *reader, struct xb_record_case *made,
-                    const struct xb_record_entry *entry)
-{
-    struct xb_record_row *row = &made->rows[entry->process];
-    if (row->is_there)
-        xb_json_refuse(reader, NULL,
-                       "results[%zu] of process %zu is a case that it has already: %.40s %.40s "
-                       "%.20s",
-                       entry->index, entry->process, entry->test.mode, entry->test.variant,
-                       entry->test.direction);
-    *row = entry->row;
-}
-
 void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *record,
                           const struct xb_record_entry *entries, size_t count, size_t most)
 {
-    const struct xb_record_case **tests = calloc(count + 1, sizeof(struct xb_record_case *));
-    record->cases = calloc(count + 1, sizeof *record->cases);
-    for (size_t i = 0; tests != NULL && i < count; i++)
+    const struct xb_record_case **tests = xb_new(count, sizeof(struct xb_record_case *));
+    record->cases = xb_new(count, sizeof *record->cases);
+    for (size_t i = 0; i < count; i++)
         tests[i] = &entries[i].test;
-    bool ok = tests != NULL && record->cases != NULL && xb_cases_group(tests, count, by_all, NULL);
-    for (size_t i = 0, equal = 0; ok && i < count; i += equal) {
+    xb_cases_group(tests, count, by_all, NULL);
+    for (size_t i = 0, equal = 0; i < count; i += equal) {
         struct xb_record_case *made = &record->cases[record->case_count];
         equal = xb_cases_equal(&tests[i], count - i, by_all, NULL);
         if (record->case_count == most) { /* each has a row for every process */
@@ -247,13 +228,21 @@ void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *recor
             break;
         }
         *made = *tests[i];
-        made->rows = calloc(record->process_count, sizeof *made->rows);
-        ok = made->rows != NULL;
-        record->case_count += ok;
-        for (size_t k = 0; ok && k < equal; k++) /* an entry begins with its case */
-            add_row(reader, made, (const struct xb_record_entry *)tests[i + k]);
+        made->rows = xb_new(record->process_count, sizeof *made->rows);
+        record->case_count++;
+        for (size_t k = 0; k < equal; k++) {
+            /* An entry begins with its case. */
+            const struct xb_record_entry *entry = (const struct xb_record_entry *)tests[i + k];
+            struct xb_record_row *row = &made->rows[entry->process];
+            if (row->is_there)
+                xb_json_refuse(reader, NULL,
+                               "results[%zu] of process %zu is a case that it has already: %.40s "
+                               "%.40s %.20s",
+                               entry->index, entry->process, entry->test.mode, entry->test.variant,
+                               entry->test.direction);
+            *row = entry->row;
+        }
     }
     free(tests);
-    if (!ok || !xb_record_make_index(record))
-        xb_json_refuse_memory(reader);
+    xb_record_make_index(record);
 }

@@ -275,12 +275,9 @@ static void read_devices(struct xb_json_reader *reader, const cJSON *object,
         xb_json_refuse(reader, field->key, "must be 1 to %d", MOST_DEVICES);
     if (xb_json_failed(reader))
         return;
-    of->devices = calloc(count + 1, sizeof *of->devices);
-    if (of->devices == NULL)
-        xb_json_refuse_memory(reader);
-    else
-        of->device_count =
-            xb_fields_read_each(reader, object, field->key, MOST_DEVICES, read_device, of);
+    of->devices = xb_new(count, sizeof *of->devices);
+    of->device_count =
+        xb_fields_read_each(reader, object, field->key, MOST_DEVICES, read_device, of);
 }
 
 const struct xb_field xb_record_devices_fields[] = {XB_LIST("devices", process, devices,

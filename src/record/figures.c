@@ -69,16 +69,14 @@ static void check_order(struct xb_json_reader *reader, const struct xb_statistic
 static void check_samples(struct xb_json_reader *reader, const struct xb_record_figure *figure)
 {
     struct xb_record_figure own = *figure;
-    struct xb_error no_memory; /* does not name the file */
+    struct xb_error no_memory;
     if (xb_json_failed(reader) || figure->sample_count == 0)
         return;
     if (figure->sample_count != figure->statistics.n)
         xb_json_refuse(reader, "samples", "are %zu, and n is %zu", figure->sample_count,
                        figure->statistics.n);
-    if (xb_record_figure_describe(&own, &no_memory) != XB_OK) {
-        xb_json_refuse_memory(reader);
-        return;
-    }
+    if (xb_record_figure_describe(&own, &no_memory) != XB_OK)
+        xb_memory_end(figure->sample_count * sizeof *figure->samples);
     for (const struct xb_field *field = xb_record_figure_fields; field->key != NULL; field++) {
         if (field->kind != XB_FIELD_DOUBLE || isnan(number_of(figure, field)))
             continue;

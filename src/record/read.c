@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* strdup */
 /* A file of one process or of several becomes a record. */
 #include "base/file_text.h"
 #include "base/memory.h"
@@ -104,13 +103,8 @@ static void read_rows(struct reader *reader, const cJSON *document)
     more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
     if (xb_json_failed(&reader->json))
         return;
-    struct xb_record_entry *grown =
-        realloc(reader->entries, (reader->entry_count + more + 1) * sizeof *grown);
-    if (grown == NULL) {
-        xb_json_refuse_memory(&reader->json);
-        return;
-    }
-    reader->entries = grown;
+    reader->entries =
+        xb_resize(reader->entries, (reader->entry_count + more + 1) * sizeof *reader->entries);
     (void)xb_fields_read_each(&reader->json, document, "results", XB_RECORD_CASES, read_row,
                               reader);
 }
@@ -145,14 +139,10 @@ static void read_form(struct reader *reader, const cJSON *document, const char *
 
 static void make_processes(struct reader *reader, size_t count)
 {
-    struct xb_record *record = reader->record;
     if (xb_json_failed(&reader->json) || count == 0)
         return;
-    record->processes = calloc(count, sizeof *record->processes);
-    if (record->processes == NULL)
-        xb_json_refuse_memory(&reader->json);
-    else
-        record->process_count = count;
+    reader->record->processes = xb_new(count, sizeof *reader->record->processes);
+    reader->record->process_count = count;
 }
 
 /* Which libraries the build lacked. Files of earlier builds do not say. */
@@ -165,8 +155,8 @@ static void read_left_out(struct reader *reader, const cJSON *tool)
     {
         if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
             xb_json_refuse(&reader->json, "tool.left_out", "must be texts that are not empty");
-        else if (!xb_record_add_left_out(reader->record, item->valuestring))
-            xb_json_refuse_memory(&reader->json);
+        else
+            xb_record_add_left_out(reader->record, item->valuestring);
     }
 }
 
@@ -299,8 +289,8 @@ static void read_root(struct reader *reader, const cJSON *root)
         xb_record_make_cases(&reader->json, reader->record, reader->entries, reader->entry_count,
                              XB_RECORD_CASES);
     free(reader->entries);
-    if (!xb_json_failed(&reader->json) && !xb_record_make_facts(reader->record))
-        xb_json_refuse_memory(&reader->json);
+    if (!xb_json_failed(&reader->json))
+        xb_record_make_facts(reader->record);
 }
 
 enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_record *record,
@@ -308,11 +298,8 @@ enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_
 {
     struct reader reader = {.json = {.place = {.path = path}, .texts = &record->texts},
                             .record = record};
-    *record = (struct xb_record){.path = strdup(path)};
-    if (record->path == NULL)
-        xb_json_refuse_memory(&reader.json);
-    else
-        read_root(&reader, tree);
+    *record = (struct xb_record){.path = xb_copy(path)};
+    read_root(&reader, tree);
     if (!xb_json_failed(&reader.json))
         return XB_OK;
     xb_record_free(record);

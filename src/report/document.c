@@ -87,7 +87,7 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
         document->record = status == XB_OK ? &held->record : NULL;
         cJSON_Delete(root);
         if (status == XB_OK)
-            status = xb_reading_make(&held->record, &held->reading, error);
+            xb_reading_make(&held->record, &held->reading);
         document->reading = status == XB_OK ? &held->reading : NULL;
         return status;
     case XB_DOCUMENT_LINK:

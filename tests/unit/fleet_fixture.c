@@ -112,7 +112,7 @@ void complain(enum xb_fleet_code code, size_t node, size_t gpu, const char *text
 void judge(void)
 {
     xb_fleet_judgement_free(&judged);
-    must(xb_fleet_judge(&fleet, &request, &judged, &error));
+    xb_fleet_judge(&fleet, &request, &judged);
 }
 
 size_t count_of(enum xb_fleet_code code)
