@@ -40,12 +40,21 @@ static int fail(const struct xb_error *error)
 
 /* ---- what is asked ---- */
 
-static enum xb_status read_expected(struct command *command, struct xb_error *error)
+static enum xb_status read_request(struct command *command, struct xb_error *error)
 {
     const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
     struct xb_hostlist *expected = &command->expected;
     struct xb_error cause;
     struct stat found;
+    /* It reads a pipe only if '-' says so: else a job without a terminal and without operands would
+     * wait for documents. */
+    if (command->config->operand_count == 0)
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "fleet needs what link or run wrote on many nodes: name files, folders, or '-' for "
+            "standard input%s",
+            isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
+    XB_TRY(xb_option_alpha_read(command->config, &command->request.alpha, error));
     if (!value->is_set)
         return XB_OK;
     command->expected_file = strchr(value->text, '/') != NULL || stat(value->text, &found) == 0;
@@ -58,20 +67,6 @@ static enum xb_status read_expected(struct command *command, struct xb_error *er
     command->request.expected = expected->names;
     command->request.expected_count = expected->count;
     return XB_OK;
-}
-
-static enum xb_status read_request(struct command *command, struct xb_error *error)
-{
-    /* It reads a pipe only if '-' says so: else a job without a terminal and without operands would
-     * wait for documents. */
-    if (command->config->operand_count == 0)
-        return XB_FAIL(
-            error, XB_ERR_USAGE,
-            "fleet needs what link or run wrote on many nodes: name files, folders, or '-' for "
-            "standard input%s",
-            isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
-    enum xb_status status = xb_option_alpha_read(command->config, &command->request.alpha, error);
-    return status == XB_OK ? read_expected(command, error) : status;
 }
 
 /* ---- reading ---- */
@@ -167,27 +162,21 @@ static enum xb_status write_format(const void *own, FILE *stream, const char *fo
 
 static enum xb_status judge(struct command *command, struct xb_error *error)
 {
+    const struct xb_value *names = xb_config_get(command->config, "expect-hosts");
     enum xb_status status = read_request(command, error);
     /* Only now: until here a signal may kill, also one that comes while --expect-hosts waits for
      * the writer of a pipe. From here on it would leave a temporary file behind. */
     xb_interrupt_catch();
-    if (status == XB_OK) {
-        /* Say whether the text was taken as a file or as names: else a misspelt file would look
-         * like a missing host. */
-        const struct xb_value *value = xb_config_get(command->config, "expect-hosts");
-        const struct xb_hostlist *expected = &command->expected;
-        if (value->is_set)
-            xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,
-                   expected->count == 1 ? "node" : "nodes",
-                   command->expected_file ? "file" : "expression", value->text,
-                   strlen(value->text) > 80 ? "..." : "");
-    }
-    if (status == XB_OK)
-        status = xb_cli_find_outputs(command->config, &command->output, &command->json, error);
-    if (status == XB_OK)
-        status = read_all(command, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(status);
+    /* Say whether the text was taken as a file or as names: else a misspelt file would look like a
+     * missing host. */
+    if (names->is_set)
+        xb_say("--expect-hosts: %zu %s of the %s %.80s%s", command->expected.count,
+               command->expected.count == 1 ? "node" : "nodes",
+               command->expected_file ? "file" : "expression", names->text,
+               strlen(names->text) > 80 ? "..." : "");
+    XB_TRY(xb_cli_find_outputs(command->config, &command->output, &command->json, error));
+    XB_TRY(read_all(command, error));
     xb_fleet_judge(&command->fleet, &command->request, &command->judgement);
     XB_TRY(open_output(command, error));
     return xb_cli_write_outputs(command->config, &command->output, &command->json, write_format,

@@ -5,7 +5,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- majorities ---- */
 
@@ -149,4 +152,42 @@ void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)
     free(judgement->notes);
     xb_arena_free(judgement->texts);
     *judgement = (struct xb_fleet_judgement){.fleet = NULL};
+}
+
+/* ---- order ---- */
+
+/* isdigit() would make the order depend on the locale. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+int xb_natural_compare(const char *left, const char *right)
+{
+    static const char digits[] = "0123456789";
+    if (left == NULL || right == NULL)
+        return (left != NULL) - (right != NULL);
+    const char *a = left, *b = right;
+    while (*a != '\0' && *b != '\0') {
+        if (!is_digit(*a) || !is_digit(*b)) {
+            if (*a != *b)
+                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+            a++;
+            b++;
+            continue;
+        }
+        /* Numbers of any length: without leading zeros the longer one is larger. */
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+        size_t length = strspn(a, digits), other = strspn(b, digits);
+        int order =
+            XB_FIRST_ORDER(XB_ORDER(length, other), memcmp(a, b, length < other ? length : other));
+        if (order != 0)
+            return order;
+        a += length;
+        b += length;
+    }
+    if (*a != *b)
+        return *a == '\0' ? -1 : 1;
+    return strcmp(left, right); /* "n1" and "n01" are two names */
 }

@@ -17,11 +17,6 @@ struct usual {
     size_t alike;            /* GPUs that were compared */
 };
 
-static double vote_of(const struct xb_fleet_gpu *gpu, bool of_width)
-{
-    return of_width ? gpu->link_width : gpu->link_speed_gts;
-}
-
 static bool is_known(const struct xb_fleet_gpu *gpu)
 {
     return gpu->link_width > 0 && gpu->link_speed_gts > 0;
@@ -35,10 +30,10 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         if (is_known(&fleet->gpus[i]) && (slots == NULL || slots[i] != NULL))
-            votes[count++] =
-                (struct xb_vote){.group = slots != NULL ? slots[i] : fleet->gpus[i].model,
-                                 .number = vote_of(&fleet->gpus[i], of_width),
-                                 .item = i};
+            votes[count++] = (struct xb_vote){
+                .group = slots != NULL ? slots[i] : fleet->gpus[i].model,
+                .number = of_width ? fleet->gpus[i].link_width : fleet->gpus[i].link_speed_gts,
+                .item = i};
     xb_votes_sort(votes, count);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
         size_t untold = 0;
@@ -104,33 +99,25 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
     }
 }
 
-/* Lists the model and slot of each GPU; NULL where the slot is not known. */
-static const char **list_slots(struct xb_judging *judging)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    const char **slots = XB_SCRATCH(judging, fleet->gpu_count, sizeof *slots);
-    for (size_t i = 0; i < fleet->gpu_count; i++) {
-        const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
-        if (gpu->pci_bdf != NULL)
-            slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
-                                      gpu->model != NULL ? gpu->model : "");
-    }
-    return slots;
-}
-
 void xb_fleet_name_narrower(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     struct xb_vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
     struct usual *usual = XB_SCRATCH(judging, fleet->gpu_count, sizeof *usual);
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    const char **slots = list_slots(judging);
+    const char **slots = /* model and slot of each GPU; NULL where the slot is not known */
+        XB_SCRATCH(judging, fleet->gpu_count, sizeof(const char *));
     size_t count = 0;
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
+        const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
+        if (gpu->pci_bdf != NULL)
+            slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
+                                      gpu->model != NULL ? gpu->model : "");
+        count += is_known(gpu);
+    }
     /* Rates and widths by slots, then by models, which leaves the votes sorted by these. */
     for (int i = 0; i < 4; i++)
         count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
-    for (size_t i = 0; i < fleet->gpu_count; i++)
-        count += is_known(&fleet->gpus[i]);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);)
         name_of_model(judging, votes + most.begin, most.end - most.begin, usual, &tally);
 }

@@ -154,7 +154,7 @@ static enum xb_status finish(struct batch *batch, struct xb_error *error)
         read_batch(batch);
     empty(batch);
     free(batch->pieces);
-    xb_fleet_terms_free(&batch->terms);
+    xb_record_free(&batch->terms.defaults);
     if (failed(batch))
         *error = batch->error;
     return batch->error.status;

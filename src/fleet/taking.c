@@ -74,11 +74,6 @@ enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms, struct xb_error
     return status == XB_OK ? xb_record_of_defaults(terms->rows, &terms->defaults, error) : status;
 }
 
-void xb_fleet_terms_free(struct xb_fleet_terms *terms)
-{
-    xb_record_free(&terms->defaults);
-}
-
 void xb_taking_begin(struct xb_fleet_taking *taking)
 {
     struct xb_fleet_origin *origin = &taking->origin;
@@ -187,14 +182,6 @@ static bool matters(const struct xb_fleet_terms *terms, const char *mode_name, c
             xb_option_find(mode->options, option) != NULL);
 }
 
-static bool is_named(const struct xb_parameters *named, const char *name)
-{
-    for (size_t i = 0; i < named->count; i++)
-        if (strcmp(named->names[i], name) == 0)
-            return true;
-    return false;
-}
-
 /* Appends "chunk=4194304". */
 static const char *add(struct xb_arena **texts, const char *before,
                        const struct xb_record_fact *fact)
@@ -210,7 +197,7 @@ const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct x
     const char *text = "";
     for (size_t i = 0; i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
-        if (!is_named(named, own->name) &&
+        if (!xb_parameters_have(named, own->name) &&
             !xb_parameter_is_default(&terms->defaults, terms->rows, own))
             text = add(texts, text, own);
     }

@@ -23,7 +23,6 @@ struct xb_fleet_terms {
 
 XB_MUST_CHECK enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms,
                                                  struct xb_error *error);
-void xb_fleet_terms_free(struct xb_fleet_terms *terms);
 
 /* A document on its way into a fleet. */
 struct xb_fleet_taking {

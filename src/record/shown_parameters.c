@@ -54,7 +54,7 @@ static bool same_value(const struct xb_record_fact *a, const struct xb_record_fa
            (a->value != NULL && b->value != NULL && strcmp(a->value, b->value) == 0);
 }
 
-static bool has_name(const struct xb_parameters *parameters, const char *name)
+bool xb_parameters_have(const struct xb_parameters *parameters, const char *name)
 {
     for (size_t i = 0; i < parameters->count; i++)
         if (strcmp(parameters->names[i], name) == 0)
@@ -89,7 +89,7 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
             const struct xb_record_fact *own = &test->parameters[p];
             bool differs = note(&found, test->mode, own);
             if (found.count < XB_PARAMETERS_SHOWN && (differs || is_unusual(test, own)) &&
-                !has_name(&found, own->name))
+                !xb_parameters_have(&found, own->name))
                 found.names[found.count++] = own->name;
         }
     }

@@ -17,14 +17,7 @@ struct xb_fleet_source next_source;
 const char *next_driver;
 const char *next_causes;
 
-static struct xb_error error;
 static size_t source;
-
-static void must(enum xb_status status)
-{
-    if (status != XB_OK)
-        fail_msg("%s", error.message);
-}
 
 void begin(void)
 {

@@ -52,7 +52,6 @@ char *text_of(const struct xb_record *record)
     char *text = NULL;
     size_t size = 0;
     struct xb_reading_list list;
-    struct xb_error error;
     FILE *stream = open_memstream(&text, &size);
     assert_non_null(stream);
     xb_reading_make(record, &list);
@@ -136,7 +135,6 @@ void assert_number(const struct node *n, const char *code, const char *name, dou
 {
     struct xb_record record;
     struct xb_reading_list list;
-    struct xb_error error;
     double value = (double)NAN;
     record_of(&n->run, &record);
     xb_reading_make(&record, &list);
@@ -154,7 +152,6 @@ void assert_rests_on(const struct node *n, const char *code, size_t count)
 {
     struct xb_record record;
     struct xb_reading_list list;
-    struct xb_error error;
     record_of(&n->run, &record);
     xb_reading_make(&record, &list);
     assert_int_equal(find(&list, code)->case_count, count);
@@ -170,7 +167,6 @@ struct made {
 
 static void make(const struct node *n, struct made *made)
 {
-    struct xb_error error;
     record_of(&n->run, &made->record);
     xb_reading_make(&made->record, &made->list);
 }
