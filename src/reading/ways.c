@@ -127,17 +127,6 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
                                                                 ways->best) == XB_READING_SLOWER);
 }
 
-/* The same way in the other direction, if it is slow there too; NULL: it is not. */
-static const struct xb_record_case *find_twin(const struct xb_reading *reading,
-                                              const struct xb_reading_ways *ways,
-                                              const struct xb_record_case *way)
-{
-    for (size_t i = 0; i < ways->count; i++)
-        if (xb_reading_is_one_method(ways->all[i], way) && is_slow(reading, ways, ways->all[i]))
-            return ways->all[i];
-    return NULL;
-}
-
 /* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
 static void add_slow(struct xb_reading *reading, const struct xb_reading_ways *ways,
                      const struct xb_record_case *way, const struct xb_reading_ways *back,
@@ -156,36 +145,35 @@ static void add_slow(struct xb_reading *reading, const struct xb_reading_ways *w
                       XB_UNIT_RATE);
 }
 
-/* The slow ways to the device may have been told at another size. */
-static bool is_told(const struct xb_reading *reading, int device, uint64_t bytes)
-{
-    for (size_t i = 0; i < reading->list->count; i++) {
-        const struct xb_reading_entry *entry = &reading->list->entries[i];
-        if (strcmp(entry->code, "XB-SLOW-H2D") == 0 && entry->device == device &&
-            entry->bytes == bytes)
-            return true;
-    }
-    return false;
-}
-
 static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
                      enum xb_direction direction)
 {
     const struct xb_reading_ways ways = xb_reading_collect_ways(reading, device, bytes, direction);
     const struct xb_reading_ways back =
         xb_reading_collect_ways(reading, device, bytes, direction == XB_H2D ? XB_D2H : XB_H2D);
-    bool said = false;
+    bool said = false, is_told = false;
+    /* The slow ways to the device may have been told at another size. */
+    for (size_t i = 0; i < reading->list->count; i++) {
+        const struct xb_reading_entry *entry = &reading->list->entries[i];
+        is_told = is_told || (strcmp(entry->code, "XB-SLOW-H2D") == 0 && entry->device == device &&
+                              entry->bytes == bytes);
+    }
     for (size_t i = 0; i < ways.count; i++) {
         const struct xb_mode *mode = xb_mode_find(ways.all[i]->mode);
         if (!is_slow(reading, &ways, ways.all[i]))
             continue;
         if (said)
             xb_reading_next(reading);
-        const struct xb_record_case *twin = find_twin(reading, &back, ways.all[i]);
+        /* The same way in the other direction, if it is slow there too. */
+        const struct xb_record_case *twin = NULL;
+        for (size_t k = 0; k < back.count && twin == NULL; k++)
+            if (xb_reading_is_one_method(back.all[k], ways.all[i]) &&
+                is_slow(reading, &back, back.all[k]))
+                twin = back.all[k];
         add_slow(reading, &ways, ways.all[i], &back, direction == XB_H2D ? twin : NULL);
         if (mode != NULL && mode->say_first_thing != NULL)
             mode->say_first_thing(reading, ways.all[i]);
-        if (twin != NULL && direction == XB_D2H && is_told(reading, device, bytes)) {
+        if (twin != NULL && direction == XB_D2H && is_told) {
             reading->entry.is_repeated = true;
             reading->entry.remedy = NULL;
             reading->entry.gain = (double)NAN;

@@ -45,12 +45,12 @@ static const char *value_of(struct xb_json_reader *reader, const cJSON *item)
 {
     if (cJSON_IsNull(item))
         return NULL;
-    char *printed = cJSON_IsString(item) ? NULL : cJSON_PrintUnformatted(item);
-    if (printed == NULL && !cJSON_IsString(item)) {
+    if (cJSON_IsString(item))
+        return xb_fields_keep_text(reader, item->valuestring);
+    char *printed = cJSON_PrintUnformatted(item);
+    if (printed == NULL)
         xb_json_refuse_memory(reader);
-        return NULL;
-    }
-    const char *kept = xb_fields_keep_text(reader, printed != NULL ? printed : item->valuestring);
+    const char *kept = printed != NULL ? xb_fields_keep_text(reader, printed) : NULL;
     cJSON_free(printed);
     return kept;
 }

@@ -145,30 +145,26 @@ static void make_processes(struct reader *reader, size_t count)
     reader->record->process_count = count;
 }
 
-/* Which libraries the build lacked. Files of earlier builds do not say. */
-static void read_left_out(struct reader *reader, const cJSON *tool)
-{
-    const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(tool, "left_out");
-    if (list != NULL && !cJSON_IsArray(list))
-        xb_json_refuse(&reader->json, "tool.left_out", "must be an array");
-    cJSON_ArrayForEach(item, list)
-    {
-        if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
-            xb_json_refuse(&reader->json, "tool.left_out", "must be texts that are not empty");
-        else
-            xb_record_add_left_out(reader->record, item->valuestring);
-    }
-}
-
 /* Under which conditions it was measured, but for the devices. */
 static void read_conditions(struct reader *reader, const cJSON *document)
 {
     struct xb_json_reader *json = &reader->json;
     const struct xb_record_launcher *launcher = &reader->record->launcher;
+    const cJSON *tool = cJSON_GetObjectItemCaseSensitive(document, "tool");
+    const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(tool, "left_out");
     xb_fields_read(json, document, xb_record_backend_fields, reader->record);
     xb_fields_read(json, document, xb_record_settings_fields, reader->record);
     xb_fields_read_object(json, document, "tool", xb_record_tool_fields, reader->record);
-    read_left_out(reader, cJSON_GetObjectItemCaseSensitive(document, "tool"));
+    /* Which libraries the build lacked. Files of earlier builds do not say. */
+    if (list != NULL && !cJSON_IsArray(list))
+        xb_json_refuse(json, "tool.left_out", "must be an array");
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
+            xb_json_refuse(json, "tool.left_out", "must be texts that are not empty");
+        else
+            xb_record_add_left_out(reader->record, item->valuestring);
+    }
     xb_fields_read(json, document, xb_record_node_fields, reader->record);
     if (launcher->known && launcher->ranks > 0 && launcher->rank >= launcher->ranks)
         xb_json_refuse(json, "launcher.rank", "must be below the number of ranks");

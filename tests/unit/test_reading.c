@@ -28,7 +28,7 @@ static bool say_hops(struct xb_reading *reading, int device, uint64_t bytes)
     double count = xb_reading_median(reading, test, &hops);
     if (!(count > 0))
         return false;
-    xb_reading_add_name(reading, test);
+    xb_reading_phrase(reading, "{name}", test);
     xb_reading_add(reading, " took %.0f hops.", count);
     xb_reading_number(reading, "hops", count, XB_UNIT_RATIO);
     return true;
