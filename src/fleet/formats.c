@@ -168,25 +168,6 @@ static int by_labels(const void *a, const void *b)
                           XB_ORDER(first->finding, second->finding));
 }
 
-static void put_samples(FILE *stream, const struct sample *samples, size_t count)
-{
-    bool begun = false;
-    if (count > 0)
-        xb_metric_begin(stream, PREFIX, "finding", "1 for each finding.");
-    for (size_t i = 0; i < count; i++)
-        fprintf(stream, PREFIX "finding%s 1\n", samples[i].labels);
-    for (size_t i = 0; i < count; i++) {
-        double share = samples[i].finding->deviation;
-        if (!isfinite(share))
-            continue;
-        if (!begun)
-            xb_metric_begin(stream, PREFIX, "deviation_ratio",
-                            "Value of a finding / its siblings' median - 1.");
-        begun = true;
-        fprintf(stream, PREFIX "deviation_ratio%s %s\n", samples[i].labels, XB_NUMBER_TEXT(share));
-    }
-}
-
 static void put_findings(FILE *stream, const struct xb_fleet_judgement *judgement)
 {
     struct xb_arena *arena = NULL;
@@ -204,7 +185,21 @@ static void put_findings(FILE *stream, const struct xb_fleet_judgement *judgemen
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || strcmp(samples[kept - 1].labels, samples[i].labels) != 0)
             samples[kept++] = samples[i];
-    put_samples(stream, samples, kept);
+    if (kept > 0)
+        xb_metric_begin(stream, PREFIX, "finding", "1 for each finding.");
+    for (size_t i = 0; i < kept; i++)
+        fprintf(stream, PREFIX "finding%s 1\n", samples[i].labels);
+    bool begun = false;
+    for (size_t i = 0; i < kept; i++) {
+        double share = samples[i].finding->deviation;
+        if (!isfinite(share))
+            continue;
+        if (!begun)
+            xb_metric_begin(stream, PREFIX, "deviation_ratio",
+                            "Value of a finding / its siblings' median - 1.");
+        begun = true;
+        fprintf(stream, PREFIX "deviation_ratio%s %s\n", samples[i].labels, XB_NUMBER_TEXT(share));
+    }
     free(samples);
     xb_arena_free(arena);
 }
@@ -237,16 +232,6 @@ size_t xb_fleet_sort_names(const char **names, size_t count)
         if (kept == 0 || strcmp(names[kept - 1], names[i]) != 0)
             names[kept++] = names[i];
     return kept;
-}
-
-/* How the user calls the node: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
- * knows them so, and it refuses a list with one name that it does not know. */
-static const char *called(const struct xb_fleet *fleet, const char *name)
-{
-    for (size_t i = 0; i < fleet->node_count; i++)
-        if (strcmp(fleet->nodes[i].name, name) == 0 && fleet->nodes[i].expected != NULL)
-            return fleet->nodes[i].expected;
-    return name;
 }
 
 /* The list may be all that a script looks at. */
@@ -287,8 +272,16 @@ void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_d
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
             list->names[found++] = judgement->findings[i].node;
     list->count = xb_fleet_sort_names(list->names, found);
+    /* As the user calls them: hosts that call themselves gpu1.cluster are gpu1 to a scheduler that
+     * knows them so, and it refuses a list with one name that it does not know. */
     for (size_t i = 0; i < list->count; i++)
-        list->names[i] = called(judgement->fleet, list->names[i]);
+        for (size_t k = 0; k < judgement->fleet->node_count; k++) {
+            const struct xb_fleet_node *node = &judgement->fleet->nodes[k];
+            if (node->expected == NULL || strcmp(node->name, list->names[i]) != 0)
+                continue;
+            list->names[i] = node->expected;
+            break;
+        }
     list->text = xb_hostlist_compress(list->names, list->count, &list->arena, &list->left_out);
 }
 

@@ -336,23 +336,21 @@ static size_t prefix_of(const struct item *item)
     return item->limit - item->digits;
 }
 
+/* Orders by what stands before and behind the digits. */
+static int compare_around(const struct item *first, const struct item *second)
+{
+    size_t one = prefix_of(first), other = prefix_of(second);
+    return XB_FIRST_ORDER(memcmp(first->text, second->text, one < other ? one : other),
+                          XB_ORDER(one, other),
+                          strcmp(first->text + first->limit, second->text + second->limit));
+}
+
 /* Puts names together that differ only in these digits, in the order of their numbers. */
 static int by_parts(const void *a, const void *b)
 {
     const struct item *first = a, *second = b;
-    size_t one = prefix_of(first);
-    size_t other = prefix_of(second);
-    return XB_FIRST_ORDER(
-        memcmp(first->text, second->text, one < other ? one : other), XB_ORDER(one, other),
-        strcmp(first->text + first->limit, second->text + second->limit),
-        XB_ORDER(first->number, second->number), XB_ORDER(first->digits, second->digits));
-}
-
-static bool are_alike(const struct item *first, const struct item *second)
-{
-    return first->digits > 0 && second->digits > 0 && prefix_of(first) == prefix_of(second) &&
-           memcmp(first->text, second->text, prefix_of(first)) == 0 &&
-           strcmp(first->text + first->limit, second->text + second->limit) == 0;
+    return XB_FIRST_ORDER(compare_around(first, second), XB_ORDER(first->number, second->number),
+                          XB_ORDER(first->digits, second->digits));
 }
 
 /* ---- numbers ---- */
@@ -361,13 +359,6 @@ struct range {
     uint64_t first, last;
     int width; /* digits of the first: the others have as many zeros as that takes */
 };
-
-static bool continues(const struct range *range, const struct item *item)
-{
-    char text[LARGEST_DIGITS + 3];
-    int digits = snprintf(text, sizeof text, "%0*" PRIu64, range->width, item->number);
-    return item->number == range->last + 1 && digits == (int)item->digits;
-}
 
 /* The ranges of items that are alike and in order; returns how many. At most one range of a width
  * can go on, because numbers do not fall. `ranges` has room for as many as there are items. */
@@ -380,7 +371,10 @@ static size_t find_ranges(const struct item *items, size_t count, struct range *
         bool taken = false;
         for (size_t width = 1; width <= items[i].digits && !taken; width++) {
             struct range *range = open[width] > 0 ? &ranges[open[width] - 1] : NULL;
-            taken = range != NULL && continues(range, &items[i]);
+            char text[LARGEST_DIGITS + 3];
+            taken = range != NULL && items[i].number == range->last + 1 &&
+                    snprintf(text, sizeof text, "%0*" PRIu64, range->width, items[i].number) ==
+                        (int)items[i].digits;
             if (taken)
                 range->last++;
         }
@@ -441,7 +435,8 @@ static void fold_once(struct fold *fold, bool is_first)
     for (size_t i = 0; i < fold->count;) {
         struct item joined = fold->items[i];
         size_t count = 1;
-        while (i + count < fold->count && are_alike(&fold->items[i], &fold->items[i + count]))
+        while (i + count < fold->count && joined.digits > 0 && fold->items[i + count].digits > 0 &&
+               compare_around(&joined, &fold->items[i + count]) == 0)
             count++;
         if (joined.digits > 0) {
             if (count > 1 || is_first)

@@ -143,27 +143,6 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
 
 /* ---- drivers ---- */
 
-static void name_others(struct xb_judging *judging, const struct xb_vote *votes,
-                        const struct xb_majority *most)
-{
-    size_t nodes = most->end - most->begin, agree = most->last - most->first;
-    if (most->judged && !most->found)
-        xb_fleet_add_note(judging,
-                          "Drivers differ (backend %.32s): at most %zu of %zu nodes have the same, "
-                          "%.64s.",
-                          votes[most->begin].group, agree, nodes, votes[most->first].text);
-    for (size_t i = most->begin; most->judged && most->found && i < most->end; i++) {
-        if (i >= most->first && i < most->last)
-            continue;
-        const char *node = judging->fleet->nodes[votes[i].item].name;
-        xb_fleet_add_finding(judging,
-                             xb_fleet_plain_finding(XB_FLEET_OTHER_DRIVER, node, XB_FLEET_NONE,
-                                                    xb_fleet_is_together(nodes - agree, nodes)),
-                             "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text, agree,
-                             nodes, votes[most->first].text);
-    }
-}
-
 void xb_fleet_name_drivers(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -186,8 +165,23 @@ void xb_fleet_name_drivers(struct xb_judging *judging)
             votes[count++] =
                 (struct xb_vote){.group = backends[i], .text = fleet->nodes[i].driver, .item = i};
     xb_votes_sort(votes, count);
-    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);)
-        name_others(judging, votes, &most);
+    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
+        size_t nodes = most.end - most.begin, agree = most.last - most.first;
+        const char *usual = votes[most.first].text;
+        if (most.judged && !most.found)
+            xb_fleet_add_note(judging,
+                              "Drivers differ (backend %.32s): at most %zu of %zu nodes have the "
+                              "same, %.64s.",
+                              votes[most.begin].group, agree, nodes, usual);
+        for (size_t i = most.begin; most.judged && most.found && i < most.end; i++)
+            if (i < most.first || i >= most.last)
+                xb_fleet_add_finding(judging,
+                                     xb_fleet_plain_finding(
+                                         XB_FLEET_OTHER_DRIVER, fleet->nodes[votes[i].item].name,
+                                         XB_FLEET_NONE, xb_fleet_is_together(nodes - agree, nodes)),
+                                     "driver %.64s; %zu of %zu nodes have %.64s", votes[i].text,
+                                     agree, nodes, usual);
+    }
 }
 
 /* ---- when they began ---- */

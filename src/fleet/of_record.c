@@ -263,43 +263,6 @@ static void take_case(struct result *result, const struct xb_record_case *test)
         take_figures(result, test, &parameters, name.text, device);
 }
 
-static void complain_of_run(struct result *result)
-{
-    const struct xb_record *record = result->record;
-    char text[1024];
-    if (record->interrupted)
-        xb_taking_complain(result->taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "a signal came before all was measured", NULL);
-    else if (record->has_deadline && !record->deadline_met)
-        xb_taking_complain(result->taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "the deadline came before all was measured", NULL);
-    for (size_t i = 0; i < record->process_count; i++)
-        if (record->processes[i].failure != NULL) {
-            snprintf(text, sizeof text, "process %zu: %s", i, record->processes[i].failure);
-            complain_of_failure(result, XB_FLEET_NONE, text, record->processes[i].failure);
-        }
-}
-
-/* ---- all of it ---- */
-
-static void take_devices(struct result *result)
-{
-    for (size_t i = 0; i < result->device_count; i++) {
-        const struct xb_record_device *device = &result->devices[i];
-        /* Between transfers a healthy link may go slower to save power. */
-        bool loaded = device->link_known && device->link_under_load;
-        result->gpus[i] = xb_taking_add_gpu(
-            result->taking, (struct xb_fleet_gpu){
-                                .index = device->index,
-                                .model = device->name,
-                                .uuid = device->uuid,
-                                .pci_bdf = device->pci_bdf,
-                                .link_speed_gts = loaded ? device->link_speed_gts : 0.0,
-                                .link_width = loaded ? device->link_width : 0,
-                            });
-    }
-}
-
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                       const cJSON *document)
 {
@@ -310,8 +273,31 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
     xb_taking_begin(taking);
     result.devices = xb_record_devices(&record, &result.device_count);
     result.gpus = xb_arena_new(&result.texts, result.device_count * sizeof *result.gpus);
-    take_devices(&result);
-    complain_of_run(&result);
+    for (size_t i = 0; i < result.device_count; i++) {
+        const struct xb_record_device *device = &result.devices[i];
+        /* Between transfers a healthy link may go slower to save power. */
+        bool loaded = device->link_known && device->link_under_load;
+        result.gpus[i] = xb_taking_add_gpu(
+            taking, (struct xb_fleet_gpu){.index = device->index,
+                                          .model = device->name,
+                                          .uuid = device->uuid,
+                                          .pci_bdf = device->pci_bdf,
+                                          .link_speed_gts = loaded ? device->link_speed_gts : 0.0,
+                                          .link_width = loaded ? device->link_width : 0});
+    }
+    if (record.interrupted)
+        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "a signal came before all was measured", NULL);
+    else if (record.has_deadline && !record.deadline_met)
+        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "the deadline came before all was measured", NULL);
+    for (size_t i = 0; i < record.process_count; i++) {
+        const char *failure = record.processes[i].failure;
+        if (failure != NULL)
+            complain_of_failure(&result, XB_FLEET_NONE,
+                                xb_arena_print(&result.texts, "process %zu: %s", i, failure),
+                                failure);
+    }
     for (size_t i = 0; i < record.case_count; i++)
         take_case(&result, &record.cases[i]);
     xb_arena_free(result.texts);

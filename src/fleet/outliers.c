@@ -264,22 +264,6 @@ static double share_of(double logarithms)
     return fmin(expm1(logarithms), DBL_MAX);
 }
 
-static void adjust(struct xb_judging *judging)
-{
-    struct xb_error ignored; /* no memory */
-    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
-    for (size_t i = 0; i < judging->tested_count; i++) {
-        const struct xb_tested *tested = &judging->tested[i];
-        p[i] = xb_tail_of_siblings(fabs(spreads_of(tested)), tested->independent);
-        if (tested->wide > 0)
-            p[i] = fmax(p[i], exp(-fabs(distance_of(tested)) / tested->wide));
-    }
-    if (xb_holm_adjust(p, judging->tested_count, &ignored) != XB_OK)
-        xb_memory_end(judging->tested_count * sizeof *p);
-    for (size_t i = 0; i < judging->tested_count; i++)
-        judging->tested[i].p = p[i];
-}
-
 static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested)
 {
     double share = share_of(tested->logarithm - tested->centre);
@@ -409,7 +393,17 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
         judgement->judged_gpus += !judged[gpu];
         judged[gpu] = true;
     }
-    adjust(judging);
+    struct xb_error ignored; /* no memory */
+    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
+    for (size_t i = 0; i < judging->tested_count; i++) {
+        p[i] = xb_tail_of_siblings(fabs(spreads_of(&tested[i])), tested[i].independent);
+        if (tested[i].wide > 0)
+            p[i] = fmax(p[i], exp(-fabs(distance_of(&tested[i])) / tested[i].wide));
+    }
+    if (xb_holm_adjust(p, judging->tested_count, &ignored) != XB_OK)
+        xb_memory_end(judging->tested_count * sizeof *p);
+    for (size_t i = 0; i < judging->tested_count; i++)
+        judging->tested[i].p = p[i];
     tell_limits(judging);
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         struct xb_fleet_siblings *siblings = &judgement->siblings[i];

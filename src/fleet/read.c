@@ -89,17 +89,6 @@ static void read_pieces(void *argument, uint64_t first, uint64_t end)
     }
 }
 
-static void leave_out_piece(struct xb_fleet *fleet, const struct piece *piece)
-{
-    struct xb_words what = {.length = 0};
-    xb_words_add(&what, "%s", piece->path);
-    if (piece->number > 0)
-        xb_words_add(&what, ", document %zu", piece->number);
-    if (piece->line > 0)
-        xb_words_add(&what, ", line %" PRIu64, piece->line);
-    xb_fleet_leave_out(fleet, what.text, piece->why, piece->is_foreign);
-}
-
 /* Reads its documents into the fleet, and empties it. */
 static void read_batch(struct batch *batch)
 {
@@ -108,10 +97,17 @@ static void read_batch(struct batch *batch)
         (void)XB_FAIL(&batch->error, XB_ERR_STOPPED, "stopped by a signal while reading");
     for (size_t i = 0; i < batch->count && !failed(batch); i++) {
         const struct piece *piece = &batch->pieces[i];
-        if (piece->why[0] != '\0')
-            leave_out_piece(batch->fleet, piece);
-        else
+        struct xb_words what = {.length = 0};
+        if (piece->why[0] == '\0') {
             xb_fleet_absorb(batch->fleet, &piece->taken);
+            continue;
+        }
+        xb_words_add(&what, "%s", piece->path);
+        if (piece->number > 0)
+            xb_words_add(&what, ", document %zu", piece->number);
+        if (piece->line > 0)
+            xb_words_add(&what, ", line %" PRIu64, piece->line);
+        xb_fleet_leave_out(batch->fleet, what.text, piece->why, piece->is_foreign);
     }
     empty(batch);
 }

@@ -214,33 +214,6 @@ const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct x
 
 /* ---- a whole one ---- */
 
-static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *reader, cJSON *tree,
-                      struct xb_fleet_source place, char *why)
-{
-    enum xb_document_kind kind = xb_document_kind_of(tree);
-    bool is_link = kind == XB_DOCUMENT_LINK;
-    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
-    if (!is_link && kind != XB_DOCUMENT_RESULT && kind != XB_DOCUMENT_PROCESSES) {
-        if (kind != XB_DOCUMENT_FOREIGN)
-            snprintf(why, XB_TAKING_WHY, "%s: fleet reads only link tests and results",
-                     xb_document_kind_name(kind));
-        else if (cJSON_IsString(schema))
-            snprintf(why, XB_TAKING_WHY, "not written by xferbench: its schema is \"%.100s\"",
-                     schema->valuestring);
-        else
-            snprintf(why, XB_TAKING_WHY, "not written by xferbench: it names no schema");
-        cJSON_Delete(tree);
-        return;
-    }
-    place.kind = is_link ? "link" : "run";
-    taking->origin = origin_of(reader, tree, &place);
-    if (taking->origin.node == NULL)
-        snprintf(why, XB_TAKING_WHY, "it has no host name");
-    else if (!xb_json_failed(reader))
-        (is_link ? xb_taking_link : xb_taking_record)(taking, reader, tree);
-    cJSON_Delete(tree);
-}
-
 void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
                         const char *path, size_t number, const char *text, size_t length, char *why,
                         bool *is_foreign)
@@ -248,18 +221,36 @@ void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *ter
     static const char itself[] = "document", before[] = "document: "; /* in readers' messages */
     struct xb_json_reader reader = {.place = {.path = itself}};
     struct xb_fleet_taking taking = {.fleet = fleet, .terms = terms};
-    why[0] = '\0';
     cJSON *tree = xb_json_read(&reader, text, length);
-    if (tree != NULL)
-        take_tree(&taking, &reader, tree, (struct xb_fleet_source){.path = path, .number = number},
-                  why);
-    *is_foreign = tree != NULL && taking.origin.source.kind == NULL;
+    enum xb_document_kind kind = xb_document_kind_of(tree);
+    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
+    *is_foreign = tree != NULL && kind != XB_DOCUMENT_LINK && kind != XB_DOCUMENT_RESULT &&
+                  kind != XB_DOCUMENT_PROCESSES;
+    why[0] = '\0';
+    if (*is_foreign && kind != XB_DOCUMENT_FOREIGN) {
+        snprintf(why, XB_TAKING_WHY, "%s: fleet reads only link tests and results",
+                 xb_document_kind_name(kind));
+    } else if (*is_foreign && cJSON_IsString(schema)) {
+        snprintf(why, XB_TAKING_WHY, "not written by xferbench: its schema is \"%.100s\"",
+                 schema->valuestring);
+    } else if (*is_foreign) {
+        snprintf(why, XB_TAKING_WHY, "not written by xferbench: it names no schema");
+    } else if (tree != NULL) {
+        bool is_link = kind == XB_DOCUMENT_LINK;
+        struct xb_fleet_source place = {
+            .path = path, .number = number, .kind = is_link ? "link" : "run"};
+        taking.origin = origin_of(&reader, tree, &place);
+        if (taking.origin.node == NULL)
+            snprintf(why, XB_TAKING_WHY, "it has no host name");
+        else if (!xb_json_failed(&reader))
+            (is_link ? xb_taking_link : xb_taking_record)(&taking, &reader, tree);
+    }
+    cJSON_Delete(tree);
     if (reader.error.status == XB_ERR_MEMORY)
         xb_memory_end(length);
+    const char *message = reader.error.message;
     if (xb_json_failed(&reader))
         snprintf(why, XB_TAKING_WHY, "%s",
-                 reader.error.message +
-                     (strncmp(reader.error.message, before, sizeof before - 1) == 0
-                          ? sizeof before - 1
-                          : 0));
+                 message +
+                     (strncmp(message, before, sizeof before - 1) == 0 ? sizeof before - 1 : 0));
 }
