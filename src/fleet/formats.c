@@ -234,36 +234,6 @@ size_t xb_fleet_sort_names(const char **names, size_t count)
     return kept;
 }
 
-/* The list may be all that a script looks at. */
-static void tell_undrained(const struct xb_fleet_judgement *judgement)
-{
-    size_t count = 0, unsure = 0, doubtful = 0;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
-        unsure += finding->unsure;
-        doubtful += finding->code == XB_FLEET_CUT || finding->code == XB_FLEET_LINK_WARNING;
-        count += finding->together && !finding->unsure && xb_fleet_code_is_bad(finding->code);
-    }
-    if (unsure > 0 && unsure == judgement->request.expected_count)
-        xb_say(
-            "expected nodes are not listed: %zu, but none of them is there. Are the names and the "
-            "folder right?",
-            unsure);
-    else if (unsure > 0)
-        xb_say("missing nodes are not listed: %zu, but %zu files could not be read, and may be "
-               "theirs; "
-               "see --format table",
-               unsure, judgement->fleet->unread_count);
-    if (doubtful > 0)
-        xb_say("findings of cut-short and link-warning list no node: %zu; measure those nodes "
-               "again, see --format table",
-               doubtful);
-    if (count > 0)
-        xb_say("%zu findings drain no node: so many have the same that one cause is likelier than "
-               "so many faults; see --format table",
-               count);
-}
-
 void xb_fleet_drain_list(const struct xb_fleet_judgement *judgement, struct xb_drain_list *list)
 {
     *list = (struct xb_drain_list){.names = xb_new(judgement->finding_count, sizeof(const char *))};
@@ -306,7 +276,31 @@ enum xb_status xb_fleet_nodelist_write(FILE *stream, const struct xb_fleet_judge
     }
     if (list.left_out > told)
         xb_say("and %zu more names that are no valid host names", list.left_out - told);
-    tell_undrained(judgement);
+    /* The list may be all that a script looks at. */
+    size_t shared = 0, unsure = 0, doubtful = 0;
+    for (size_t i = 0; i < judgement->finding_count; i++) {
+        const struct xb_fleet_finding *of = &judgement->findings[i];
+        unsure += of->unsure;
+        doubtful += of->code == XB_FLEET_CUT || of->code == XB_FLEET_LINK_WARNING;
+        shared += of->together && !of->unsure && xb_fleet_code_is_bad(of->code);
+    }
+    if (unsure > 0 && unsure == judgement->request.expected_count)
+        xb_say(
+            "expected nodes are not listed: %zu, but none of them is there. Are the names and the "
+            "folder right?",
+            unsure);
+    else if (unsure > 0)
+        xb_say("missing nodes are not listed: %zu, but %zu files could not be read, and may be "
+               "theirs; see --format table",
+               unsure, judgement->fleet->unread_count);
+    if (doubtful > 0)
+        xb_say("findings of cut-short and link-warning list no node: %zu; measure those nodes "
+               "again, see --format table",
+               doubtful);
+    if (shared > 0)
+        xb_say("%zu findings drain no node: so many have the same that one cause is likelier than "
+               "so many faults; see --format table",
+               shared);
     if (list.text[0] != '\0')
         fprintf(stream, "%s\n", list.text);
     xb_fleet_drain_list_free(&list);

@@ -272,54 +272,10 @@ static void put_left_out(const struct xb_fleet_view *view)
                            COUNT(fleet->left_out_count - told));
 }
 
-/* ---- all of it ---- */
-
-/* Without any document each expected node is missing: only why there is none helps. */
-static enum xb_status put_table(const struct xb_fleet_view *view, struct xb_error *error)
-{
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    enum xb_status status = XB_OK;
-    put_answer(view);
-    if (judgement->fleet->source_count > 0) {
-        status = xb_fleet_table_findings(view, error);
-        xb_fleet_table_figures(view);
-        if (judgement->note_count > 0)
-            fputc('\n', view->stream);
-        for (size_t i = 0; i < judgement->note_count; i++)
-            xb_fleet_table_put(view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
-    }
-    if (status == XB_OK)
-        put_left_out(view);
-    return status;
-}
-
-enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
-                                    size_t columns, bool verbose, struct xb_error *error)
-{
-    struct xb_fleet_view view = {
-        .stream = stream,
-        .judgement = judgement,
-        .columns = columns,
-        .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
-        .verbose = verbose,
-        .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
-    };
-    locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = put_table(&view, error);
-    if (status == XB_OK)
-        status = xb_stream_finish(stream, "the table", error);
-    xb_plain_locale_leave(previous);
-    return status;
-}
-
-/* ---- figures ---- */
-
-/* Draws a histogram of each figure, and lists the figures that could not be judged. */
+/* ---- figures: a histogram of each, and those that could not be judged ---- */
 
 #define MIDDLE (XB_FLEET_BINS / 2)
 #define UNJUDGED 5 /* figures that are named */
-
-/* ---- which figure it is ---- */
 
 static bool is_same(const char *a, const char *b)
 {
@@ -340,12 +296,6 @@ static bool is_ambiguous(const struct xb_fleet_judgement *judgement, size_t inde
     return false;
 }
 
-static void add_known(struct xb_words *words, const char *before, const char *text)
-{
-    if (text != NULL && text[0] != '\0')
-        xb_words_add(words, "%s%.200s", before, text);
-}
-
 /* "link h2d, NVIDIA H200, Gen5 x16" */
 static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
                       size_t index)
@@ -356,12 +306,12 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
     xb_words_add(words, "%s", xb_fleet_figure_text(figure, name, sizeof name));
     if (!is_ambiguous(judgement, index))
         return;
-    add_known(words, ", ", figure->backend);
-    add_known(words, ", driver ", figure->driver);
-    add_known(words, ", ", figure->options);
+    const char *const more[][2] = {
+        {", ", figure->backend}, {", driver ", figure->driver}, {", ", figure->options}};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+        if (more[i][1] != NULL && more[i][1][0] != '\0')
+            xb_words_add(words, "%s%.200s", more[i][0], more[i][1]);
 }
-
-/* ---- the line ---- */
 
 /* The bins from the least value to the most, as cells of a line. */
 struct drawn {
@@ -453,8 +403,6 @@ static void put_judged(const struct xb_fleet_view *view, size_t index)
     xb_fleet_table_put(view, XB_COLOUR_NONE, "  %s.", words.text);
 }
 
-/* ---- those without siblings ---- */
-
 static void put_unjudged(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
@@ -480,7 +428,7 @@ static void put_unjudged(const struct xb_fleet_view *view)
 }
 
 /* Figures with a named GPU come first. */
-void xb_fleet_table_figures(const struct xb_fleet_view *view)
+static void put_figures(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     for (int named = 1; named >= 0 && view->verbose; named--)
@@ -490,4 +438,37 @@ void xb_fleet_table_figures(const struct xb_fleet_view *view)
                 put_judged(view, i);
         }
     put_unjudged(view);
+}
+
+/* ---- all of it ---- */
+
+enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                    size_t columns, bool verbose, struct xb_error *error)
+{
+    struct xb_fleet_view view = {
+        .stream = stream,
+        .judgement = judgement,
+        .columns = columns,
+        .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
+        .verbose = verbose,
+        .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
+    };
+    locale_t previous = xb_plain_locale_enter();
+    enum xb_status status = XB_OK;
+    put_answer(&view);
+    /* Without any document each expected node is missing: only why there is none helps. */
+    if (judgement->fleet->source_count > 0) {
+        status = xb_fleet_table_findings(&view, error);
+        put_figures(&view);
+        if (judgement->note_count > 0)
+            fputc('\n', stream);
+        for (size_t i = 0; i < judgement->note_count; i++)
+            xb_fleet_table_put(&view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
+    }
+    if (status == XB_OK) {
+        put_left_out(&view);
+        status = xb_stream_finish(stream, "the table", error);
+    }
+    xb_plain_locale_leave(previous);
+    return status;
 }
