@@ -167,27 +167,6 @@ const struct xb_reading_line xb_reading_last[] = {
     {.label = NULL},
 };
 
-static void say_all(struct xb_reading *reading)
-{
-    for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
-        say_of_devices(reading, line);
-    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++) {
-        const struct xb_reading_line *line = (*mode)->reading;
-        for (; line != NULL && line->label != NULL; line++) {
-            say_of_devices(reading, line);
-            if (line->say_of_pairs == NULL)
-                continue;
-            say_of_largest(reading, line, -1, XB_D2D);
-            say_of_largest(reading, line, -1, XB_BIDIR);
-        }
-    }
-    xb_reading_say_together(reading);
-    for (const struct xb_reading_line *line = xb_reading_groups; line->label != NULL; line++)
-        say_of_largest(reading, line, -1, XB_D2D);
-    for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
-        say_of_devices(reading, line);
-}
-
 void xb_reading_make(const struct xb_record *record, struct xb_reading_list *list)
 {
     size_t devices = 0;
@@ -203,7 +182,23 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
         .many_devices = devices > 1};
     locale_t previous = xb_plain_locale_enter();
     xb_reading_choose_nodes(&reading);
-    say_all(&reading);
+    for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
+        say_of_devices(&reading, line);
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++) {
+        const struct xb_reading_line *line = (*mode)->reading;
+        for (; line != NULL && line->label != NULL; line++) {
+            say_of_devices(&reading, line);
+            if (line->say_of_pairs == NULL)
+                continue;
+            say_of_largest(&reading, line, -1, XB_D2D);
+            say_of_largest(&reading, line, -1, XB_BIDIR);
+        }
+    }
+    xb_reading_say_together(&reading);
+    for (const struct xb_reading_line *line = xb_reading_groups; line->label != NULL; line++)
+        say_of_largest(&reading, line, -1, XB_D2D);
+    for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
+        say_of_devices(&reading, line);
     xb_reading_make_answer(&reading);
     xb_plain_locale_leave(previous);
     xb_samples_free(&reading.collected);

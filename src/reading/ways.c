@@ -31,21 +31,6 @@ static bool crosses_link(const struct xb_reading *reading, const struct xb_recor
     return xb_reading_crosses_link(reading, test);
 }
 
-/* What other places of the host's memory gave, within one process. */
-static void add_placements(struct xb_reading *reading, const struct xb_record_case *both)
-{
-    struct xb_statistics statistics;
-    size_t count = both->rows[0].placements.count;
-    if (reading->record->is_merged || count < 2 ||
-        !xb_record_describe(reading->record, both, xb_figure_bandwidth.name, &statistics) ||
-        !statistics.has_interval)
-        return;
-    xb_reading_phrase(reading,
-                      " The rate depends on where the host's memory lies: {whole:placements} "
-                      "places gave {rate:bandwidth_low} to {rate:bandwidth_high} GB/s.",
-                      (double)count, statistics.ci95_low, statistics.ci95_high);
-}
-
 bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *both =
@@ -70,7 +55,16 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
         xb_reading_phrase(reading,
                           " {rate:bandwidth_h2d} GB/s go to the GPU, {rate:bandwidth_d2h} back.",
                           to, from);
-    add_placements(reading, both);
+    /* What other places of the host's memory gave, within one process. */
+    struct xb_statistics statistics;
+    size_t places = both->rows[0].placements.count;
+    if (!reading->record->is_merged && places >= 2 &&
+        xb_record_describe(reading->record, both, xb_figure_bandwidth.name, &statistics) &&
+        statistics.has_interval)
+        xb_reading_phrase(reading,
+                          " The rate depends on where the host's memory lies: {whole:placements} "
+                          "places gave {rate:bandwidth_low} to {rate:bandwidth_high} GB/s.",
+                          (double)places, statistics.ci95_low, statistics.ci95_high);
     if (overlap > 0)
         xb_reading_phrase(reading, " Both directions moved data {share-of-time:overlap}.", overlap);
     return true;

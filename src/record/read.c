@@ -271,35 +271,30 @@ static void read_single(struct reader *reader, const cJSON *root)
     record->deadline_met = record->processes[0].deadline_met;
 }
 
-static void read_root(struct reader *reader, const cJSON *root)
-{
-    const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "schema"));
-    if (schema != NULL && strcmp(schema, "xferbench.processes") == 0)
-        read_merged(reader, root);
-    else
-        read_single(reader, root);
-    const char *timestamp = xb_json_get_text(&reader->json, root, "timestamp");
-    if (timestamp != NULL)
-        reader->record->timestamp = xb_fields_keep_text(&reader->json, timestamp);
-    if (!xb_json_failed(&reader->json))
-        xb_record_make_cases(&reader->json, reader->record, reader->entries, reader->entry_count,
-                             XB_RECORD_CASES);
-    free(reader->entries);
-    if (!xb_json_failed(&reader->json))
-        xb_record_make_facts(reader->record);
-}
-
 enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_record *record,
                                  struct xb_error *error)
 {
     struct reader reader = {.json = {.place = {.path = path}, .texts = &record->texts},
                             .record = record};
+    struct xb_json_reader *json = &reader.json;
+    const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "schema"));
     *record = (struct xb_record){.path = xb_copy(path)};
-    read_root(&reader, tree);
-    if (!xb_json_failed(&reader.json))
+    if (schema != NULL && strcmp(schema, "xferbench.processes") == 0)
+        read_merged(&reader, tree);
+    else
+        read_single(&reader, tree);
+    const char *timestamp = xb_json_get_text(json, tree, "timestamp");
+    if (timestamp != NULL)
+        record->timestamp = xb_fields_keep_text(json, timestamp);
+    if (!xb_json_failed(json))
+        xb_record_make_cases(json, record, reader.entries, reader.entry_count, XB_RECORD_CASES);
+    free(reader.entries);
+    if (!xb_json_failed(json)) {
+        xb_record_make_facts(record);
         return XB_OK;
+    }
     xb_record_free(record);
-    *error = reader.json.error;
+    *error = json->error;
     return error->status;
 }
 
