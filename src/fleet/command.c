@@ -135,7 +135,7 @@ static enum xb_status write_format(const void *own, FILE *stream, const char *fo
 {
     static const struct {
         const char *format;
-        enum xb_status (*write)(FILE *, const struct xb_fleet_judgement *, struct xb_error *);
+        xb_fleet_writer *write;
         bool tells_all;
     } writers[] = {
         {"json", xb_fleet_json_write, true},

@@ -54,23 +54,15 @@ struct xb_judging {
 /* Zeroed memory until the part returns. */
 #define XB_SCRATCH(judging, count, size) xb_arena_new(&(judging)->scratch, (count) * (size))
 
-/* The parts of judging, in the order in which they run. */
-void xb_fleet_join_moved(struct xb_judging *judging); /* makes one of GPUs that were moved */
-void xb_fleet_name_complaints(struct xb_judging *judging);
-void xb_fleet_take_newest(struct xb_judging *judging); /* and lists the values to judge */
-void xb_fleet_shift_slots(struct xb_judging *judging); /* by what is usual for a slot */
-/* Describes each figure, and gives each value with enough siblings its centre and spread. `tested`
- * keeps only these values, still figure by figure. */
-void xb_fleet_gather_siblings(struct xb_judging *judging);
-void xb_fleet_name_outliers(struct xb_judging *judging);
-void xb_fleet_note_lacking(struct xb_judging *judging);
-void xb_fleet_name_missing(struct xb_judging *judging);
-void xb_fleet_name_fewer_gpus(struct xb_judging *judging);
-void xb_fleet_name_narrower(struct xb_judging *judging);
-void xb_fleet_name_narrower_pairs(struct xb_judging *judging);
-void xb_fleet_name_drivers(struct xb_judging *judging);
-void xb_fleet_note_start(struct xb_judging *judging);
-void xb_fleet_sort_findings(struct xb_judging *judging); /* the worst first */
+/* The parts of judging, in the order in which they run. To gather siblings describes each figure,
+ * and gives each value with enough siblings its centre and spread: `tested` keeps only these, still
+ * figure by figure. */
+typedef void xb_fleet_part(struct xb_judging *judging);
+xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
+    xb_fleet_shift_slots, xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking,
+    xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower,
+    xb_fleet_name_narrower_pairs, xb_fleet_name_drivers, xb_fleet_note_start,
+    xb_fleet_sort_findings;
 
 /* Orders figures of one fleet, by the addresses of their texts; 0 for two that are the same but for
  * driver and link. */

@@ -115,7 +115,7 @@ static void note_left_out(struct xb_judging *judging)
 void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
                     struct xb_fleet_judgement *judgement)
 {
-    static void (*const parts[])(struct xb_judging *) = {
+    static xb_fleet_part *const parts[] = {
         xb_fleet_join_moved,
         xb_fleet_name_complaints,
         xb_fleet_take_newest,

@@ -163,23 +163,6 @@ static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
     return kept;
 }
 
-/* Where most pairs of the model have more links, by which figure; else XB_FLEET_NONE. */
-static void find_usual(struct xb_judging *judging, const struct pair *pairs, size_t count,
-                       size_t *usual)
-{
-    struct xb_vote *votes = XB_SCRATCH(judging, count, sizeof *votes);
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_figure *figure = &judging->fleet->figures[pairs[i].figure];
-        votes[i] = (struct xb_vote){.group = figure->model, .number = figure->links, .item = i};
-        usual[i] = XB_FLEET_NONE;
-    }
-    xb_votes_sort(votes, count);
-    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
-        for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
-            usual[votes[i].item] = pairs[votes[most.first].item].figure;
-    }
-}
-
 /* Clears `usual` of pairs that have as few links as more than half of the others at their place.
  * The votes are those of one place. Returns how many it cleared. */
 static size_t acquit(const struct xb_vote *votes, size_t count, size_t *usual)
@@ -196,26 +179,33 @@ static size_t acquit(const struct xb_vote *votes, size_t count, size_t *usual)
     return cleared;
 }
 
-/* Clears `usual` of pairs that are built so, and sets it where most at the same place have more. A
- * place is that of a pair on a node with such GPUs. */
-static void compare_places(struct xb_judging *judging, const struct pair *pairs, size_t count,
-                           size_t *usual)
+/* Where most pairs of the model have more links, by which figure; else XB_FLEET_NONE. Clears that
+ * of pairs that are built so, and sets it where most at the same place have more. A place is that
+ * of a pair on a node with such GPUs. */
+static void find_usual(struct xb_judging *judging, const struct pair *pairs, size_t count,
+                       size_t *usual)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    size_t cleared = 0;
     struct xb_vote *votes = XB_SCRATCH(judging, count, sizeof *votes);
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
-        const char *place =
-            xb_arena_print(&judging->scratch, "%u>%d %s", fleet->gpus[pairs[i].gpu].index,
-                           pairs[i].peer, figure->model != NULL ? figure->model : "");
-        votes[i] = (struct xb_vote){.group = place, .number = figure->links, .item = i};
-    }
-    xb_votes_sort(votes, count);
-    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
-        cleared += acquit(votes + most.begin, most.end - most.begin, usual);
-        for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
-            usual[votes[i].item] = pairs[votes[most.first].item].figure;
+    size_t cleared = 0;
+    for (size_t i = 0; i < count; i++)
+        usual[i] = XB_FLEET_NONE;
+    for (int by_place = 0; by_place < 2; by_place++) {
+        for (size_t i = 0; i < count; i++) {
+            const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
+            votes[i] = (struct xb_vote){.group = figure->model, .number = figure->links, .item = i};
+            if (by_place)
+                votes[i].group =
+                    xb_arena_print(&judging->scratch, "%u>%d %s", fleet->gpus[pairs[i].gpu].index,
+                                   pairs[i].peer, figure->model != NULL ? figure->model : "");
+        }
+        xb_votes_sort(votes, count);
+        for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
+            if (by_place)
+                cleared += acquit(votes + most.begin, most.end - most.begin, usual);
+            for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
+                usual[votes[i].item] = pairs[votes[most.first].item].figure;
+        }
     }
     if (cleared > 0)
         xb_fleet_add_note(judging,
@@ -257,7 +247,6 @@ void xb_fleet_name_narrower_pairs(struct xb_judging *judging)
     struct xb_node_tally tally = xb_node_tally_open(judging);
     size_t count = list_pairs(fleet, pairs);
     find_usual(judging, pairs, count, usual);
-    compare_places(judging, pairs, count, usual);
     for (size_t i = 0; i < count; i++)
         if (usual[i] != XB_FLEET_NONE)
             xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);

@@ -75,26 +75,6 @@ static void name_fewer(struct xb_judging *judging, const struct xb_vote *votes,
     }
 }
 
-/* Names nodes without any GPU, if most nodes have some. */
-static void name_empty(struct xb_judging *judging, const struct xb_fleet_gpu *const *seats,
-                       size_t count)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    struct xb_node_tally with = xb_node_tally_open(judging);
-    for (size_t i = 0; i < count; i++)
-        xb_node_tally_add(&with, seats[i]->node);
-    size_t without = fleet->node_count - with.count;
-    for (size_t i = 0; with.count > without && i < fleet->node_count; i++) {
-        if (with.rounds[i] == with.round || fleet->node_count <= XB_FLEET_SIBLINGS)
-            continue;
-        xb_fleet_add_finding(
-            judging,
-            xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
-                                   xb_fleet_is_together(without, fleet->node_count)),
-            "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
-    }
-}
-
 void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -116,7 +96,19 @@ void xb_fleet_name_fewer_gpus(struct xb_judging *judging)
     xb_votes_sort(votes, voted);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, voted, &most);)
         name_fewer(judging, votes, &most);
-    name_empty(judging, seats, count);
+    /* Nodes without any GPU, if most nodes have some. */
+    struct xb_node_tally with = xb_node_tally_open(judging);
+    for (size_t i = 0; i < count; i++)
+        xb_node_tally_add(&with, seats[i]->node);
+    size_t without = fleet->node_count - with.count;
+    bool most_have = with.count > without && fleet->node_count > XB_FLEET_SIBLINGS;
+    for (size_t i = 0; most_have && i < fleet->node_count; i++)
+        if (with.rounds[i] != with.round)
+            xb_fleet_add_finding(
+                judging,
+                xb_fleet_plain_finding(XB_FLEET_FEWER_GPUS, fleet->nodes[i].name, XB_FLEET_NONE,
+                                       xb_fleet_is_together(without, fleet->node_count)),
+                "no GPU; %zu of %zu nodes have some", with.count, fleet->node_count);
     /* Machines that were installed from one image may have one name: then one alone seems to be
      * there. */
     if (replaced.count > 0)

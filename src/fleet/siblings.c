@@ -162,20 +162,6 @@ static double shift(struct xb_judging *judging, const struct seat *seats, size_t
     return most - least;
 }
 
-/* What is usual for a slot that few nodes have, or that nobody told, is not known: it may be
- * anything between the others. Of the values `first` to `last` those in `seats` have a slot. */
-static void widen_unknown(struct xb_judging *judging, size_t first, size_t last,
-                          const struct seat *seats, size_t count, double distance)
-{
-    for (size_t i = first; i < last; i++)
-        judging->tested[i].unsure = distance / 2;
-    for (size_t begin = 0, end = 0; begin < count; begin = end) {
-        end = end_of_slot(seats, count, begin);
-        for (size_t i = begin; i < end && is_usual_known(end - begin); i++)
-            judging->tested[seats[i].tested].unsure = 0;
-    }
-}
-
 void xb_fleet_shift_slots(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
@@ -189,7 +175,15 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
         end = end_of_figure(judging, begin);
         size_t count = list_seats(judging, begin, end, seats, scratch);
         double distance = shift(judging, seats, count, scratch);
-        widen_unknown(judging, begin, end, seats, count, distance);
+        /* What is usual for a slot that few nodes have, or that nobody told, is not known: it may
+         * be anything between the others. */
+        for (size_t i = begin; i < end; i++)
+            judging->tested[i].unsure = distance / 2;
+        for (size_t i = 0, behind = 0; i < count; i = behind) {
+            behind = end_of_slot(seats, count, i);
+            for (size_t k = i; k < behind && is_usual_known(behind - i); k++)
+                judging->tested[seats[k].tested].unsure = 0;
+        }
         if (distance < XB_FLEET_LEAST_DEVIATION)
             continue;
         figures++;
