@@ -41,10 +41,10 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
 static enum xb_status finish(void *own, struct xb_error *error)
 {
     struct state *state = own;
-    const struct xb_fleet_request request = {.alpha = ALPHA};
     (void)error;
     if (state->is_open)
-        xb_fleet_judge(&state->fleet, &request, &state->judgement);
+        xb_fleet_judge(&state->fleet, &(struct xb_fleet_request){.alpha = ALPHA},
+                       &state->judgement);
     return XB_OK;
 }
 
