@@ -225,33 +225,28 @@ static double *worst_of(const struct ranking *ranking, const struct xb_fleet_fin
     return &ranking->worst[2 * finding->gpu + (finding->code == XB_FLEET_FAST)];
 }
 
-/* That of its GPU's findings of the same code; 0 without a figure. */
-static double rank_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
-{
-    return finding->figure != XB_FLEET_NONE ? *worst_of(ranking, finding) : 0;
-}
-
-static unsigned index_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
-{
-    return finding->gpu != XB_FLEET_NONE ? ranking->fleet->gpus[finding->gpu].index : 0;
-}
-
-static const char *name_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
-{
-    return finding->figure != XB_FLEET_NONE ? ranking->fleet->figures[finding->figure].name : NULL;
-}
-
 /* The worst first. What many have together comes behind what single ones have, which is where a
  * fault is likelier. */
 static int compare_findings(const void *left, const void *right, void *ranking)
 {
     const struct xb_fleet_finding *a = left, *b = right;
+    const struct xb_fleet *fleet = ((const struct ranking *)ranking)->fleet;
+    double ranks[2] = {0, 0}; /* that of its GPU's findings of the same code */
+    unsigned indices[2] = {0, 0};
+    const char *names[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const struct xb_fleet_finding *own = i == 0 ? a : b;
+        if (own->gpu != XB_FLEET_NONE)
+            indices[i] = fleet->gpus[own->gpu].index;
+        if (own->figure == XB_FLEET_NONE)
+            continue;
+        ranks[i] = *worst_of(ranking, own);
+        names[i] = fleet->figures[own->figure].name;
+    }
     return XB_FIRST_ORDER(XB_ORDER(a->code, b->code), a->together - b->together,
-                          XB_ORDER(rank_of(ranking, b), rank_of(ranking, a)),
-                          xb_natural_compare(a->node, b->node),
-                          XB_ORDER(index_of(ranking, a), index_of(ranking, b)),
-                          XB_ORDER(a->gpu, b->gpu), XB_ORDER(size_of(b), size_of(a)),
-                          xb_natural_compare(name_of(ranking, a), name_of(ranking, b)),
+                          XB_ORDER(ranks[1], ranks[0]), xb_natural_compare(a->node, b->node),
+                          XB_ORDER(indices[0], indices[1]), XB_ORDER(a->gpu, b->gpu),
+                          XB_ORDER(size_of(b), size_of(a)), xb_natural_compare(names[0], names[1]),
                           XB_ORDER(a->figure, b->figure), XB_ORDER(a->peer, b->peer));
 }
 

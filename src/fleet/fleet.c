@@ -121,29 +121,6 @@ size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *nod
     return known->index;
 }
 
-/* Whether two GPUs of a node are at different places. */
-static bool is_elsewhere(const struct xb_fleet_gpu *left, const struct xb_fleet_gpu *right)
-{
-    if (left->pci_bdf == NULL && right->pci_bdf == NULL)
-        return left->index != right->index;
-    return left->pci_bdf != NULL && right->pci_bdf != NULL && left->pci_bdf != right->pci_bdf;
-}
-
-/* The index of the GPU, or XB_FLEET_NONE. A document without UUIDs is of the GPU that a document
- * with them found at the same place. */
-static size_t find_gpu(const struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu,
-                       const struct name *by_uuid, const struct name *by_place)
-{
-    const struct name *known = find(fleet, by_uuid);
-    if (known == NULL || is_elsewhere(&fleet->gpus[known->index], gpu))
-        known = find(fleet, by_place);
-    if (known == NULL)
-        return XB_FLEET_NONE;
-    const char *uuid = fleet->gpus[known->index].uuid;
-    bool other = gpu->uuid != NULL && uuid != NULL && gpu->uuid != uuid;
-    return other ? XB_FLEET_NONE : known->index;
-}
-
 /* What a document says of a GPU that is in the fleet. */
 static void take_gpu(struct xb_fleet_gpu *gpu, const struct xb_fleet_gpu *from)
 {
@@ -179,16 +156,30 @@ size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
         place = (struct name){{OF_ADDRESS, kept.node, (uintptr_t)kept.pci_bdf}, 0};
     else
         place = (struct name){{OF_INDEX, kept.node, (uintptr_t)kept.model, kept.index}, 0};
-    size_t known = find_gpu(fleet, &kept, &uuid, &place);
-    uuid.index = place.index = known == XB_FLEET_NONE ? fleet->gpu_count : known;
+    /* By its UUID, unless that GPU is at another place; else by its place: a document without UUIDs
+     * is of the GPU that a document with them found there. */
+    const struct name *found = find(fleet, &uuid);
+    const struct xb_fleet_gpu *old = found != NULL ? &fleet->gpus[found->index] : NULL;
+    if (old != NULL &&
+        (old->pci_bdf != NULL || kept.pci_bdf != NULL
+             ? old->pci_bdf != NULL && kept.pci_bdf != NULL && old->pci_bdf != kept.pci_bdf
+             : old->index != kept.index))
+        old = NULL;
+    if (old == NULL) {
+        found = find(fleet, &place);
+        old = found != NULL ? &fleet->gpus[found->index] : NULL;
+    }
+    if (old != NULL && kept.uuid != NULL && old->uuid != NULL && kept.uuid != old->uuid)
+        old = NULL;
+    uuid.index = place.index = old == NULL ? fleet->gpu_count : (size_t)(old - fleet->gpus);
     if (kept.uuid != NULL)
         keep_name(fleet, &uuid);
     keep_name(fleet, &place);
     kept.first_told = kept.link_told = kept.told;
-    if (known == XB_FLEET_NONE)
+    if (old == NULL)
         (void)APPEND(fleet->gpus, fleet->gpu_count, kept);
     else
-        take_gpu(&fleet->gpus[known], &kept);
+        take_gpu(&fleet->gpus[place.index], &kept);
     return place.index;
 }
 

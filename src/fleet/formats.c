@@ -409,20 +409,16 @@ const struct xb_field xb_fleet_fields[] = {
     XB_LIST("left_out", fleet, left_out, left_out_count, XB_FLEET_TOLD, left_out_fields),
     XB_FIELDS_END};
 
-/* The index in `siblings` of the figure; -1: none. */
-static int64_t place_of(const struct xb_fleet_judgement *judgement, size_t index)
-{
-    for (size_t i = 0; index != XB_FLEET_NONE && i < judgement->sibling_count; i++)
-        if (judgement->siblings[i].figure == index)
-            return (int64_t)i;
-    return -1;
-}
-
 static void put_json_finding(struct xb_json *json, const struct xb_fleet_judgement *judgement,
                              const finding *of)
 {
     const fleet *all = judgement->fleet;
     bool has_figure = of->figure != XB_FLEET_NONE;
+    size_t place = 0; /* of the figure, in `siblings` */
+    while (has_figure && place < judgement->sibling_count &&
+           judgement->siblings[place].figure != of->figure)
+        place++;
+    bool is_there = has_figure && place < judgement->sibling_count;
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "code", xb_fleet_code_name(of->code));
     xb_json_put_flag(json, "is_to_drain", xb_fleet_is_to_drain(of));
@@ -433,7 +429,7 @@ static void put_json_finding(struct xb_json *json, const struct xb_fleet_judgeme
         xb_json_put_null(json, "gpu");
     xb_json_put_index(json, "peer", of->peer);
     xb_json_put_text(json, "figure", has_figure ? all->figures[of->figure].name : NULL);
-    xb_json_put_index(json, "siblings", place_of(judgement, of->figure));
+    xb_json_put_index(json, "siblings", is_there ? (int64_t)place : -1);
     xb_fields_put(json, xb_fleet_finding_fields, of);
     xb_json_close(json);
 }

@@ -247,26 +247,11 @@ enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
     return XB_OK;
 }
 
-/* One line, which it ends with a zero byte. */
-static enum xb_status expand_line(struct parser *parser, char *line, const char *path,
-                                  size_t number)
-{
-    struct xb_error *error = parser->error;
-    struct xb_error cause;
-    line[strcspn(line, "#")] = '\0';
-    parser->whole = line;
-    parser->error = &cause;
-    enum xb_status status = expand_words(parser);
-    parser->error = error;
-    return status == XB_OK
-               ? XB_OK
-               : XB_FAIL(error, status, "'%.300s', line %zu: %s", path, number, cause.message);
-}
-
 static enum xb_status expand_lines(char *text, size_t length, const char *path,
                                    struct xb_hostlist *list, struct xb_error *error)
 {
-    struct parser parser = {.list = list, .error = error};
+    struct xb_error cause;
+    struct parser parser = {.list = list, .error = &cause};
     size_t number = 1;
     if (memchr(text, '\0', length) != NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' has zero bytes: no list of hosts", path);
@@ -274,7 +259,11 @@ static enum xb_status expand_lines(char *text, size_t length, const char *path,
         char *next = line + strcspn(line, "\n");
         if (*next == '\n')
             *next++ = '\0';
-        XB_TRY(expand_line(&parser, line, path, number));
+        line[strcspn(line, "#")] = '\0';
+        parser.whole = line;
+        enum xb_status status = expand_words(&parser);
+        if (status != XB_OK)
+            return XB_FAIL(error, status, "'%.300s', line %zu: %s", path, number, cause.message);
         line = next;
     }
     if (list->count == 0)

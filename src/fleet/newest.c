@@ -68,15 +68,6 @@ static bool was_moved(const struct xb_fleet_gpu *from, const struct xb_fleet_gpu
            is_later_launch(from->first_told, to->first_told);
 }
 
-/* Whether all with one UUID, which are in the order of their time, are one GPU. */
-static bool is_one(struct xb_fleet_gpu *const *gpus, size_t count)
-{
-    for (size_t i = 1; i < count; i++)
-        if (!was_moved(gpus[i - 1], gpus[i]))
-            return false;
-    return true;
-}
-
 /* Gives values and complaints the number that each GPU has now. */
 static void renumber(struct xb_fleet *fleet, const size_t *numbers)
 {
@@ -111,7 +102,10 @@ void xb_fleet_join_moved(struct xb_judging *judging)
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count && gpus[end]->uuid == gpus[begin]->uuid)
             end++;
-        bool one = is_one(&gpus[begin], end - begin);
+        size_t next = begin + 1; /* they are in the order of their time */
+        while (next < end && was_moved(gpus[next - 1], gpus[next]))
+            next++;
+        bool one = next == end;
         for (size_t i = begin; i < end && one; i++)
             joined[gpus[i] - fleet->gpus] = (size_t)(gpus[end - 1] - fleet->gpus);
         struct shared *shared = one ? &moved : &equal;

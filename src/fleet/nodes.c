@@ -308,21 +308,6 @@ static void meet(const struct roll *expected, const struct roll *there)
         there->met[other[k].owner] = own[0].name;
 }
 
-static void meet_all(struct roll *expected, struct roll *there)
-{
-    qsort(expected->items, expected->count, sizeof *expected->items, compare_called);
-    qsort(there->items, there->count, sizeof *there->items, compare_called);
-    for (size_t i = 0, k = 0; i < expected->count;) {
-        const char *name = expected->items[i].name;
-        while (k < there->count && compare_short(there->items[k].name, name) < 0)
-            k++;
-        struct roll own = find_range(expected, i, name), other = find_range(there, k, name);
-        meet(&own, &other);
-        i += own.count;
-        k += other.count;
-    }
-}
-
 /* Lists a name for an owner that is not met yet. */
 static void list_unmet(struct roll *roll, const char *name, size_t owner)
 {
@@ -369,7 +354,18 @@ void xb_fleet_name_missing(struct xb_judging *judging)
             list_unmet(&rolls[0], request->expected[i], i);
         for (size_t i = 0; i < fleet->node_count; i++)
             list_unmet(&rolls[1], by_host ? fleet->nodes[i].hostname : fleet->nodes[i].name, i);
-        meet_all(&rolls[0], &rolls[1]);
+        for (int i = 0; i < 2; i++)
+            qsort(rolls[i].items, rolls[i].count, sizeof(struct called), compare_called);
+        for (size_t i = 0, k = 0; i < rolls[0].count;) {
+            const char *name = rolls[0].items[i].name;
+            while (k < rolls[1].count && compare_short(rolls[1].items[k].name, name) < 0)
+                k++;
+            struct roll own = find_range(&rolls[0], i, name);
+            struct roll other = find_range(&rolls[1], k, name);
+            meet(&own, &other);
+            i += own.count;
+            k += other.count;
+        }
     }
     name_missing(judging, rolls[0].met);
     const char **unexpected = XB_SCRATCH(judging, fleet->node_count, sizeof(const char *));

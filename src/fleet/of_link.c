@@ -44,20 +44,6 @@ static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
 
 /* ---- a GPU ---- */
 
-static void take_direction(struct test *test, size_t gpu, const char *name, const char *model,
-                           const char *link, double bandwidth)
-{
-    xb_taking_add_value(test->taking,
-                        (struct xb_fleet_figure){.name = name,
-                                                 .unit = XB_UNIT_RATE,
-                                                 .more_is_better = true,
-                                                 .model = model,
-                                                 .link = link,
-                                                 .options = test->options},
-                        (struct xb_fleet_value){
-                            .gpu = gpu, .peer = -1, .value = bandwidth, .scatter = (double)NAN});
-}
-
 static void take_device(struct test *test, size_t i)
 {
     char link[XB_TAKING_LINK], of[32];
@@ -101,8 +87,17 @@ static void take_device(struct test *test, size_t i)
     const struct xb_pcie_link *end = &best->at_rest.hops[0].lower.link;
     if (xb_link_hops(&best->at_rest) > 0)
         own = xb_taking_link_text(end->max_speed_gts, end->max_width, link);
-    take_direction(test, gpu, "link h2d", model, own, verdict->h2d.measured);
-    take_direction(test, gpu, "link d2h", model, own, verdict->d2h.measured);
+    struct xb_fleet_figure figure = {.unit = XB_UNIT_RATE,
+                                     .more_is_better = true,
+                                     .model = model,
+                                     .link = own,
+                                     .options = test->options};
+    struct xb_fleet_value value = {.gpu = gpu, .peer = -1, .scatter = (double)NAN};
+    for (int back = 0; back < 2; back++) {
+        figure.name = back ? "link d2h" : "link h2d";
+        value.value = back ? verdict->d2h.measured : verdict->h2d.measured;
+        xb_taking_add_value(test->taking, figure, value);
+    }
 }
 
 /* ---- a pair ---- */

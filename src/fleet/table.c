@@ -282,20 +282,6 @@ static bool is_same(const char *a, const char *b)
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* Whether another figure would have the same title without its driver and options. */
-static bool is_ambiguous(const struct xb_fleet_judgement *judgement, size_t index)
-{
-    const struct xb_fleet_figure *figures = judgement->fleet->figures;
-    const struct xb_fleet_figure *figure = &figures[judgement->siblings[index].figure];
-    for (size_t i = 0; i < judgement->sibling_count; i++) {
-        const struct xb_fleet_figure *other = &figures[judgement->siblings[i].figure];
-        if (i != index && is_same(figure->name, other->name) &&
-            is_same(figure->model, other->model) && is_same(figure->link, other->link))
-            return true;
-    }
-    return false;
-}
-
 /* "link h2d, NVIDIA H200, Gen5 x16" */
 static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
                       size_t index)
@@ -304,7 +290,16 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
         &judgement->fleet->figures[judgement->siblings[index].figure];
     char name[512];
     xb_words_add(words, "%s", xb_fleet_figure_text(figure, name, sizeof name));
-    if (!is_ambiguous(judgement, index))
+    /* Whether another figure would have the same title without its driver and options. */
+    bool is_ambiguous = false;
+    for (size_t i = 0; i < judgement->sibling_count; i++) {
+        const struct xb_fleet_figure *other =
+            &judgement->fleet->figures[judgement->siblings[i].figure];
+        is_ambiguous = is_ambiguous ||
+                       (i != index && is_same(figure->name, other->name) &&
+                        is_same(figure->model, other->model) && is_same(figure->link, other->link));
+    }
+    if (!is_ambiguous)
         return;
     const char *const more[][2] = {
         {", ", figure->backend}, {", driver ", figure->driver}, {", ", figure->options}};

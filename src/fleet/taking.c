@@ -31,8 +31,8 @@ static double read_time(const char *text)
     return text != NULL && xb_day_time_parse(text, &when, &ignored) == XB_OK ? when : 0.0;
 }
 
-static struct xb_fleet_origin origin_of(struct xb_json_reader *reader, const cJSON *document,
-                                        const struct xb_fleet_source *place)
+static void read_origin(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                        const cJSON *document)
 {
     const cJSON *host = xb_json_get_optional_object(reader, document, "host", MOST_KEYS);
     const cJSON *backend = xb_json_get_optional_object(reader, document, "backend", MOST_KEYS);
@@ -40,23 +40,19 @@ static struct xb_fleet_origin origin_of(struct xb_json_reader *reader, const cJS
     const cJSON *clock = xb_json_get_optional_object(reader, start, "clock", MOST_KEYS);
     const cJSON *launcher = xb_json_get_optional_object(reader, document, "launcher", MOST_KEYS);
     double began = read_time(xb_json_get_optional_text(reader, start, "began"));
-    struct xb_fleet_origin origin = {
-        .source = *place,
-        .node = xb_json_get_optional_text(reader, host, "node"),
-        .hostname = xb_json_get_optional_text(reader, host, "hostname"),
-        .backend = xb_json_get_optional_text(reader, backend, "name"),
-        .driver = xb_json_get_optional_text(reader, backend, "driver_version"),
-    };
-    struct xb_fleet_source *source = &origin.source;
+    taking->host.name = xb_json_get_optional_text(reader, host, "node");
+    taking->host.hostname = xb_json_get_optional_text(reader, host, "hostname");
+    taking->backend = xb_json_get_optional_text(reader, backend, "name");
+    taking->host.driver = xb_json_get_optional_text(reader, backend, "driver_version");
+    if (taking->host.name == NULL)
+        taking->host.name = taking->host.hostname;
+    struct xb_fleet_source *source = &taking->origin;
     source->dated = (time_t)read_time(xb_json_get_optional_text(reader, document, "timestamp"));
     source->began = began > 0.0 ? began : (double)NAN;
     source->late_s = xb_json_get_optional_number(reader, start, "late_s", LATEST);
     source->unsynchronised = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(clock, "synchronised"));
     source->rank = (unsigned)xb_json_get_optional_whole(reader, launcher, "rank", XB_RANKS - 1);
     source->ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS);
-    if (origin.node == NULL)
-        origin.node = origin.hostname;
-    return origin;
 }
 
 /* ---- what it says ---- */
@@ -76,18 +72,12 @@ enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms, struct xb_error
 
 void xb_taking_begin(struct xb_fleet_taking *taking)
 {
-    struct xb_fleet_origin *origin = &taking->origin;
-    struct xb_fleet_source *source = &origin->source;
+    struct xb_fleet_source *source = &taking->origin;
     bool is_ahead = source->dated > taking->fleet->now + XB_FLEET_AHEAD_S;
     source->written = source->dated - (is_ahead ? BEFORE_ALL : 0);
-    const struct xb_fleet_node node = {
-        .name = origin->node,
-        .hostname = origin->hostname,
-        .driver = origin->driver,
-        .driver_told = source->written,
-    };
+    taking->host.driver_told = source->written;
     taking->source = xb_fleet_add_source(taking->fleet, source);
-    taking->node = xb_fleet_add_node(taking->fleet, &node);
+    taking->node = xb_fleet_add_node(taking->fleet, &taking->host);
 }
 
 static bool is_same(const char *left, const char *right)
@@ -106,15 +96,15 @@ size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu
         gpu.pci_bdf = apart && is_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
     }
     gpu.node = taking->node;
-    gpu.told = taking->origin.source.written;
+    gpu.told = taking->origin.written;
     return xb_fleet_add_gpu(taking->fleet, &gpu);
 }
 
 void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure figure,
                          struct xb_fleet_value value)
 {
-    figure.backend = taking->origin.backend;
-    figure.driver = taking->origin.driver;
+    figure.backend = taking->backend;
+    figure.driver = taking->host.driver;
     value.source = taking->source;
     if (value.gpu == XB_FLEET_NONE || !(value.value > 0.0) || !isfinite(value.value))
         return;
@@ -237,10 +227,10 @@ void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *ter
         snprintf(why, XB_TAKING_WHY, "not written by xferbench: it names no schema");
     } else if (tree != NULL) {
         bool is_link = kind == XB_DOCUMENT_LINK;
-        struct xb_fleet_source place = {
+        taking.origin = (struct xb_fleet_source){
             .path = path, .number = number, .kind = is_link ? "link" : "run"};
-        taking.origin = origin_of(&reader, tree, &place);
-        if (taking.origin.node == NULL)
+        read_origin(&taking, &reader, tree);
+        if (taking.host.name == NULL)
             snprintf(why, XB_TAKING_WHY, "it has no host name");
         else if (!xb_json_failed(&reader))
             (is_link ? xb_taking_link : xb_taking_record)(&taking, &reader, tree);

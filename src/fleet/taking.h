@@ -7,13 +7,6 @@
 
 struct xb_option;
 
-/* A document and the node from which it comes. Texts belong to the tree. */
-struct xb_fleet_origin {
-    struct xb_fleet_source source;
-    const char *node; /* its name for launcher and scheduler, else its host name; NULL: none */
-    const char *hostname, *backend, *driver; /* NULL: not known */
-};
-
 /* What the names of figures depend on, the same for all documents. */
 struct xb_fleet_terms {
     const struct xb_option *const *rows; /* every option of `run` */
@@ -28,8 +21,10 @@ XB_MUST_CHECK enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms,
 struct xb_fleet_taking {
     struct xb_fleet *fleet; /* with nothing but this document */
     const struct xb_fleet_terms *terms;
-    struct xb_fleet_origin origin;
-    size_t source, node;
+    struct xb_fleet_source origin;
+    struct xb_fleet_node host; /* its name is that for launcher and scheduler, else its host name */
+    const char *backend;       /* NULL: not known; texts belong to the tree */
+    size_t source, node;       /* in the fleet */
 };
 
 /* Adds the document itself and its node, which must have a name. */

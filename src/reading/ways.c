@@ -121,24 +121,6 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
                                                                 ways->best) == XB_READING_SLOWER);
 }
 
-/* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
-static void add_slow(struct xb_reading *reading, const struct xb_reading_ways *ways,
-                     const struct xb_record_case *way, const struct xb_reading_ways *back,
-                     const struct xb_record_case *twin)
-{
-    xb_reading_phrase(reading, "{name} reaches {share:share} of {name} {text}", way,
-                      share_of(reading, ways, way), ways->best, xb_direction_words(way));
-    if (twin != NULL)
-        xb_reading_phrase(reading, " and {share}", share_of(reading, back, twin));
-    if (twin != NULL && !xb_reading_is_one_method(ways->best, back->best))
-        xb_reading_phrase(reading, " of {name}", back->best);
-    xb_reading_add(reading, "%s%s.", twin != NULL ? " back" : "",
-                   way->bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "");
-    xb_reading_number(reading, "bandwidth", xb_reading_speed(reading, way), XB_UNIT_RATE);
-    xb_reading_number(reading, "best_bandwidth", xb_reading_speed(reading, ways->best),
-                      XB_UNIT_RATE);
-}
-
 static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
                      enum xb_direction direction)
 {
@@ -164,7 +146,20 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
             if (xb_reading_is_one_method(back.all[k], ways.all[i]) &&
                 is_slow(reading, &back, back.all[k]))
                 twin = back.all[k];
-        add_slow(reading, &ways, ways.all[i], &back, direction == XB_H2D ? twin : NULL);
+        /* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
+        const struct xb_record_case *way = ways.all[i];
+        bool with_back = twin != NULL && direction == XB_H2D;
+        xb_reading_phrase(reading, "{name} reaches {share:share} of {name} {text}", way,
+                          share_of(reading, &ways, way), ways.best, xb_direction_words(way));
+        if (with_back)
+            xb_reading_phrase(reading, " and {share}", share_of(reading, &back, twin));
+        if (with_back && !xb_reading_is_one_method(ways.best, back.best))
+            xb_reading_phrase(reading, " of {name}", back.best);
+        xb_reading_add(reading, "%s%s.", with_back ? " back" : "",
+                       bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "");
+        xb_reading_number(reading, "bandwidth", xb_reading_speed(reading, way), XB_UNIT_RATE);
+        xb_reading_number(reading, "best_bandwidth", xb_reading_speed(reading, ways.best),
+                          XB_UNIT_RATE);
         if (mode != NULL && mode->say_first_thing != NULL)
             mode->say_first_thing(reading, ways.all[i]);
         if (twin != NULL && direction == XB_D2H && is_told) {

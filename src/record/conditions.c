@@ -6,12 +6,12 @@
 #include "base/day_time.h"
 #include "base/left_out.h"
 #include "base/memory.h"
+#include "base/stream.h"
 #include "base/text.h"
 #include "machine/environment.h"
 #include "machine/node.h"
 #include "xferbench/version.h"
 
-#include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -136,15 +136,19 @@ static const char *numbers_text(const struct xb_value *value, struct xb_arena **
 /* A JSON array of texts. */
 static const char *words_text(const struct xb_value *value, struct xb_arena **texts)
 {
-    cJSON *array =
-        cJSON_CreateStringArray((const char *const *)value->words, (int)value->word_count);
-    char *printed = array != NULL ? cJSON_PrintUnformatted(array) : NULL;
-    if (printed == NULL)
-        xb_memory_end(value->word_count);
-    const char *text = xb_arena_copy(texts, printed);
-    cJSON_free(printed);
-    cJSON_Delete(array);
-    return text;
+    struct xb_memory_text made = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&made);
+    for (size_t i = 0; i < value->word_count; i++) {
+        fputs(i > 0 ? ",\"" : "[\"", stream);
+        for (const char *c = value->words[i]; *c != '\0'; c++)
+            if ((unsigned char)*c < ' ')
+                fprintf(stream, "\\u%04x", (unsigned)*c);
+            else
+                fprintf(stream, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+        fputc('"', stream);
+    }
+    fputs(value->word_count > 0 ? "]" : "[]", stream);
+    return xb_memory_text_keep(&made, texts);
 }
 
 /* The value as JSON; a text as it is, without quotes. */
@@ -257,21 +261,6 @@ static void add_all(struct xb_record *record, const char *prefix,
         add(record, prefix, facts[i].name, facts[i].value, facts[i].is_text);
 }
 
-static void add_device(struct xb_record *record, const struct xb_record_device *device)
-{
-    const char *prefix = xb_arena_print(&record->texts, "device %u ", device->index);
-    const char *node =
-        device->numa_node >= 0 ? xb_arena_print(&record->texts, "%d", device->numa_node) : NULL;
-    add(record, prefix, "PCI address", device->pci_bdf, true);
-    add(record, prefix, "UUID", device->uuid, true);
-    add(record, prefix, "architecture", device->architecture, true);
-    add_whole(record, prefix, "memory in bytes", device->memory_bytes);
-    add(record, prefix, "link port", device->link_port, true);
-    add(record, prefix, "NUMA node", node, false);
-    add(record, prefix, "bound to its NUMA node", device->bound ? "true" : "false", false);
-    add_all(record, prefix, device->facts, device->fact_count);
-}
-
 void xb_record_make_facts(struct xb_record *record)
 {
     const struct xb_record_host *host = &record->host;
@@ -297,8 +286,20 @@ void xb_record_make_facts(struct xb_record *record)
     add(record, "", "runtime version", record->runtime, true);
     add(record, "", "runtime library", record->library, true);
     add(record, "", "runtime named by", record->library_named_by, true);
-    for (size_t i = 0; i < count; i++)
-        add_device(record, &devices[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_record_device *device = &devices[i];
+        const char *prefix = xb_arena_print(&record->texts, "device %u ", device->index);
+        const char *node =
+            device->numa_node >= 0 ? xb_arena_print(&record->texts, "%d", device->numa_node) : NULL;
+        add(record, prefix, "PCI address", device->pci_bdf, true);
+        add(record, prefix, "UUID", device->uuid, true);
+        add(record, prefix, "architecture", device->architecture, true);
+        add_whole(record, prefix, "memory in bytes", device->memory_bytes);
+        add(record, prefix, "link port", device->link_port, true);
+        add(record, prefix, "NUMA node", node, false);
+        add(record, prefix, "bound to its NUMA node", device->bound ? "true" : "false", false);
+        add_all(record, prefix, device->facts, device->fact_count);
+    }
     add_all(record, "environment ", record->environment, record->environment_count);
 }
 

@@ -96,19 +96,6 @@ static void read_row(struct xb_json_reader *json, const cJSON *item, size_t inde
         xb_json_refuse(json, "figures", "must be none in a row that is not ok");
 }
 
-/* Adds the results of a document, that of reader->process, of which all else has been read. */
-static void read_rows(struct reader *reader, const cJSON *document)
-{
-    size_t more = (size_t)cJSON_GetArraySize(xb_json_get_array(&reader->json, document, "results"));
-    more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
-    if (xb_json_failed(&reader->json))
-        return;
-    reader->entries =
-        xb_resize(reader->entries, (reader->entry_count + more + 1) * sizeof *reader->entries);
-    (void)xb_fields_read_each(&reader->json, document, "results", XB_RECORD_CASES, read_row,
-                              reader);
-}
-
 /* ---- documents ---- */
 
 /* A document of this kind, in the form that this program reads. */
@@ -205,7 +192,14 @@ static void read_process(struct reader *reader, const cJSON *document)
     process->has_results = true;
     if (!is_first)
         check_conditions(reader, document, process);
-    read_rows(reader, document);
+    struct xb_json_reader *json = &reader->json;
+    size_t more = (size_t)cJSON_GetArraySize(xb_json_get_array(json, document, "results"));
+    more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
+    if (xb_json_failed(json))
+        return;
+    reader->entries =
+        xb_resize(reader->entries, (reader->entry_count + more + 1) * sizeof *reader->entries);
+    (void)xb_fields_read_each(json, document, "results", XB_RECORD_CASES, read_row, reader);
 }
 
 /* processes[index] of a merged file; one that failed has no document, and no rows. It says itself
@@ -257,20 +251,6 @@ static void read_merged(struct reader *reader, const cJSON *root)
         xb_json_refuse(json, "processes", "none of them has results");
 }
 
-static void read_single(struct reader *reader, const cJSON *root)
-{
-    struct xb_record *record = reader->record;
-    read_form(reader, root, "xferbench.result");
-    make_processes(reader, 1);
-    if (xb_json_failed(&reader->json))
-        return;
-    record->asked_processes = 1;
-    read_process(reader, root);
-    record->interrupted = record->processes[0].interrupted;
-    record->has_deadline = record->processes[0].has_deadline;
-    record->deadline_met = record->processes[0].deadline_met;
-}
-
 enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_record *record,
                                  struct xb_error *error)
 {
@@ -279,10 +259,15 @@ enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_
     struct xb_json_reader *json = &reader.json;
     const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "schema"));
     *record = (struct xb_record){.path = xb_copy(path)};
-    if (schema != NULL && strcmp(schema, "xferbench.processes") == 0)
+    if (schema != NULL && strcmp(schema, "xferbench.processes") == 0) {
         read_merged(&reader, tree);
-    else
-        read_single(&reader, tree);
+    } else {
+        read_form(&reader, tree, "xferbench.result");
+        make_processes(&reader, 1);
+        record->asked_processes = 1;
+        if (!xb_json_failed(json))
+            read_process(&reader, tree);
+    }
     const char *timestamp = xb_json_get_text(json, tree, "timestamp");
     if (timestamp != NULL)
         record->timestamp = xb_fields_keep_text(json, timestamp);
@@ -290,6 +275,12 @@ enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_
         xb_record_make_cases(json, record, reader.entries, reader.entry_count, XB_RECORD_CASES);
     free(reader.entries);
     if (!xb_json_failed(json)) {
+        const struct xb_record_process *first = &record->processes[0];
+        if (!record->is_merged) {
+            record->interrupted = first->interrupted;
+            record->has_deadline = first->has_deadline;
+            record->deadline_met = first->deadline_met;
+        }
         xb_record_make_facts(record);
         return XB_OK;
     }

@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ALPHA 0.01  /* as `fleet` has it without --alpha */
 #define FINDINGS 40 /* rows: `fleet` tells all */
 #define NAMED 10    /* nodes that the first sentence names */
 #define NOTES 8
@@ -22,7 +21,7 @@ struct state {
     struct xb_fleet_judgement judgement;
 };
 
-/* ---- taking ---- */
+static const struct xb_fleet_request request = {.alpha = 0.01}; /* `fleet` without --alpha */
 
 static enum xb_status take(void *own, const struct xb_report_document *document,
                            struct xb_error *error)
@@ -43,8 +42,7 @@ static enum xb_status finish(void *own, struct xb_error *error)
     struct state *state = own;
     (void)error;
     if (state->is_open)
-        xb_fleet_judge(&state->fleet, &(struct xb_fleet_request){.alpha = ALPHA},
-                       &state->judgement);
+        xb_fleet_judge(&state->fleet, &request, &state->judgement);
     return XB_OK;
 }
 
