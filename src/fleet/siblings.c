@@ -119,8 +119,7 @@ static double median_without(const double *sorted, size_t count, double own)
             end = middle;
     }
     size_t others = count - 1;
-    size_t upper = others / 2;
-    size_t lower = (others - 1) / 2;
+    size_t upper = others / 2, lower = (others - 1) / 2;
     return (sorted[lower < rank ? lower : lower + 1] + sorted[upper < rank ? upper : upper + 1]) /
            2;
 }
@@ -143,8 +142,7 @@ static double shift(struct xb_judging *judging, const struct seat *seats, size_t
     }
     double spread =
         fmax(XB_FLEET_TO_DEVIATION * xb_median_of(scratch, values), XB_FLEET_LEAST_SPREAD);
-    double least = 0;
-    double most = 0;
+    double least = 0, most = 0;
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         end = end_of_slot(seats, count, begin);
         double usual = median_of(seats + begin, end - begin, scratch) - middle;

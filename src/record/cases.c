@@ -305,16 +305,14 @@ struct order {
 static int by_order(const void *a, const void *b, void *argument)
 {
     const struct order *order = argument;
-    const struct place *left = a;
-    const struct place *right = b;
+    const struct place *left = a, *right = b;
     int found = order->compare(left->test, right->test, order->argument);
     return found != 0 ? found : (left->own > right->own) - (left->own < right->own);
 }
 
 static int by_first(const void *a, const void *b)
 {
-    const struct place *left = a;
-    const struct place *right = b;
+    const struct place *left = a, *right = b;
     int order = (left->first > right->first) - (left->first < right->first);
     return order != 0 ? order : (left->own > right->own) - (left->own < right->own);
 }

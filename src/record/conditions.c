@@ -5,7 +5,6 @@
 
 #include "base/day_time.h"
 #include "base/left_out.h"
-#include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "machine/environment.h"
@@ -138,16 +137,17 @@ static const char *words_text(const struct xb_value *value, struct xb_arena **te
 {
     struct xb_memory_text made = {.text = NULL};
     FILE *stream = xb_memory_text_begin(&made);
+    fputc('[', stream);
     for (size_t i = 0; i < value->word_count; i++) {
-        fputs(i > 0 ? ",\"" : "[\"", stream);
+        fputs(i > 0 ? ",\"" : "\"", stream);
         for (const char *c = value->words[i]; *c != '\0'; c++)
             if ((unsigned char)*c < ' ')
                 fprintf(stream, "\\u%04x", (unsigned)*c);
             else
-                fprintf(stream, *c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+                fprintf(stream, strchr("\"\\", *c) != NULL ? "\\%c" : "%c", *c);
         fputc('"', stream);
     }
-    fputs(value->word_count > 0 ? "]" : "[]", stream);
+    fputc(']', stream);
     return xb_memory_text_keep(&made, texts);
 }
 
