@@ -88,14 +88,6 @@ static const struct simulated cases[] = {
     {"1-of-40x8-slower-5%-slots", 40, 8, 1, 0.003, 0, NORMAL, NAN, 1, 0.05, 4, 0.04},
 };
 
-static void must(enum xb_status status, const struct xb_error *error)
-{
-    if (status == XB_OK)
-        return;
-    fprintf(stderr, "%s\n", error->message);
-    exit(EXIT_FAILURE);
-}
-
 /* With a standard deviation of 1. */
 static double draw(enum shape shape, uint64_t *state)
 {
@@ -180,11 +172,10 @@ static void judge(const struct simulated *simulated, struct xb_fleet *fleet,
 {
     struct xb_fleet_request request = {.alpha = ALPHA};
     struct xb_fleet_judgement judgement;
-    struct xb_error error;
     bool found[64] = {false};
     size_t named = 0;
     size_t all = 0;
-    must(xb_fleet_judge(fleet, &request, &judgement, &error), &error);
+    xb_fleet_judge(fleet, &request, &judgement);
     for (size_t i = 0; i < judgement.finding_count; i++) {
         size_t gpu = judgement.findings[i].gpu;
         if (is_slow(simulated, fleet, gpu) && judgement.findings[i].code == XB_FLEET_SLOW)

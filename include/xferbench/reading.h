@@ -113,10 +113,6 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
 
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Digits: the fewest that are within 1 % of a number. "55.4", of GB/s. */
-void xb_reading_add_rate(struct xb_reading *reading, double rate);
-/* "24". */
-void xb_reading_add_whole(struct xb_reading *reading, double number);
 /* "256 MiB". */
 void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes);
 /* "828 ns". */
@@ -129,13 +125,6 @@ const char *xb_reading_factor_text(double factor, char *text, size_t size);
 void xb_reading_add_speed(struct xb_reading *reading, double factor);
 /* "97 %". */
 void xb_reading_add_share(struct xb_reading *reading, double share);
-/* "97 % of the time"; by noise a share may come out above 1, which is all of it. */
-void xb_reading_add_share_of_time(struct xb_reading *reading, double share);
-/* "pinned", "pageable by a ring" (xb_method_name), "Pinned" where a sentence begins; "async with
- * chunk 8 MiB, streams 2" where these differ between the record's rows of that mode. */
-void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test);
-/* The same with its direction: "async to the GPU with chunk 8 MiB". */
-void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case *test);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
 
@@ -154,7 +143,11 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
  *   {size}                       uint64_t
  *   {rate} {factor} {speed} {share} {share-of-time} {duration} {whole}      double
  *
- * each as xb_reading_add_name() and so on add it. An unknown word ends the program.
+ * Names are "pinned", "pageable by a ring" (xb_method_name), "Pinned" where a sentence begins;
+ * "async with chunk 8 MiB, streams 2" where these differ between the record's rows of that mode; a
+ * way also tells the direction. A rate is "55.4", of GB/s: the fewest digits that are within 1 % of
+ * it. A share of the time may come out above 1 by noise, which is all of it. An unknown word ends
+ * the program.
  */
 void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...);
 

@@ -246,9 +246,8 @@ XB_MUST_CHECK enum xb_status xb_record_parse(const char *path, const char *text,
 XB_MUST_CHECK enum xb_status xb_record_of_tree(const char *path, const struct cJSON *tree,
                                                struct xb_record *record, struct xb_error *error);
 /* The options of a configuration, in the form in which a result file has them; nothing else is in
- * the record. XB_ERR_MEMORY. The record keeps nothing of *config. */
-XB_MUST_CHECK enum xb_status xb_record_of_config(const struct xb_config *config,
-                                                 struct xb_record *record, struct xb_error *error);
+ * the record. The record keeps nothing of *config. */
+void xb_record_of_config(const struct xb_config *config, struct xb_record *record);
 /* The same of these rows, which end with NULL, without any of them on the command line. */
 XB_MUST_CHECK enum xb_status xb_record_of_defaults(const struct xb_option *const *rows,
                                                    struct xb_record *record,
@@ -285,9 +284,9 @@ typedef int xb_cases_comparison(const struct xb_record_case *a, const struct xb_
                                 const void *argument);
 
 /* Puts cases that are equal side by side: in the order of the first of each, and those that are
- * equal in their order. It takes n log n comparisons. False where memory is short. */
-XB_MUST_CHECK bool xb_cases_group(const struct xb_record_case **cases, size_t count,
-                                  xb_cases_comparison *compare, const void *argument);
+ * equal in their order. It takes n log n comparisons. */
+void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
+                    const void *argument);
 /* How many from the first on are equal to it: 1 or more. */
 size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
                       xb_cases_comparison *compare, const void *argument);

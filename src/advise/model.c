@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model.h"
 
+#include "base/memory.h"
 #include "record/rows.h"
-
 #include "xferbench/units.h"
 
 #include <math.h>
@@ -137,12 +137,12 @@ static int by_setting(const struct xb_record_case *a, const struct xb_record_cas
     return xb_cases_order(a, &other, XB_BUT_SIZE | XB_BUT_DEVICES);
 }
 
-/* All points of the cases of one setting. False where memory is short. */
-static bool read_setting(struct xb_cost *cost, const struct xb_cost_source *source, int device,
+/* All points of the cases of one setting. */
+static void read_setting(struct xb_cost *cost, const struct xb_cost_source *source, int device,
                          const struct xb_record *records, struct xb_record_cases setting)
 {
-    cost->points = calloc(setting.count, sizeof *cost->points);
-    for (size_t i = 0; cost->points != NULL && i < setting.count; i++) {
+    cost->points = xb_new(setting.count, sizeof *cost->points);
+    for (size_t i = 0; i < setting.count; i++) {
         const struct xb_record_case *test = setting.cases[i];
         const struct xb_record *record = records; /* that has it */
         while (test < record->cases || test >= record->cases + record->case_count)
@@ -151,9 +151,7 @@ static bool read_setting(struct xb_cost *cost, const struct xb_cost_source *sour
             read_point(record, test, source, &cost->points[cost->count]))
             cost->count++;
     }
-    if (cost->points != NULL)
-        sort_points(cost, source->is_setup);
-    return cost->points != NULL;
+    sort_points(cost, source->is_setup);
 }
 
 /* Whether the setting of `one` is preferred to that of `other`. */
@@ -172,8 +170,8 @@ static bool is_preferred(const struct xb_cost *one, const struct xb_cost *other)
            others->behind[XB_MIDDLE] / (double)others->bytes;
 }
 
-/* `cases` has room for all of the records. False where memory is short. */
-static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source, int device,
+/* `cases` has room for all of the records. */
+static void read_cost(struct xb_cost *cost, const struct xb_cost_source *source, int device,
                       const struct xb_record *records, size_t count,
                       const struct xb_record_case **cases)
 {
@@ -182,12 +180,11 @@ static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
         for (size_t k = 0; k < records[i].case_count; k++)
             if (is_of(&records[i].cases[k], source))
                 cases[found++] = &records[i].cases[k];
-    bool is_read = xb_cases_group(cases, found, by_setting, NULL);
-    for (size_t i = 0, equal = 0; is_read && i < found; i += equal) {
+    xb_cases_group(cases, found, by_setting, NULL);
+    for (size_t i = 0, equal = 0; i < found; i += equal) {
         struct xb_cost tried = {.is_by_device = source->is_by_device};
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
-        is_read = read_setting(&tried, source, device, records,
-                               (struct xb_record_cases){cases + i, equal});
+        read_setting(&tried, source, device, records, (struct xb_record_cases){cases + i, equal});
         /* Keep the points of the better one, and free the other's. */
         bool has_others = cost->has_others || (tried.count > 0 && cost->count > 0);
         if (is_preferred(&tried, cost)) {
@@ -198,7 +195,6 @@ static bool read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
         }
         cost->has_others = has_others;
     }
-    return is_read;
 }
 
 static void add_both_ways(struct xb_costs *costs, const struct xb_record *record,
@@ -237,12 +233,13 @@ enum xb_status xb_costs_read(struct xb_costs *costs, const struct xb_record *rec
                 add_both_ways(costs, &records[i], &records[i].cases[k]);
     }
     const struct xb_record_case **cases = calloc(all + 1, sizeof(const struct xb_record_case *));
-    bool is_read = cases != NULL;
-    for (int kind = 0; is_read && kind < XB_COSTS; kind++)
-        is_read = read_cost(&costs->costs[kind], &xb_cost_sources[kind], costs->device, records,
-                            count, cases);
+    if (cases == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the rows");
+    for (int kind = 0; kind < XB_COSTS; kind++)
+        read_cost(&costs->costs[kind], &xb_cost_sources[kind], costs->device, records, count,
+                  cases);
     free(cases);
-    return is_read ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "no memory for the rows");
+    return XB_OK;
 }
 
 void xb_costs_free(struct xb_costs *costs)

@@ -80,12 +80,21 @@ static int fail(const struct xb_error *error)
 
 /* ---- what is asked ---- */
 
-static enum xb_status read_expected(struct command *command, struct xb_error *error)
+static enum xb_status read_request(struct command *command, struct xb_error *error)
 {
     const char *given = command->expect_hosts;
     struct xb_hostlist *expected = &command->expected;
     struct xb_error cause;
     struct stat found;
+    /* It reads a pipe only if '-' says so: else a job without a terminal and without operands would
+     * wait for documents. */
+    if (command->config->operand_count == 0)
+        return XB_FAIL(
+            error, XB_ERR_USAGE,
+            "fleet needs what link or run wrote on many nodes: name files, folders, or '-' for "
+            "standard input%s",
+            isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
+    XB_TRY(xb_option_alpha_read(command->alpha, &command->request.alpha, error));
     if (given == NULL)
         return XB_OK;
     command->expected_file = strchr(given, '/') != NULL || stat(given, &found) == 0;
@@ -97,20 +106,6 @@ static enum xb_status read_expected(struct command *command, struct xb_error *er
     command->request.expected = expected->names;
     command->request.expected_count = expected->count;
     return XB_OK;
-}
-
-static enum xb_status read_request(struct command *command, struct xb_error *error)
-{
-    /* It reads a pipe only if '-' says so: else a job without a terminal and without operands would
-     * wait for documents. */
-    if (command->config->operand_count == 0)
-        return XB_FAIL(
-            error, XB_ERR_USAGE,
-            "fleet needs what link or run wrote on many nodes: name files, folders, or '-' for "
-            "standard input%s",
-            isatty(STDIN_FILENO) ? "" : ", which it does not read without '-'");
-    enum xb_status status = xb_option_alpha_read(command->alpha, &command->request.alpha, error);
-    return status == XB_OK ? read_expected(command, error) : status;
 }
 
 /* ---- reading ---- */
@@ -158,9 +153,7 @@ static enum xb_status open_output(struct command *command, struct xb_error *erro
     const struct xb_config *config = command->config;
     size_t others = 2 + config->operand_count + fleet->source_count;
     size_t count = others + command->expected_file;
-    struct xb_cli_place *places = calloc(count, sizeof *places);
-    if (places == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the names of %zu files", count);
+    struct xb_cli_place *places = xb_new(count, sizeof *places);
     if (command->expected_file)
         places[others] =
             (struct xb_cli_place){.option = "--expect-hosts", .input = command->expect_hosts};
@@ -180,8 +173,7 @@ static enum xb_status write_format(const void *own, FILE *stream, unsigned forma
                                    struct xb_error *error)
 {
     /* In the order of `formats`. */
-    static enum xb_status (*const writers[])(FILE *, const struct xb_fleet_judgement *,
-                                             struct xb_error *) = {
+    static xb_fleet_writer *const writers[] = {
         NULL,
         xb_fleet_json_write,
         xb_fleet_csv_write,
@@ -208,27 +200,20 @@ static enum xb_status judge(struct command *command, struct xb_error *error)
     /* Only now: until here a signal may kill, also one that comes while --expect-hosts waits for
      * the writer of a pipe. From here on it would leave a temporary file behind. */
     xb_interrupt_catch();
-    if (status == XB_OK) {
-        /* Say whether the text was taken as a file or as names: else a misspelt file would look
-         * like a missing host. */
-        const char *given = command->expect_hosts;
-        const struct xb_hostlist *expected = &command->expected;
-        if (given != NULL)
-            xb_say("--expect-hosts: %zu %s of the %s %.80s%s", expected->count,
-                   expected->count == 1 ? "node" : "nodes",
-                   command->expected_file ? "file" : "expression", given,
-                   strlen(given) > 80 ? "..." : "");
-    }
-    if (status == XB_OK)
-        status = xb_cli_find_outputs(&command->to, error);
-    if (status == XB_OK)
-        status = read_all(command, error);
-    if (status == XB_OK)
-        status = xb_fleet_judge(&command->fleet, &command->request, &command->judgement, error);
-    if (status == XB_OK)
-        status = open_output(command, error);
-    return status == XB_OK ? xb_cli_write_outputs(&command->to, write_format, command, error)
-                           : status;
+    XB_TRY(status);
+    /* Say whether the text was taken as a file or as names: else a misspelt file would look like a
+     * missing host. */
+    const char *given = command->expect_hosts;
+    if (given != NULL)
+        xb_say("--expect-hosts: %zu %s of the %s %.80s%s", command->expected.count,
+               command->expected.count == 1 ? "node" : "nodes",
+               command->expected_file ? "file" : "expression", given,
+               strlen(given) > 80 ? "..." : "");
+    XB_TRY(xb_cli_find_outputs(&command->to, error));
+    XB_TRY(read_all(command, error));
+    xb_fleet_judge(&command->fleet, &command->request, &command->judgement);
+    XB_TRY(open_output(command, error));
+    return xb_cli_write_outputs(&command->to, write_format, command, error);
 }
 
 static int run(struct xb_config *config, char *const *words)

@@ -88,37 +88,30 @@ static const struct proof *find_first(const struct proofs *proofs, const struct 
     return found;
 }
 
-static void add_proof(struct proofs *proofs, const struct xb_fleet *fleet,
-                      const struct xb_fleet_value *value, size_t subject)
-{
-    const struct xb_fleet_source *source = &fleet->sources[value->source];
-    proofs->items[proofs->count++] = (struct proof){.subject = subject,
-                                                    .source = value->source,
-                                                    .gpu = value->gpu,
-                                                    .peer = value->peer,
-                                                    .figure = fleet->figures[value->figure].name,
-                                                    .kind = source->kind,
-                                                    .written = source->written};
-}
-
 /* Lists the proofs of each subject that anything is said against. */
 static struct proofs gather_proofs(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool *accused = xb_judging_allocate(judging, fleet->gpu_count + fleet->node_count, 1);
-    struct proofs proofs = {
-        .items = xb_judging_allocate(judging, 2 * fleet->value_count, sizeof *proofs.items)};
-    if (judging->failed)
-        return proofs;
+    bool *accused = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, 1);
+    struct proofs proofs = {.items =
+                                XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *proofs.items)};
     for (size_t i = 0; i < fleet->complaint_count; i++)
         accused[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] = true;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
-        size_t node = subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE);
-        if (accused[value->gpu])
-            add_proof(&proofs, fleet, value, value->gpu);
-        if (accused[node])
-            add_proof(&proofs, fleet, value, node);
+        const struct xb_fleet_source *source = &fleet->sources[value->source];
+        size_t subjects[] = {value->gpu,
+                             subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
+        for (size_t k = 0; k < 2; k++)
+            if (accused[subjects[k]])
+                proofs.items[proofs.count++] =
+                    (struct proof){.subject = subjects[k],
+                                   .source = value->source,
+                                   .gpu = value->gpu,
+                                   .peer = value->peer,
+                                   .figure = fleet->figures[value->figure].name,
+                                   .kind = source->kind,
+                                   .written = source->written};
     }
     return proofs;
 }
@@ -188,39 +181,26 @@ static int compare_topics(const void *left, const void *right)
     return order != 0 ? order : memcmp(a->words, b->words, a->length);
 }
 
-/* Lists the topics of a charge, and returns how many. With `topics` of NULL it only counts. A
- * charge without causes has an empty one. */
-static size_t list_topics(struct charge *charge, struct topic *topics)
-{
-    const char *words = charge->complaint->causes != NULL ? charge->complaint->causes : "";
-    size_t count = 0;
-    for (;;) {
-        size_t length = strcspn(words, "\n");
-        if (topics != NULL)
-            topics[count] = (struct topic){words, length, charge};
-        count++;
-        if (words[length] == '\0')
-            return count;
-        words += length + 1;
-    }
-}
-
+/* A charge without causes has an empty one. */
 static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
 {
+    struct topic *topics = NULL;
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
-        charges[i].together =
-            !charges[i].replaced && charges[i].complaint->code != XB_FLEET_WRONG_DATA;
-        listed += charges[i].together ? list_topics(&charges[i], NULL) : 0;
+        const struct xb_fleet_complaint *complaint = charges[i].complaint;
+        const char *words = complaint->causes != NULL ? complaint->causes : "";
+        charges[i].together = !charges[i].replaced && complaint->code != XB_FLEET_WRONG_DATA;
+        for (bool more = charges[i].together; more;) {
+            size_t length = strcspn(words, "\n");
+            topics = xb_grow(topics, listed, sizeof *topics);
+            topics[listed++] = (struct topic){words, length, &charges[i]};
+            more = words[length] != '\0';
+            words += length + more;
+        }
     }
-    struct topic *topics = xb_judging_allocate(judging, listed, sizeof *topics);
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    if (judging->failed)
-        return;
-    listed = 0;
-    for (size_t i = 0; i < count; i++)
-        listed += charges[i].together ? list_topics(&charges[i], topics + listed) : 0;
-    qsort(topics, listed, sizeof *topics, compare_topics);
+    if (listed > 0)
+        qsort(topics, listed, sizeof *topics, compare_topics);
     for (size_t begin = 0, end = 0; begin < listed; begin = end) {
         xb_node_tally_begin(&tally);
         for (; end < listed && compare_topics(&topics[end], &topics[begin]) == 0; end++)
@@ -229,6 +209,7 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
         for (size_t i = begin; i < end; i++)
             topics[i].charge->together = topics[i].charge->together && together;
     }
+    free(topics);
 }
 
 /* ---- findings ---- */
@@ -244,27 +225,12 @@ static int compare_charges(const void *left, const void *right)
                           XB_ORDER_ADDRESSES(a->complaint, b->complaint));
 }
 
-static void name(struct xb_judging *judging, const struct charge *first, size_t count)
-{
-    const struct xb_fleet_complaint *complaint = first->complaint;
-    const char *node = judging->fleet->nodes[complaint->node].name;
-    const char *text = complaint->text != NULL ? complaint->text : "no reason given";
-    char others[48] = "";
-    if (count > 1)
-        snprintf(others, sizeof others, " (and %zu more)", count - 1);
-    xb_fleet_add_finding(
-        judging, xb_fleet_plain_finding(complaint->code, node, complaint->gpu, first->together),
-        "%.900s%s", text, others);
-}
-
 void xb_fleet_name_complaints(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = fleet->complaint_count;
-    struct charge *charges = xb_judging_allocate(judging, count, sizeof *charges);
+    struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
     struct proofs proofs = gather_proofs(judging);
-    if (judging->failed || count == 0)
-        return;
     mark_replaced(&proofs);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
@@ -287,6 +253,14 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
                charges[end].subject == charges[begin].subject &&
                charges[end].complaint->code == charges[begin].complaint->code)
             end++;
-        name(judging, &charges[begin], end - begin);
+        const struct xb_fleet_complaint *complaint = charges[begin].complaint;
+        char others[48] = "";
+        if (end - begin > 1)
+            snprintf(others, sizeof others, " (and %zu more)", end - begin - 1);
+        xb_fleet_add_finding(
+            judging,
+            xb_fleet_plain_finding(complaint->code, fleet->nodes[complaint->node].name,
+                                   complaint->gpu, charges[begin].together),
+            "%.900s%s", complaint->text != NULL ? complaint->text : "no reason given", others);
     }
 }

@@ -158,15 +158,13 @@ const char *xb_fleet_names_text(const char *const *names, size_t count, char *te
 
 /* ---- notes ---- */
 
-/* The text in the judgement's memory; NULL: the judging has failed. */
+/* The text in the judgement's memory. */
 __attribute__((format(printf, 2, 0))) static const char *keep(struct xb_judging *judging,
                                                               const char *format, va_list arguments)
 {
     char text[1024];
     vsnprintf(text, sizeof text, format, arguments);
-    const char *kept = xb_arena_print(&judging->judgement->texts, "%s", text);
-    judging->failed = judging->failed || kept == NULL;
-    return kept;
+    return xb_arena_copy(&judging->judgement->texts, text);
 }
 
 void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
@@ -176,11 +174,8 @@ void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     va_start(arguments, format);
     const char *kept = keep(judging, format, arguments);
     va_end(arguments);
-    const char **grown = xb_grow(judgement->notes, judgement->note_count, sizeof(const char *));
-    judgement->notes = grown != NULL ? grown : judgement->notes;
-    judging->failed = judging->failed || grown == NULL;
-    if (!judging->failed)
-        judgement->notes[judgement->note_count++] = kept;
+    judgement->notes = xb_grow(judgement->notes, judgement->note_count, sizeof(const char *));
+    judgement->notes[judgement->note_count++] = kept;
 }
 
 /* ---- findings ---- */
@@ -207,15 +202,10 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     struct xb_fleet_judgement *judgement = judging->judgement;
     va_list arguments;
     va_start(arguments, format);
-    const char *kept = keep(judging, format, arguments);
+    finding.text = keep(judging, format, arguments);
     va_end(arguments);
-    struct xb_fleet_finding *grown =
-        xb_grow(judgement->findings, judgement->finding_count, sizeof *grown);
-    judgement->findings = grown != NULL ? grown : judgement->findings;
-    judging->failed = judging->failed || grown == NULL;
-    finding.text = kept;
-    if (!judging->failed)
-        judgement->findings[judgement->finding_count++] = finding;
+    judgement->findings = xb_grow(judgement->findings, judgement->finding_count, sizeof finding);
+    judgement->findings[judgement->finding_count++] = finding;
 }
 
 /* What findings are sorted by besides themselves. */
@@ -235,33 +225,28 @@ static double *worst_of(const struct ranking *ranking, const struct xb_fleet_fin
     return &ranking->worst[2 * finding->gpu + (finding->code == XB_FLEET_FAST)];
 }
 
-/* That of its GPU's findings of the same code; 0 without a figure. */
-static double rank_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
-{
-    return finding->figure != XB_FLEET_NONE ? *worst_of(ranking, finding) : 0;
-}
-
-static unsigned index_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
-{
-    return finding->gpu != XB_FLEET_NONE ? ranking->fleet->gpus[finding->gpu].index : 0;
-}
-
-static const char *name_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
-{
-    return finding->figure != XB_FLEET_NONE ? ranking->fleet->figures[finding->figure].name : NULL;
-}
-
 /* The worst first. What many have together comes behind what single ones have, which is where a
  * fault is likelier. */
 static int compare_findings(const void *left, const void *right, void *ranking)
 {
     const struct xb_fleet_finding *a = left, *b = right;
+    const struct xb_fleet *fleet = ((const struct ranking *)ranking)->fleet;
+    double ranks[2] = {0, 0}; /* that of its GPU's findings of the same code */
+    unsigned indices[2] = {0, 0};
+    const char *names[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++) {
+        const struct xb_fleet_finding *own = i == 0 ? a : b;
+        if (own->gpu != XB_FLEET_NONE)
+            indices[i] = fleet->gpus[own->gpu].index;
+        if (own->figure == XB_FLEET_NONE)
+            continue;
+        ranks[i] = *worst_of(ranking, own);
+        names[i] = fleet->figures[own->figure].name;
+    }
     return XB_FIRST_ORDER(XB_ORDER(a->code, b->code), a->together - b->together,
-                          XB_ORDER(rank_of(ranking, b), rank_of(ranking, a)),
-                          xb_natural_compare(a->node, b->node),
-                          XB_ORDER(index_of(ranking, a), index_of(ranking, b)),
-                          XB_ORDER(a->gpu, b->gpu), XB_ORDER(size_of(b), size_of(a)),
-                          xb_natural_compare(name_of(ranking, a), name_of(ranking, b)),
+                          XB_ORDER(ranks[1], ranks[0]), xb_natural_compare(a->node, b->node),
+                          XB_ORDER(indices[0], indices[1]), XB_ORDER(a->gpu, b->gpu),
+                          XB_ORDER(size_of(b), size_of(a)), xb_natural_compare(names[0], names[1]),
                           XB_ORDER(a->figure, b->figure), XB_ORDER(a->peer, b->peer));
 }
 
@@ -269,10 +254,9 @@ void xb_fleet_sort_findings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
     const struct xb_fleet *fleet = judging->fleet;
-    struct ranking ranking = {
-        .fleet = fleet,
-        .worst = xb_judging_allocate(judging, 2 * fleet->gpu_count, sizeof(double))};
-    if (judging->failed || judgement->finding_count == 0)
+    struct ranking ranking = {.fleet = fleet,
+                              .worst = XB_SCRATCH(judging, 2 * fleet->gpu_count, sizeof(double))};
+    if (judgement->finding_count == 0)
         return;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];

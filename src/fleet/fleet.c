@@ -17,14 +17,9 @@ struct name {
     size_t index;
 };
 
-struct xb_fleet_names {
-    void *texts, *things; /* search trees of const char and of struct name */
-};
-
 void xb_fleet_open(struct xb_fleet *fleet)
 {
-    *fleet = (struct xb_fleet){.now = xb_began().tv_sec, .names = calloc(1, sizeof *fleet->names)};
-    fleet->failed = fleet->names == NULL;
+    *fleet = (struct xb_fleet){.now = xb_began().tv_sec};
 }
 
 /* The arena owns the items of the trees. */
@@ -35,11 +30,8 @@ static void leave(void *nothing)
 
 void xb_fleet_free(struct xb_fleet *fleet)
 {
-    if (fleet->names != NULL) {
-        tdestroy(fleet->names->texts, leave);
-        tdestroy(fleet->names->things, leave);
-        free(fleet->names);
-    }
+    tdestroy(fleet->known_texts, leave);
+    tdestroy(fleet->known_things, leave);
     free(fleet->sources);
     free(fleet->nodes);
     free(fleet->gpus);
@@ -48,20 +40,12 @@ void xb_fleet_free(struct xb_fleet *fleet)
     free(fleet->complaints);
     free(fleet->left_out);
     xb_arena_free(fleet->texts);
-    *fleet = (struct xb_fleet){.names = NULL};
+    *fleet = (struct xb_fleet){.sources = NULL};
 }
 
-/* Makes room for one more. False: the fleet has failed, now or before. */
-#define GROW(fleet, array, count)                                                                  \
-    make_room(fleet, &(array), xb_grow((array), (count), sizeof *(array)))
-
-static bool make_room(struct xb_fleet *fleet, void *array, void *grown)
-{
-    if (grown != NULL)
-        memcpy(array, &grown, sizeof grown);
-    fleet->failed = fleet->failed || grown == NULL;
-    return !fleet->failed;
-}
+/* Adds an item; its value is the item's index. */
+#define APPEND(array, count, item)                                                                 \
+    ((array) = xb_grow((array), (count), sizeof *(array)), (array)[count] = (item), (count)++)
 
 static int compare_texts(const void *left, const void *right)
 {
@@ -74,42 +58,37 @@ static int compare_names(const void *left, const void *right)
     return memcmp(a->words, b->words, sizeof a->words);
 }
 
+/* What the tree has that is like `thing`, or a copy of it, which it adds. */
+static void *keep(struct xb_fleet *fleet, void **tree, const void *thing, size_t bytes,
+                  int (*compare)(const void *, const void *))
+{
+    void *const *found = tfind(thing, tree, compare);
+    if (found != NULL)
+        return *found;
+    void *copy = memcpy(xb_arena_new(&fleet->texts, bytes), thing, bytes);
+    if (tsearch(copy, tree, compare) == NULL)
+        xb_memory_end(bytes);
+    return copy;
+}
+
 /* Puts the fleet's own copy of a text in its place. NULL stays. */
 static void keep_text(struct xb_fleet *fleet, const char **text)
 {
-    if (*text == NULL || fleet->failed)
-        return;
-    const char *const *found = tfind(*text, &fleet->names->texts, compare_texts);
-    if (found == NULL) {
-        const char *copy = xb_arena_print(&fleet->texts, "%s", *text);
-        found = copy == NULL ? NULL : tsearch(copy, &fleet->names->texts, compare_texts);
-    }
-    fleet->failed = found == NULL;
-    if (found != NULL)
-        *text = *found;
-}
-
-static const struct name *find(const struct xb_fleet *fleet, const struct name *name)
-{
-    const struct name *const *found =
-        fleet->failed ? NULL : tfind(name, &fleet->names->things, compare_names);
-    return found != NULL ? *found : NULL;
+    if (*text != NULL)
+        *text = keep(fleet, &fleet->known_texts, *text, strlen(*text) + 1, compare_texts);
 }
 
 /* Notes under which name a thing is found, also where it is another's until now. */
 static void keep_name(struct xb_fleet *fleet, const struct name *name)
 {
-    if (fleet->failed)
-        return;
-    struct name **found = tfind(name, &fleet->names->things, compare_names);
-    if (found != NULL) {
-        (*found)->index = name->index;
-        return;
-    }
-    struct name *kept = xb_arena_new(&fleet->texts, sizeof *kept);
-    if (kept != NULL)
-        *kept = *name;
-    fleet->failed = kept == NULL || tsearch(kept, &fleet->names->things, compare_names) == NULL;
+    struct name *kept = keep(fleet, &fleet->known_things, name, sizeof *name, compare_names);
+    kept->index = name->index;
+}
+
+static const struct name *find(const struct xb_fleet *fleet, const struct name *name)
+{
+    const struct name *const *found = tfind(name, &fleet->known_things, compare_names);
+    return found != NULL ? *found : NULL;
 }
 
 size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source)
@@ -117,10 +96,7 @@ size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source 
     struct xb_fleet_source kept = *source;
     keep_text(fleet, &kept.path);
     keep_text(fleet, &kept.kind);
-    if (!GROW(fleet, fleet->sources, fleet->source_count))
-        return XB_FLEET_NONE;
-    fleet->sources[fleet->source_count] = kept;
-    return fleet->source_count++;
+    return APPEND(fleet->sources, fleet->source_count, kept);
 }
 
 size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *node)
@@ -133,10 +109,7 @@ size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *nod
     const struct name *known = find(fleet, &name);
     if (known == NULL) {
         keep_name(fleet, &name);
-        if (!GROW(fleet, fleet->nodes, fleet->node_count))
-            return XB_FLEET_NONE;
-        fleet->nodes[fleet->node_count] = kept;
-        return fleet->node_count++;
+        return APPEND(fleet->nodes, fleet->node_count, kept);
     }
     struct xb_fleet_node *old = &fleet->nodes[known->index];
     if (old->hostname == NULL)
@@ -146,29 +119,6 @@ size_t xb_fleet_add_node(struct xb_fleet *fleet, const struct xb_fleet_node *nod
         old->driver_told = kept.driver_told;
     }
     return known->index;
-}
-
-/* Whether two GPUs of a node are at different places. */
-static bool is_elsewhere(const struct xb_fleet_gpu *left, const struct xb_fleet_gpu *right)
-{
-    if (left->pci_bdf == NULL && right->pci_bdf == NULL)
-        return left->index != right->index;
-    return left->pci_bdf != NULL && right->pci_bdf != NULL && left->pci_bdf != right->pci_bdf;
-}
-
-/* The index of the GPU, or XB_FLEET_NONE. A document without UUIDs is of the GPU that a document
- * with them found at the same place. */
-static size_t find_gpu(const struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu,
-                       const struct name *by_uuid, const struct name *by_place)
-{
-    const struct name *known = find(fleet, by_uuid);
-    if (known == NULL || is_elsewhere(&fleet->gpus[known->index], gpu))
-        known = find(fleet, by_place);
-    if (known == NULL)
-        return XB_FLEET_NONE;
-    const char *uuid = fleet->gpus[known->index].uuid;
-    bool other = gpu->uuid != NULL && uuid != NULL && gpu->uuid != uuid;
-    return other ? XB_FLEET_NONE : known->index;
 }
 
 /* What a document says of a GPU that is in the fleet. */
@@ -206,18 +156,30 @@ size_t xb_fleet_add_gpu(struct xb_fleet *fleet, const struct xb_fleet_gpu *gpu)
         place = (struct name){{OF_ADDRESS, kept.node, (uintptr_t)kept.pci_bdf}, 0};
     else
         place = (struct name){{OF_INDEX, kept.node, (uintptr_t)kept.model, kept.index}, 0};
-    size_t known = find_gpu(fleet, &kept, &uuid, &place);
-    uuid.index = place.index = known == XB_FLEET_NONE ? fleet->gpu_count : known;
+    /* By its UUID, unless that GPU is at another place; else by its place: a document without UUIDs
+     * is of the GPU that a document with them found there. */
+    const struct name *found = find(fleet, &uuid);
+    const struct xb_fleet_gpu *old = found != NULL ? &fleet->gpus[found->index] : NULL;
+    if (old != NULL &&
+        (old->pci_bdf != NULL || kept.pci_bdf != NULL
+             ? old->pci_bdf != NULL && kept.pci_bdf != NULL && old->pci_bdf != kept.pci_bdf
+             : old->index != kept.index))
+        old = NULL;
+    if (old == NULL) {
+        found = find(fleet, &place);
+        old = found != NULL ? &fleet->gpus[found->index] : NULL;
+    }
+    if (old != NULL && kept.uuid != NULL && old->uuid != NULL && kept.uuid != old->uuid)
+        old = NULL;
+    uuid.index = place.index = old == NULL ? fleet->gpu_count : (size_t)(old - fleet->gpus);
     if (kept.uuid != NULL)
         keep_name(fleet, &uuid);
     keep_name(fleet, &place);
-    if (!GROW(fleet, fleet->gpus, fleet->gpu_count))
-        return XB_FLEET_NONE;
     kept.first_told = kept.link_told = kept.told;
-    if (known == XB_FLEET_NONE)
-        fleet->gpus[fleet->gpu_count++] = kept;
+    if (old == NULL)
+        (void)APPEND(fleet->gpus, fleet->gpu_count, kept);
     else
-        take_gpu(&fleet->gpus[known], &kept);
+        take_gpu(&fleet->gpus[place.index], &kept);
     return place.index;
 }
 
@@ -235,16 +197,12 @@ size_t xb_fleet_add_figure(struct xb_fleet *fleet, const struct xb_fleet_figure 
     if (known != NULL)
         return known->index;
     keep_name(fleet, &name);
-    if (!GROW(fleet, fleet->figures, fleet->figure_count))
-        return XB_FLEET_NONE;
-    fleet->figures[fleet->figure_count] = kept;
-    return fleet->figure_count++;
+    return APPEND(fleet->figures, fleet->figure_count, kept);
 }
 
 void xb_fleet_add_value(struct xb_fleet *fleet, const struct xb_fleet_value *value)
 {
-    if (GROW(fleet, fleet->values, fleet->value_count))
-        fleet->values[fleet->value_count++] = *value;
+    (void)APPEND(fleet->values, fleet->value_count, *value);
 }
 
 void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_complaint *complaint)
@@ -252,20 +210,20 @@ void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_compla
     struct xb_fleet_complaint kept = *complaint;
     keep_text(fleet, &kept.text);
     keep_text(fleet, &kept.causes);
-    if (GROW(fleet, fleet->complaints, fleet->complaint_count))
-        fleet->complaints[fleet->complaint_count++] = kept;
+    (void)APPEND(fleet->complaints, fleet->complaint_count, kept);
 }
 
 void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *why, bool is_foreign)
 {
     struct xb_fleet_left_out kept = {what, why};
     fleet->unread_count += !is_foreign;
-    if (fleet->left_out_count++ >= XB_FLEET_TOLD)
+    if (fleet->left_out_count >= XB_FLEET_TOLD) {
+        fleet->left_out_count++;
         return;
+    }
     keep_text(fleet, &kept.what);
     keep_text(fleet, &kept.why);
-    if (GROW(fleet, fleet->left_out, fleet->left_out_count - 1))
-        fleet->left_out[fleet->left_out_count - 1] = kept;
+    (void)APPEND(fleet->left_out, fleet->left_out_count, kept);
 }
 
 /* ---- one fleet into another: each thread collects a document in a fleet of its own ---- */
@@ -274,10 +232,7 @@ void xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from)
 {
     /* The index in the one fleet of each item of the other. */
     size_t count = from->source_count + from->node_count + from->gpu_count + from->figure_count;
-    size_t *sources = calloc(count + 1, sizeof *sources);
-    fleet->failed = fleet->failed || from->failed || sources == NULL;
-    if (sources == NULL)
-        return;
+    size_t *sources = xb_new(count, sizeof *sources);
     size_t *nodes = sources + from->source_count, *gpus = nodes + from->node_count;
     size_t *figures = gpus + from->gpu_count;
     for (size_t i = 0; i < from->source_count; i++)

@@ -147,9 +147,8 @@ struct xb_fleet {
     struct xb_fleet_left_out *left_out; /* the first XB_FLEET_TOLD of them */
     size_t left_out_count;              /* how many were left out */
     size_t unread_count;                /* how many of them are broken, so may be any node's */
-    struct xb_fleet_names *names;       /* finds what is already in the fleet */
+    void *known_texts, *known_things;   /* search trees: find what is already in the fleet */
     struct xb_arena *texts;
-    bool failed; /* there was no memory: nothing more is added */
 };
 
 /* A clock that was set to the local time is up to 14 hours ahead of UTC. */
@@ -162,8 +161,7 @@ void xb_fleet_free(struct xb_fleet *fleet); /* accepts a zeroed one */
 
 /*
  * ---- adding what a document says: functions give the index of the item ----
- * Adding the same again gives the same index. Where there is no memory, the fleet has failed: it
- * stays as it is, and indexes are XB_FLEET_NONE. xb_fleet_read() and xb_fleet_judge() tell.
+ * Adding the same again gives the same index.
  */
 
 size_t xb_fleet_add_source(struct xb_fleet *fleet, const struct xb_fleet_source *source);
@@ -189,8 +187,7 @@ void xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from);
 /*
  * Reads documents of link and run (of one process or several) into a fleet. If a document is
  * broken, too large, of another program or of a kind without a node, it is left out and named in
- * the fleet; that is no failure. The only failures are XB_ERR_MEMORY, and XB_ERR_STOPPED after a
- * signal.
+ * the fleet; that is no failure. XB_ERR_MEMORY for a text; XB_ERR_STOPPED after a signal.
  */
 
 #define XB_FLEET_LARGEST_BYTES ((size_t)64 << 20) /* of one document */

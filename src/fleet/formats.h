@@ -25,22 +25,14 @@ XB_MUST_CHECK enum xb_status xb_fleet_table_write(FILE *stream,
  * table's struct does not have. */
 extern const struct xb_field xb_fleet_fields[], xb_fleet_finding_fields[], xb_fleet_gpu_fields[],
     xb_fleet_siblings_fields[], xb_fleet_figure_fields[];
-XB_MUST_CHECK enum xb_status xb_fleet_json_write(FILE *stream,
-                                                 const struct xb_fleet_judgement *judgement,
-                                                 struct xb_error *error);
-/* One line for each finding, after a line of column names. */
-XB_MUST_CHECK enum xb_status xb_fleet_csv_write(FILE *stream,
-                                                const struct xb_fleet_judgement *judgement,
-                                                struct xb_error *error);
-/* For the textfile collector of Prometheus' node_exporter. */
-XB_MUST_CHECK enum xb_status xb_fleet_prometheus_write(FILE *stream,
-                                                       const struct xb_fleet_judgement *judgement,
-                                                       struct xb_error *error);
-/* The nodes to take out of service, as a host expression of Slurm in one line; nothing if there are
- * none. */
-XB_MUST_CHECK enum xb_status xb_fleet_nodelist_write(FILE *stream,
-                                                     const struct xb_fleet_judgement *judgement,
-                                                     struct xb_error *error);
+
+/* csv: one line for each finding, after a line of column names; prometheus: for the textfile
+ * collector of node_exporter; nodelist: the nodes to take out of service, as a host expression of
+ * Slurm in one line, nothing if there are none. */
+typedef enum xb_status xb_fleet_writer(FILE *stream, const struct xb_fleet_judgement *judgement,
+                                       struct xb_error *error);
+xb_fleet_writer xb_fleet_json_write, xb_fleet_csv_write, xb_fleet_prometheus_write,
+    xb_fleet_nodelist_write;
 
 /* The nodes to take out of service. */
 struct xb_drain_list {

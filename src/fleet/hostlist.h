@@ -18,7 +18,7 @@ struct xb_hostlist {
     struct xb_arena *texts;
 };
 
-/* XB_ERR_USAGE says where the text is wrong; XB_ERR_MEMORY. Free the list also after a failure. */
+/* XB_ERR_USAGE says where the text is wrong. Free the list also after a failure. */
 XB_MUST_CHECK enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
                                                 struct xb_error *error);
 /* The same for a file with one expression per line; ignores empty lines and comments after a #. */

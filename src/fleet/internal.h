@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory.h"
 #include "judgement.h"
 
-/* Shared by the parts of judging, which can only fail for lack of memory. */
+/* Shared by the parts of judging. */
 
 /* A smaller deviation is never named, even if the siblings agree closely. */
 #define XB_FLEET_LEAST_DEVIATION 0.005
@@ -48,62 +49,34 @@ struct xb_judging {
     size_t unusable;          /* how many values are no positive numbers */
     size_t group_notes;       /* how many figures have a note of their groups */
     struct xb_arena *scratch; /* memory of the part that runs */
-    bool failed;              /* there was no memory: what follows does nothing */
 };
 
-/* Zeroed memory for at least one item, until the part returns. NULL: the judging has failed. */
-void *xb_judging_allocate(struct xb_judging *judging, size_t count, size_t size);
+/* Zeroed memory until the part returns. */
+#define XB_SCRATCH(judging, count, size) xb_arena_new(&(judging)->scratch, (count) * (size))
 
-/* moved.c: finds the GPUs that are gone from where they were, and makes one of those that are at
- * another place since. Notes tell of these, and of other GPUs with equal UUIDs. */
-void xb_fleet_join_moved(struct xb_judging *judging);
+/* The parts of judging, in the order in which they run. To gather siblings describes each figure,
+ * and gives each value with enough siblings its centre and spread: `tested` keeps only these, still
+ * figure by figure. */
+typedef void xb_fleet_part(struct xb_judging *judging);
+xb_fleet_part xb_fleet_join_moved, xb_fleet_name_complaints, xb_fleet_take_newest,
+    xb_fleet_shift_slots, xb_fleet_gather_siblings, xb_fleet_name_outliers, xb_fleet_note_lacking,
+    xb_fleet_name_missing, xb_fleet_name_fewer_gpus, xb_fleet_name_narrower,
+    xb_fleet_name_narrower_pairs, xb_fleet_name_drivers, xb_fleet_note_start,
+    xb_fleet_sort_findings;
 
-/* newest.c: drops the fleet's values that a newer document has too, maybe with another driver,
- * sorts the others, and lists the ones to judge. */
-void xb_fleet_take_newest(struct xb_judging *judging);
-
-/* newest.c: orders figures of one fleet, by the addresses of their texts; 0 for two that are the
- * same but for driver and link. */
+/* Orders figures of one fleet, by the addresses of their texts; 0 for two that are the same but for
+ * driver and link. */
 int xb_quantity_compare(const struct xb_fleet_figure *left, const struct xb_fleet_figure *right);
-
-/* newest.c: when the document of a value was written; 0: not known. */
+/* When the document of a value was written; 0: not known. */
 time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_value *value);
-
-/* slots.c: shifts values by what is usual for their slots, with a note. */
-void xb_fleet_shift_slots(struct xb_judging *judging);
-
-/* siblings.c: where the figure of `tested` that begins at `begin` ends. */
-size_t xb_fleet_end_of_figure(const struct xb_judging *judging, size_t begin);
-/* siblings.c: describes each figure, and gives each value with enough siblings its centre and
- * spread. `tested` keeps only these values, still figure by figure. */
-void xb_fleet_gather_siblings(struct xb_judging *judging);
-/* siblings.c: sorts `count` values of one figure by their logarithms, and gives each the centre and
- * spread of the others. `offsets` has room for `count` numbers. */
+/* Sorts `count` values of one figure by their logarithms, and gives each the centre and spread of
+ * the others. `offsets` has room for `count` numbers. */
 void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *offsets);
-
-/* outliers.c: the length of the tails of sorted values if both are longer than normal; else 0. See
- * struct xb_fleet_siblings. */
+/* The length of the tails of sorted values if both are longer than normal; else 0. See struct
+ * xb_fleet_siblings. */
 double xb_fleet_wide(const struct xb_tested *values, size_t count, double spread);
-
-/* outliers.c: names slow and fast GPUs. */
-void xb_fleet_name_outliers(struct xb_judging *judging);
-
-/* outliers.c: adds a note on how many more figures have notes of their groups than were written. */
-void xb_fleet_note_more(struct xb_judging *judging);
 /* Whether so many of `count` nodes are named for the same that it is no coincidence. */
 bool xb_fleet_is_together(size_t named, size_t count);
-
-/* lacking.c, complaints.c, missing.c, nodes.c, narrower.c: a kind of finding or of notes each. */
-void xb_fleet_note_lacking(struct xb_judging *judging);
-void xb_fleet_name_complaints(struct xb_judging *judging);
-void xb_fleet_name_missing(struct xb_judging *judging);
-void xb_fleet_name_fewer_gpus(struct xb_judging *judging);
-void xb_fleet_name_narrower(struct xb_judging *judging);
-void xb_fleet_name_narrower_pairs(struct xb_judging *judging);
-void xb_fleet_name_drivers(struct xb_judging *judging);
-void xb_fleet_note_start(struct xb_judging *judging);
-
-/* ---- judge.c ---- */
 
 /* Finds what more than half of the items of a group have: a number, a text or both. */
 
@@ -151,9 +124,6 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
 /* A finding about a node or one of its GPUs, without a figure. */
 struct xb_fleet_finding xb_fleet_plain_finding(enum xb_fleet_code code, const char *node,
                                                size_t gpu, bool together);
-/* Sorts them, the worst first. */
-void xb_fleet_sort_findings(struct xb_judging *judging);
-
 /* Adds a note, as by printf. */
 void xb_fleet_add_note(struct xb_judging *judging, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -166,13 +136,6 @@ const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, 
 const char *xb_fleet_percent_text(double share, char *text);
 /* "h2d, NVIDIA H200, Gen5 x16": the figure's name and conditions, as far as they are known. */
 const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *text, size_t size);
-
-/* Fails with XB_ERR_MEMORY and its message. */
-XB_MUST_CHECK static inline enum xb_status xb_fleet_no_memory(struct xb_error *error)
-{
-    (void)XB_FAIL(error, XB_ERR_MEMORY, "no memory to judge the fleet; give fewer documents");
-    return XB_ERR_MEMORY;
-}
 
 /* Compares names like strcmp(), but digits count as numbers: "n2" comes before "n10". Returns 0
  * only for the same text. NULL comes first. */

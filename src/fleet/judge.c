@@ -5,14 +5,10 @@
 #include "base/memory.h"
 #include "base/text.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
-
-void *xb_judging_allocate(struct xb_judging *judging, size_t count, size_t size)
-{
-    void *memory = xb_arena_new(&judging->scratch, (count > 0 ? count : 1) * size);
-    judging->failed = judging->failed || memory == NULL;
-    return memory;
-}
+#include <string.h>
 
 /* ---- majorities ---- */
 
@@ -31,8 +27,7 @@ static int compare_votes(const void *left, const void *right)
 
 void xb_votes_sort(struct xb_vote *votes, size_t count)
 {
-    if (count > 0)
-        qsort(votes, count, sizeof *votes, compare_votes);
+    qsort(votes, count, sizeof *votes, compare_votes);
 }
 
 bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority *most)
@@ -61,7 +56,7 @@ bool xb_votes_next(const struct xb_vote *votes, size_t count, struct xb_majority
 
 struct xb_node_tally xb_node_tally_open(struct xb_judging *judging)
 {
-    size_t *rounds = xb_judging_allocate(judging, judging->fleet->node_count, sizeof *rounds);
+    size_t *rounds = XB_SCRATCH(judging, judging->fleet->node_count, sizeof *rounds);
     return (struct xb_node_tally){.rounds = rounds, .round = 1};
 }
 
@@ -117,17 +112,16 @@ static void note_left_out(struct xb_judging *judging)
                           judging->unusable);
 }
 
-enum xb_status xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
-                              struct xb_fleet_judgement *judgement, struct xb_error *error)
+void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
+                    struct xb_fleet_judgement *judgement)
 {
-    static void (*const parts[])(struct xb_judging *) = {
+    static xb_fleet_part *const parts[] = {
         xb_fleet_join_moved,
         xb_fleet_name_complaints,
         xb_fleet_take_newest,
         xb_fleet_shift_slots,
         xb_fleet_gather_siblings,
         xb_fleet_name_outliers,
-        xb_fleet_note_more,
         sort_siblings,
         note_left_out,
         xb_fleet_note_lacking,
@@ -139,20 +133,16 @@ enum xb_status xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_requ
         xb_fleet_note_start,
         xb_fleet_sort_findings,
     };
-    struct xb_judging judging = {.fleet = fleet, .judgement = judgement, .failed = fleet->failed};
+    struct xb_judging judging = {.fleet = fleet, .judgement = judgement};
     *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
     locale_t before = xb_plain_locale_enter();
-    for (size_t i = 0; !judging.failed && i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         parts[i](&judging);
         xb_arena_free(judging.scratch);
         judging.scratch = NULL;
     }
     xb_plain_locale_leave(before);
     free(judging.tested);
-    if (!judging.failed)
-        return XB_OK;
-    xb_fleet_judgement_free(judgement);
-    return xb_fleet_no_memory(error);
 }
 
 void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)
@@ -162,4 +152,42 @@ void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)
     free(judgement->notes);
     xb_arena_free(judgement->texts);
     *judgement = (struct xb_fleet_judgement){.fleet = NULL};
+}
+
+/* ---- order ---- */
+
+/* isdigit() would make the order depend on the locale. */
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+int xb_natural_compare(const char *left, const char *right)
+{
+    static const char digits[] = "0123456789";
+    if (left == NULL || right == NULL)
+        return (left != NULL) - (right != NULL);
+    const char *a = left, *b = right;
+    while (*a != '\0' && *b != '\0') {
+        if (!is_digit(*a) || !is_digit(*b)) {
+            if (*a != *b)
+                return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+            a++;
+            b++;
+            continue;
+        }
+        /* Numbers of any length: without leading zeros the longer one is larger. */
+        a += strspn(a, "0");
+        b += strspn(b, "0");
+        size_t length = strspn(a, digits), other = strspn(b, digits);
+        int order =
+            XB_FIRST_ORDER(XB_ORDER(length, other), memcmp(a, b, length < other ? length : other));
+        if (order != 0)
+            return order;
+        a += length;
+        b += length;
+    }
+    if (*a != *b)
+        return *a == '\0' ? -1 : 1;
+    return strcmp(left, right); /* "n1" and "n01" are two names */
 }

@@ -76,11 +76,9 @@ struct xb_fleet_judgement {
 };
 
 /* Judges everything in the fleet, when all is in it: makes one GPU of those that were moved, drops
- * values that a newer document has too, and reorders the others. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_fleet_judge(struct xb_fleet *fleet,
-                                            const struct xb_fleet_request *request,
-                                            struct xb_fleet_judgement *judgement,
-                                            struct xb_error *error);
+ * values that a newer document has too, and reorders the others. */
+void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *request,
+                    struct xb_fleet_judgement *judgement);
 void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement); /* accepts a zeroed one */
 
 /* 0 nothing was named; 1 something was, or a document could not be read; 2 none could be read; 3

@@ -17,11 +17,6 @@ struct usual {
     size_t alike;            /* GPUs that were compared */
 };
 
-static double vote_of(const struct xb_fleet_gpu *gpu, bool of_width)
-{
-    return of_width ? gpu->link_width : gpu->link_speed_gts;
-}
-
 static bool is_known(const struct xb_fleet_gpu *gpu)
 {
     return gpu->link_width > 0 && gpu->link_speed_gts > 0;
@@ -35,10 +30,10 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
     size_t count = 0;
     for (size_t i = 0; i < fleet->gpu_count; i++)
         if (is_known(&fleet->gpus[i]) && (slots == NULL || slots[i] != NULL))
-            votes[count++] =
-                (struct xb_vote){.group = slots != NULL ? slots[i] : fleet->gpus[i].model,
-                                 .number = vote_of(&fleet->gpus[i], of_width),
-                                 .item = i};
+            votes[count++] = (struct xb_vote){
+                .group = slots != NULL ? slots[i] : fleet->gpus[i].model,
+                .number = of_width ? fleet->gpus[i].link_width : fleet->gpus[i].link_speed_gts,
+                .item = i};
     xb_votes_sort(votes, count);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
         size_t untold = 0;
@@ -104,37 +99,25 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
     }
 }
 
-/* Lists the model and slot of each GPU; NULL where the slot is not known. */
-static const char **list_slots(struct xb_judging *judging)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    const char **slots = xb_judging_allocate(judging, fleet->gpu_count, sizeof *slots);
-    for (size_t i = 0; !judging->failed && i < fleet->gpu_count; i++) {
-        const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
-        if (gpu->pci_bdf == NULL)
-            continue;
-        slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
-                                  gpu->model != NULL ? gpu->model : "");
-        judging->failed = slots[i] == NULL;
-    }
-    return slots;
-}
-
 void xb_fleet_name_narrower(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct xb_vote *votes = xb_judging_allocate(judging, fleet->gpu_count, sizeof *votes);
-    struct usual *usual = xb_judging_allocate(judging, fleet->gpu_count, sizeof *usual);
+    struct xb_vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
+    struct usual *usual = XB_SCRATCH(judging, fleet->gpu_count, sizeof *usual);
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    const char **slots = list_slots(judging);
+    const char **slots = /* model and slot of each GPU; NULL where the slot is not known */
+        XB_SCRATCH(judging, fleet->gpu_count, sizeof(const char *));
     size_t count = 0;
-    if (judging->failed)
-        return;
+    for (size_t i = 0; i < fleet->gpu_count; i++) {
+        const struct xb_fleet_gpu *gpu = &fleet->gpus[i];
+        if (gpu->pci_bdf != NULL)
+            slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
+                                      gpu->model != NULL ? gpu->model : "");
+        count += is_known(gpu);
+    }
     /* Rates and widths by slots, then by models, which leaves the votes sorted by these. */
     for (int i = 0; i < 4; i++)
         count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
-    for (size_t i = 0; i < fleet->gpu_count; i++)
-        count += is_known(&fleet->gpus[i]);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);)
         name_of_model(judging, votes + most.begin, most.end - most.begin, usual, &tally);
 }
@@ -180,24 +163,6 @@ static size_t list_pairs(const struct xb_fleet *fleet, struct pair *pairs)
     return kept;
 }
 
-/* Where most pairs of the model have more links, by which figure; else XB_FLEET_NONE. */
-static void find_usual(struct xb_judging *judging, const struct pair *pairs, size_t count,
-                       size_t *usual)
-{
-    struct xb_vote *votes = xb_judging_allocate(judging, count, sizeof *votes);
-    for (size_t i = 0; votes != NULL && i < count; i++) {
-        const struct xb_fleet_figure *figure = &judging->fleet->figures[pairs[i].figure];
-        votes[i] = (struct xb_vote){.group = figure->model, .number = figure->links, .item = i};
-        usual[i] = XB_FLEET_NONE;
-    }
-    xb_votes_sort(votes, votes != NULL ? count : 0);
-    for (struct xb_majority most = {.end = 0};
-         votes != NULL && xb_votes_next(votes, count, &most);) {
-        for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
-            usual[votes[i].item] = pairs[votes[most.first].item].figure;
-    }
-}
-
 /* Clears `usual` of pairs that have as few links as more than half of the others at their place.
  * The votes are those of one place. Returns how many it cleared. */
 static size_t acquit(const struct xb_vote *votes, size_t count, size_t *usual)
@@ -214,29 +179,33 @@ static size_t acquit(const struct xb_vote *votes, size_t count, size_t *usual)
     return cleared;
 }
 
-/* Clears `usual` of pairs that are built so, and sets it where most at the same place have more. A
- * place is that of a pair on a node with such GPUs. */
-static void compare_places(struct xb_judging *judging, const struct pair *pairs, size_t count,
-                           size_t *usual)
+/* Where most pairs of the model have more links, by which figure; else XB_FLEET_NONE. Clears that
+ * of pairs that are built so, and sets it where most at the same place have more. A place is that
+ * of a pair on a node with such GPUs. */
+static void find_usual(struct xb_judging *judging, const struct pair *pairs, size_t count,
+                       size_t *usual)
 {
     const struct xb_fleet *fleet = judging->fleet;
+    struct xb_vote *votes = XB_SCRATCH(judging, count, sizeof *votes);
     size_t cleared = 0;
-    struct xb_vote *votes = xb_judging_allocate(judging, count, sizeof *votes);
-    for (size_t i = 0; !judging->failed && i < count; i++) {
-        const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
-        const char *place =
-            xb_arena_print(&judging->scratch, "%u>%d %s", fleet->gpus[pairs[i].gpu].index,
-                           pairs[i].peer, figure->model != NULL ? figure->model : "");
-        votes[i] = (struct xb_vote){.group = place, .number = figure->links, .item = i};
-        judging->failed = place == NULL;
-    }
-    if (judging->failed)
-        return;
-    xb_votes_sort(votes, count);
-    for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
-        cleared += acquit(votes + most.begin, most.end - most.begin, usual);
-        for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
-            usual[votes[i].item] = pairs[votes[most.first].item].figure;
+    for (size_t i = 0; i < count; i++)
+        usual[i] = XB_FLEET_NONE;
+    for (int by_place = 0; by_place < 2; by_place++) {
+        for (size_t i = 0; i < count; i++) {
+            const struct xb_fleet_figure *figure = &fleet->figures[pairs[i].figure];
+            votes[i] = (struct xb_vote){.group = figure->model, .number = figure->links, .item = i};
+            if (by_place)
+                votes[i].group =
+                    xb_arena_print(&judging->scratch, "%u>%d %s", fleet->gpus[pairs[i].gpu].index,
+                                   pairs[i].peer, figure->model != NULL ? figure->model : "");
+        }
+        xb_votes_sort(votes, count);
+        for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);) {
+            if (by_place)
+                cleared += acquit(votes + most.begin, most.end - most.begin, usual);
+            for (size_t i = most.begin; most.judged && most.found && i < most.first; i++)
+                usual[votes[i].item] = pairs[votes[most.first].item].figure;
+        }
     }
     if (cleared > 0)
         xb_fleet_add_note(judging,
@@ -273,14 +242,11 @@ static void name_of_pairs(struct xb_judging *judging, const struct pair *pairs, 
 void xb_fleet_name_narrower_pairs(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    struct pair *pairs = xb_judging_allocate(judging, fleet->value_count, sizeof *pairs);
-    size_t *usual = xb_judging_allocate(judging, fleet->value_count, sizeof *usual);
+    struct pair *pairs = XB_SCRATCH(judging, fleet->value_count, sizeof *pairs);
+    size_t *usual = XB_SCRATCH(judging, fleet->value_count, sizeof *usual);
     struct xb_node_tally tally = xb_node_tally_open(judging);
-    size_t count = judging->failed ? 0 : list_pairs(fleet, pairs);
+    size_t count = list_pairs(fleet, pairs);
     find_usual(judging, pairs, count, usual);
-    compare_places(judging, pairs, count, usual);
-    if (judging->failed)
-        return;
     for (size_t i = 0; i < count; i++)
         if (usual[i] != XB_FLEET_NONE)
             xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);

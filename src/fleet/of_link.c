@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes a link test into a fleet. */
+#include "base/note.h"
 #include "link/report.h"
 #include "measure/run.h"
 #include "taking.h"
@@ -24,58 +25,24 @@ struct test {
 static void complain_of_verdict(struct test *test, size_t gpu, const char *of,
                                 const struct xb_findings *found)
 {
-    char text[1024], causes[1024] = "";
-    size_t length = (size_t)snprintf(text, sizeof text, "%s%s", of, xb_level_name(found->level));
-    size_t end = 0;
-    for (size_t i = 0; i < found->reason_count && length < sizeof text; i++)
-        length +=
-            (size_t)snprintf(text + length, sizeof text - length, "%s %s: %s", i == 0 ? ":" : ";",
-                             found->reasons[i].code, found->reasons[i].text);
-    /* Only the verdict's own level counts: a warning makes no CRITICAL that all have worse. */
-    for (size_t i = 0; i < found->reason_count && end < sizeof causes; i++)
-        if (found->reasons[i].level == found->level)
-            end +=
-                (size_t)snprintf(causes + end, sizeof causes - end, "%s%s %s", end == 0 ? "" : "\n",
-                                 xb_level_name(found->level), found->reasons[i].code);
+    struct xb_words text = {.length = 0}, causes = {.length = 0};
+    xb_words_add(&text, "%s%s", of, xb_level_name(found->level));
+    for (size_t i = 0; i < found->reason_count; i++) {
+        const struct xb_finding *reason = &found->reasons[i];
+        xb_words_add(&text, "%s %s: %s", i == 0 ? ":" : ";", reason->code, reason->text);
+        /* Only the verdict's own level counts: a warning makes no CRITICAL that all have worse. */
+        if (reason->level == found->level)
+            xb_words_add(&causes, "%s%s %s", causes.length == 0 ? "" : "\n",
+                         xb_level_name(found->level), reason->code);
+    }
     if (found->level != XB_LEVEL_OK)
         xb_taking_complain(test->taking,
                            found->level == XB_LEVEL_CRITICAL ? XB_FLEET_LINK_VERDICT
                                                              : XB_FLEET_LINK_WARNING,
-                           gpu, text, causes);
+                           gpu, text.text, causes.text);
 }
 
 /* ---- a GPU ---- */
-
-static size_t add_gpu(struct test *test, const struct xb_device_info *info,
-                      const struct xb_verdict *verdict)
-{
-    const struct xb_link_facts *facts = &verdict->facts;
-    struct xb_fleet_gpu gpu = {
-        .index = info->index,
-        .model = info->name,
-        .uuid = info->uuid[0] != '\0' ? info->uuid : NULL,
-        .pci_bdf = info->pci_bdf[0] != '\0' ? info->pci_bdf : NULL,
-    };
-    if (facts->slot < facts->hop_count) {
-        gpu.link_speed_gts = facts->hops[facts->slot].load.speed_gts;
-        gpu.link_width = facts->hops[facts->slot].load.width;
-    }
-    return xb_taking_add_gpu(test->taking, gpu);
-}
-
-static void take_direction(struct test *test, size_t gpu, const char *name, const char *model,
-                           const char *link, double bandwidth)
-{
-    xb_taking_add_value(test->taking,
-                        (struct xb_fleet_figure){.name = name,
-                                                 .unit = XB_UNIT_RATE,
-                                                 .more_is_better = true,
-                                                 .model = model,
-                                                 .link = link,
-                                                 .options = test->options},
-                        (struct xb_fleet_value){
-                            .gpu = gpu, .peer = -1, .value = bandwidth, .scatter = (double)NAN});
-}
 
 static void take_device(struct test *test, size_t i)
 {
@@ -93,7 +60,18 @@ static void take_device(struct test *test, size_t i)
             complain_of_verdict(test, XB_FLEET_NONE, of, &verdict->found);
             return;
         }
-    size_t gpu = test->gpus[i] = add_gpu(test, &device->info, verdict);
+    const struct xb_link_facts *facts = &verdict->facts;
+    struct xb_fleet_gpu found = {
+        .index = device->info.index,
+        .model = model,
+        .uuid = device->info.uuid[0] != '\0' ? device->info.uuid : NULL,
+        .pci_bdf = device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : NULL,
+    };
+    if (facts->slot < facts->hop_count) {
+        found.link_speed_gts = facts->hops[facts->slot].load.speed_gts;
+        found.link_width = facts->hops[facts->slot].load.width;
+    }
+    size_t gpu = test->gpus[i] = xb_taking_add_gpu(test->taking, found);
     for (size_t k = 0; k < xb_link_attempts(device); k++)
         any_wrong = any_wrong || device->attempts[k].data_wrong;
     if (any_wrong)
@@ -109,8 +87,17 @@ static void take_device(struct test *test, size_t i)
     const struct xb_pcie_link *end = &best->at_rest.hops[0].lower.link;
     if (xb_link_hops(&best->at_rest) > 0)
         own = xb_taking_link_text(end->max_speed_gts, end->max_width, link);
-    take_direction(test, gpu, "link h2d", model, own, verdict->h2d.measured);
-    take_direction(test, gpu, "link d2h", model, own, verdict->d2h.measured);
+    struct xb_fleet_figure figure = {.unit = XB_UNIT_RATE,
+                                     .more_is_better = true,
+                                     .model = model,
+                                     .link = own,
+                                     .options = test->options};
+    struct xb_fleet_value value = {.gpu = gpu, .peer = -1, .scatter = (double)NAN};
+    for (int back = 0; back < 2; back++) {
+        figure.name = back ? "link d2h" : "link h2d";
+        value.value = back ? verdict->d2h.measured : verdict->h2d.measured;
+        xb_taking_add_value(test->taking, figure, value);
+    }
 }
 
 /* ---- a pair ---- */
@@ -149,24 +136,6 @@ static void take_pair(struct test *test, size_t i)
                                                 .scatter = (double)NAN});
 }
 
-/* ---- all of it ---- */
-
-static void take_report(struct test *test)
-{
-    const struct xb_link_report *report = test->report;
-    char text[sizeof report->nothing + 32];
-    snprintf(text, sizeof text, "nothing could be tested: %s", report->nothing);
-    if (report->nothing[0] != '\0')
-        xb_taking_complain(test->taking, XB_FLEET_LINK_VERDICT, XB_FLEET_NONE, text, NULL);
-    if (report->cut)
-        xb_taking_complain(test->taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "the deadline or a signal came before all was tested", NULL);
-    for (size_t i = 0; i < report->device_count; i++)
-        take_device(test, i);
-    for (size_t i = 0; i < report->pair_count; i++)
-        take_pair(test, i);
-}
-
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                     const cJSON *document)
 {
@@ -178,8 +147,19 @@ void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reade
         snprintf(options, sizeof options, SIZE "=%.0f", bytes->valuedouble);
     if (xb_link_report_of_tree(reader->place.path, document, &file, &reader->error) != XB_OK)
         return;
-    struct test test = {.taking = taking, .report = &file.report, .options = options};
+    const struct xb_link_report *report = &file.report;
+    struct test test = {.taking = taking, .report = report, .options = options};
+    char nothing[sizeof report->nothing + 32];
     xb_taking_begin(taking);
-    take_report(&test);
+    snprintf(nothing, sizeof nothing, "nothing could be tested: %s", report->nothing);
+    if (report->nothing[0] != '\0')
+        xb_taking_complain(taking, XB_FLEET_LINK_VERDICT, XB_FLEET_NONE, nothing, NULL);
+    if (report->cut)
+        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "the deadline or a signal came before all was tested", NULL);
+    for (size_t i = 0; i < report->device_count; i++)
+        take_device(&test, i);
+    for (size_t i = 0; i < report->pair_count; i++)
+        take_pair(&test, i);
     xb_link_file_free(&file);
 }

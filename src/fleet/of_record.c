@@ -140,15 +140,13 @@ static double step_of_sorted(const double *times, size_t count)
     return often > 2 && 2 * kinds < count ? least : 0.0;
 }
 
-/* What the clock adds to a scatter, as a share; NAN: no memory. */
+/* What the clock adds to a scatter, as a share. */
 static double scatter_of_clock(const struct xb_record_row *row)
 {
     size_t count = row->time_count;
     if (count < STEPS)
         return 0.0;
-    double *times = malloc(count * sizeof *times);
-    if (times == NULL)
-        return (double)NAN;
+    double *times = xb_new(count, sizeof *times);
     memcpy(times, row->times, count * sizeof *times);
     qsort(times, count, sizeof *times, compare_times);
     double middle = times[count / 2];
@@ -205,25 +203,17 @@ static void take_figures(struct result *result, const struct xb_record_case *tes
     double of_clock = row != NULL ? scatter_of_clock(row) : 0.0;
     if (row != NULL)
         set_link(result, test, row, &result->devices[device], &figure_of, link);
-    if (isnan(of_clock))
-        options = NULL;
-    for (size_t i = 0; row != NULL && options != NULL && i < row->figure_count; i++) {
+    for (size_t i = 0; row != NULL && i < row->figure_count; i++) {
         const struct xb_record_figure *figure = &row->figures[i];
-        const char *name =
-            figure->gates ? xb_arena_print(&result->texts, "%s %s", case_name, figure->name) : "";
         struct xb_fleet_value value = {.gpu = result->gpus[device], .peer = test->peer};
-        if (name == NULL)
-            options = NULL;
-        if (name == NULL || !figure->gates)
+        if (!figure->gates)
             continue;
         measure(result, test, figure, of_clock, &value);
-        figure_of.name = name;
+        figure_of.name = xb_arena_print(&result->texts, "%s %s", case_name, figure->name);
         figure_of.unit = figure->unit;
         figure_of.more_is_better = figure->more_is_better;
         xb_taking_add_value(taking, figure_of, value);
     }
-    if (options == NULL)
-        taking->fleet->failed = true;
 }
 
 /* ---- what is wrong ---- */
@@ -273,43 +263,6 @@ static void take_case(struct result *result, const struct xb_record_case *test)
         take_figures(result, test, &parameters, name.text, device);
 }
 
-static void complain_of_run(struct result *result)
-{
-    const struct xb_record *record = result->record;
-    char text[1024];
-    if (record->interrupted)
-        xb_taking_complain(result->taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "a signal came before all was measured", NULL);
-    else if (record->has_deadline && !record->deadline_met)
-        xb_taking_complain(result->taking, XB_FLEET_CUT, XB_FLEET_NONE,
-                           "the deadline came before all was measured", NULL);
-    for (size_t i = 0; i < record->process_count; i++)
-        if (record->processes[i].failure != NULL) {
-            snprintf(text, sizeof text, "process %zu: %s", i, record->processes[i].failure);
-            complain_of_failure(result, XB_FLEET_NONE, text, record->processes[i].failure);
-        }
-}
-
-/* ---- all of it ---- */
-
-static void take_devices(struct result *result)
-{
-    for (size_t i = 0; i < result->device_count; i++) {
-        const struct xb_record_device *device = &result->devices[i];
-        /* Between transfers a healthy link may go slower to save power. */
-        bool loaded = device->link_known && device->link_under_load;
-        result->gpus[i] = xb_taking_add_gpu(
-            result->taking, (struct xb_fleet_gpu){
-                                .index = device->index,
-                                .model = device->name,
-                                .uuid = device->uuid,
-                                .pci_bdf = device->pci_bdf,
-                                .link_speed_gts = loaded ? device->link_speed_gts : 0.0,
-                                .link_width = loaded ? device->link_width : 0,
-                            });
-    }
-}
-
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                       const cJSON *document)
 {
@@ -319,15 +272,34 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
         return;
     xb_taking_begin(taking);
     result.devices = xb_record_devices(&record, &result.device_count);
-    result.gpus = xb_arena_new(&result.texts, (result.device_count + 1) * sizeof *result.gpus);
-    if (result.gpus == NULL)
-        taking->fleet->failed = true;
-    if (!taking->fleet->failed) {
-        take_devices(&result);
-        complain_of_run(&result);
-        for (size_t i = 0; i < record.case_count; i++)
-            take_case(&result, &record.cases[i]);
+    result.gpus = xb_arena_new(&result.texts, result.device_count * sizeof *result.gpus);
+    for (size_t i = 0; i < result.device_count; i++) {
+        const struct xb_record_device *device = &result.devices[i];
+        /* Between transfers a healthy link may go slower to save power. */
+        bool loaded = device->link_known && device->link_under_load;
+        result.gpus[i] = xb_taking_add_gpu(
+            taking, (struct xb_fleet_gpu){.index = device->index,
+                                          .model = device->name,
+                                          .uuid = device->uuid,
+                                          .pci_bdf = device->pci_bdf,
+                                          .link_speed_gts = loaded ? device->link_speed_gts : 0.0,
+                                          .link_width = loaded ? device->link_width : 0});
     }
+    if (record.interrupted)
+        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "a signal came before all was measured", NULL);
+    else if (record.has_deadline && !record.deadline_met)
+        xb_taking_complain(taking, XB_FLEET_CUT, XB_FLEET_NONE,
+                           "the deadline came before all was measured", NULL);
+    for (size_t i = 0; i < record.process_count; i++) {
+        const char *failure = record.processes[i].failure;
+        if (failure != NULL)
+            complain_of_failure(&result, XB_FLEET_NONE,
+                                xb_arena_print(&result.texts, "process %zu: %s", i, failure),
+                                failure);
+    }
+    for (size_t i = 0; i < record.case_count; i++)
+        take_case(&result, &record.cases[i]);
     xb_arena_free(result.texts);
     xb_record_free(&record);
 }

@@ -5,6 +5,8 @@
 
 #include "base/documents.h"
 #include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/note.h"
 #include "base/parallel.h"
 #include "taking.h"
 
@@ -12,7 +14,6 @@
 #include <fcntl.h>
 #include <fts.h>
 #include <inttypes.h>
-#include <linux/limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,11 +58,8 @@ static bool failed(const struct batch *batch)
 static void begin(struct batch *batch, struct xb_fleet *fleet)
 {
     *batch =
-        (struct batch){.fleet = fleet, .pieces = calloc(MOST_PIECES + 1, sizeof *batch->pieces)};
-    if (batch->pieces == NULL)
-        (void)XB_FAIL(&batch->error, XB_ERR_MEMORY, "no memory to read documents");
-    else
-        batch->error.status = xb_fleet_terms_make(&batch->terms, &batch->error);
+        (struct batch){.fleet = fleet, .pieces = xb_new(MOST_PIECES + 1, sizeof *batch->pieces)};
+    batch->error.status = xb_fleet_terms_make(&batch->terms, &batch->error);
 }
 
 static void empty(struct batch *batch)
@@ -91,18 +89,6 @@ static void read_pieces(void *argument, uint64_t first, uint64_t end)
     }
 }
 
-static void leave_out_piece(struct xb_fleet *fleet, const struct piece *piece)
-{
-    char what[PATH_MAX + 80];
-    size_t length = (size_t)snprintf(what, sizeof what, "%s", piece->path);
-    if (length < sizeof what && piece->number > 0)
-        length +=
-            (size_t)snprintf(what + length, sizeof what - length, ", document %zu", piece->number);
-    if (length < sizeof what && piece->line > 0)
-        snprintf(what + length, sizeof what - length, ", line %" PRIu64, piece->line);
-    xb_fleet_leave_out(fleet, what, piece->why, piece->is_foreign);
-}
-
 /* Reads its documents into the fleet, and empties it. */
 static void read_batch(struct batch *batch)
 {
@@ -111,13 +97,17 @@ static void read_batch(struct batch *batch)
         (void)XB_FAIL(&batch->error, XB_ERR_STOPPED, "stopped by a signal while reading");
     for (size_t i = 0; i < batch->count && !failed(batch); i++) {
         const struct piece *piece = &batch->pieces[i];
-        if (piece->why[0] != '\0')
-            leave_out_piece(batch->fleet, piece);
-        else
+        struct xb_words what = {.length = 0};
+        if (piece->why[0] == '\0') {
             xb_fleet_absorb(batch->fleet, &piece->taken);
-        if (batch->fleet->failed)
-            (void)XB_FAIL(&batch->error, XB_ERR_MEMORY,
-                          "no memory for what the documents say; give fewer of them at once");
+            continue;
+        }
+        xb_words_add(&what, "%s", piece->path);
+        if (piece->number > 0)
+            xb_words_add(&what, ", document %zu", piece->number);
+        if (piece->line > 0)
+            xb_words_add(&what, ", line %" PRIu64, piece->line);
+        xb_fleet_leave_out(batch->fleet, what.text, piece->why, piece->is_foreign);
     }
     empty(batch);
 }
@@ -129,21 +119,22 @@ static void make_room(struct batch *batch)
         read_batch(batch);
 }
 
-/* Adds a document of a file, or the reason why there is none; copies both. */
+/* Adds a document of a file, or the reason why there is none; copies both. A document may be so
+ * long that its memory is lacking. */
 static void add(struct batch *batch, const char *path, size_t number,
                 const struct xb_document_piece *read)
 {
     if (failed(batch))
         return;
     struct piece *piece = &batch->pieces[batch->count];
-    *piece = (struct piece){.path = strdup(path),
+    *piece = (struct piece){.path = xb_copy(path),
                             .number = number,
                             .line = read->line,
                             .text = read->text != NULL ? malloc(read->length + 1) : NULL,
                             .length = read->length};
     batch->count++;
     batch->bytes += read->length;
-    if (piece->path == NULL || (read->text != NULL && piece->text == NULL))
+    if (read->text != NULL && piece->text == NULL)
         (void)XB_FAIL(&batch->error, XB_ERR_MEMORY, "no memory for a document of %zu bytes",
                       read->length);
     else if (read->text != NULL)
@@ -159,7 +150,7 @@ static enum xb_status finish(struct batch *batch, struct xb_error *error)
         read_batch(batch);
     empty(batch);
     free(batch->pieces);
-    xb_fleet_terms_free(&batch->terms);
+    xb_record_free(&batch->terms.defaults);
     if (failed(batch))
         *error = batch->error;
     return batch->error.status;
@@ -240,17 +231,14 @@ static int close_input(void *cookie)
     return failed;
 }
 
-/* NULL: no memory; the descriptor stays open. */
 static FILE *open_input(int descriptor, bool owns)
 {
-    struct input *input = malloc(sizeof *input);
-    if (input == NULL)
-        return NULL;
+    struct input *input = xb_new(1, sizeof *input);
     *input = (struct input){.descriptor = descriptor, .owns = owns};
     FILE *stream =
         fopencookie(input, "r", (cookie_io_functions_t){.read = read_some, .close = close_input});
     if (stream == NULL)
-        free(input);
+        xb_memory_end(sizeof *stream);
     return stream;
 }
 
@@ -363,8 +351,6 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
     struct stat file;
     if (strcmp(path, "-") == 0) {
         FILE *stream = open_input(STDIN_FILENO, false);
-        if (stream == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read standard input");
         enum xb_status status = xb_fleet_read_stream(fleet, path, stream, error);
         fclose(stream);
         return status;

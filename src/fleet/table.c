@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "base/stream.h"
-#include "base/text.h"
 #include "formats.h"
 #include "hostlist.h"
 #include "internal.h"
 #include "table_internal.h"
+
+#include "base/stream.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,10 +76,7 @@ const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[X
     return listed == gpus->count ? text : "";
 }
 
-static const char *plural(size_t count)
-{
-    return count == 1 ? "" : "s";
-}
+#define PLURAL(count) ((count) == 1 ? "" : "s")
 
 /* ---- the answer: a sentence for each reason ---- */
 
@@ -121,7 +119,7 @@ static void add_deviation(struct xb_words *words, const struct xb_fleet_view *vi
     if (told->count == 1 && gpus->all > 1 && gpus->count == gpus->all)
         xb_words_add(words, ", all %zu GPUs", gpus->all);
     else if (told->count == 1 && gpus->all > 1 && list[0] != '\0')
-        xb_words_add(words, ", GPU%s %s", plural(gpus->count), list);
+        xb_words_add(words, ", GPU%s %s", PLURAL(gpus->count), list);
     else if (told->count == 1 && gpus->all > 1)
         xb_words_add(words, ", %zu of %zu GPUs", gpus->count, gpus->all);
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[told->worst->figure];
@@ -144,7 +142,7 @@ static void put_code(const struct xb_fleet_view *view, const struct told *told, 
     size_t left_out = 0;
     const char *list = xb_hostlist_compress(told->names, told->count, arena, &left_out);
     char few[XB_FLEET_NAMES_SIZE];
-    xb_words_add(&words, "%s of %s node%s %s", COUNT(told->count), COUNT(all), plural(all),
+    xb_words_add(&words, "%s of %s node%s %s", COUNT(told->count), COUNT(all), PLURAL(all),
                  told->count == 1 ? xb_fleet_sayings[code].of_one : xb_fleet_sayings[code].of_many);
     if (together)
         xb_words_add(&words, ", too many for single faults: look for one cause (a setting, the "
@@ -193,7 +191,7 @@ static void put_limits(const struct xb_fleet_view *view)
                            COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
         xb_fleet_table_put(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
-                           COUNT(fleet->unread_count), plural(fleet->unread_count));
+                           COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
     if (unsure > 0 && unsure == judgement->request.expected_count)
         xb_fleet_table_put(view, XB_COLOUR_WARNING,
                            "None of the expected nodes is there: are the names and the folder "
@@ -220,7 +218,7 @@ static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_
     else
         xb_fleet_table_put(view, XB_COLOUR_NONE,
                            "Drain: %s node%s, which --format nodelist names for Slurm%s.",
-                           COUNT(list->count), plural(list->count), left_out.text);
+                           COUNT(list->count), PLURAL(list->count), left_out.text);
 }
 
 static void put_answer(const struct xb_fleet_view *view)
@@ -244,8 +242,8 @@ static void put_answer(const struct xb_fleet_view *view)
         xb_fleet_table_put(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
                            "%s%s GPU%s on %s node%s are like their siblings.",
                            is_whole ? "All " : "", COUNT(judgement->judged_gpus),
-                           plural(judgement->judged_gpus), COUNT(fleet->node_count),
-                           plural(fleet->node_count));
+                           PLURAL(judgement->judged_gpus), COUNT(fleet->node_count),
+                           PLURAL(fleet->node_count));
         put_limits(view);
     } else {
         put_codes(view);
@@ -265,7 +263,7 @@ static void put_left_out(const struct xb_fleet_view *view)
         return;
     fputc('\n', view->stream);
     xb_fleet_table_put(view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
-                       plural(fleet->left_out_count));
+                       PLURAL(fleet->left_out_count));
     for (size_t i = 0; i < told; i++)
         xb_fleet_table_put(view, XB_COLOUR_NONE, "%.300s: %.1000s", fleet->left_out[i].what,
                            fleet->left_out[i].why);
@@ -274,26 +272,170 @@ static void put_left_out(const struct xb_fleet_view *view)
                            COUNT(fleet->left_out_count - told));
 }
 
-/* ---- all of it ---- */
+/* ---- figures: a histogram of each, and those that could not be judged ---- */
 
-/* Without any document each expected node is missing: only why there is none helps. */
-static enum xb_status put_table(const struct xb_fleet_view *view, struct xb_error *error)
+#define MIDDLE (XB_FLEET_BINS / 2)
+#define UNJUDGED 5 /* figures that are named */
+
+static bool is_same(const char *a, const char *b)
+{
+    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* "link h2d, NVIDIA H200, Gen5 x16" */
+static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
+                      size_t index)
+{
+    const struct xb_fleet_figure *figure =
+        &judgement->fleet->figures[judgement->siblings[index].figure];
+    char name[512];
+    xb_words_add(words, "%s", xb_fleet_figure_text(figure, name, sizeof name));
+    /* Whether another figure would have the same title without its driver and options. */
+    bool is_ambiguous = false;
+    for (size_t i = 0; i < judgement->sibling_count; i++) {
+        const struct xb_fleet_figure *other =
+            &judgement->fleet->figures[judgement->siblings[i].figure];
+        is_ambiguous = is_ambiguous ||
+                       (i != index && is_same(figure->name, other->name) &&
+                        is_same(figure->model, other->model) && is_same(figure->link, other->link));
+    }
+    if (!is_ambiguous)
+        return;
+    const char *const more[][2] = {
+        {", ", figure->backend}, {", driver ", figure->driver}, {", ", figure->options}};
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
+        if (more[i][1] != NULL && more[i][1][0] != '\0')
+            xb_words_add(words, "%s%.200s", more[i][0], more[i][1]);
+}
+
+/* The bins from the least value to the most, as cells of a line. */
+struct drawn {
+    size_t cells[XB_FLEET_BINS];
+    size_t first, last; /* that have values, or the median */
+    size_t middle, most;
+};
+
+static void merge(const struct xb_fleet_siblings *siblings, size_t step, struct drawn *drawn)
+{
+    /* One cell for `step` bins, the middle ones in the middle. */
+    size_t side = (MIDDLE - step / 2 + step - 1) / step;
+    size_t count = 2 * side + 1;
+    memset(drawn->cells, 0, count * sizeof *drawn->cells);
+    for (size_t i = 0; i < XB_FLEET_BINS; i++)
+        drawn->cells[(i + side * step + step / 2 - MIDDLE) / step] += siblings->bins[i];
+    drawn->middle = count / 2;
+    drawn->first = drawn->last = drawn->middle;
+    drawn->most = 1;
+    for (size_t i = 0; i < count; i++) {
+        if (drawn->cells[i] == 0)
+            continue;
+        drawn->first = i < drawn->first ? i : drawn->first;
+        drawn->last = i > drawn->last ? i : drawn->last;
+        drawn->most = drawn->cells[i] > drawn->most ? drawn->cells[i] : drawn->most;
+    }
+}
+
+/* "  49.90 GB/s [.    :@=   ] 60.98 GB/s", and the median's place below it. */
+static void put_histogram(const struct xb_fleet_view *view,
+                          const struct xb_fleet_siblings *siblings, const char *unit)
+{
+    bool with_blocks = xb_locale_has_utf8();
+    struct drawn drawn;
+    char least[64], most[64], median[64];
+    xb_fleet_table_value(unit, siblings->least, least);
+    xb_fleet_table_value(unit, siblings->most, most);
+    xb_fleet_table_value(unit, siblings->centre, median);
+    size_t before = 2 + strlen(least) + 2;
+    size_t behind = 2 + strlen(most);
+    merge(siblings, 1, &drawn);
+    /* An odd number of bins in each cell: the median stays in the middle of its own. */
+    for (size_t step = 3; before + drawn.last - drawn.first + 1 + behind > view->columns; step += 2)
+        if (step < XB_FLEET_BINS)
+            merge(siblings, step, &drawn);
+        else
+            break;
+    fprintf(view->stream, "  %s [", least);
+    for (size_t i = drawn.first; i <= drawn.last; i++) {
+        /* Each value shows: one of thousands is the lowest block, and not nothing. */
+        static const char marks[] = " .:-=+*#@";
+        size_t height = drawn.cells[i] == 0
+                            ? 0
+                            : 1 + (size_t)(7.0 * (double)drawn.cells[i] / (double)drawn.most);
+        if (with_blocks && height > 0)
+            fprintf(view->stream, "\xE2\x96%c", (int)(0x80 + height)); /* U+2581 to U+2588 */
+        else
+            fputc(marks[height], view->stream);
+    }
+    fprintf(view->stream, "] %s\n", most);
+    fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "", median);
+}
+
+static void put_judged(const struct xb_fleet_view *view, size_t index)
+{
+    const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
+    const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[siblings->figure];
+    struct xb_words words = {.length = 0};
+    char spread[32], from[32];
+    fputc('\n', view->stream);
+    add_title(&words, view->judgement, index);
+    xb_fleet_table_put(view, XB_COLOUR_TITLE, "%s", words.text);
+    put_histogram(view, siblings, figure->unit);
+    words = (struct xb_words){.length = 0};
+    xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", COUNT(siblings->values),
+                 COUNT(siblings->nodes), siblings->nodes == 1 ? "" : "s",
+                 xb_fleet_table_share(siblings->spread, false, spread, sizeof spread),
+                 siblings->is_floor ? " (the least that is assumed)" : "");
+    if (siblings->named_from < 1 || !figure->more_is_better) /* no rate is below 0 */
+        xb_words_add(&words, "named from %s off%s",
+                     xb_fleet_table_share(siblings->named_from, false, from, sizeof from),
+                     siblings->slots_differ > 0 ? " in its slot" : "");
+    else
+        xb_words_add(&words, "too few and too scattered to name a slow one");
+    if (siblings->slow > 0)
+        xb_words_add(&words, "; %s slow", COUNT(siblings->slow));
+    if (siblings->fast > 0)
+        xb_words_add(&words, "; %s fast", COUNT(siblings->fast));
+    xb_fleet_table_put(view, XB_COLOUR_NONE, "  %s.", words.text);
+}
+
+static void put_unjudged(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    enum xb_status status = XB_OK;
-    put_answer(view);
-    if (judgement->fleet->source_count > 0) {
-        status = xb_fleet_table_findings(view, error);
-        xb_fleet_table_figures(view);
-        if (judgement->note_count > 0)
-            fputc('\n', view->stream);
-        for (size_t i = 0; i < judgement->note_count; i++)
-            xb_fleet_table_put(view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
+    struct xb_words words = {.length = 0};
+    size_t count = 0;
+    bool is_named = view->verbose || judgement->tests == 0; /* the answer says why */
+    for (size_t i = 0; i < judgement->sibling_count; i++) {
+        if (judgement->siblings[i].judged || count++ >= UNJUDGED)
+            continue;
+        xb_words_add(&words, "%s", words.length > 0 ? "; " : "");
+        add_title(&words, judgement, i);
+        xb_words_add(&words, " (%s)", COUNT(judgement->siblings[i].values));
     }
-    if (status == XB_OK)
-        put_left_out(view);
-    return status;
+    if (count == 0)
+        return;
+    if (count > UNJUDGED)
+        xb_words_add(&words, "; and %s more: --format json", COUNT(count - UNJUDGED));
+    fputc('\n', view->stream);
+    xb_fleet_table_put(
+        view, XB_COLOUR_NONE, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.",
+        COUNT(count), count == 1 ? "" : "s", XB_FLEET_SIBLINGS + 1,
+        is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
 }
+
+/* Figures with a named GPU come first. */
+static void put_figures(const struct xb_fleet_view *view)
+{
+    const struct xb_fleet_judgement *judgement = view->judgement;
+    for (int named = 1; named >= 0 && view->verbose; named--)
+        for (size_t i = 0; i < judgement->sibling_count; i++) {
+            const struct xb_fleet_siblings *of = &judgement->siblings[i];
+            if (of->judged && (of->slow + of->fast > 0) == (named > 0))
+                put_judged(view, i);
+        }
+    put_unjudged(view);
+}
+
+/* ---- all of it ---- */
 
 enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                     size_t columns, bool verbose, struct xb_error *error)
@@ -307,9 +449,21 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
     };
     locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = put_table(&view, error);
-    if (status == XB_OK)
+    enum xb_status status = XB_OK;
+    put_answer(&view);
+    /* Without any document each expected node is missing: only why there is none helps. */
+    if (judgement->fleet->source_count > 0) {
+        status = xb_fleet_table_findings(&view, error);
+        put_figures(&view);
+        if (judgement->note_count > 0)
+            fputc('\n', stream);
+        for (size_t i = 0; i < judgement->note_count; i++)
+            xb_fleet_table_put(&view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
+    }
+    if (status == XB_OK) {
+        put_left_out(&view);
         status = xb_stream_finish(stream, "the table", error);
+    }
     xb_plain_locale_leave(previous);
     return status;
 }

@@ -121,13 +121,26 @@ static void put_text(const struct xb_fleet_view *view, struct xb_table *table, c
                   text != NULL && text[0] != '\0' ? text : "-");
 }
 
-static void put_gpu(const struct xb_fleet_view *view, struct xb_table *table, const struct row *row)
+static void add_row(const struct xb_fleet_view *view, struct xb_table *table, const struct row *row)
 {
+    const struct xb_fleet *fleet = view->judgement->fleet;
     const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
     const struct xb_fleet_gpus *gpus = &row->gpus;
-    const struct xb_fleet_gpu *gpu =
-        gpus->count == 1 ? &view->judgement->fleet->gpus[finding->gpu] : NULL;
-    char indices[XB_FLEET_INDICES];
+    const struct xb_fleet_gpu *gpu = gpus->count == 1 ? &fleet->gpus[finding->gpu] : NULL;
+    const struct xb_fleet_figure *figure =
+        finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : NULL;
+    const char *unit = figure != NULL ? figure->unit : "";
+    char text[64], indices[XB_FLEET_INDICES];
+    xb_table_row(table);
+    /* A name that no Linux host can have is not worth other columns. */
+    size_t length = strlen(finding->node);
+    size_t third = view->columns / 3;
+    size_t room = (third > LEAST_NAME ? third : LEAST_NAME) - 3;
+    if (length <= HOST_NAME_MAX && length <= view->columns - 2)
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", finding->node);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "%.*s...%s", (int)(room - room / 2), finding->node,
+                      finding->node + length - room / 2);
     const char *list = xb_fleet_table_indices(gpus, indices);
     if (gpu != NULL && finding->peer >= 0)
         xb_table_cell(table, XB_COLOUR_NONE, "%u>%d", gpu->index, finding->peer);
@@ -143,68 +156,17 @@ static void put_gpu(const struct xb_fleet_view *view, struct xb_table *table, co
         put_text(view, table, gpu != NULL ? gpu->pci_bdf : NULL);
         put_text(view, table, gpu != NULL ? gpu->uuid : NULL);
     }
-}
-
-static void put_figure(const struct xb_fleet_view *view, struct xb_table *table,
-                       const struct xb_fleet_finding *finding)
-{
-    const struct xb_fleet_figure *figure =
-        finding->figure != XB_FLEET_NONE ? &view->judgement->fleet->figures[finding->figure] : NULL;
-    const char *unit = figure != NULL ? figure->unit : "";
-    char text[64];
     put_text(view, table, figure != NULL ? figure->name : NULL);
     xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_fleet_table_value(unit, finding->value, text));
     xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_fleet_table_value(unit, finding->centre, text));
     xb_table_cell(table, XB_COLOUR_NONE, "%s",
                   xb_fleet_table_share(finding->deviation, true, text, sizeof text));
-    if (view->verbose && isfinite(finding->spreads))
-        xb_table_cell(table, XB_COLOUR_NONE, "%+.1f", finding->spreads);
-    else if (view->verbose)
-        xb_table_cell(table, XB_COLOUR_NONE, "-");
-}
-
-static void add_row(const struct xb_fleet_view *view, struct xb_table *table, const struct row *row)
-{
-    const struct xb_fleet_finding *finding = &view->judgement->findings[row->first];
-    enum xb_colour colour = xb_fleet_is_to_drain(finding) ? XB_COLOUR_BAD : XB_COLOUR_WARNING;
-    xb_table_row(table);
-    /* A name that no Linux host can have is not worth other columns. */
-    size_t length = strlen(finding->node);
-    size_t third = view->columns / 3;
-    size_t room = (third > LEAST_NAME ? third : LEAST_NAME) - 3;
-    if (length <= HOST_NAME_MAX && length <= view->columns - 2)
-        xb_table_cell(table, XB_COLOUR_NONE, "%s", finding->node);
-    else
-        xb_table_cell(table, XB_COLOUR_NONE, "%.*s...%s", (int)(room - room / 2), finding->node,
-                      finding->node + length - room / 2);
-    put_gpu(view, table, row);
-    put_figure(view, table, finding);
+    if (view->verbose)
+        xb_table_cell(table, XB_COLOUR_NONE, isfinite(finding->spreads) ? "%+.1f" : "-",
+                      finding->spreads);
     xb_table_cell(table, XB_COLOUR_NONE, row->more > 0 ? "+%zu" : "-", row->more);
-    xb_table_cell(table, colour, "%s%s", xb_fleet_code_name(finding->code),
-                  finding->together ? ", as many are" : "");
-}
-
-/* ---- what the table has no words for ---- */
-
-/* Findings without a figure, up to that index: the sentence says what a number says of the others.
- */
-static void put_reasons(const struct xb_fleet_view *view, size_t end)
-{
-    char gpu[64];
-    bool begun = false;
-    for (size_t i = 0; i < end; i++) {
-        const struct xb_fleet_finding *finding = &view->judgement->findings[i];
-        if (finding->figure != XB_FLEET_NONE || finding->text == NULL ||
-            finding->code == XB_FLEET_MISSING)
-            continue;
-        if (!begun)
-            fputc('\n', view->stream);
-        begun = true;
-        bool has_gpu = finding->gpu != XB_FLEET_NONE;
-        xb_fleet_gpu_text(view->judgement->fleet, finding, gpu, sizeof gpu);
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "%.*s%s%s: %.1000s", (int)view->columns - 3,
-                           finding->node, has_gpu ? ", " : "", has_gpu ? gpu : "", finding->text);
-    }
+    xb_table_cell(table, xb_fleet_is_to_drain(finding) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s%s",
+                  xb_fleet_code_name(finding->code), finding->together ? ", as many are" : "");
 }
 
 /* Prints the rows that there is room for. Missing nodes have none: the answer names them, and their
@@ -251,13 +213,11 @@ static enum xb_status put_rows(const struct xb_fleet_view *view, const struct ro
 enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct xb_error *error)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
-    struct place *places = calloc(judgement->fleet->node_count + 1, sizeof *places);
-    struct row *rows = calloc(judgement->finding_count + 1, sizeof *rows);
+    struct place *places = xb_new(judgement->fleet->node_count, sizeof *places);
+    struct row *rows = xb_new(judgement->finding_count, sizeof *rows);
     bool found[XB_FLEET_CODES] = {false};
     size_t end = 0;
-    enum xb_status status = places == NULL || rows == NULL
-                                ? xb_fleet_no_memory(error)
-                                : put_rows(view, rows, make_rows(view, places, rows), &end, error);
+    enum xb_status status = put_rows(view, rows, make_rows(view, places, rows), &end, error);
     free(places);
     free(rows);
     if (status != XB_OK || judgement->finding_count == 0)
@@ -269,6 +229,21 @@ enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct 
         if (found[code])
             xb_fleet_table_put(view, XB_COLOUR_NONE, "%s: %s", xb_fleet_code_name(code),
                                xb_fleet_sayings[code].next);
-    put_reasons(view, end);
+    /* Of findings without a figure the sentence says what a number says of the others. */
+    char gpu[64];
+    bool begun = false;
+    for (size_t i = 0; i < end; i++) {
+        const struct xb_fleet_finding *finding = &judgement->findings[i];
+        if (finding->figure != XB_FLEET_NONE || finding->text == NULL ||
+            finding->code == XB_FLEET_MISSING)
+            continue;
+        if (!begun)
+            fputc('\n', view->stream);
+        begun = true;
+        bool has_gpu = finding->gpu != XB_FLEET_NONE;
+        xb_fleet_gpu_text(judgement->fleet, finding, gpu, sizeof gpu);
+        xb_fleet_table_put(view, XB_COLOUR_NONE, "%.*s%s%s: %.1000s", (int)view->columns - 3,
+                           finding->node, has_gpu ? ", " : "", has_gpu ? gpu : "", finding->text);
+    }
     return XB_OK;
 }

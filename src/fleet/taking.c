@@ -31,8 +31,8 @@ static double read_time(const char *text)
     return text != NULL && xb_day_time_parse(text, &when, &ignored) == XB_OK ? when : 0.0;
 }
 
-static struct xb_fleet_origin origin_of(struct xb_json_reader *reader, const cJSON *document,
-                                        const struct xb_fleet_source *place)
+static void read_origin(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
+                        const cJSON *document)
 {
     const cJSON *host = xb_json_get_optional_object(reader, document, "host", MOST_KEYS);
     const cJSON *backend = xb_json_get_optional_object(reader, document, "backend", MOST_KEYS);
@@ -40,23 +40,19 @@ static struct xb_fleet_origin origin_of(struct xb_json_reader *reader, const cJS
     const cJSON *clock = xb_json_get_optional_object(reader, start, "clock", MOST_KEYS);
     const cJSON *launcher = xb_json_get_optional_object(reader, document, "launcher", MOST_KEYS);
     double began = read_time(xb_json_get_optional_text(reader, start, "began"));
-    struct xb_fleet_origin origin = {
-        .source = *place,
-        .node = xb_json_get_optional_text(reader, host, "node"),
-        .hostname = xb_json_get_optional_text(reader, host, "hostname"),
-        .backend = xb_json_get_optional_text(reader, backend, "name"),
-        .driver = xb_json_get_optional_text(reader, backend, "driver_version"),
-    };
-    struct xb_fleet_source *source = &origin.source;
+    taking->host.name = xb_json_get_optional_text(reader, host, "node");
+    taking->host.hostname = xb_json_get_optional_text(reader, host, "hostname");
+    taking->backend = xb_json_get_optional_text(reader, backend, "name");
+    taking->host.driver = xb_json_get_optional_text(reader, backend, "driver_version");
+    if (taking->host.name == NULL)
+        taking->host.name = taking->host.hostname;
+    struct xb_fleet_source *source = &taking->origin;
     source->dated = (time_t)read_time(xb_json_get_optional_text(reader, document, "timestamp"));
     source->began = began > 0.0 ? began : (double)NAN;
     source->late_s = xb_json_get_optional_number(reader, start, "late_s", LATEST);
     source->unsynchronised = cJSON_IsFalse(cJSON_GetObjectItemCaseSensitive(clock, "synchronised"));
     source->rank = (unsigned)xb_json_get_optional_whole(reader, launcher, "rank", XB_RANKS - 1);
     source->ranks = (unsigned)xb_json_get_optional_whole(reader, launcher, "ranks", XB_RANKS);
-    if (origin.node == NULL)
-        origin.node = origin.hostname;
-    return origin;
 }
 
 /* ---- what it says ---- */
@@ -74,25 +70,14 @@ enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms, struct xb_error
     return status == XB_OK ? xb_record_of_defaults(terms->rows, &terms->defaults, error) : status;
 }
 
-void xb_fleet_terms_free(struct xb_fleet_terms *terms)
-{
-    xb_record_free(&terms->defaults);
-}
-
 void xb_taking_begin(struct xb_fleet_taking *taking)
 {
-    struct xb_fleet_origin *origin = &taking->origin;
-    struct xb_fleet_source *source = &origin->source;
+    struct xb_fleet_source *source = &taking->origin;
     bool is_ahead = source->dated > taking->fleet->now + XB_FLEET_AHEAD_S;
     source->written = source->dated - (is_ahead ? BEFORE_ALL : 0);
-    const struct xb_fleet_node node = {
-        .name = origin->node,
-        .hostname = origin->hostname,
-        .driver = origin->driver,
-        .driver_told = source->written,
-    };
+    taking->host.driver_told = source->written;
     taking->source = xb_fleet_add_source(taking->fleet, source);
-    taking->node = xb_fleet_add_node(taking->fleet, &node);
+    taking->node = xb_fleet_add_node(taking->fleet, &taking->host);
 }
 
 static bool is_same(const char *left, const char *right)
@@ -111,15 +96,15 @@ size_t xb_taking_add_gpu(struct xb_fleet_taking *taking, struct xb_fleet_gpu gpu
         gpu.pci_bdf = apart && is_same(other->pci_bdf, gpu.pci_bdf) ? NULL : gpu.pci_bdf;
     }
     gpu.node = taking->node;
-    gpu.told = taking->origin.source.written;
+    gpu.told = taking->origin.written;
     return xb_fleet_add_gpu(taking->fleet, &gpu);
 }
 
 void xb_taking_add_value(struct xb_fleet_taking *taking, struct xb_fleet_figure figure,
                          struct xb_fleet_value value)
 {
-    figure.backend = taking->origin.backend;
-    figure.driver = taking->origin.driver;
+    figure.backend = taking->backend;
+    figure.driver = taking->host.driver;
     value.source = taking->source;
     if (value.gpu == XB_FLEET_NONE || !(value.value > 0.0) || !isfinite(value.value))
         return;
@@ -187,21 +172,12 @@ static bool matters(const struct xb_fleet_terms *terms, const char *mode_name, c
             xb_option_find(mode->options, option) != NULL);
 }
 
-static bool is_named(const struct xb_parameters *named, const char *name)
-{
-    for (size_t i = 0; i < named->count; i++)
-        if (strcmp(named->names[i], name) == 0)
-            return true;
-    return false;
-}
-
-/* Appends "chunk=4194304"; NULL: no memory. */
+/* Appends "chunk=4194304". */
 static const char *add(struct xb_arena **texts, const char *before,
                        const struct xb_record_fact *fact)
 {
-    return before == NULL ? NULL
-                          : xb_arena_print(texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "",
-                                           fact->name, fact->value != NULL ? fact->value : "null");
+    return xb_arena_print(texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "", fact->name,
+                          fact->value != NULL ? fact->value : "null");
 }
 
 const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct xb_record *record,
@@ -211,7 +187,7 @@ const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct x
     const char *text = "";
     for (size_t i = 0; i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
-        if (!is_named(named, own->name) &&
+        if (!xb_parameters_have(named, own->name) &&
             !xb_parameter_is_default(&terms->defaults, terms->rows, own))
             text = add(texts, text, own);
     }
@@ -228,33 +204,6 @@ const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct x
 
 /* ---- a whole one ---- */
 
-static void take_tree(struct xb_fleet_taking *taking, struct xb_json_reader *reader, cJSON *tree,
-                      struct xb_fleet_source place, char *why)
-{
-    enum xb_document_kind kind = xb_document_kind_of(tree);
-    bool is_link = kind == XB_DOCUMENT_LINK;
-    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
-    if (!is_link && kind != XB_DOCUMENT_RESULT && kind != XB_DOCUMENT_PROCESSES) {
-        if (kind != XB_DOCUMENT_FOREIGN)
-            snprintf(why, XB_TAKING_WHY, "%s: fleet reads only link tests and results",
-                     xb_document_kind_name(kind));
-        else if (cJSON_IsString(schema))
-            snprintf(why, XB_TAKING_WHY, "not written by xferbench: its schema is \"%.100s\"",
-                     schema->valuestring);
-        else
-            snprintf(why, XB_TAKING_WHY, "not written by xferbench: it names no schema");
-        cJSON_Delete(tree);
-        return;
-    }
-    place.kind = is_link ? "link" : "run";
-    taking->origin = origin_of(reader, tree, &place);
-    if (taking->origin.node == NULL)
-        snprintf(why, XB_TAKING_WHY, "it has no host name");
-    else if (!xb_json_failed(reader))
-        (is_link ? xb_taking_link : xb_taking_record)(taking, reader, tree);
-    cJSON_Delete(tree);
-}
-
 void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
                         const char *path, size_t number, const char *text, size_t length, char *why,
                         bool *is_foreign)
@@ -262,17 +211,36 @@ void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *ter
     static const char itself[] = "document", before[] = "document: "; /* in readers' messages */
     struct xb_json_reader reader = {.place = {.path = itself}};
     struct xb_fleet_taking taking = {.fleet = fleet, .terms = terms};
-    why[0] = '\0';
     cJSON *tree = xb_json_read(&reader, text, length);
-    if (tree != NULL)
-        take_tree(&taking, &reader, tree, (struct xb_fleet_source){.path = path, .number = number},
-                  why);
-    *is_foreign = tree != NULL && taking.origin.source.kind == NULL;
-    fleet->failed = fleet->failed || reader.error.status == XB_ERR_MEMORY;
-    if (!fleet->failed && xb_json_failed(&reader))
+    enum xb_document_kind kind = xb_document_kind_of(tree);
+    const cJSON *schema = cJSON_GetObjectItemCaseSensitive(tree, "schema");
+    *is_foreign = tree != NULL && kind != XB_DOCUMENT_LINK && kind != XB_DOCUMENT_RESULT &&
+                  kind != XB_DOCUMENT_PROCESSES;
+    why[0] = '\0';
+    if (*is_foreign && kind != XB_DOCUMENT_FOREIGN) {
+        snprintf(why, XB_TAKING_WHY, "%s: fleet reads only link tests and results",
+                 xb_document_kind_name(kind));
+    } else if (*is_foreign && cJSON_IsString(schema)) {
+        snprintf(why, XB_TAKING_WHY, "not written by xferbench: its schema is \"%.100s\"",
+                 schema->valuestring);
+    } else if (*is_foreign) {
+        snprintf(why, XB_TAKING_WHY, "not written by xferbench: it names no schema");
+    } else if (tree != NULL) {
+        bool is_link = kind == XB_DOCUMENT_LINK;
+        taking.origin = (struct xb_fleet_source){
+            .path = path, .number = number, .kind = is_link ? "link" : "run"};
+        read_origin(&taking, &reader, tree);
+        if (taking.host.name == NULL)
+            snprintf(why, XB_TAKING_WHY, "it has no host name");
+        else if (!xb_json_failed(&reader))
+            (is_link ? xb_taking_link : xb_taking_record)(&taking, &reader, tree);
+    }
+    cJSON_Delete(tree);
+    if (reader.error.status == XB_ERR_MEMORY)
+        xb_memory_end(length);
+    const char *message = reader.error.message;
+    if (xb_json_failed(&reader))
         snprintf(why, XB_TAKING_WHY, "%s",
-                 reader.error.message +
-                     (strncmp(reader.error.message, before, sizeof before - 1) == 0
-                          ? sizeof before - 1
-                          : 0));
+                 message +
+                     (strncmp(message, before, sizeof before - 1) == 0 ? sizeof before - 1 : 0));
 }

@@ -7,13 +7,6 @@
 
 struct xb_option;
 
-/* A document and the node from which it comes. Texts belong to the tree. */
-struct xb_fleet_origin {
-    struct xb_fleet_source source;
-    const char *node; /* its name for launcher and scheduler, else its host name; NULL: none */
-    const char *hostname, *backend, *driver; /* NULL: not known */
-};
-
 /* What the names of figures depend on, the same for all documents. */
 struct xb_fleet_terms {
     const struct xb_option *const *rows; /* every option of `run` */
@@ -23,14 +16,15 @@ struct xb_fleet_terms {
 
 XB_MUST_CHECK enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms,
                                                  struct xb_error *error);
-void xb_fleet_terms_free(struct xb_fleet_terms *terms);
 
 /* A document on its way into a fleet. */
 struct xb_fleet_taking {
     struct xb_fleet *fleet; /* with nothing but this document */
     const struct xb_fleet_terms *terms;
-    struct xb_fleet_origin origin;
-    size_t source, node;
+    struct xb_fleet_source origin;
+    struct xb_fleet_node host; /* its name is that for launcher and scheduler, else its host name */
+    const char *backend;       /* NULL: not known; texts belong to the tree */
+    size_t source, node;       /* in the fleet */
 };
 
 /* Adds the document itself and its node, which must have a name. */
@@ -76,8 +70,8 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
 
 #define XB_TAKING_WHY 640
 /* Takes a document from memory, with a zero byte behind it, or leaves in `why` (XB_TAKING_WHY) why
- * it is left out; "" if it is not, or if the fleet fails. *is_foreign: it can be read, and is of no
- * node. Several threads may do so, each with a fleet of its own. */
+ * it is left out; "" if it is not. *is_foreign: it can be read, and is of no node. Several threads
+ * may do so, each with a fleet of its own. */
 void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
                         const char *path, size_t number, const char *text, size_t length, char *why,
                         bool *is_foreign);

@@ -14,7 +14,7 @@
 
 /* None where any part of it would be a guess: a link that nobody saw under load, packets whose
  * sizes only root can read, a rate without a certain coding. */
-static struct xb_record_ceiling keep_ceiling(struct xb_making *making,
+static struct xb_record_ceiling keep_ceiling(struct xb_record *record,
                                              const struct xb_run_device *device)
 {
     const struct xb_record_ceiling none = {.known = false};
@@ -24,15 +24,15 @@ static struct xb_record_ceiling keep_ceiling(struct xb_making *making,
     struct xb_ceiling ceiling = xb_ceiling_of_path(&device->path, &device->load, &hop);
     if (!ceiling.known || ceiling.payload_assumed || ceiling.read_request_assumed)
         return none;
-    return (struct xb_record_ceiling){.known = true,
-                                      .at =
-                                          xb_making_keep(making, device->path.hops[hop].lower.bdf),
-                                      .speed_gts = ceiling.speed_gts,
-                                      .width = ceiling.width,
-                                      .payload = ceiling.payload,
-                                      .read_request = ceiling.read_request,
-                                      .h2d = ceiling.h2d,
-                                      .d2h = ceiling.d2h};
+    return (struct xb_record_ceiling){
+        .known = true,
+        .at = xb_record_keep_text(record, device->path.hops[hop].lower.bdf),
+        .speed_gts = ceiling.speed_gts,
+        .width = ceiling.width,
+        .payload = ceiling.payload,
+        .read_request = ceiling.read_request,
+        .h2d = ceiling.h2d,
+        .d2h = ceiling.d2h};
 }
 
 /* The device's link as it was seen under load, if that was no slower than right after a case. */
@@ -88,7 +88,7 @@ static bool has_near(const struct xb_run *run, unsigned device)
     return false;
 }
 
-static void keep_binding(struct xb_making *making, const struct xb_run *run,
+static void keep_binding(struct xb_record *record, const struct xb_run *run,
                          const struct xb_run_device *device, struct xb_record_device *kept)
 {
     const struct xb_binding *near = &device->binding;
@@ -99,33 +99,34 @@ static void keep_binding(struct xb_making *making, const struct xb_run *run,
         list_nodes(run, index, &nodes) == 0) {
         kept->bound = near->bound;
         kept->cpus = near->cpu_count;
-        kept->numa_note = xb_making_keep(making, near->note);
+        kept->numa_note = xb_record_keep_text(record, near->note);
         kept->numa_is_normal = near->bound || near->note_is_normal;
         return;
     }
     /* The device was opened near it, and no row was measured so. */
     struct xb_words note = {.length = 0};
     xb_words_add(&note, "each row bound to the node that it names: %s", nodes.text);
-    kept->numa_note = xb_making_keep(making, note.text);
+    kept->numa_note = xb_record_keep_text(record, note.text);
     kept->numa_is_normal = true;
 }
 
 /* ---- devices ---- */
 
-static void keep_device(struct xb_making *making, const struct xb_run *run,
+static void keep_device(struct xb_record *record, const struct xb_run *run,
                         const struct xb_run_device *device, struct xb_record_device *kept)
 {
     const struct xb_device_info *info = &device->info;
     struct xb_pcie_link link = device->link;
     bool under_load = take_link_under_load(device, &link);
-    struct xb_record_fact *facts = xb_making_room(making, info->fact_count + 1, sizeof *facts);
+    struct xb_record_fact *facts =
+        xb_arena_new(&record->texts, (info->fact_count + 1) * sizeof *facts);
     *kept = (struct xb_record_device){
         .index = info->index,
-        .name = xb_making_keep(making, info->name[0] != '\0' ? info->name : "(no name)"),
-        .uuid = xb_making_keep(making, info->uuid),
-        .architecture = xb_making_keep(making, info->architecture),
-        .pci_bdf = xb_making_keep(making, info->pci_bdf),
-        .driver = xb_making_keep(making, making->record->driver),
+        .name = xb_record_keep_text(record, info->name[0] != '\0' ? info->name : "(no name)"),
+        .uuid = xb_record_keep_text(record, info->uuid),
+        .architecture = xb_record_keep_text(record, info->architecture),
+        .pci_bdf = xb_record_keep_text(record, info->pci_bdf),
+        .driver = xb_record_keep_text(record, record->driver),
         .memory_bytes = info->memory_bytes,
         .shares_host_memory = info->shares_host_memory,
         .link_known = link.known,
@@ -133,30 +134,23 @@ static void keep_device(struct xb_making *making, const struct xb_run *run,
         .link_max_speed_gts = link.max_speed_gts,
         .link_width = link.width,
         .link_max_width = link.max_width,
-        .link_port = xb_making_keep(making, link.port),
+        .link_port = xb_record_keep_text(record, link.port),
         .link_under_load = under_load,
-        .ceiling = keep_ceiling(making, device),
+        .ceiling = keep_ceiling(record, device),
         .facts = facts,
     };
-    keep_binding(making, run, device, kept);
-    for (size_t i = 0; !making->failed && i < info->fact_count; i++)
+    keep_binding(record, run, device, kept);
+    for (size_t i = 0; i < info->fact_count; i++)
         facts[kept->fact_count++] =
-            (struct xb_record_fact){.name = xb_making_keep(making, info->facts[i].key),
-                                    .value = xb_making_keep(making, info->facts[i].value),
+            (struct xb_record_fact){.name = xb_record_keep_text(record, info->facts[i].key),
+                                    .value = xb_record_keep_text(record, info->facts[i].value),
                                     .is_text = true};
 }
 
-static void keep_process(struct xb_making *making, const struct xb_run *run)
+static void keep_process(struct xb_record *record, const struct xb_run *run)
 {
-    struct xb_record *record = making->record;
-    struct xb_record_process *process = calloc(1, sizeof *process);
-    struct xb_record_device *devices = calloc(run->device_count + 1, sizeof *devices);
-    if (process == NULL || devices == NULL) {
-        free(process);
-        free(devices);
-        making->failed = true;
-        return;
-    }
+    struct xb_record_process *process = xb_new(1, sizeof *process);
+    struct xb_record_device *devices = xb_new(run->device_count, sizeof *devices);
     record->processes = process;
     record->process_count = record->asked_processes = 1;
     record->interrupted = run->interrupted;
@@ -169,36 +163,35 @@ static void keep_process(struct xb_making *making, const struct xb_run *run)
                                           .has_deadline = record->has_deadline,
                                           .deadline_met = record->deadline_met};
     for (size_t i = 0; i < run->device_count; i++)
-        keep_device(making, run, &run->devices[i], &devices[i]);
+        keep_device(record, run, &run->devices[i], &devices[i]);
 }
 
 /* ---- cases ---- */
 
-static void keep_parameters(struct xb_making *making, const struct xb_case *test,
+static void keep_parameters(struct xb_record *record, const struct xb_case *test,
                             struct xb_record_case *kept)
 {
-    struct xb_record_fact *facts = xb_making_room(making, test->setting_count + 2, sizeof *facts);
+    struct xb_record_fact *facts =
+        xb_arena_new(&record->texts, (test->setting_count + 2) * sizeof *facts);
     size_t count = test->setting_count;
     char node[16];
     snprintf(node, sizeof node, "%u", test->node);
-    for (size_t i = 0; !making->failed && i < test->setting_count; i++) {
+    for (size_t i = 0; i < test->setting_count; i++) {
         const struct xb_setting *setting = &test->settings[i];
         char number[24];
         snprintf(number, sizeof number, "%" PRIu64, setting->count);
         facts[i] = (struct xb_record_fact){
             .name = setting->option->name,
-            .value = xb_making_keep(making, setting->word != NULL ? setting->word : number),
+            .value = xb_record_keep_text(record, setting->word != NULL ? setting->word : number),
             .is_text = setting->word != NULL,
         };
     }
-    if (making->failed)
-        return;
     if (test->group != XB_GROUP_NONE)
         facts[count++] = (struct xb_record_fact){
             .name = XB_RECORD_GROUP, .value = xb_group_name(test->group), .is_text = true};
     if (test->has_node)
-        facts[count++] =
-            (struct xb_record_fact){.name = XB_RECORD_NUMA, .value = xb_making_keep(making, node)};
+        facts[count++] = (struct xb_record_fact){.name = XB_RECORD_NUMA,
+                                                 .value = xb_record_keep_text(record, node)};
     xb_record_sort_facts(facts, count);
     kept->parameters = facts;
     kept->parameter_count = count;
@@ -217,24 +210,21 @@ static int destination_of(const struct xb_case *test)
     return test->peer >= 0 ? test->peer : -1;
 }
 
-static void keep_case(struct xb_making *making, const struct xb_case *test,
+static void keep_case(struct xb_record *record, const struct xb_case *test,
                       struct xb_record_case *kept)
 {
     *kept = (struct xb_record_case){
         .mode = test->mode->name,
-        .variant = xb_making_keep(making, test->variant),
+        .variant = xb_record_keep_text(record, test->variant),
         .direction = xb_direction_name(test->direction),
         .bytes = test->bytes,
         .device = source_of(test),
         .peer = destination_of(test),
         .latency = test->latency,
         .simultaneous = test->simultaneous || test->sum,
-        .rows = calloc(1, sizeof *kept->rows),
+        .rows = xb_new(1, sizeof *kept->rows),
     };
-    making->failed = making->failed || kept->rows == NULL;
-    if (making->failed)
-        return;
-    keep_parameters(making, test, kept);
+    keep_parameters(record, test, kept);
 }
 
 /* Of the link of the device that the case is of; NULL for a sum. */
@@ -248,22 +238,18 @@ static const struct xb_record_ceiling *ceiling_of(const struct xb_record *record
     return NULL;
 }
 
-static void keep_cases(struct xb_making *making, const struct xb_run *run)
+static enum xb_status keep_cases(struct xb_record *record, const struct xb_run *run,
+                                 struct xb_error *error)
 {
-    struct xb_record *record = making->record;
-    struct xb_error error;
-    record->cases = calloc(run->case_count + 1, sizeof *record->cases);
-    making->failed = making->failed || record->cases == NULL;
-    for (size_t i = 0; !making->failed && i < run->case_count; i++) {
+    record->cases = xb_new(run->case_count, sizeof *record->cases);
+    for (size_t i = 0; i < run->case_count; i++) {
         struct xb_result *result = &run->results[i];
         struct xb_record_case *kept = &record->cases[record->case_count++];
-        keep_case(making, &result->test, kept);
-        if (!making->failed)
-            making->failed =
-                xb_result_finish(result, ceiling_of(record, &result->test), &error) != XB_OK;
-        if (!making->failed)
-            *kept->rows = result->row;
+        keep_case(record, &result->test, kept);
+        XB_TRY(xb_result_finish(result, ceiling_of(record, &result->test), error));
+        *kept->rows = result->row;
     }
+    return XB_OK;
 }
 
 enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
@@ -274,14 +260,15 @@ enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *reco
                                              .probe = &run->probe,
                                              .topology = run->topology,
                                              .start = &run->start};
-    struct xb_making making = {.record = record};
     XB_TRY(xb_record_of_conditions(&conditions, record, error));
-    keep_process(&making, run);
-    keep_cases(&making, run);
-    if (!making.failed && xb_record_make_index(record) && xb_record_make_facts(record))
-        return XB_OK;
-    xb_record_free(record);
-    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+    keep_process(record, run);
+    if (keep_cases(record, run, error) != XB_OK) {
+        xb_record_free(record);
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+    }
+    xb_record_make_index(record);
+    xb_record_make_facts(record);
+    return XB_OK;
 }
 
 static void release_results(void *measured)

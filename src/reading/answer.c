@@ -11,15 +11,6 @@
 #define NEARLY 0.9
 #define MOST_LETTERS 160 /* of an answer */
 
-/* The mode that all cases are of; NULL: of several, or one that this build does not know. */
-static const struct xb_mode *only_mode(const struct xb_record *record)
-{
-    for (size_t i = 1; i < record->case_count; i++)
-        if (strcmp(record->cases[i].mode, record->cases[0].mode) != 0)
-            return NULL;
-    return record->case_count > 0 ? xb_mode_find(record->cases[0].mode) : NULL;
-}
-
 /* ---- of any mode: its fastest copies ---- */
 
 /* "55.5 GB/s"; of small copies how long one takes. */
@@ -254,15 +245,6 @@ static bool ask_modes(struct xb_reading *reading)
     return false;
 }
 
-/* What is said of all devices at once. */
-static const char *text_of_all(const struct xb_reading_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (strcmp(list->entries[i].code, xb_reading_together.code) == 0)
-            return list->entries[i].text;
-    return NULL;
-}
-
 /* As many whole sentences as there is room for. */
 static void keep(struct xb_reading *reading, const char *before, const char *text)
 {
@@ -275,15 +257,23 @@ static void keep(struct xb_reading *reading, const char *before, const char *tex
         length = room;
     reading->list->answer =
         xb_arena_print(&reading->list->texts, "%s%.*s", before, (int)length, text);
-    if (reading->list->answer == NULL)
-        xb_reading_fail_memory(reading);
 }
 
 void xb_reading_make_answer(struct xb_reading *reading)
 {
-    const struct xb_mode *mode = only_mode(reading->record);
-    const char *all = text_of_all(reading->list);
+    const struct xb_record *record = reading->record;
+    const struct xb_reading_list *list = reading->list;
+    const char *all = NULL; /* what is said of all devices at once */
     char subject[64];
+    size_t same = 1; /* cases that are of the first one's mode */
+    while (same < record->case_count &&
+           strcmp(record->cases[same].mode, record->cases[0].mode) == 0)
+        same++;
+    const struct xb_mode *mode =
+        same == record->case_count ? xb_mode_find(record->cases[0].mode) : NULL;
+    for (size_t i = 0; all == NULL && i < list->count; i++)
+        if (strcmp(list->entries[i].code, xb_reading_together.code) == 0)
+            all = list->entries[i].text;
     if (mode != NULL && mode->answer != NULL && ask(reading, mode->answer, mode->pairs)) {
         (void)xb_reading_subject(reading->list, &reading->entry, subject, sizeof subject);
         keep(reading, subject, reading->words.text);

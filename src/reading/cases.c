@@ -203,10 +203,7 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
         if (is_one(reading, test, argument))
             reading->grouped[count++] = test;
     }
-    if (!xb_cases_group(reading->grouped, count, compare, argument)) {
-        xb_reading_fail_memory(reading);
-        count = 0;
-    }
+    xb_cases_group(reading->grouped, count, compare, argument);
     return (struct xb_record_cases){reading->grouped, count};
 }
 
@@ -272,15 +269,16 @@ enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
 
 void xb_reading_collect(struct xb_reading *reading, double value)
 {
-    if (reading->status == XB_OK)
-        reading->status = xb_samples_add(&reading->collected, value, reading->error);
+    struct xb_error ignored; /* no memory */
+    if (xb_samples_add(&reading->collected, value, &ignored) != XB_OK)
+        xb_memory_end(sizeof value);
 }
 
 bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
 {
     size_t count = reading->collected.count;
     reading->collected.count = 0;
-    if (count == 0 || reading->status != XB_OK)
+    if (count == 0)
         return false;
     *spread = xb_statistics_of(reading->collected.values, count);
     return true;

@@ -12,13 +12,11 @@ struct xb_reading {
     const struct xb_record *record;
     struct xb_parameters parameters; /* that tell its cases apart */
     struct xb_reading_list *list;    /* what was said so far */
-    size_t entry_room;               /* in it */
     struct xb_reading_entry entry;   /* that is being made: */
     struct xb_words words;
     bool lacks_figure; /* a number of the words is not known */
     struct xb_reading_number *numbers;
     const struct xb_record_case **cases;
-    size_t number_room, case_room;
     size_t statement; /* its number, from 1 on */
     size_t *rested;   /* for each of the record's cases the last statement that rests on it */
     const struct xb_record_case **grouped; /* by xb_reading_group: room for all cases */
@@ -29,16 +27,12 @@ struct xb_reading {
         int node; /* -1: near it */
     } nodes[XB_RUN_DEVICES];
     bool all_nodes;
-    struct xb_error *error;
-    enum xb_status status; /* the first failure: memory was short */
 };
 
 /* Begins a statement, in place of one that was not kept. Without a device (-1) or size (0) it is of
  * several. */
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes);
-/* Notes that memory is short. */
-void xb_reading_fail_memory(struct xb_reading *reading);
 /* Adds the statement that was begun to the list. One without words is none, and neither is one of
  * which a figure is missing. */
 void xb_reading_keep(struct xb_reading *reading);

@@ -89,49 +89,44 @@ void xb_reading_print(FILE *stream, const struct xb_reading_list *list)
 
 /* ---- in a document: docs/result.schema.json says what the keys mean ---- */
 
-static void put_entry(struct xb_json *json, const struct xb_reading_entry *entry)
+typedef struct xb_reading_entry entry;
+typedef struct xb_reading_list list;
+
+static const struct xb_field number_fields[] = {
+    XB_FIELD("name", STRING, struct xb_reading_number, name),
+    XB_FIELD("value", DOUBLE, struct xb_reading_number, value),
+    XB_FIELD("unit", STRING, struct xb_reading_number, unit), XB_FIELDS_END};
+
+static void put_cases(struct xb_json *json, const struct xb_field *field, const void *from)
 {
-    xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "code", entry->code);
-    xb_json_put_text(json, "label", entry->label);
-    xb_json_put_index(json, "device", entry->device);
-    xb_json_put_known_whole(json, "bytes", entry->bytes > 0, entry->bytes);
-    xb_json_put_text(json, "text", entry->text);
-    xb_json_put_text(json, "remedy", entry->remedy);
-    xb_json_put_known_number(json, "gain", entry->remedy != NULL && isfinite(entry->gain),
-                             entry->gain);
-    xb_json_put_flag(json, "fine", entry->is_fine);
-    xb_json_put_flag(json, "untold", entry->is_untold);
-    xb_json_open_array(json, "numbers");
-    for (size_t i = 0; i < entry->number_count; i++) {
-        xb_json_open_object(json, NULL);
-        xb_json_put_text(json, "name", entry->numbers[i].name);
-        xb_json_put_number(json, "value", entry->numbers[i].value);
-        xb_json_put_text(json, "unit", entry->numbers[i].unit);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
-    xb_json_open_array(json, "cases");
-    for (size_t i = 0; i < entry->case_count; i++) {
-        xb_json_open_object(json, NULL);
-        xb_fields_put(json, xb_record_case_fields, entry->cases[i]);
-        xb_json_close(json);
-    }
-    xb_json_close(json);
+    const entry *of = from;
+    xb_json_open_array(json, field->key);
+    for (size_t i = 0; i < of->case_count; i++)
+        xb_fields_put_object(json, NULL, xb_record_case_fields, of->cases[i]);
     xb_json_close(json);
 }
 
+static const struct xb_field entry_fields[] = {
+    XB_FIELD("code", STRING, entry, code),
+    XB_FIELD("label", STRING, entry, label),
+    XB_FIELD("device", INDEX, entry, device),
+    XB_FIELD("bytes", UINT64, entry, bytes, XB_NULL_IF_EMPTY),
+    XB_FIELD("text", STRING, entry, text),
+    XB_FIELD("remedy", STRING, entry, remedy, XB_NULL_IF_EMPTY),
+    XB_FIELD("gain", DOUBLE, entry, gain, XB_NULL_IF_NAN),
+    XB_FIELD("fine", FLAG, entry, is_fine),
+    XB_FIELD("untold", FLAG, entry, is_untold),
+    XB_LIST("numbers", entry, numbers, number_count, SIZE_MAX, number_fields),
+    XB_CUSTOM("cases", put_cases, NULL),
+    XB_FIELDS_END};
+
+static const struct xb_field list_fields[] = {
+    XB_LIST("reading", list, entries, count, SIZE_MAX, entry_fields), XB_FIELDS_END};
+
 void xb_reading_put_of(struct xb_json *json, const struct xb_record *record)
 {
-    struct xb_reading_list list;
-    struct xb_error error;
-    if (xb_reading_make(record, &list, &error) != XB_OK) {
-        xb_json_fail(json, &error);
-        return;
-    }
-    xb_json_open_array(json, "reading");
-    for (size_t i = 0; i < list.count; i++)
-        put_entry(json, &list.entries[i]);
-    xb_json_close(json);
-    xb_reading_free(&list);
+    struct xb_reading_list made;
+    xb_reading_make(record, &made);
+    xb_fields_put(json, list_fields, &made);
+    xb_reading_free(&made);
 }

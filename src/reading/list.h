@@ -46,11 +46,9 @@ struct xb_reading_list {
 
 /*
  * Makes the Reading of a record, which must stay as it is as long as the list is used. Speaks only
- * of cases that were measured in full and verified. XB_ERR_MEMORY only; then nothing is left to
- * free.
+ * of cases that were measured in full and verified.
  */
-XB_MUST_CHECK enum xb_status xb_reading_make(const struct xb_record *record,
-                                             struct xb_reading_list *list, struct xb_error *error);
+void xb_reading_make(const struct xb_record *record, struct xb_reading_list *list);
 void xb_reading_free(struct xb_reading_list *list); /* accepts a zeroed one */
 
 /* "GPU 0, 256 MiB: ": what the entry is of, where there are several; else "". */
@@ -70,5 +68,5 @@ size_t xb_reading_advice(const struct xb_reading_list *list,
 /* Prints it for a person: nothing where there is nothing to say. */
 void xb_reading_print(FILE *stream, const struct xb_reading_list *list);
 
-/* The member `reading` of the innermost open object; where memory is short the document fails. */
+/* The member `reading` of the innermost open object. */
 void xb_reading_put_of(struct xb_json *json, const struct xb_record *record);

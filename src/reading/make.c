@@ -17,8 +17,8 @@
 void xb_reading_begin(struct xb_reading *reading, const char *label, const char *code, int device,
                       uint64_t bytes)
 {
-    reading->entry =
-        (struct xb_reading_entry){.label = label, .code = code, .device = device, .bytes = bytes};
+    reading->entry = (struct xb_reading_entry){
+        .label = label, .code = code, .device = device, .bytes = bytes, .gain = (double)NAN};
     reading->statement++;
     reading->words.length = 0;
     reading->words.text[0] = '\0';
@@ -26,59 +26,24 @@ void xb_reading_begin(struct xb_reading *reading, const char *label, const char 
     reading->all_nodes = false;
 }
 
-void xb_reading_fail_memory(struct xb_reading *reading)
-{
-    if (reading->status == XB_OK)
-        reading->status =
-            XB_FAIL(reading->error, XB_ERR_MEMORY, "not enough memory for the Reading");
-}
-
-/* Room for one more behind `count` of `size` bytes each. NULL: memory is short. */
-static void *make_room(struct xb_reading *reading, void *array, size_t *room, size_t count,
-                       size_t size)
-{
-    if (count < *room)
-        return array;
-    size_t more = 2 * *room + 16;
-    void *grown = realloc(array, more * size);
-    if (grown == NULL)
-        xb_reading_fail_memory(reading);
-    else
-        *room = more;
-    return grown;
-}
-
 void xb_reading_number(struct xb_reading *reading, const char *name, double value, const char *unit)
 {
-    struct xb_reading_entry *entry = &reading->entry;
-    if (!isfinite(value) || reading->status != XB_OK)
+    size_t *count = &reading->entry.number_count;
+    if (!isfinite(value))
         return;
-    const char *kept = xb_arena_print(&reading->list->texts, "%s", name);
-    struct xb_reading_number *numbers = make_room(reading, reading->numbers, &reading->number_room,
-                                                  entry->number_count, sizeof *reading->numbers);
-    if (numbers == NULL)
-        return;
-    reading->numbers = numbers;
-    numbers[entry->number_count++] =
-        (struct xb_reading_number){.name = kept, .value = value, .unit = unit};
-    if (kept == NULL)
-        xb_reading_fail_memory(reading);
+    reading->numbers = xb_grow(reading->numbers, *count, sizeof *reading->numbers);
+    reading->numbers[(*count)++] = (struct xb_reading_number){
+        .name = xb_arena_copy(&reading->list->texts, name), .value = value, .unit = unit};
 }
 
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test)
 {
-    struct xb_reading_entry *entry = &reading->entry;
-    if (test == NULL || reading->status != XB_OK ||
-        reading->rested[test - reading->record->cases] == reading->statement)
+    size_t *count = &reading->entry.case_count;
+    if (test == NULL || reading->rested[test - reading->record->cases] == reading->statement)
         return;
     reading->rested[test - reading->record->cases] = reading->statement;
-    const struct xb_record_case **cases =
-        make_room(reading, reading->cases, &reading->case_room, entry->case_count,
-                  sizeof(struct xb_record_case *));
-    if (cases == NULL)
-        return;
-    reading->cases = cases;
-    cases[entry->case_count++] = test;
+    reading->cases = xb_grow(reading->cases, *count, sizeof(struct xb_record_case *));
+    reading->cases[(*count)++] = test;
 }
 
 void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
@@ -93,11 +58,9 @@ void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double
     va_start(arguments, format);
     (void)vsnprintf(words.text, sizeof words.text, format, arguments);
     va_end(arguments);
-    reading->entry.remedy = xb_arena_print(&reading->list->texts, "%s", words.text);
+    reading->entry.remedy = xb_arena_copy(&reading->list->texts, words.text);
     reading->entry.effort = effort;
-    reading->entry.gain = gain;
-    if (reading->entry.remedy == NULL)
-        xb_reading_fail_memory(reading);
+    reading->entry.gain = isfinite(gain) ? gain : (double)NAN;
 }
 
 void xb_reading_is_fine(struct xb_reading *reading)
@@ -110,35 +73,26 @@ void xb_reading_is_untold(struct xb_reading *reading)
     reading->entry.is_untold = true;
 }
 
-/* A copy that lives as long as the list; NULL where memory is short. */
+/* A copy that lives as long as the list. */
 static void *keep_array(struct xb_reading *reading, const void *array, size_t bytes)
 {
     void *kept = xb_arena_new(&reading->list->texts, bytes);
-    if (kept == NULL)
-        xb_reading_fail_memory(reading);
-    else if (bytes > 0)
-        memcpy(kept, array, bytes);
-    return kept;
+    return bytes > 0 ? memcpy(kept, array, bytes) : kept;
 }
 
 void xb_reading_keep(struct xb_reading *reading)
 {
     struct xb_reading_list *list = reading->list;
     struct xb_reading_entry entry = reading->entry;
-    if (reading->status != XB_OK || reading->words.length == 0 || reading->lacks_figure)
+    if (reading->words.length == 0 || reading->lacks_figure)
         return;
-    entry.text = keep_array(reading, reading->words.text, reading->words.length + 1);
+    entry.text = xb_arena_copy(&list->texts, reading->words.text);
     entry.numbers =
         keep_array(reading, reading->numbers, entry.number_count * sizeof *reading->numbers);
     entry.cases =
         keep_array(reading, reading->cases, entry.case_count * sizeof(struct xb_record_case *));
-    struct xb_reading_entry *entries =
-        make_room(reading, list->entries, &reading->entry_room, list->count, sizeof *list->entries);
-    if (entries == NULL)
-        return;
-    list->entries = entries;
-    if (reading->status == XB_OK)
-        entries[list->count++] = entry;
+    list->entries = xb_grow(list->entries, list->count, sizeof entry);
+    list->entries[list->count++] = entry;
 }
 
 void xb_reading_next(struct xb_reading *reading)
@@ -213,57 +167,43 @@ const struct xb_reading_line xb_reading_last[] = {
     {.label = NULL},
 };
 
-static void say_all(struct xb_reading *reading)
-{
-    for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
-        say_of_devices(reading, line);
-    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++) {
-        const struct xb_reading_line *line = (*mode)->reading;
-        for (; line != NULL && line->label != NULL; line++) {
-            say_of_devices(reading, line);
-            if (line->say_of_pairs == NULL)
-                continue;
-            say_of_largest(reading, line, -1, XB_D2D);
-            say_of_largest(reading, line, -1, XB_BIDIR);
-        }
-    }
-    xb_reading_say_together(reading);
-    for (const struct xb_reading_line *line = xb_reading_groups; line->label != NULL; line++)
-        say_of_largest(reading, line, -1, XB_D2D);
-    for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
-        say_of_devices(reading, line);
-}
-
-enum xb_status xb_reading_make(const struct xb_record *record, struct xb_reading_list *list,
-                               struct xb_error *error)
+void xb_reading_make(const struct xb_record *record, struct xb_reading_list *list)
 {
     size_t devices = 0;
     size_t count = record->case_count;
     struct xb_reading reading = {.record = record,
                                  .parameters = xb_parameters_that_differ(record),
                                  .list = list,
-                                 .error = error};
+                                 .rested = xb_new(count, sizeof *reading.rested),
+                                 .grouped = xb_new(count, sizeof(const struct xb_record_case *))};
     (void)xb_record_devices(record, &devices);
     *list = (struct xb_reading_list){
         .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
         .many_devices = devices > 1};
-    reading.rested = calloc(count + 1, sizeof *reading.rested);
-    reading.grouped = calloc(count + 1, sizeof(const struct xb_record_case *));
-    if (reading.rested == NULL || reading.grouped == NULL)
-        xb_reading_fail_memory(&reading);
     locale_t previous = xb_plain_locale_enter();
     xb_reading_choose_nodes(&reading);
-    if (reading.status == XB_OK)
-        say_all(&reading);
-    if (reading.status == XB_OK)
-        xb_reading_make_answer(&reading);
+    for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
+        say_of_devices(&reading, line);
+    for (const struct xb_mode *const *mode = xb_modes; *mode != NULL; mode++) {
+        const struct xb_reading_line *line = (*mode)->reading;
+        for (; line != NULL && line->label != NULL; line++) {
+            say_of_devices(&reading, line);
+            if (line->say_of_pairs == NULL)
+                continue;
+            say_of_largest(&reading, line, -1, XB_D2D);
+            say_of_largest(&reading, line, -1, XB_BIDIR);
+        }
+    }
+    xb_reading_say_together(&reading);
+    for (const struct xb_reading_line *line = xb_reading_groups; line->label != NULL; line++)
+        say_of_largest(&reading, line, -1, XB_D2D);
+    for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
+        say_of_devices(&reading, line);
+    xb_reading_make_answer(&reading);
     xb_plain_locale_leave(previous);
     xb_samples_free(&reading.collected);
     free(reading.numbers);
     free(reading.cases);
     free(reading.rested);
     free(reading.grouped);
-    if (reading.status != XB_OK)
-        xb_reading_free(list);
-    return reading.status;
 }

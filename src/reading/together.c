@@ -85,39 +85,35 @@ static void add_shares(struct xb_reading *reading, const struct xb_record_case *
         xb_reading_is_fine(reading);
 }
 
-static void say_of(struct xb_reading *reading, const struct xb_record_case *sum)
-{
-    if (!is_usable(reading, sum))
-        return;
-    size_t count = xb_group_size(reading->record, sum);
-    double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
-    xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1, sum->bytes);
-    xb_reading_phrase(reading,
-                      "{name} moves {rate:bandwidth} GB/s {text} {whole:devices} GPUs at once.",
-                      sum, xb_reading_bandwidth(reading, sum),
-                      xb_reading_goes(sum, XB_H2D)   ? "to"
-                      : xb_reading_goes(sum, XB_D2H) ? "back from"
-                                                     : "both ways with",
-                      (double)count);
-    if (overlap > 0)
-        xb_reading_number(reading, "overlap", overlap, XB_UNIT_RATIO);
-    add_shares(reading, sum + 1, count);
-    if (overlap > 0 && overlap < KEEPS)
-        xb_reading_phrase(
-            reading, " The copies overlapped for only {share-of-time}, so this sum is too low.",
-            overlap);
-    xb_reading_keep(reading);
-}
-
 void xb_reading_say_together(struct xb_reading *reading)
 {
     const struct xb_record_cases sums = xb_reading_group(reading, 0, is_usable_sum, by_kind, NULL);
     for (size_t i = 0, behind = 0; i < sums.count; i = behind) {
-        const struct xb_record_case *largest = sums.cases[i];
+        const struct xb_record_case *sum = sums.cases[i];
         behind = i + xb_cases_equal(sums.cases + i, sums.count - i, by_kind, NULL);
         for (size_t k = i; k < behind; k++)
-            largest = sums.cases[k]->bytes > largest->bytes ? sums.cases[k] : largest;
-        say_of(reading, largest);
+            sum = sums.cases[k]->bytes > sum->bytes ? sums.cases[k] : sum; /* the largest */
+        if (!is_usable(reading, sum))
+            continue;
+        size_t count = xb_group_size(reading->record, sum);
+        double overlap = xb_reading_median(reading, sum, &xb_figure_overlap);
+        xb_reading_begin(reading, xb_reading_together.label, xb_reading_together.code, -1,
+                         sum->bytes);
+        xb_reading_phrase(reading,
+                          "{name} moves {rate:bandwidth} GB/s {text} {whole:devices} GPUs at once.",
+                          sum, xb_reading_bandwidth(reading, sum),
+                          xb_reading_goes(sum, XB_H2D)   ? "to"
+                          : xb_reading_goes(sum, XB_D2H) ? "back from"
+                                                         : "both ways with",
+                          (double)count);
+        if (overlap > 0)
+            xb_reading_number(reading, "overlap", overlap, XB_UNIT_RATIO);
+        add_shares(reading, sum + 1, count);
+        if (overlap > 0 && overlap < KEEPS)
+            xb_reading_phrase(
+                reading, " The copies overlapped for only {share-of-time}, so this sum is too low.",
+                overlap);
+        xb_reading_keep(reading);
     }
 }
 

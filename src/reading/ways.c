@@ -6,6 +6,7 @@
 #include "record/mode_list.h"
 #include "record/rows.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- both ways at once ---- */
@@ -28,21 +29,6 @@ static bool crosses_link(const struct xb_reading *reading, const struct xb_recor
 {
     (void)argument;
     return xb_reading_crosses_link(reading, test);
-}
-
-/* What other places of the host's memory gave, within one process. */
-static void add_placements(struct xb_reading *reading, const struct xb_record_case *both)
-{
-    struct xb_statistics statistics;
-    size_t count = both->rows[0].placements.count;
-    if (reading->record->is_merged || count < 2 ||
-        !xb_record_describe(reading->record, both, xb_figure_bandwidth.name, &statistics) ||
-        !statistics.has_interval)
-        return;
-    xb_reading_phrase(reading,
-                      " The rate depends on where the host's memory lies: {whole:placements} "
-                      "places gave {rate:bandwidth_low} to {rate:bandwidth_high} GB/s.",
-                      (double)count, statistics.ci95_low, statistics.ci95_high);
 }
 
 bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes)
@@ -69,7 +55,16 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
         xb_reading_phrase(reading,
                           " {rate:bandwidth_h2d} GB/s go to the GPU, {rate:bandwidth_d2h} back.",
                           to, from);
-    add_placements(reading, both);
+    /* What other places of the host's memory gave, within one process. */
+    struct xb_statistics statistics;
+    size_t places = both->rows[0].placements.count;
+    if (!reading->record->is_merged && places >= 2 &&
+        xb_record_describe(reading->record, both, xb_figure_bandwidth.name, &statistics) &&
+        statistics.has_interval)
+        xb_reading_phrase(reading,
+                          " The rate depends on where the host's memory lies: {whole:placements} "
+                          "places gave {rate:bandwidth_low} to {rate:bandwidth_high} GB/s.",
+                          (double)places, statistics.ci95_low, statistics.ci95_high);
     if (overlap > 0)
         xb_reading_phrase(reading, " Both directions moved data {share-of-time:overlap}.", overlap);
     return true;
@@ -126,67 +121,51 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
                                                                 ways->best) == XB_READING_SLOWER);
 }
 
-/* The same way in the other direction, if it is slow there too; NULL: it is not. */
-static const struct xb_record_case *find_twin(const struct xb_reading *reading,
-                                              const struct xb_reading_ways *ways,
-                                              const struct xb_record_case *way)
-{
-    for (size_t i = 0; i < ways->count; i++)
-        if (xb_reading_is_one_method(ways->all[i], way) && is_slow(reading, ways, ways->all[i]))
-            return ways->all[i];
-    return NULL;
-}
-
-/* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
-static void add_slow(struct xb_reading *reading, const struct xb_reading_ways *ways,
-                     const struct xb_record_case *way, const struct xb_reading_ways *back,
-                     const struct xb_record_case *twin)
-{
-    xb_reading_phrase(reading, "{name} reaches {share:share} of {name} {text}", way,
-                      share_of(reading, ways, way), ways->best, xb_direction_words(way));
-    if (twin != NULL)
-        xb_reading_phrase(reading, " and {share}", share_of(reading, back, twin));
-    if (twin != NULL && !xb_reading_is_one_method(ways->best, back->best))
-        xb_reading_phrase(reading, " of {name}", back->best);
-    xb_reading_add(reading, "%s%s.", twin != NULL ? " back" : "",
-                   way->bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "");
-    xb_reading_number(reading, "bandwidth", xb_reading_speed(reading, way), XB_UNIT_RATE);
-    xb_reading_number(reading, "best_bandwidth", xb_reading_speed(reading, ways->best),
-                      XB_UNIT_RATE);
-}
-
-/* The slow ways to the device may have been told at another size. */
-static bool is_told(const struct xb_reading *reading, int device, uint64_t bytes)
-{
-    for (size_t i = 0; i < reading->list->count; i++) {
-        const struct xb_reading_entry *entry = &reading->list->entries[i];
-        if (strcmp(entry->code, "XB-SLOW-H2D") == 0 && entry->device == device &&
-            entry->bytes == bytes)
-            return true;
-    }
-    return false;
-}
-
 static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
                      enum xb_direction direction)
 {
     const struct xb_reading_ways ways = xb_reading_collect_ways(reading, device, bytes, direction);
     const struct xb_reading_ways back =
         xb_reading_collect_ways(reading, device, bytes, direction == XB_H2D ? XB_D2H : XB_H2D);
-    bool said = false;
+    bool said = false, is_told = false;
+    /* The slow ways to the device may have been told at another size. */
+    for (size_t i = 0; i < reading->list->count; i++) {
+        const struct xb_reading_entry *entry = &reading->list->entries[i];
+        is_told = is_told || (strcmp(entry->code, "XB-SLOW-H2D") == 0 && entry->device == device &&
+                              entry->bytes == bytes);
+    }
     for (size_t i = 0; i < ways.count; i++) {
         const struct xb_mode *mode = xb_mode_find(ways.all[i]->mode);
         if (!is_slow(reading, &ways, ways.all[i]))
             continue;
         if (said)
             xb_reading_next(reading);
-        const struct xb_record_case *twin = find_twin(reading, &back, ways.all[i]);
-        add_slow(reading, &ways, ways.all[i], &back, direction == XB_H2D ? twin : NULL);
+        /* The same way in the other direction, if it is slow there too. */
+        const struct xb_record_case *twin = NULL;
+        for (size_t k = 0; k < back.count && twin == NULL; k++)
+            if (xb_reading_is_one_method(back.all[k], ways.all[i]) &&
+                is_slow(reading, &back, back.all[k]))
+                twin = back.all[k];
+        /* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
+        const struct xb_record_case *way = ways.all[i];
+        bool with_back = twin != NULL && direction == XB_H2D;
+        xb_reading_phrase(reading, "{name} reaches {share:share} of {name} {text}", way,
+                          share_of(reading, &ways, way), ways.best, xb_direction_words(way));
+        if (with_back)
+            xb_reading_phrase(reading, " and {share}", share_of(reading, &back, twin));
+        if (with_back && !xb_reading_is_one_method(ways.best, back.best))
+            xb_reading_phrase(reading, " of {name}", back.best);
+        xb_reading_add(reading, "%s%s.", with_back ? " back" : "",
+                       bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "");
+        xb_reading_number(reading, "bandwidth", xb_reading_speed(reading, way), XB_UNIT_RATE);
+        xb_reading_number(reading, "best_bandwidth", xb_reading_speed(reading, ways.best),
+                          XB_UNIT_RATE);
         if (mode != NULL && mode->say_first_thing != NULL)
             mode->say_first_thing(reading, ways.all[i]);
-        if (twin != NULL && direction == XB_D2H && is_told(reading, device, bytes)) {
+        if (twin != NULL && direction == XB_D2H && is_told) {
             reading->entry.is_repeated = true;
             reading->entry.remedy = NULL;
+            reading->entry.gain = (double)NAN;
         }
         said = true;
     }

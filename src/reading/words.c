@@ -51,14 +51,14 @@ const char *xb_reading_factor_text(double factor, char *text, size_t size)
     return text;
 }
 
-void xb_reading_add_rate(struct xb_reading *reading, double rate)
+static void add_rate(struct xb_reading *reading, double rate)
 {
     char digits[32];
     double of_gb = needed(reading, rate) / 1e9;
     xb_reading_add(reading, "%s", digits_of(of_gb, of_gb < 100, digits, sizeof digits));
 }
 
-void xb_reading_add_whole(struct xb_reading *reading, double number)
+static void add_whole(struct xb_reading *reading, double number)
 {
     xb_reading_add(reading, "%.0f", needed(reading, number));
 }
@@ -100,7 +100,7 @@ void xb_reading_add_share(struct xb_reading *reading, double share)
         xb_reading_add(reading, "%.*f %%", share < 0.1 ? 1 : 0, 100 * share);
 }
 
-void xb_reading_add_share_of_time(struct xb_reading *reading, double share)
+static void add_share_of_time(struct xb_reading *reading, double share)
 {
     xb_reading_add_share(reading, needed(reading, share) < 1 ? share : 1);
     xb_reading_add(reading, " of the time");
@@ -145,11 +145,6 @@ static void add_method(struct xb_reading *reading, const struct xb_record_case *
     xb_reading_add(reading, "%s", name);
 }
 
-void xb_reading_add_name(struct xb_reading *reading, const struct xb_record_case *test)
-{
-    xb_reading_add_name_but(reading, test, NULL);
-}
-
 void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
                              const char *but)
 {
@@ -157,11 +152,61 @@ void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_
     add_parameters(reading, test, but);
 }
 
-void xb_reading_add_way(struct xb_reading *reading, const struct xb_record_case *test)
+/* ---- phrases ---- */
+
+static const struct {
+    const char *word, *unit;
+    void (*add)(struct xb_reading *reading, double value);
+} kinds[] = {
+    {"rate", XB_UNIT_RATE, add_rate},
+    {"factor", XB_UNIT_RATIO, xb_reading_add_factor},
+    {"speed", XB_UNIT_RATIO, xb_reading_add_speed},
+    {"share", XB_UNIT_RATIO, xb_reading_add_share},
+    {"share-of-time", XB_UNIT_RATIO, add_share_of_time},
+    {"duration", XB_UNIT_SECONDS, xb_reading_add_duration},
+    {"whole", XB_UNIT_RATIO, add_whole},
+};
+
+void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...)
 {
-    add_method(reading, test);
-    xb_reading_add(reading, " %s", xb_direction_words(test));
-    add_parameters(reading, test, NULL);
+    va_list arguments;
+    va_start(arguments, phrase);
+    for (const char *c = phrase; *c != '\0';) {
+        char word[16] = "", name[48] = "";
+        size_t plain = strcspn(c, "{");
+        xb_reading_add(reading, "%.*s", (int)plain, c);
+        c += plain;
+        if (*c == '\0')
+            break;
+        (void)sscanf(c, "{%15[^:}]:%47[^}]", word, name);
+        c += strcspn(c, "}") + 1;
+        if (strcmp(word, "name") == 0) {
+            xb_reading_add_name_but(reading, va_arg(arguments, const struct xb_record_case *),
+                                    NULL);
+        } else if (strcmp(word, "way") == 0) {
+            const struct xb_record_case *test = va_arg(arguments, const struct xb_record_case *);
+            add_method(reading, test);
+            xb_reading_add(reading, " %s", xb_direction_words(test));
+            add_parameters(reading, test, NULL);
+        } else if (strcmp(word, "text") == 0) {
+            xb_reading_add(reading, "%s", va_arg(arguments, const char *));
+        } else if (strcmp(word, "size") == 0) {
+            uint64_t bytes = va_arg(arguments, uint64_t);
+            xb_reading_add_size(reading, bytes);
+            if (name[0] != '\0')
+                xb_reading_number(reading, name, (double)bytes, XB_UNIT_BYTES);
+        } else {
+            double value = va_arg(arguments, double);
+            size_t i = 0;
+            while (strcmp(word, kinds[i].word) != 0)
+                if (++i == sizeof kinds / sizeof kinds[0])
+                    abort();
+            kinds[i].add(reading, value);
+            if (name[0] != '\0')
+                xb_reading_number(reading, name, value, kinds[i].unit);
+        }
+    }
+    va_end(arguments);
 }
 
 /* ---- what a program calls ---- */

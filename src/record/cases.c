@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a record's cases tell. */
+/* What a record's cases tell, which is which, and which are alike. */
+#define _GNU_SOURCE /* qsort_r */
 #include "making.h"
+#include "rows.h"
+
+#include "base/json_read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -91,29 +95,21 @@ bool xb_record_like_warnings(const char *a, const char *b)
     return length == strcspn(b, "0123456789:") && strncmp(a, b, length) == 0;
 }
 
-/* Adds one of process `process`; returns how many kinds there are now. */
-static size_t add_warning(struct xb_record_warning *warnings, size_t count, const char *text,
-                          size_t process)
-{
-    size_t i = 0;
-    while (i < count && !xb_record_like_warnings(warnings[i].text, text))
-        i++;
-    if (i == count) {
-        warnings[i] = (struct xb_record_warning){.text = text, .processes = 1, .last = process};
-        return count + 1;
-    }
-    warnings[i].processes += warnings[i].last != process;
-    warnings[i].last = process;
-    return count;
-}
-
 size_t xb_record_warnings(const struct xb_record *record, const struct xb_record_case *test,
                           struct xb_record_warning *warnings)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < record->process_count; i++)
-        for (size_t k = 0; k < test->rows[i].warning_count; k++)
-            count = add_warning(warnings, count, test->rows[i].warning_texts[k], i);
+    size_t count = 0; /* of kinds */
+    for (size_t p = 0; p < record->process_count; p++)
+        for (size_t k = 0; k < test->rows[p].warning_count; k++) {
+            const char *text = test->rows[p].warning_texts[k];
+            size_t i = 0;
+            while (i < count && !xb_record_like_warnings(warnings[i].text, text))
+                i++;
+            if (i == count)
+                warnings[count++] = (struct xb_record_warning){.text = text, .last = SIZE_MAX};
+            warnings[i].processes += warnings[i].last != p;
+            warnings[i].last = p;
+        }
     return count;
 }
 
@@ -131,15 +127,10 @@ int xb_record_case_node(const struct xb_record_case *test)
     return is_number && strlen(value) < 5 ? (int)strtol(value, NULL, 10) : -1;
 }
 
-/* Whether it is of a group of pairs, or their sum. */
-static bool is_of_group(const struct xb_record_case *test)
-{
-    return xb_record_parameter(test, XB_RECORD_GROUP)[0] != '\0';
-}
-
 bool xb_record_is_sum(const struct xb_record_case *test)
 {
-    return test->simultaneous && (test->device < 0 || (test->peer < 0 && is_of_group(test)));
+    bool is_of_pairs = xb_record_parameter(test, XB_RECORD_GROUP)[0] != '\0'; /* or their sum */
+    return test->simultaneous && (test->device < 0 || (test->peer < 0 && is_of_pairs));
 }
 
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size)
@@ -155,4 +146,243 @@ const char *xb_record_case_device(const struct xb_record_case *test, char *text,
     else
         snprintf(text, size, "%d", test->device);
     return text;
+}
+
+/* ---- which case is which ---- */
+
+/* The first difference decides. NULL, a value that is not known, comes first. */
+static int compare_texts(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? (a != NULL) - (b != NULL) : strcmp(a, b);
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* The parameter of that index, or behind it, that counts; NULL after the last. */
+static const struct xb_record_fact *next_parameter(const struct xb_record_case *test, size_t *index,
+                                                   unsigned but)
+{
+    while (*index < test->parameter_count) {
+        const struct xb_record_fact *parameter = &test->parameters[(*index)++];
+        if ((but & XB_BUT_NODE) == 0 || strcmp(parameter->name, XB_RECORD_NUMA) != 0)
+            return parameter;
+    }
+    return NULL;
+}
+
+/* Both are sorted by name. A text is not the number that reads like it. */
+static int compare_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
+                              unsigned but)
+{
+    int order = 0;
+    for (size_t i = 0, k = 0; order == 0;) {
+        const struct xb_record_fact *left = next_parameter(a, &i, but);
+        const struct xb_record_fact *right = next_parameter(b, &k, but);
+        if (left == NULL || right == NULL)
+            return (left != NULL) - (right != NULL);
+        order = compare_texts(left->name, right->name);
+        if (order == 0)
+            order = compare_texts(left->value, right->value);
+        if (order == 0)
+            order = compare_numbers(left->is_text, right->is_text);
+    }
+    return order;
+}
+
+int xb_cases_order(const struct xb_record_case *a, const struct xb_record_case *b, unsigned but)
+{
+    const int64_t numbers[][3] = {{(int64_t)a->bytes, (int64_t)b->bytes, XB_BUT_SIZE},
+                                  {a->device, b->device, XB_BUT_DEVICES},
+                                  {a->peer, b->peer, XB_BUT_DEVICES},
+                                  {a->latency, b->latency, 0},
+                                  {a->simultaneous, b->simultaneous, 0}};
+    int order = compare_texts(a->mode, b->mode);
+    if (order == 0)
+        order = compare_texts(a->variant, b->variant);
+    if (order == 0)
+        order = compare_texts(a->direction, b->direction);
+    for (size_t i = 0; order == 0 && i < sizeof numbers / sizeof numbers[0]; i++)
+        order = (but & numbers[i][2]) == 0 ? compare_numbers(numbers[i][0], numbers[i][1]) : 0;
+    return order != 0 || (but & XB_BUT_PARAMETERS) != 0 ? order : compare_parameters(a, b, but);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return xb_cases_order(*(const struct xb_record_case *const *)a,
+                          *(const struct xb_record_case *const *)b, 0);
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const struct xb_record_case *left = *(const struct xb_record_case *const *)a;
+    const struct xb_record_case *right = *(const struct xb_record_case *const *)b;
+    int order = compare_numbers((int64_t)right->bytes, (int64_t)left->bytes);
+    return order != 0 ? order : (left > right) - (left < right);
+}
+
+static void sort_cases(struct xb_record *record)
+{
+    const size_t size = sizeof(struct xb_record_case *);
+    for (size_t i = 0; i < record->case_count; i++)
+        record->index[i] = record->by_size[i] = &record->cases[i];
+    qsort(record->index, record->case_count, size, by_key);
+    qsort(record->by_size, record->case_count, size, by_size);
+}
+
+void xb_record_make_index(struct xb_record *record)
+{
+    record->index = xb_new(record->case_count, sizeof(struct xb_record_case *));
+    record->by_size = xb_new(record->case_count, sizeof(struct xb_record_case *));
+    sort_cases(record);
+}
+
+void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < record->case_count; i++)
+        if (keeps(&record->cases[i], what))
+            record->cases[kept++] = record->cases[i];
+        else
+            free(record->cases[i].rows);
+    record->case_count = kept;
+    sort_cases(record);
+}
+
+const struct xb_record_case *xb_record_find(const struct xb_record *record,
+                                            const struct xb_record_case *test)
+{
+    const struct xb_record_case *const *found =
+        record->case_count > 0 ? bsearch(&test, record->index, record->case_count,
+                                         sizeof(struct xb_record_case *), by_key)
+                               : NULL;
+    return found != NULL ? *found : NULL;
+}
+
+/* ---- by size ---- */
+
+/* The place of the first in record->by_size whose size is below that; case_count for none. */
+static size_t first_below(const struct xb_record *record, uint64_t bytes)
+{
+    size_t first = 0;
+    for (size_t behind = record->case_count; first < behind;) {
+        size_t middle = first + (behind - first) / 2;
+        if (record->by_size[middle]->bytes >= bytes)
+            first = middle + 1;
+        else
+            behind = middle;
+    }
+    return first;
+}
+
+uint64_t xb_rows_size_below(const struct xb_record *record, uint64_t below)
+{
+    size_t first = first_below(record, below);
+    return first < record->case_count ? record->by_size[first]->bytes : 0;
+}
+
+struct xb_record_cases xb_record_of_size(const struct xb_record *record, uint64_t bytes)
+{
+    size_t first = first_below(record, bytes + 1);
+    return (struct xb_record_cases){record->by_size + first, first_below(record, bytes) - first};
+}
+
+/* ---- alike ---- */
+
+/* A case where it stands, and where the first that is equal to it does. */
+struct place {
+    const struct xb_record_case *test;
+    size_t own, first;
+};
+
+struct order {
+    xb_cases_comparison *compare;
+    const void *argument;
+};
+
+static int by_order(const void *a, const void *b, void *argument)
+{
+    const struct order *order = argument;
+    const struct place *left = a, *right = b;
+    int found = order->compare(left->test, right->test, order->argument);
+    return found != 0 ? found : (left->own > right->own) - (left->own < right->own);
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct place *left = a, *right = b;
+    int order = (left->first > right->first) - (left->first < right->first);
+    return order != 0 ? order : (left->own > right->own) - (left->own < right->own);
+}
+
+void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
+                    const void *argument)
+{
+    struct order order = {compare, argument};
+    struct place *places = xb_new(count, sizeof *places);
+    for (size_t i = 0; i < count; i++)
+        places[i] = (struct place){cases[i], i, i};
+    qsort_r(places, count, sizeof *places, by_order, &order);
+    for (size_t i = 1; i < count; i++)
+        if (compare(places[i - 1].test, places[i].test, argument) == 0)
+            places[i].first = places[i - 1].first;
+    qsort(places, count, sizeof *places, by_first);
+    for (size_t i = 0; i < count; i++)
+        cases[i] = places[i].test;
+    free(places);
+}
+
+size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
+                      xb_cases_comparison *compare, const void *argument)
+{
+    size_t equal = 1;
+    while (equal < count && compare(cases[0], cases[equal], argument) == 0)
+        equal++;
+    return equal;
+}
+
+/* ---- made of rows ---- */
+
+static int by_all(const struct xb_record_case *a, const struct xb_record_case *b,
+                  const void *argument)
+{
+    (void)argument;
+    return xb_cases_order(a, b, 0);
+}
+
+void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *record,
+                          const struct xb_record_entry *entries, size_t count, size_t most)
+{
+    const struct xb_record_case **tests = xb_new(count, sizeof(struct xb_record_case *));
+    record->cases = xb_new(count, sizeof *record->cases);
+    for (size_t i = 0; i < count; i++)
+        tests[i] = &entries[i].test;
+    xb_cases_group(tests, count, by_all, NULL);
+    for (size_t i = 0, equal = 0; i < count; i += equal) {
+        struct xb_record_case *made = &record->cases[record->case_count];
+        equal = xb_cases_equal(&tests[i], count - i, by_all, NULL);
+        if (record->case_count == most) { /* each has a row for every process */
+            xb_json_refuse(reader, "processes", "have more than %zu cases in all", most);
+            break;
+        }
+        *made = *tests[i];
+        made->rows = xb_new(record->process_count, sizeof *made->rows);
+        record->case_count++;
+        for (size_t k = 0; k < equal; k++) {
+            /* An entry begins with its case. */
+            const struct xb_record_entry *entry = (const struct xb_record_entry *)tests[i + k];
+            struct xb_record_row *row = &made->rows[entry->process];
+            if (row->is_there)
+                xb_json_refuse(reader, NULL,
+                               "results[%zu] of process %zu is a case that it has already: %.40s "
+                               "%.40s %.20s",
+                               entry->index, entry->process, entry->test.mode, entry->test.variant,
+                               entry->test.direction);
+            *row = entry->row;
+        }
+    }
+    free(tests);
+    xb_record_make_index(record);
 }

@@ -90,23 +90,20 @@ static const struct {
     [XB_DOCUMENT_FOREIGN] = {NULL, "unknown"},
 };
 
-/* A trace says in otherData which program wrote it. */
-static int is_trace(const cJSON *root)
-{
-    static const char program[] = "xferbench ";
-    const cJSON *other = cJSON_GetObjectItemCaseSensitive(root, "otherData");
-    const char *tool = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "tool"));
-    return tool != NULL && strncmp(tool, program, sizeof program - 1) == 0 &&
-           cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(root, "traceEvents"));
-}
-
 enum xb_document_kind xb_document_kind_of(const cJSON *root)
 {
+    static const char program[] = "xferbench ";
     const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "schema"));
     for (int i = 0; schema != NULL && i < XB_DOCUMENT_FOREIGN; i++)
         if (kinds[i].schema != NULL && strcmp(schema, kinds[i].schema) == 0)
             return (enum xb_document_kind)i;
-    return is_trace(root) ? XB_DOCUMENT_TRACE : XB_DOCUMENT_FOREIGN;
+    /* A trace says in otherData which program wrote it. */
+    const cJSON *other = cJSON_GetObjectItemCaseSensitive(root, "otherData");
+    const char *tool = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(other, "tool"));
+    return tool != NULL && strncmp(tool, program, sizeof program - 1) == 0 &&
+                   cJSON_IsArray(cJSON_GetObjectItemCaseSensitive(root, "traceEvents"))
+               ? XB_DOCUMENT_TRACE
+               : XB_DOCUMENT_FOREIGN;
 }
 
 const char *xb_document_kind_name(enum xb_document_kind kind)

@@ -45,12 +45,12 @@ static const char *value_of(struct xb_json_reader *reader, const cJSON *item)
 {
     if (cJSON_IsNull(item))
         return NULL;
-    char *printed = cJSON_IsString(item) ? NULL : cJSON_PrintUnformatted(item);
-    if (printed == NULL && !cJSON_IsString(item)) {
+    if (cJSON_IsString(item))
+        return xb_fields_keep_text(reader, item->valuestring);
+    char *printed = cJSON_PrintUnformatted(item);
+    if (printed == NULL)
         xb_json_refuse_memory(reader);
-        return NULL;
-    }
-    const char *kept = xb_fields_keep_text(reader, printed != NULL ? printed : item->valuestring);
+    const char *kept = printed != NULL ? xb_fields_keep_text(reader, printed) : NULL;
     cJSON_free(printed);
     return kept;
 }
@@ -275,12 +275,9 @@ static void read_devices(struct xb_json_reader *reader, const cJSON *object,
         xb_json_refuse(reader, field->key, "must be 1 to %d", MOST_DEVICES);
     if (xb_json_failed(reader))
         return;
-    of->devices = calloc(count + 1, sizeof *of->devices);
-    if (of->devices == NULL)
-        xb_json_refuse_memory(reader);
-    else
-        of->device_count =
-            xb_fields_read_each(reader, object, field->key, MOST_DEVICES, read_device, of);
+    of->devices = xb_new(count, sizeof *of->devices);
+    of->device_count =
+        xb_fields_read_each(reader, object, field->key, MOST_DEVICES, read_device, of);
 }
 
 const struct xb_field xb_record_devices_fields[] = {XB_LIST("devices", process, devices,

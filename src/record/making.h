@@ -7,24 +7,14 @@
 #include "xferbench/backend.h"
 #include "xferbench/record.h"
 
-/* A record that is being made. Once memory was short everything that follows does nothing. */
-struct xb_making {
-    struct xb_record *record;
-    bool failed;
-};
-
-/* Zeroed room for `count` things in the record; NULL where memory is short. */
-void *xb_making_room(struct xb_making *making, size_t count, size_t size);
-/* The record's own copy of a text; NULL for one that is not there. */
-const char *xb_making_keep(struct xb_making *making, const char *text);
-
-/* Names one more library in record->left_out. False where memory is short. */
-XB_MUST_CHECK bool xb_record_add_left_out(struct xb_record *record, const char *library);
-
-/* Fills record->start. */
-void xb_making_keep_start(struct xb_making *making, const struct xb_start *start);
-
 struct xb_json_reader;
+
+/* The record's own copy of a text; NULL for one that is not there. */
+const char *xb_record_keep_text(struct xb_record *record, const char *text);
+/* Names one more library in record->left_out. */
+void xb_record_add_left_out(struct xb_record *record, const char *library);
+/* Fills record->start. */
+void xb_record_keep_start(struct xb_record *record, const struct xb_start *start);
 
 /* A row of a process, and the case that it is of, which has no rows. */
 struct xb_record_entry {
@@ -37,8 +27,8 @@ struct xb_record_entry {
  * index. Refuses more than `most` cases, and a case that a process has twice. */
 void xb_record_make_cases(struct xb_json_reader *reader, struct xb_record *record,
                           const struct xb_record_entry *entries, size_t count, size_t most);
-/* Makes record->index of its cases, for xb_record_find. False where memory is short. */
-XB_MUST_CHECK bool xb_record_make_index(struct xb_record *record);
+/* Makes record->index of its cases, for xb_record_find. */
+void xb_record_make_index(struct xb_record *record);
 
 /* Under which conditions something is measured. Any of them may be NULL. */
 struct xb_conditions {
@@ -52,8 +42,8 @@ struct xb_conditions {
 /*
  * Makes a record without devices and results: the program, the machine and the environment as they
  * are now, and what *conditions says. Keeps nothing of *conditions but names of options, which are
- * static. XB_ERR_MEMORY; XB_ERR_USAGE if the environment's node or rank is wrong, which
- * xb_node_check() tells early. Then nothing is left to free.
+ * static. XB_ERR_USAGE if the environment's node or rank is wrong, which xb_node_check() tells
+ * early. Then nothing is left to free.
  */
 XB_MUST_CHECK enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
                                                      struct xb_record *record,
@@ -61,12 +51,9 @@ XB_MUST_CHECK enum xb_status xb_record_of_conditions(const struct xb_conditions 
 
 #define XB_RECORD_CASES 10000 /* the most in a file: a run takes no more */
 
-struct xb_json_reader;
-
 /* Makes record->facts of what the record says of program, host, backend, devices and environment.
- * False where memory is short. */
-XB_MUST_CHECK bool xb_record_make_facts(struct xb_record *record);
-
+ */
+void xb_record_make_facts(struct xb_record *record);
 /* Orders them by their names. */
 void xb_record_sort_facts(struct xb_record_fact *facts, size_t count);
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L /* strdup */
 /* A file of one process or of several becomes a record. */
 #include "base/file_text.h"
 #include "base/memory.h"
@@ -97,24 +96,6 @@ static void read_row(struct xb_json_reader *json, const cJSON *item, size_t inde
         xb_json_refuse(json, "figures", "must be none in a row that is not ok");
 }
 
-/* Adds the results of a document, that of reader->process, of which all else has been read. */
-static void read_rows(struct reader *reader, const cJSON *document)
-{
-    size_t more = (size_t)cJSON_GetArraySize(xb_json_get_array(&reader->json, document, "results"));
-    more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
-    if (xb_json_failed(&reader->json))
-        return;
-    struct xb_record_entry *grown =
-        realloc(reader->entries, (reader->entry_count + more + 1) * sizeof *grown);
-    if (grown == NULL) {
-        xb_json_refuse_memory(&reader->json);
-        return;
-    }
-    reader->entries = grown;
-    (void)xb_fields_read_each(&reader->json, document, "results", XB_RECORD_CASES, read_row,
-                              reader);
-}
-
 /* ---- documents ---- */
 
 /* A document of this kind, in the form that this program reads. */
@@ -145,29 +126,10 @@ static void read_form(struct reader *reader, const cJSON *document, const char *
 
 static void make_processes(struct reader *reader, size_t count)
 {
-    struct xb_record *record = reader->record;
     if (xb_json_failed(&reader->json) || count == 0)
         return;
-    record->processes = calloc(count, sizeof *record->processes);
-    if (record->processes == NULL)
-        xb_json_refuse_memory(&reader->json);
-    else
-        record->process_count = count;
-}
-
-/* Which libraries the build lacked. Files of earlier builds do not say. */
-static void read_left_out(struct reader *reader, const cJSON *tool)
-{
-    const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(tool, "left_out");
-    if (list != NULL && !cJSON_IsArray(list))
-        xb_json_refuse(&reader->json, "tool.left_out", "must be an array");
-    cJSON_ArrayForEach(item, list)
-    {
-        if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
-            xb_json_refuse(&reader->json, "tool.left_out", "must be texts that are not empty");
-        else if (!xb_record_add_left_out(reader->record, item->valuestring))
-            xb_json_refuse_memory(&reader->json);
-    }
+    reader->record->processes = xb_new(count, sizeof *reader->record->processes);
+    reader->record->process_count = count;
 }
 
 /* Under which conditions it was measured, but for the devices. */
@@ -175,10 +137,21 @@ static void read_conditions(struct reader *reader, const cJSON *document)
 {
     struct xb_json_reader *json = &reader->json;
     const struct xb_record_launcher *launcher = &reader->record->launcher;
+    const cJSON *tool = cJSON_GetObjectItemCaseSensitive(document, "tool");
+    const cJSON *item, *list = cJSON_GetObjectItemCaseSensitive(tool, "left_out");
     xb_fields_read(json, document, xb_record_backend_fields, reader->record);
     xb_fields_read(json, document, xb_record_settings_fields, reader->record);
     xb_fields_read_object(json, document, "tool", xb_record_tool_fields, reader->record);
-    read_left_out(reader, cJSON_GetObjectItemCaseSensitive(document, "tool"));
+    /* Which libraries the build lacked. Files of earlier builds do not say. */
+    if (list != NULL && !cJSON_IsArray(list))
+        xb_json_refuse(json, "tool.left_out", "must be an array");
+    cJSON_ArrayForEach(item, list)
+    {
+        if (!cJSON_IsString(item) || item->valuestring[0] == '\0')
+            xb_json_refuse(json, "tool.left_out", "must be texts that are not empty");
+        else
+            xb_record_add_left_out(reader->record, item->valuestring);
+    }
     xb_fields_read(json, document, xb_record_node_fields, reader->record);
     if (launcher->known && launcher->ranks > 0 && launcher->rank >= launcher->ranks)
         xb_json_refuse(json, "launcher.rank", "must be below the number of ranks");
@@ -219,7 +192,14 @@ static void read_process(struct reader *reader, const cJSON *document)
     process->has_results = true;
     if (!is_first)
         check_conditions(reader, document, process);
-    read_rows(reader, document);
+    struct xb_json_reader *json = &reader->json;
+    size_t more = (size_t)cJSON_GetArraySize(xb_json_get_array(json, document, "results"));
+    more = more < XB_RECORD_CASES ? more : XB_RECORD_CASES;
+    if (xb_json_failed(json))
+        return;
+    reader->entries =
+        xb_resize(reader->entries, (reader->entry_count + more + 1) * sizeof *reader->entries);
+    (void)xb_fields_read_each(json, document, "results", XB_RECORD_CASES, read_row, reader);
 }
 
 /* processes[index] of a merged file; one that failed has no document, and no rows. It says itself
@@ -271,52 +251,41 @@ static void read_merged(struct reader *reader, const cJSON *root)
         xb_json_refuse(json, "processes", "none of them has results");
 }
 
-static void read_single(struct reader *reader, const cJSON *root)
-{
-    struct xb_record *record = reader->record;
-    read_form(reader, root, "xferbench.result");
-    make_processes(reader, 1);
-    if (xb_json_failed(&reader->json))
-        return;
-    record->asked_processes = 1;
-    read_process(reader, root);
-    record->interrupted = record->processes[0].interrupted;
-    record->has_deadline = record->processes[0].has_deadline;
-    record->deadline_met = record->processes[0].deadline_met;
-}
-
-static void read_root(struct reader *reader, const cJSON *root)
-{
-    const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(root, "schema"));
-    if (schema != NULL && strcmp(schema, "xferbench.processes") == 0)
-        read_merged(reader, root);
-    else
-        read_single(reader, root);
-    const char *timestamp = xb_json_get_text(&reader->json, root, "timestamp");
-    if (timestamp != NULL)
-        reader->record->timestamp = xb_fields_keep_text(&reader->json, timestamp);
-    if (!xb_json_failed(&reader->json))
-        xb_record_make_cases(&reader->json, reader->record, reader->entries, reader->entry_count,
-                             XB_RECORD_CASES);
-    free(reader->entries);
-    if (!xb_json_failed(&reader->json) && !xb_record_make_facts(reader->record))
-        xb_json_refuse_memory(&reader->json);
-}
-
 enum xb_status xb_record_of_tree(const char *path, const cJSON *tree, struct xb_record *record,
                                  struct xb_error *error)
 {
     struct reader reader = {.json = {.place = {.path = path}, .texts = &record->texts},
                             .record = record};
-    *record = (struct xb_record){.path = strdup(path)};
-    if (record->path == NULL)
-        xb_json_refuse_memory(&reader.json);
-    else
-        read_root(&reader, tree);
-    if (!xb_json_failed(&reader.json))
+    struct xb_json_reader *json = &reader.json;
+    const char *schema = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(tree, "schema"));
+    *record = (struct xb_record){.path = xb_copy(path)};
+    if (schema != NULL && strcmp(schema, "xferbench.processes") == 0) {
+        read_merged(&reader, tree);
+    } else {
+        read_form(&reader, tree, "xferbench.result");
+        make_processes(&reader, 1);
+        record->asked_processes = 1;
+        if (!xb_json_failed(json))
+            read_process(&reader, tree);
+    }
+    const char *timestamp = xb_json_get_text(json, tree, "timestamp");
+    if (timestamp != NULL)
+        record->timestamp = xb_fields_keep_text(json, timestamp);
+    if (!xb_json_failed(json))
+        xb_record_make_cases(json, record, reader.entries, reader.entry_count, XB_RECORD_CASES);
+    free(reader.entries);
+    if (!xb_json_failed(json)) {
+        const struct xb_record_process *first = &record->processes[0];
+        if (!record->is_merged) {
+            record->interrupted = first->interrupted;
+            record->has_deadline = first->has_deadline;
+            record->deadline_met = first->deadline_met;
+        }
+        xb_record_make_facts(record);
         return XB_OK;
+    }
     xb_record_free(record);
-    *error = reader.json.error;
+    *error = json->error;
     return error->status;
 }
 

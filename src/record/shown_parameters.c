@@ -36,16 +36,14 @@ static bool is_unusual(const struct xb_record_case *test, const struct xb_record
            !xb_option_is_usual(option, own->value);
 }
 
-/* The mode's first value of this parameter; NULL where there is none yet. */
-static const struct xb_parameter_first *find_first(const struct xb_parameters *parameters,
-                                                   const char *mode, const char *name)
+/* The index of the mode's first value of this parameter; first_count where there is none yet. */
+static size_t find_first(const struct xb_parameters *parameters, const char *mode, const char *name)
 {
-    for (size_t i = 0; i < parameters->first_count; i++) {
-        const struct xb_parameter_first *first = &parameters->firsts[i];
-        if (strcmp(first->fact->name, name) == 0 && strcmp(first->mode, mode) == 0)
-            return first;
-    }
-    return NULL;
+    size_t i = 0;
+    while (i < parameters->first_count && (strcmp(parameters->firsts[i].fact->name, name) != 0 ||
+                                           strcmp(parameters->firsts[i].mode, mode) != 0))
+        i++;
+    return i;
 }
 
 static bool same_value(const struct xb_record_fact *a, const struct xb_record_fact *b)
@@ -54,7 +52,7 @@ static bool same_value(const struct xb_record_fact *a, const struct xb_record_fa
            (a->value != NULL && b->value != NULL && strcmp(a->value, b->value) == 0);
 }
 
-static bool has_name(const struct xb_parameters *parameters, const char *name)
+bool xb_parameters_have(const struct xb_parameters *parameters, const char *name)
 {
     for (size_t i = 0; i < parameters->count; i++)
         if (strcmp(parameters->names[i], name) == 0)
@@ -66,13 +64,11 @@ static bool has_name(const struct xb_parameters *parameters, const char *name)
 static bool note(struct xb_parameters *parameters, const char *mode,
                  const struct xb_record_fact *own)
 {
-    const struct xb_parameter_first *known = find_first(parameters, mode, own->name);
-    struct xb_parameter_first *first =
-        &parameters->firsts[known != NULL ? (size_t)(known - parameters->firsts)
-                                          : parameters->first_count];
-    if (known == NULL && parameters->first_count == XB_PARAMETERS_MOST)
+    size_t i = find_first(parameters, mode, own->name);
+    if (i == XB_PARAMETERS_MOST)
         return false;
-    if (known == NULL) {
+    struct xb_parameter_first *first = &parameters->firsts[i];
+    if (i == parameters->first_count) {
         *first = (struct xb_parameter_first){.mode = mode, .fact = own};
         parameters->first_count++;
     }
@@ -89,7 +85,7 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
             const struct xb_record_fact *own = &test->parameters[p];
             bool differs = note(&found, test->mode, own);
             if (found.count < XB_PARAMETERS_SHOWN && (differs || is_unusual(test, own)) &&
-                !has_name(&found, own->name))
+                !xb_parameters_have(&found, own->name))
                 found.names[found.count++] = own->name;
         }
     }
@@ -99,8 +95,8 @@ struct xb_parameters xb_parameters_that_differ(const struct xb_record *record)
 bool xb_parameter_differs(const struct xb_parameters *parameters, const struct xb_record_case *test,
                           const char *name)
 {
-    const struct xb_parameter_first *first = find_first(parameters, test->mode, name);
-    return first != NULL && first->differs && find(test, name) != NULL;
+    size_t i = find_first(parameters, test->mode, name);
+    return i < parameters->first_count && parameters->firsts[i].differs && find(test, name) != NULL;
 }
 
 bool xb_fact_is_default(const struct xb_record *defaults, const struct xb_record_fact *option)

@@ -27,6 +27,8 @@ struct xb_parameters {
  * go without saying (mode.h) or a NUMA node, in the order in which they are met. */
 struct xb_parameters xb_parameters_that_differ(const struct xb_record *record);
 
+bool xb_parameters_have(const struct xb_parameters *parameters, const char *name);
+
 /* Whether a case differs in that parameter of its own from another case of its mode that has it. */
 bool xb_parameter_differs(const struct xb_parameters *parameters, const struct xb_record_case *test,
                           const char *name);

@@ -77,12 +77,12 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
         status = xb_record_of_tree(path, root, &held->record, error);
-        document->record = status == XB_OK ? &held->record : NULL;
         cJSON_Delete(root);
-        if (status == XB_OK)
-            status = xb_reading_make(&held->record, &held->reading, error);
-        document->reading = status == XB_OK ? &held->reading : NULL;
-        return status;
+        XB_TRY(status);
+        xb_reading_make(&held->record, &held->reading);
+        document->record = &held->record;
+        document->reading = &held->reading;
+        return XB_OK;
     case XB_DOCUMENT_LINK:
         status = xb_link_report_of_tree(path, root, &held->link, error);
         document->link = status == XB_OK ? &held->link : NULL;

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALPHA 0.01  /* as `fleet` has it without --alpha */
 #define FINDINGS 40 /* rows: `fleet` tells all */
 #define NAMED 10    /* nodes that the first sentence names */
 #define NOTES 8
@@ -26,7 +25,7 @@ struct state {
     struct xb_fleet_judgement judgement;
 };
 
-/* ---- taking ---- */
+static const struct xb_fleet_request request = {.alpha = 0.01}; /* `fleet` without --alpha */
 
 static enum xb_status take(void *own, const struct xb_report_document *document,
                            struct xb_error *error)
@@ -45,9 +44,10 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
 static enum xb_status finish(void *own, struct xb_error *error)
 {
     struct state *state = own;
-    const struct xb_fleet_request request = {.alpha = ALPHA};
-    return state->is_open ? xb_fleet_judge(&state->fleet, &request, &state->judgement, error)
-                          : XB_OK;
+    (void)error;
+    if (state->is_open)
+        xb_fleet_judge(&state->fleet, &request, &state->judgement);
+    return XB_OK;
 }
 
 static bool is_judged(const struct xb_fleet_siblings *siblings)

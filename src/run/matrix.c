@@ -70,7 +70,9 @@ static enum xb_status visit_all(const struct xb_record *record, const struct kin
     for (size_t i = 0; cases != NULL && i < record->case_count; i++)
         if (kind->holds(record, &record->cases[i]))
             cases[count++] = &record->cases[i];
-    if (cases == NULL || !xb_cases_group(cases, count, by_kind, kind))
+    if (cases != NULL)
+        xb_cases_group(cases, count, by_kind, kind);
+    else
         status = XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a matrix");
     for (size_t i = 0, equal = 0; status == XB_OK && i < count; i += equal) {
         equal = xb_cases_equal(cases + i, count - i, by_kind, kind);
@@ -559,7 +561,9 @@ static bool print_threads(FILE *stream, const struct xb_record *record)
     for (size_t i = 0; cases != NULL && i < record->case_count; i++)
         if (threads_of(record, &record->cases[i]) != NULL)
             cases[count++] = &record->cases[i];
-    bool ok = cases != NULL && xb_cases_group(cases, count, by_threads, record);
+    bool ok = cases != NULL;
+    if (ok)
+        xb_cases_group(cases, count, by_threads, record);
     for (size_t i = 0; ok && i < count;
          i += xb_cases_equal(cases + i, count - i, by_threads, record))
         xb_note_print(stream, "", 0, "Threads ran %.200s.", threads_of(record, cases[i]));

@@ -185,10 +185,7 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_document_put_schema(&json, "xferbench.processes", XB_RECORD_VERSION);
     /* What was asked, and when the first of them began, as this process saw it. */
     struct xb_record own = set->head;
-    struct xb_making making = {.record = &own};
-    xb_making_keep_start(&making, &set->start);
-    if (making.failed)
-        xb_json_fail_memory(&json);
+    xb_record_keep_start(&own, &set->start);
     xb_fields_put(&json, xb_record_merged_fields, &own);
     xb_record_free(&own);
     put_conditions(&json, set);

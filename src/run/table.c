@@ -254,9 +254,7 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
     for (size_t i = 0; i < record->process_count; i++)
         has_results = has_results || record->processes[i].has_results;
     if (has_results)
-        status = xb_reading_make(record, &reading, error);
-    if (status != XB_OK)
-        return status;
+        xb_reading_make(record, &reading);
     if (view->all_notes)
         print_header(stream, record);
     else
@@ -297,11 +295,10 @@ enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *rec
     struct xb_reading_list reading = {.count = 0};
     locale_t previous = xb_plain_locale_enter();
     struct xb_table *table = xb_table_of_rows(record, XB_ROWS_ALL);
-    enum xb_status status = xb_reading_make(record, &reading, error);
+    xb_reading_make(record, &reading);
     xb_overview_header(stream, record);
     fprintf(stream, "\n%s\n\n", reading.answer != NULL ? reading.answer : "");
-    if (status == XB_OK)
-        status = xb_table_markdown(stream, table, error);
+    enum xb_status status = xb_table_markdown(stream, table, error);
     xb_reading_free(&reading);
     xb_table_free(table);
     xb_plain_locale_leave(previous);

@@ -180,7 +180,9 @@ static bool print_troubles(struct printer *printer)
     for (size_t i = 0; cases != NULL && i < record->case_count; i++)
         if (trouble_of(record, &record->cases[i], &summary, text, sizeof text) != NULL)
             cases[count++] = &record->cases[i];
-    bool ok = cases != NULL && xb_cases_group(cases, count, by_trouble, record);
+    bool ok = cases != NULL;
+    if (ok)
+        xb_cases_group(cases, count, by_trouble, record);
     for (size_t i = 0, equal = 0; ok && i < count; i += equal) {
         struct xb_words words = {.length = 0};
         const char *reason = trouble_of(record, cases[i], &summary, text, sizeof text);

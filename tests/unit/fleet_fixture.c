@@ -17,14 +17,7 @@ struct xb_fleet_source next_source;
 const char *next_driver;
 const char *next_causes;
 
-static struct xb_error error;
 static size_t source;
-
-static void must(enum xb_status status)
-{
-    if (status != XB_OK)
-        fail_msg("%s", error.message);
-}
 
 void begin(void)
 {
@@ -112,7 +105,7 @@ void complain(enum xb_fleet_code code, size_t node, size_t gpu, const char *text
 void judge(void)
 {
     xb_fleet_judgement_free(&judged);
-    must(xb_fleet_judge(&fleet, &request, &judged, &error));
+    xb_fleet_judge(&fleet, &request, &judged);
 }
 
 size_t count_of(enum xb_fleet_code code)

@@ -150,7 +150,7 @@ static void test_left_out(NO_STATE)
 
 static void test_free_twice(NO_STATE)
 {
-    struct xb_fleet empty = {.names = NULL};
+    struct xb_fleet empty = {.sources = NULL};
     struct xb_fleet_judgement nothing = {.notes = NULL};
     xb_fleet_free(&empty);
     xb_fleet_judgement_free(&nothing);

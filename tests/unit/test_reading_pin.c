@@ -142,7 +142,7 @@ static char *read_merged(struct xb_record records[PROCESSES])
     merged.process_count = merged.asked_processes = PROCESSES;
     merged.processes = processes;
     merged.cases = &test;
-    assert_true(xb_record_make_index(&merged));
+    xb_record_make_index(&merged);
     char *text = text_of(&merged);
     free(merged.index);
     free(merged.by_size);

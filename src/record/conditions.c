@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Under which conditions something is measured: found, listed and compared. */
+#define _GNU_SOURCE /* environ */
+#include "making.h"
+
+#include "base/day_time.h"
+#include "base/left_out.h"
+#include "base/stream.h"
+#include "base/text.h"
+#include "machine/environment.h"
+#include "machine/node.h"
+#include "xferbench/version.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *xb_record_keep_text(struct xb_record *record, const char *text)
+{
+    return text != NULL && text[0] != '\0' ? xb_arena_copy(&record->texts, text) : NULL;
+}
+
+void xb_record_keep_start(struct xb_record *record, const struct xb_start *start)
+{
+    struct xb_record_start *kept = &record->start;
+    const struct xb_clock_state *clock = &start->clock;
+    char text[XB_DAY_TIME];
+    bool is_late = start->asked > 0 && start->began > 0;
+    /* To a microsecond, as the times themselves are told. */
+    double late_s = fmax(round((start->began - start->asked) * 1e6) / 1e6, 0);
+    *kept =
+        (struct xb_record_start){.by = start->asked > 0 ? "start-at" : NULL,
+                                 .late_s = is_late ? late_s : (double)NAN,
+                                 .clock_known = clock->is_known,
+                                 .synchronised = clock->is_synchronised,
+                                 .clock_error_s = clock->is_known ? clock->error_s : (double)NAN};
+    if (start->asked > 0)
+        kept->asked = xb_record_keep_text(record, xb_day_time_text(start->asked, text));
+    if (start->began > 0)
+        kept->began = xb_record_keep_text(record, xb_day_time_text(start->began, text));
+}
+
+/* The node and the rank, as the environment names them. */
+static enum xb_status keep_place(struct xb_record *record, struct xb_error *error)
+{
+    struct xb_node node;
+    struct xb_launcher launcher;
+    XB_TRY(xb_node_find(&node, error));
+    XB_TRY(xb_launcher_find(&launcher, error));
+    record->host.node = xb_record_keep_text(record, node.name);
+    record->host.node_named_by = node.named_by;
+    record->launcher = (struct xb_record_launcher){.known = launcher.rank >= 0,
+                                                   .rank = (uint64_t)launcher.rank,
+                                                   .ranks = launcher.ranks,
+                                                   .named_by = launcher.named_by};
+    return XB_OK;
+}
+
+/* The variables that bear on a measurement. Of two with one name the first counts, as in getenv. */
+static void keep_environment(struct xb_record *record)
+{
+    size_t count = 0;
+    while (environ[count] != NULL)
+        count++;
+    struct xb_record_fact *kept = xb_arena_new(&record->texts, count * sizeof *kept);
+    record->environment = kept;
+    for (size_t i = 0; i < count; i++) {
+        const char *equals = strchr(environ[i], '=');
+        if (equals == NULL || !xb_environment_is_recorded(environ[i]))
+            continue;
+        const char *name =
+            xb_arena_print(&record->texts, "%.*s", (int)(equals - environ[i]), environ[i]);
+        if (xb_record_fact_find(kept, record->environment_count, name) == NULL)
+            kept[record->environment_count++] = (struct xb_record_fact){
+                .name = name, .value = xb_arena_copy(&record->texts, equals + 1), .is_text = true};
+    }
+}
+
+enum xb_status xb_record_of_conditions(const struct xb_conditions *conditions,
+                                       struct xb_record *record, struct xb_error *error)
+{
+    const struct xb_start none = {.began = 0};
+    const struct xb_probe *probe = conditions->probe;
+    struct xb_host_facts facts;
+    *record = (struct xb_record){0};
+    if (conditions->config != NULL)
+        xb_record_of_config(conditions->config, record);
+    record->version = XB_VERSION;
+    record->compiler = XB_COMPILER;
+    record->build_type = XB_BUILD_TYPE;
+    for (const struct xb_left_out *next = xb_left_out; next->library != NULL; next++)
+        xb_record_add_left_out(record, next->library);
+    xb_host_facts_read(&facts);
+    record->host = (struct xb_record_host){
+        .hostname = xb_record_keep_text(record, facts.hostname),
+        .os = xb_record_keep_text(record, facts.os),
+        .kernel = xb_record_keep_text(record, facts.kernel),
+        .cpu_model = xb_record_keep_text(record, facts.cpu_model),
+        .logical_cpus = facts.logical_cpus,
+        .memory_bytes = facts.memory_bytes,
+        .numa_nodes =
+            conditions->topology != NULL ? xb_topology_node_count(conditions->topology) : 0,
+    };
+    if (keep_place(record, error) != XB_OK) {
+        xb_record_free(record);
+        return error->status;
+    }
+    if (conditions->backend != NULL) {
+        record->backend = xb_record_keep_text(record, conditions->backend);
+        record->driver = xb_record_keep_text(record, probe->driver_version);
+        record->runtime = xb_record_keep_text(record, probe->runtime_version);
+        record->library = xb_record_keep_text(record, probe->runtime_library);
+        record->library_named_by = xb_record_keep_text(record, probe->runtime_override);
+    }
+    keep_environment(record);
+    xb_record_keep_start(record, conditions->start != NULL ? conditions->start : &none);
+    return XB_OK;
+}
+
+/* ---- options ---- */
+
+/* A JSON array of numbers: "[4096,1048576]". */
+static const char *numbers_text(const struct xb_value *value, struct xb_arena **texts)
+{
+    const char *text = "[";
+    for (size_t i = 0; i < xb_value_length(value); i++)
+        text = xb_arena_print(texts, "%s%s%" PRIu64, text, i > 0 ? "," : "",
+                              xb_value_number(value, i));
+    return xb_arena_print(texts, "%s]", text);
+}
+
+/* A JSON array of texts. */
+static const char *words_text(const struct xb_value *value, struct xb_arena **texts)
+{
+    struct xb_memory_text made = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&made);
+    fputc('[', stream);
+    for (size_t i = 0; i < value->words.count; i++) {
+        fputs(i > 0 ? ",\"" : "\"", stream);
+        for (const char *c = value->words.items[i]; *c != '\0'; c++)
+            if ((unsigned char)*c < ' ')
+                fprintf(stream, "\\u%04x", (unsigned)*c);
+            else
+                fprintf(stream, strchr("\"\\", *c) != NULL ? "\\%c" : "%c", *c);
+        fputc('"', stream);
+    }
+    fputc(']', stream);
+    return xb_memory_text_keep(&made, texts);
+}
+
+/* The value as JSON; a text as it is, without quotes. */
+static const char *value_text(const struct xb_value *value, struct xb_arena **texts)
+{
+    switch (value->option->type) {
+    case XB_OPTION_FLAG:
+        return value->flag ? "true" : "false";
+    case XB_OPTION_COUNT:
+    case XB_OPTION_SIZE:
+        return xb_arena_print(texts, "%" PRIu64, value->count);
+    case XB_OPTION_SIZES:
+    case XB_OPTION_COUNTS:
+        return numbers_text(value, texts);
+    case XB_OPTION_DURATION:
+        return xb_arena_copy(texts, XB_NUMBER_TEXT(value->seconds));
+    case XB_OPTION_CHOICES:
+        return words_text(value, texts);
+    case XB_OPTION_TEXT:
+    case XB_OPTION_FILE:
+        break;
+    }
+    return xb_arena_copy(texts, value->text);
+}
+
+void xb_record_of_config(const struct xb_config *config, struct xb_record *record)
+{
+    *record = (struct xb_record){.option_count = config->count};
+    record->options = xb_arena_new(&record->texts, config->count * sizeof *record->options);
+    for (size_t i = 0; i < config->count; i++) {
+        const struct xb_value *value = &config->values[i];
+        enum xb_option_type type = value->option->type;
+        bool known = value->is_set || type == XB_OPTION_FLAG;
+        record->options[i] =
+            (struct xb_record_fact){.name = value->option->name,
+                                    .value = known ? value_text(value, &record->texts) : NULL,
+                                    .is_text = type == XB_OPTION_TEXT || type == XB_OPTION_FILE};
+    }
+}
+
+enum xb_status xb_record_of_defaults(const struct xb_option *const *rows, struct xb_record *record,
+                                     struct xb_error *error)
+{
+    char name[] = "run";
+    char *argv[] = {name, NULL};
+    struct xb_config config;
+    XB_TRY(xb_config_parse(rows, 1, argv, &config, error));
+    xb_record_of_config(&config, record);
+    xb_config_free(&config);
+    return XB_OK;
+}
+
+/* ---- as a list of facts ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const struct xb_record_fact *)a)->name,
+                  ((const struct xb_record_fact *)b)->name);
+}
+
+void xb_record_sort_facts(struct xb_record_fact *facts, size_t count)
+{
+    if (count > 1)
+        qsort(facts, count, sizeof *facts, by_name);
+}
+
+const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *facts, size_t count,
+                                                 const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(facts[i].name, name) == 0)
+            return &facts[i];
+    return NULL;
+}
+
+const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name)
+{
+    return record != NULL ? xb_record_fact_find(record->options, record->option_count, name) : NULL;
+}
+
+void xb_record_add_left_out(struct xb_record *record, const char *library)
+{
+    const char *before = record->left_out;
+    record->left_out = xb_arena_print(&record->texts, "%s%s%s", before != NULL ? before : "",
+                                      before != NULL ? ", " : "", library);
+}
+
+/* Adds to the list, which has room for all. `prefix` and `name` together are the name. */
+static void add(struct xb_record *record, const char *prefix, const char *name, const char *value,
+                bool is_text)
+{
+    record->facts[record->fact_count++] =
+        (struct xb_record_fact){.name = xb_arena_print(&record->texts, "%s%s", prefix, name),
+                                .value = value,
+                                .is_text = is_text && value != NULL};
+}
+
+/* 0 stands for one that is not known. */
+static void add_whole(struct xb_record *record, const char *prefix, const char *name,
+                      uint64_t value)
+{
+    add(record, prefix, name, value > 0 ? xb_arena_print(&record->texts, "%" PRIu64, value) : NULL,
+        false);
+}
+
+static void add_all(struct xb_record *record, const char *prefix,
+                    const struct xb_record_fact *facts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        add(record, prefix, facts[i].name, facts[i].value, facts[i].is_text);
+}
+
+void xb_record_make_facts(struct xb_record *record)
+{
+    const struct xb_record_host *host = &record->host;
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    size_t most = 14 + record->environment_count; /* of the record, and 7 of a device */
+    for (size_t i = 0; i < count; i++)
+        most += 7 + devices[i].fact_count;
+    record->fact_count = 0;
+    record->facts = xb_new(most, sizeof *record->facts);
+    add(record, "", "hostname", host->hostname, true);
+    add(record, "", "operating system", host->os, true);
+    add(record, "", "kernel", host->kernel, true);
+    add(record, "", "CPU model", host->cpu_model, true);
+    add_whole(record, "", "logical CPUs", host->logical_cpus);
+    add_whole(record, "", "memory in bytes", host->memory_bytes);
+    add_whole(record, "", "NUMA nodes", host->numa_nodes);
+    add(record, "", "xferbench version", record->version, true);
+    add(record, "", "compiler", record->compiler, true);
+    add(record, "", "build type", record->build_type, true);
+    if (record->left_out != NULL)
+        add(record, "", "libraries left out", record->left_out, true);
+    add(record, "", "runtime version", record->runtime, true);
+    add(record, "", "runtime library", record->library, true);
+    add(record, "", "runtime named by", record->library_named_by, true);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_record_device *device = &devices[i];
+        const char *prefix = xb_arena_print(&record->texts, "device %u ", device->index);
+        const char *node =
+            device->numa_node >= 0 ? xb_arena_print(&record->texts, "%d", device->numa_node) : NULL;
+        add(record, prefix, "PCI address", device->pci_bdf, true);
+        add(record, prefix, "UUID", device->uuid, true);
+        add(record, prefix, "architecture", device->architecture, true);
+        add_whole(record, prefix, "memory in bytes", device->memory_bytes);
+        add(record, prefix, "link port", device->link_port, true);
+        add(record, prefix, "NUMA node", node, false);
+        add(record, prefix, "bound to its NUMA node", device->bound ? "true" : "false", false);
+        add_all(record, prefix, device->facts, device->fact_count);
+    }
+    add_all(record, "environment ", record->environment, record->environment_count);
+}
+
+/* ---- whether two are the same ---- */
+
+/* NULL is a value too: not known. */
+static bool same(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+/* "hostname is another one (node1, then node2)"; `kind` stands before the values. */
+static const char *tell(char *text, size_t size, const char *what, const char *kind,
+                        const char *first, const char *other)
+{
+    snprintf(text, size, "%.60s is another one (%s%.50s, then %.50s)", what, kind,
+             first != NULL ? first : "not known", other != NULL ? other : "not known");
+    return text;
+}
+
+/* The first option of `a` that `b` has not. */
+static const char *lacking(const struct xb_record *a, const struct xb_record *b)
+{
+    for (size_t i = 0; i < a->option_count; i++)
+        if (xb_record_option(b, a->options[i].name) == NULL)
+            return a->options[i].name;
+    return NULL;
+}
+
+static const char *other_option(const struct xb_record *first, const struct xb_record *other,
+                                char *text, size_t size)
+{
+    const char *missing = lacking(first, other);
+    const char *new = lacking(other, first);
+    char what[64];
+    if (missing != NULL || new != NULL) {
+        snprintf(text, size, "option %.50s is %s", missing != NULL ? missing : new,
+                 missing != NULL ? "missing" : "new");
+        return text;
+    }
+    for (size_t i = 0; i < first->option_count; i++) {
+        const struct xb_record_fact *option = &first->options[i];
+        const struct xb_record_fact *own = xb_record_option(other, option->name);
+        /* What is left of a deadline differs from process to process. */
+        if (own == NULL || strcmp(own->name, "deadline") == 0 || same(option->value, own->value))
+            continue;
+        snprintf(what, sizeof what, "option %.50s", own->name);
+        return tell(text, size, what, "", option->value, own->value);
+    }
+    return NULL;
+}
+
+/* One of the same model is another one all the same: its place and its state are its own. */
+static const char *other_device(const struct xb_record *first, const struct xb_record *other,
+                                unsigned index, char *text, size_t size)
+{
+    const struct xb_record_device *a = xb_record_device(first, (int)index);
+    const struct xb_record_device *b = xb_record_device(other, (int)index);
+    char what[32];
+    snprintf(what, sizeof what, "device %u", index);
+    if (a == NULL || b == NULL) {
+        snprintf(text, size, "%s is %s", what, b == NULL ? "missing" : "new");
+        return text;
+    }
+    if (strcmp(a->name, b->name) != 0)
+        return tell(text, size, what, "", a->name, b->name);
+    if (!same(a->uuid, b->uuid))
+        return tell(text, size, what, "UUID ", a->uuid, b->uuid);
+    if (!same(a->pci_bdf, b->pci_bdf))
+        return tell(text, size, what, "PCI address ", a->pci_bdf, b->pci_bdf);
+    return NULL;
+}
+
+static const char *other_devices(const struct xb_record *first, const struct xb_record *other,
+                                 char *text, size_t size)
+{
+    const struct xb_record *const sides[] = {first, other};
+    for (size_t side = 0; side < 2; side++) {
+        size_t count = 0;
+        const struct xb_record_device *devices = xb_record_devices(sides[side], &count);
+        for (size_t i = 0; i < count; i++) {
+            const char *difference = other_device(first, other, devices[i].index, text, size);
+            if (difference != NULL)
+                return difference;
+        }
+    }
+    return NULL;
+}
+
+const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
+                                      char *text, size_t size)
+{
+    if (strcmp(first->backend, other->backend) != 0)
+        return tell(text, size, "the backend", "", first->backend, other->backend);
+    if (!same(first->driver, other->driver))
+        return tell(text, size, "the driver", "", first->driver, other->driver);
+    const char *difference = other_option(first, other, text, size);
+    if (difference != NULL)
+        return difference;
+    if (!same(first->host.hostname, other->host.hostname))
+        return tell(text, size, "hostname", "", first->host.hostname, other->host.hostname);
+    return other_devices(first, other, text, size);
+}
