@@ -289,12 +289,20 @@ static void write_method(const struct xb_comparison *comparison, const struct xb
     (void)cut(&name, text);
 }
 
+static void write_device(const struct xb_record_case *test, char *text)
+{
+    char device[32];
+    snprintf(text, XB_COMPARE_TEXT, "%s%s", xb_record_case_device(test, device, sizeof device),
+             test->simultaneous ? " of all" : "");
+}
+
 static void write_title(const struct xb_comparison *comparison, const struct xb_compared *compared,
                         char *text)
 {
     const struct xb_record_case *test = compared->test;
-    const char *method = XB_CASE_TEXT(comparison, compared, XB_CASE_METHOD);
-    const char *device = XB_CASE_TEXT(comparison, compared, XB_CASE_DEVICE);
+    char method[XB_COMPARE_TEXT], device[XB_COMPARE_TEXT];
+    write_method(comparison, test, method);
+    write_device(test, device);
     struct xb_words name = {.length = 0};
     xb_words_add(&name, "%s%s %s, %s", method, strchr(method, ',') != NULL ? "," : "",
                  xb_direction_words(test), XB_SIZE_TEXT(test->bytes));
@@ -462,6 +470,12 @@ static double rounded(double percent, int decimals, int direction)
            scale;
 }
 
+/* In percent, never more than it is, nor all. */
+static double sureness_of(const struct xb_compared *compared)
+{
+    return fmin(rounded(50 * (1 + compared->confidence), 1, -1), 99.9);
+}
+
 static void write_change(const struct xb_compared *compared, char *text)
 {
     double percent = 100 * fabs(compared->ratio - 1);
@@ -502,7 +516,9 @@ static void write_sure(const struct xb_compared *compared, char *text)
            ((shown < bound) != (percent < bound) || fabs(shown - bound) <= on_it))
         shown = rounded(percent, ++decimals, direction);
     const char *word = change_word(&compared->figure, is_loss || direction > 0 ? !more : more);
-    const char *told = strrchr(XB_CASE_TEXT(NULL, compared, XB_CASE_CHANGE), ' ');
+    char change[XB_COMPARE_TEXT];
+    write_change(compared, change);
+    const char *told = strrchr(change, ' ');
     bool is_told = told != NULL && strcmp(told + 1, word) == 0;
     if (shown > 0)
         snprintf(text, XB_COMPARE_TEXT, "at %s %.*f %%%s%s", direction < 0 ? "least" : "most",
@@ -535,8 +551,7 @@ const char *xb_compared_text(const struct xb_comparison *comparison,
     case XB_CASE_SIZE:
         return xb_size_format(test->bytes, text, XB_COMPARE_TEXT);
     case XB_CASE_DEVICE:
-        snprintf(text, XB_COMPARE_TEXT, "%s%s", xb_record_case_device(test, own, 32),
-                 test->simultaneous ? " of all" : "");
+        write_device(test, text);
         break;
     case XB_CASE_FIGURE:
         return xb_compare_plain(compared->figure.name, text, XB_COMPARE_WORD);
@@ -554,15 +569,14 @@ const char *xb_compared_text(const struct xb_comparison *comparison,
         break;
     case XB_CASE_SURENESS:
         if (compared->confidence > 0)
-            snprintf(text, XB_COMPARE_TEXT, "%g %%",
-                     fmin(rounded(50 * (1 + compared->confidence), 1, -1), 99.9));
+            snprintf(text, XB_COMPARE_TEXT, "%g %%", sureness_of(compared));
         break;
     case XB_CASE_SAYS:
         write_change(compared, text);
         write_sure(compared, own);
         if (strcmp(text, "-") != 0 && strcmp(own, "-") != 0)
-            snprintf(text + strlen(text), XB_COMPARE_TEXT - strlen(text), ", %s sure of %s",
-                     XB_CASE_TEXT(comparison, compared, XB_CASE_SURENESS), own);
+            snprintf(text + strlen(text), XB_COMPARE_TEXT - strlen(text), ", %g %% sure of %s",
+                     sureness_of(compared), own);
         break;
     case XB_CASE_RATIO:
         if (compared->has_ratio && isfinite(compared->ratio))

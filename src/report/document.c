@@ -136,7 +136,8 @@ void xb_report_document_free(struct xb_report_document *document)
         xb_comparison_file_free(&held->comparison);
     if (document->trace != NULL)
         xb_trace_free(&held->trace);
-    cJSON_Delete(held->tree);
+    if (held != NULL)
+        cJSON_Delete(held->tree);
     free(held);
     *document = (struct xb_report_document){.path = NULL};
 }
