@@ -12,7 +12,7 @@
 #define XB_FILL_SLOT(prefix, slot) .slot = prefix##slot,
 #define XB_FILL(list, prefix) list(XB_FILL_SLOT, prefix).abi = XB_BACKEND_ABI
 
-/* Those that every backend has: queues and what is enqueued on them, events, pieces and graphs. */
+/* What every backend has: queues and what is enqueued on them, events, pieces and graphs. */
 #define XB_QUEUE_SLOTS(X, prefix)                                                                  \
     X(prefix, queue_open)                                                                          \
     X(prefix, queue_close)                                                                         \
@@ -42,10 +42,3 @@
     X(prefix, queue_copy_rows)                                                                     \
     X(prefix, queue_decode)                                                                        \
     X(prefix, queue_digest)
-
-/* Those of a backend that reads files. */
-#define XB_FILE_SLOTS(X, prefix)                                                                   \
-    X(prefix, file_open)                                                                           \
-    X(prefix, file_close)                                                                          \
-    X(prefix, file_read)                                                                           \
-    X(prefix, file_way)

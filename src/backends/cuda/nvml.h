@@ -85,18 +85,12 @@ const struct xb_nvml *xb_nvml_get(void);
 /* Finds the device at a PCI address such as "0000:0f:00.0". Returns false if it is unknown. */
 bool xb_nvml_find(const char *bus_id, xb_nvml_device *device);
 
-/* Reads a field's value. Returns false if there is none. */
-bool xb_nvml_number(xb_nvml_device device, unsigned field, unsigned scope, double *value);
-
-/* nvml_health.c: reads the parts (enum xb_health_part) of the state of the device at a PCI address,
+/* Reads the parts (enum xb_health_part) of the state of the device at a PCI address,
  * as far as the library tells them. */
 void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health *health);
 
-/* nvml_nvlink.c: reads the links of a device into *health, where all about them is unknown yet. */
-void xb_nvml_read_nvlinks(xb_nvml_device device, struct xb_device_health *health);
-
 /*
- * nvml_nvlink.c: returns whether the library knows if NVLink connects the devices at two PCI
+ * Returns whether the library knows if NVLink connects the devices at two PCI
  * addresses. If NVLink does, fills link, and if possible links (those of the first device) and
  * link_rate; otherwise does not change *info.
  */

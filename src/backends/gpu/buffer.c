@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocates and frees buffers of every kind of memory. */
+/* Allocates and frees buffers of every kind of memory, and says where managed pages belong. */
 #include "gpu.h"
 
 #include "machine/host_memory.h"
@@ -19,16 +19,6 @@ struct gpu_buffer {
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer)
 {
     return ((const struct gpu_buffer *)buffer)->address;
-}
-
-bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer)
-{
-    return ((const struct gpu_buffer *)buffer)->advised;
-}
-
-void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised)
-{
-    ((struct gpu_buffer *)buffer)->advised = advised;
 }
 
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
@@ -247,6 +237,31 @@ enum xb_status xb_gpu_buffer_register(struct xb_device *device, void *address, u
     }
     *buffer = &made->base;
     return XB_OK;
+}
+
+enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
+                                    struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_MANAGED)
+        return XB_FAIL(error, XB_ERR_USAGE, "only managed memory takes advice, not %s",
+                       xb_memory_name(buffer->memory));
+    const struct xb_gpu_device *device = xb_gpu_device_of(buffer->device);
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    void *address = xb_gpu_buffer_address(buffer);
+    bool stay = advice == XB_ADVICE_STAY_ON_HOST;
+    /* Do not take back advice that was never given: older ROCm refuses that. */
+    if (!stay && !((struct gpu_buffer *)buffer)->advised)
+        return XB_OK;
+    ((struct gpu_buffer *)buffer)->advised = stay;
+    XB_TRY(xb_gpu_select(buffer->device, error));
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->advise(address, buffer->bytes, stay ? XB_GPU_PREFER : XB_GPU_UNPREFER,
+                                  XB_GPU_HOST),
+                  "the runtime does not take advice on where managed memory belongs"));
+    return XB_GPU(
+        error, runtime,
+        runtime->advise(address, buffer->bytes, stay ? XB_GPU_MAP : XB_GPU_UNMAP, device->ordinal),
+        "the runtime does not take advice on who uses managed memory");
 }
 
 void xb_gpu_buffer_free(struct xb_buffer *buffer)

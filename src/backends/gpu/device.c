@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens devices, and turns a runtime's failures into errors. */
+/* Opens devices, one's memory to another, and turns a runtime's failures into errors. */
 #include "gpu.h"
 
 #include <stdarg.h>
@@ -193,4 +193,37 @@ enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_byt
                   device->info.index));
     *free_bytes = free_now;
     return XB_OK;
+}
+
+enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
+                                  unsigned other, bool *can_access, struct xb_error *error)
+{
+    int answer = 0;
+    XB_TRY(XB_GPU(error, runtime, runtime->can_access_peer(&answer, (int)index, (int)other),
+                  "cannot read what %s device %u can do with the memory of device %u",
+                  runtime->name, index, other));
+    *can_access = answer != 0;
+    return XB_OK;
+}
+
+enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,
+                                struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
+    XB_TRY(xb_gpu_select(device, error));
+    struct xb_gpu_outcome outcome = runtime->open_peer(xb_gpu_device_of(other)->ordinal);
+    if (outcome.code == runtime->peer_already_open)
+        return XB_OK;
+    return XB_GPU(error, runtime, outcome,
+                  "%s device %u cannot be given access to the memory of device %u", runtime->name,
+                  device->info.index, other->info.index);
+}
+
+void xb_gpu_peer_close(struct xb_device *device, struct xb_device *other)
+{
+    if (device == NULL || other == NULL)
+        return;
+    struct xb_error ignored;
+    if (xb_gpu_select(device, &ignored) == XB_OK)
+        (void)xb_gpu_device_of(device)->runtime->close_peer(xb_gpu_device_of(other)->ordinal);
 }

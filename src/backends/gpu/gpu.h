@@ -150,7 +150,7 @@ struct xb_gpu_device {
     bool batch_order_unsaid;            /* batches are copied without naming an order */
     struct xb_gpu_check *device_result; /* device memory for the result of a check */
     struct xb_gpu_check *host_result;   /* pinned memory for the host's copy of it */
-    struct xb_buffer *window;           /* pinned, for a device without kernels: see by_host.c */
+    struct xb_buffer *window;           /* pinned, for a device without kernels: see launch.c */
 };
 
 static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_device *device)
@@ -192,9 +192,6 @@ void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
 enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
                                           const struct xb_buffer *buffer, void **address,
                                           struct xb_error *error);
-/* Whether a MANAGED buffer has advice. */
-bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer);
-void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised);
 
 /* queue.c */
 struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
@@ -242,10 +239,6 @@ enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
                                   struct xb_error *error);
 
-/* pieces.c */
-/* The pieces as they were given. */
-const struct xb_piece *xb_gpu_pieces_of(const struct xb_pieces *list);
-
 /* batch.c */
 /*
  * Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes the
@@ -254,14 +247,7 @@ const struct xb_piece *xb_gpu_pieces_of(const struct xb_pieces *list);
  */
 enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
 
-/* by_host.c: filling and checking for a device that cannot run kernels */
-enum xb_status xb_gpu_fill_by_host(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                   struct xb_pattern pattern, struct xb_error *error);
-enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t bytes, struct xb_pattern pattern,
-                                    struct xb_mismatch *mismatch, struct xb_error *error);
-
-/* peer.c: for a backend's peer_info */
+/* device.c: for a backend's peer_info */
 enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
                                   unsigned other, bool *can_access, struct xb_error *error);
 

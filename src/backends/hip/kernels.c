@@ -1,13 +1,205 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
-/* Loads the kernels onto a device: from the cache, or compiled by hipRTC. */
+#define _GNU_SOURCE /* secure_getenv */
+/*
+ * Loads the kernels onto a device: from the cache, or compiled by hipRTC. The cache is a folder,
+ * $XDG_CACHE_HOME/xferbench or ~/.cache/xferbench, with a file for each architecture, version of
+ * the runtime and text of the kernels. The code runs on the device, so a file is used only if it is
+ * complete and unchanged, and if nobody else can write it.
+ */
 #include "compiler.h"
 #include "hip.h"
 
 #include "base/clock.h"
+#include "base/output.h"
 
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the cache ---- */
+
+#define MAGIC "xferbench HIP 1" /* 16 bytes with the closing zero */
+#define MOST_BYTES (UINT64_C(64) << 20)
+
+/* A file begins with this header; the code follows. The format is that of the machine that writes
+ * it. On a machine with another byte order the header does not match, and the file is not used. */
+struct header {
+    char magic[16];
+    uint64_t made_from; /* hash of the kernels' text, the options, and the library */
+    int64_t version;
+    char architecture[64];
+    uint64_t size;
+    uint64_t sum; /* hash of the code */
+};
+
+/* FNV-1a (Fowler, Noll and Vo; parameters from RFC 9923). It detects damage, but not an attack. */
+static uint64_t hash(uint64_t state, const void *bytes, size_t count)
+{
+    const unsigned char *from = bytes;
+    for (size_t i = 0; i < count; i++)
+        state = (state ^ from[i]) * UINT64_C(0x100000001B3);
+    return state;
+}
+#define HASH_START UINT64_C(0xCBF29CE484222325)
+
+/* Hashes the library's file too, because two builds may have the same version number, and a library
+ * that the override names may have any. */
+static uint64_t hash_library(uint64_t state)
+{
+    struct stat file;
+    state = hash(state, xb_hip.path, strlen(xb_hip.path));
+    if (stat(xb_hip.path, &file) != 0)
+        return state;
+    state = hash(state, &file.st_size, sizeof file.st_size);
+    return hash(state, &file.st_mtim, sizeof file.st_mtim);
+}
+
+static struct header header_for(const char *architecture, int version)
+{
+    struct header header = {.magic = MAGIC, .version = version};
+    header.made_from = hash(HASH_START, xb_hip_kernel_text, strlen(xb_hip_kernel_text));
+    header.made_from =
+        hash(header.made_from, xb_hip_compile_options, strlen(xb_hip_compile_options));
+    header.made_from = hash_library(header.made_from);
+    snprintf(header.architecture, sizeof header.architecture, "%s", architecture);
+    return header;
+}
+
+/* Finds the folder of the cache. Ignores a relative path, as XDG Base Directory Specification 0.8
+ * asks. A program with more rights than its caller gets no folder: the caller's environment would
+ * choose what it loads and where it writes. */
+static bool folder_of(char *path, size_t size)
+{
+    const char *cache = secure_getenv("XDG_CACHE_HOME");
+    const char *home = secure_getenv("HOME");
+    int length = -1;
+    if (cache != NULL && cache[0] == '/')
+        length = snprintf(path, size, "%s/xferbench", cache);
+    else if (home != NULL && home[0] == '/')
+        length = snprintf(path, size, "%s/.cache/xferbench", home);
+    return length > 0 && (size_t)length < size;
+}
+
+static bool path_of(const struct header *header, char *path, size_t size)
+{
+    char folder[PATH_MAX];
+    if (!folder_of(folder, sizeof folder))
+        return false;
+    int length = snprintf(path, size, "%s/hip-%s-%" PRId64 "-%016" PRIx64, folder,
+                          header->architecture, header->version, header->made_from);
+    return length > 0 && (size_t)length < size;
+}
+
+/* Whether this is a regular file of this user that nobody else can write. */
+static bool is_ours(int fd)
+{
+    struct stat file;
+    return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
+           (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
+/* Reads the code behind the header. Returns NULL unless the header is the wanted one and the code
+ * has its size and sum. */
+static void *read_code(FILE *file, const struct header *wanted, size_t *size)
+{
+    struct header found;
+    if (fread(&found, sizeof found, 1, file) != 1 || found.size == 0 || found.size > MOST_BYTES)
+        return NULL;
+    struct header expected = *wanted;
+    expected.size = found.size;
+    expected.sum = found.sum;
+    if (memcmp(&found, &expected, sizeof found) != 0)
+        return NULL;
+    void *code = malloc(found.size);
+    if (code == NULL)
+        return NULL;
+    if (fread(code, found.size, 1, file) != 1 || fgetc(file) != EOF ||
+        hash(HASH_START, code, found.size) != found.sum) {
+        free(code);
+        return NULL;
+    }
+    *size = found.size;
+    return code;
+}
+
+static bool load_code(const char *architecture, int version, struct xb_hip_code *code)
+{
+    char path[PATH_MAX];
+    struct header header = header_for(architecture, version);
+    if (!path_of(&header, path, sizeof path))
+        return false;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return false;
+    FILE *file = is_ours(fd) ? fdopen(fd, "r") : NULL;
+    if (file == NULL) {
+        (void)close(fd);
+        return false;
+    }
+    code->bytes = read_code(file, &header, &code->size);
+    (void)fclose(file);
+    return code->bytes != NULL;
+}
+
+/*
+ * Creates the cache's folder and the folder above it, but the latter only in an existing home of
+ * this user. So root's first run leaves no folders in another user's home, and no home is created.
+ * Errors are ignored here, because opening the file will fail then.
+ */
+static void make_folders(char *path)
+{
+    struct stat home;
+    char *file = strrchr(path, '/');
+    *file = '\0';
+    char *own = strrchr(path, '/');
+    *own = '\0';
+    char *cache = strrchr(path, '/');
+    if (cache != NULL && cache != path) {
+        *cache = '\0';
+        bool ours = stat(path, &home) == 0 && home.st_uid == geteuid();
+        *cache = '/';
+        if (ours)
+            (void)mkdir(path, S_IRWXU);
+    }
+    *own = '/';
+    (void)mkdir(path, S_IRWXU);
+    *file = '/';
+}
+
+static bool store_code(const char *architecture, int version, const struct xb_hip_code *code)
+{
+    char path[PATH_MAX];
+    struct xb_output output = {0};
+    struct xb_error ignored;
+    struct header header = header_for(architecture, version);
+    header.size = code->size;
+    header.sum = hash(HASH_START, code->bytes, code->size);
+    if (!path_of(&header, path, sizeof path))
+        return false;
+    make_folders(path);
+    /* Remove a file of another kind, which we would write through or take permissions from, and
+     * another user's file, which would stay his. */
+    struct stat there;
+    if (lstat(path, &there) == 0 && (!S_ISREG(there.st_mode) || there.st_uid != geteuid()))
+        (void)unlink(path);
+    if (xb_output_find(&output, path, &ignored) != XB_OK ||
+        xb_output_open(&output, 0, &ignored) != XB_OK)
+        return false;
+    bool written = fchmod(fileno(output.stream), S_IRUSR | S_IWUSR) == 0 &&
+                   fwrite(&header, sizeof header, 1, output.stream) == 1 &&
+                   fwrite(code->bytes, code->size, 1, output.stream) == 1 &&
+                   xb_output_commit(&output, &ignored) == XB_OK;
+    xb_output_discard(&output);
+    return written;
+}
+
+/* ---- loading ---- */
 
 static const char *const names[XB_GPU_KERNELS] = XB_GPU_KERNEL_NAMES;
 
@@ -67,7 +259,7 @@ static bool load_from_cache(struct xb_gpu_device *device)
 {
     struct xb_hip_code code;
     struct xb_error ignored; /* if the code does not load, it is compiled again */
-    if (!xb_hip_cache_load(device->base.info.architecture, xb_hip_version(), &code))
+    if (!load_code(device->base.info.architecture, xb_hip_version(), &code))
         return false;
     return load(device, &code, &ignored) == XB_OK;
 }
@@ -83,7 +275,7 @@ static enum xb_status load_or_compile(struct xb_gpu_device *device, struct xb_er
     }
     int version = xb_hip_version();
     XB_TRY(xb_hip_compile(info->architecture, XB_HIP_MAJOR(version), &code, error));
-    bool kept = xb_hip_cache_store(info->architecture, version, &code);
+    bool kept = store_code(info->architecture, version, &code);
     enum xb_status status = load(device, &code, error);
     if (status == XB_ERR_RUNTIME && is_unsuitable(error))
         error->status = status = XB_ERR_UNSUPPORTED;

@@ -40,7 +40,4 @@ enum xb_status xb_host_queue_move(struct xb_queue *queue, void *target, const vo
 enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_host_work *work,
                                      struct xb_error *error);
 
-#define XB_HOST_SLOTS(X, prefix)                                                                   \
-    XB_QUEUE_SLOTS(X, prefix)                                                                      \
-    XB_FILE_SLOTS(X, prefix)
-XB_HOST_SLOTS(XB_DECLARE_SLOT, xb_host_)
+XB_QUEUE_SLOTS(XB_DECLARE_SLOT, xb_host_)
