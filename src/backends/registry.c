@@ -121,18 +121,14 @@ bool xb_backend_is_automatic(const struct xb_backend_entry *entry)
     return entry->backend == NULL || entry->backend->automatic;
 }
 
-static bool is_of_kind(const struct xb_backend_entry *entry, enum xb_backend_kind kind)
-{
-    return kind == XB_BACKENDS_ALL ||
-           xb_backend_is_automatic(entry) == (kind == XB_BACKENDS_AUTOMATIC);
-}
-
 const char *xb_backend_names(enum xb_backend_kind kind, char *text, size_t size)
 {
     size_t length = 0;
     text[0] = '\0';
     for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
-        if (!is_of_kind(entry, kind) || length >= size)
+        bool is_meant = kind == XB_BACKENDS_ALL ||
+                        xb_backend_is_automatic(entry) == (kind == XB_BACKENDS_AUTOMATIC);
+        if (!is_meant || length >= size)
             continue;
         const char *separator = length > 0 ? ", " : "";
         length += (size_t)snprintf(text + length, size - length, "%s%s", separator, entry->name);

@@ -162,43 +162,6 @@ static void format_uuid(const char *bytes, char *text, size_t size)
     }
 }
 
-static bool launches_block(void)
-{
-    const char *value = getenv("CUDA_LAUNCH_BLOCKING");
-    return value != NULL && strtol(value, NULL, 10) != 0;
-}
-
-/* Reads the attribute, because cudaDeviceProp has this field only since CUDA 12. */
-static enum xb_status read_can_register(unsigned index, bool *can_register, struct xb_error *error)
-{
-    int answer = 0;
-    enum xb_status status = XB_GPU(
-        error, &xb_cuda_runtime,
-        XB_CUDA_CALL(cudaDeviceGetAttribute, &answer, cudaDevAttrHostRegisterSupported, (int)index),
-        "cannot read whether CUDA device %u registers host memory", index);
-    *can_register = answer != 0;
-    return status;
-}
-
-static uint32_t capabilities_of(const struct cudaDeviceProp *properties, bool can_register)
-{
-    uint32_t capabilities = XB_CAP_WRITE_COMBINED | XB_CAP_KERNELS | XB_CAP_GRAPH | XB_CAP_ROWS;
-    if (can_register)
-        capabilities |= XB_CAP_REGISTER;
-    /* We map memory by registering it: see gpu/buffer.c. */
-    if (properties->canMapHostMemory && can_register)
-        capabilities |= XB_CAP_MAPPED;
-    /* Without concurrent access, the CPU must not touch any managed memory while the GPU works, and
-     * no page moves on demand: the driver moves all memory before a kernel starts. */
-    if (properties->managedMemory && properties->concurrentManagedAccess)
-        capabilities |= XB_CAP_MANAGED;
-    /* A hold spins on host memory until its release. With CUDA_LAUNCH_BLOCKING its launch would
-     * wait for the kernel's end, and the release would never come. */
-    if (properties->canMapHostMemory && !launches_block())
-        capabilities |= XB_CAP_HOLD;
-    return capabilities;
-}
-
 /* Batches of copies need a runtime and a driver that have them. */
 static void set_batch(struct xb_device_info *info)
 {
@@ -221,29 +184,22 @@ static void set_batch(struct xb_device_info *info)
     xb_device_withhold(info, XB_CAP_BATCH, reason);
 }
 
-static void set_files(struct xb_device_info *info)
-{
-    if (xb_cufile_path() != NULL)
-        info->capabilities |= XB_CAP_FILE;
-    else
-        xb_device_withhold(info, XB_CAP_FILE,
-                           "libcufile.so.0 is not found, nor in LD_LIBRARY_PATH, CUDA_HOME and "
-                           "/usr/local/cuda: install NVIDIA's GPUDirect Storage (libcufile of the "
-                           "CUDA Toolkit)");
-}
-
 static enum xb_status device_info(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error)
 {
     (void)driver;
     memset(info, 0, sizeof *info);
     struct cudaDeviceProp properties;
-    bool can_register = false;
+    int can_register = 0;
     char bdf[32] = "";
     XB_TRY(XB_GPU(error, &xb_cuda_runtime,
                   XB_CUDA_CALL(cudaGetDeviceProperties, &properties, (int)index),
                   "cannot read the properties of CUDA device %u", index));
-    XB_TRY(read_can_register(index, &can_register, error));
+    /* cudaDeviceProp has this field only since CUDA 12. */
+    XB_TRY(XB_GPU(error, &xb_cuda_runtime,
+                  XB_CUDA_CALL(cudaDeviceGetAttribute, &can_register,
+                               cudaDevAttrHostRegisterSupported, (int)index),
+                  "cannot read whether CUDA device %u registers host memory", index));
     XB_TRY(read_bus_id(index, bdf, (int)sizeof bdf, error));
     info->index = index;
     snprintf(info->name, sizeof info->name, "%.*s", (int)sizeof info->name - 1, properties.name);
@@ -253,9 +209,29 @@ static enum xb_status device_info(struct xb_driver *driver, unsigned index,
     for (size_t i = 0; bdf[i] != '\0' && i + 1 < sizeof info->pci_bdf; i++)
         info->pci_bdf[i] = (char)tolower((unsigned char)bdf[i]);
     info->memory_bytes = properties.totalGlobalMem;
-    info->capabilities = capabilities_of(&properties, can_register);
+    info->capabilities = XB_CAP_WRITE_COMBINED | XB_CAP_KERNELS | XB_CAP_GRAPH | XB_CAP_ROWS;
+    if (can_register)
+        info->capabilities |= XB_CAP_REGISTER;
+    /* We map memory by registering it: see gpu/buffer.c. */
+    if (properties.canMapHostMemory && can_register)
+        info->capabilities |= XB_CAP_MAPPED;
+    /* Without concurrent access, the CPU must not touch any managed memory while the GPU works, and
+     * no page moves on demand: the driver moves all memory before a kernel starts. */
+    if (properties.managedMemory && properties.concurrentManagedAccess)
+        info->capabilities |= XB_CAP_MANAGED;
+    /* A hold spins on host memory until its release. With CUDA_LAUNCH_BLOCKING its launch would
+     * wait for the kernel's end, and the release would never come. */
+    const char *blocking = getenv("CUDA_LAUNCH_BLOCKING");
+    if (properties.canMapHostMemory && (blocking == NULL || strtol(blocking, NULL, 10) == 0))
+        info->capabilities |= XB_CAP_HOLD;
     set_batch(info);
-    set_files(info);
+    if (xb_cufile_path() != NULL)
+        info->capabilities |= XB_CAP_FILE;
+    else
+        xb_device_withhold(info, XB_CAP_FILE,
+                           "libcufile.so.0 is not found, nor in LD_LIBRARY_PATH, CUDA_HOME and "
+                           "/usr/local/cuda: install NVIDIA's GPUDirect Storage (libcufile of the "
+                           "CUDA Toolkit)");
     info->held_operations = HELD_OPERATIONS;
     info->shares_host_memory = properties.integrated != 0;
     xb_device_fact(info, "copy_engines", "%d", properties.asyncEngineCount);
@@ -341,9 +317,8 @@ static enum xb_status file_read(struct xb_file *file, uint64_t file_offset,
 static enum xb_status file_way(struct xb_file *file, struct xb_file_way *way,
                                struct xb_error *error)
 {
-    enum xb_status status = xb_gpu_select(file->device, error);
-    return status != XB_OK ? status
-                           : xb_cufile_reads_way(&((struct cuda_file *)file)->reads, way, error);
+    XB_TRY(xb_gpu_select(file->device, error));
+    return xb_cufile_reads_way(&((struct cuda_file *)file)->reads, way, error);
 }
 
 /* What NVIDIA's profilers are told: named ranges, and from where to where they may collect. NVTX is

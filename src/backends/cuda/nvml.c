@@ -145,30 +145,6 @@ static bool read_nvlink_state(const struct xb_nvml *nvml, xb_nvml_device device,
     return true;
 }
 
-static void read_nvlink(const struct xb_nvml *nvml, xb_nvml_device device, unsigned number,
-                        struct xb_nvlink *link)
-{
-    link->known = read_nvlink_state(nvml, device, number, &link->active);
-    if (!link->known)
-        return;
-    if (link->active)
-        link->rate = read_nvlink_rate(device, number);
-    for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++)
-        link->counted[i] = read_nvlink_count(nvml, device, number, i, &link->counts[i]);
-}
-
-static void read_nvlinks(xb_nvml_device device, struct xb_device_health *health)
-{
-    const struct xb_nvml *nvml = xb_nvml_get();
-    for (unsigned i = 0; i < XB_NVLINKS && nvml != NULL; i++) {
-        struct xb_nvlink *link = &health->nvlinks[i];
-        read_nvlink(nvml, device, i, link);
-        health->nvlinks_known = health->nvlinks_known || link->known;
-        health->nvlinks_active += link->known && link->active;
-        health->nvlinks_inactive += link->known && !link->active;
-    }
-}
-
 /* Whether a link may lead to `other`. A switch leads to every device, a CPU to none. If the library
  * does not tell what the link leads to, we count it. */
 static bool link_leads_to(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
@@ -321,6 +297,17 @@ void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health 
             health->memory_clock_best_mhz = 0;
         read_throttle(nvml, device, health);
     }
-    if (parts & XB_HEALTH_NVLINKS)
-        read_nvlinks(device, health);
+    for (unsigned i = 0; (parts & XB_HEALTH_NVLINKS) && i < XB_NVLINKS; i++) {
+        struct xb_nvlink *link = &health->nvlinks[i];
+        link->known = read_nvlink_state(nvml, device, i, &link->active);
+        if (!link->known)
+            continue;
+        health->nvlinks_known = true;
+        health->nvlinks_active += link->active;
+        health->nvlinks_inactive += !link->active;
+        if (link->active)
+            link->rate = read_nvlink_rate(device, i);
+        for (enum xb_nvlink_counter which = 0; which < XB_NVLINK_COUNTERS; which++)
+            link->counted[which] = read_nvlink_count(nvml, device, i, which, &link->counts[which]);
+    }
 }

@@ -44,63 +44,83 @@ enum xb_gpu_order {
     XB_GPU_ORDER_UNSAID /* for a runtime that refuses to be told: then it is the stream's */
 };
 
-/* Calls of a vendor's runtime, by the slot of struct xb_gpu_runtime and its parameters. */
-#define XB_GPU_CALLS(X)                                                                            \
-    X(set_device, (int ordinal))                                                                   \
-    X(clock_rate, (int ordinal, int *kilohertz))                                                   \
+/*
+ * Calls of a vendor's runtime, by the slot of struct xb_gpu_runtime and its parameters. SAME is a
+ * call that has the same name behind the prefix N (cuda, hip) and takes the same arguments; a
+ * vendor's runtime.c has a function of its own for each OWN.
+ */
+#define XB_GPU_CALLS(OWN, SAME, N)                                                                 \
+    SAME(set_device, (int ordinal), N##SetDevice, ordinal)                                         \
+    OWN(clock_rate, (int ordinal, int *kilohertz))                                                 \
     /* NVIDIA calls them streaming multiprocessors, AMD compute units. */                          \
-    X(multiprocessors, (int ordinal, int *count))                                                  \
+    OWN(multiprocessors, (int ordinal, int *count))                                                \
     /* The most that rows may be apart. NULL where copy_rows is. */                                \
-    X(max_pitch, (int ordinal, int *bytes))                                                        \
-    X(memory_info, (size_t * free_bytes, size_t * total))                                          \
-    X(allocate, (void **address, size_t bytes))                                                    \
+    OWN(max_pitch, (int ordinal, int *bytes))                                                      \
+    SAME(memory_info, (size_t * free_bytes, size_t * total), N##MemGetInfo, free_bytes, total)     \
+    SAME(allocate, (void **address, size_t bytes), N##Malloc, address, bytes)                      \
     /* Also for memory from allocate_managed. */                                                   \
-    X(release, (void *address))                                                                    \
+    OWN(release, (void *address))                                                                  \
     /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */                                            \
-    X(allocate_host, (void **address, size_t bytes, enum xb_memory memory))                        \
-    X(release_host, (void *address))                                                               \
+    OWN(allocate_host, (void **address, size_t bytes, enum xb_memory memory))                      \
+    OWN(release_host, (void *address))                                                             \
     /* `mapped`: so that kernels of every device reach it. */                                      \
-    X(register_host, (void *address, size_t bytes, bool mapped))                                   \
-    X(unregister_host, (void *address))                                                            \
-    X(device_pointer, (void **seen, void *host_address))                                           \
-    X(allocate_managed, (void **address, size_t bytes))                                            \
-    X(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location))        \
-    X(prefetch, (const void *address, size_t bytes, int location, void *stream))                   \
-    X(open_stream, (void **stream))                                                                \
-    X(close_stream, (void *stream))                                                                \
-    X(wait_for_stream, (void *stream))                                                             \
-    X(stream_wait_event, (void *stream, void *event))                                              \
-    X(open_event, (void **event))                                                                  \
-    X(close_event, (void *event))                                                                  \
-    X(record_event, (void *event, void *stream))                                                   \
+    SAME(register_host, (void *address, size_t bytes, bool mapped), N##HostRegister, address,      \
+         bytes, mapped ? N##HostRegisterMapped | N##HostRegisterPortable : N##HostRegisterDefault) \
+    SAME(unregister_host, (void *address), N##HostUnregister, address)                             \
+    SAME(device_pointer, (void **seen, void *host_address), N##HostGetDevicePointer, seen,         \
+         host_address, 0)                                                                          \
+    SAME(allocate_managed, (void **address, size_t bytes), N##MallocManaged, address, bytes,       \
+         N##MemAttachGlobal)                                                                       \
+    OWN(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location))      \
+    OWN(prefetch, (const void *address, size_t bytes, int location, void *stream))                 \
+    SAME(open_stream, (void **stream), N##StreamCreateWithFlags, (N##Stream_t *)stream,            \
+         N##StreamNonBlocking)                                                                     \
+    SAME(close_stream, (void *stream), N##StreamDestroy, stream)                                   \
+    SAME(wait_for_stream, (void *stream), N##StreamSynchronize, stream)                            \
+    OWN(stream_wait_event, (void *stream, void *event))                                            \
+    OWN(open_event, (void **event))                                                                \
+    OWN(close_event, (void *event))                                                                \
+    OWN(record_event, (void *event, void *stream))                                                 \
     /* Returns at once for an event that was never recorded. */                                    \
-    X(wait_for_event, (void *event))                                                               \
-    X(elapsed, (float *milliseconds, void *start, void *stop))                                     \
-    X(copy, (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream))   \
+    OWN(wait_for_event, (void *event))                                                             \
+    OWN(elapsed, (float *milliseconds, void *start, void *stop))                                   \
+    SAME(copy,                                                                                     \
+         (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),      \
+         N##MemcpyAsync, target, source, bytes, kind_of(way), stream)                              \
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */                  \
-    X(copy_rows, (void *target, size_t target_pitch, const void *source, size_t source_pitch,      \
-                  size_t bytes, size_t count, enum xb_gpu_way way, void *stream))                  \
-    /* What is enqueued between the two goes into a graph and does not run. The calling thread     \
-     * alone is concerned: others may use other devices meanwhile. NULL, all six, where the        \
-     * backend has no such capability. */                                                          \
-    X(begin_capture, (void *stream))                                                               \
-    X(end_capture, (void *stream, void **graph))                                                   \
-    X(instantiate, (void **executable, void *graph))                                               \
-    X(launch_graph, (void *executable, void *stream))                                              \
-    X(release_graph, (void *graph))                                                                \
-    X(release_executable, (void *executable))                                                      \
-    X(copy_peer, (void *target, int target_ordinal, const void *source, int source_ordinal,        \
-                  size_t bytes, void *stream))                                                     \
-    X(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream))   \
-    X(can_access_peer, (int *can_access, int ordinal, int other))                                  \
-    X(open_peer, (int other))                                                                      \
-    X(close_peer, (int other))
+    SAME(copy_rows,                                                                                \
+         (void *target, size_t target_pitch, const void *source, size_t source_pitch,              \
+          size_t bytes, size_t count, enum xb_gpu_way way, void *stream),                          \
+         N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count, kind_of(way), \
+         stream)                                                                                   \
+    /* What is enqueued between the two goes into a graph and does not run. Other threads may use  \
+     * other devices meanwhile. NULL, all six, where the backend has no such capability. */        \
+    SAME(begin_capture, (void *stream), N##StreamBeginCapture, stream,                             \
+         N##StreamCaptureModeThreadLocal)                                                          \
+    SAME(end_capture, (void *stream, void **graph), N##StreamEndCapture, stream,                   \
+         (N##Graph_t *)graph)                                                                      \
+    OWN(instantiate, (void **executable, void *graph))                                             \
+    SAME(launch_graph, (void *executable, void *stream), N##GraphLaunch, executable, stream)       \
+    SAME(release_graph, (void *graph), N##GraphDestroy, graph)                                     \
+    SAME(release_executable, (void *executable), N##GraphExecDestroy, executable)                  \
+    SAME(copy_peer,                                                                                \
+         (void *target, int target_ordinal, const void *source, int source_ordinal, size_t bytes,  \
+          void *stream),                                                                           \
+         N##MemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes, stream)        \
+    OWN(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream)) \
+    SAME(can_access_peer, (int *can_access, int ordinal, int other), N##DeviceCanAccessPeer,       \
+         can_access, ordinal, other)                                                               \
+    SAME(open_peer, (int other), N##DeviceEnablePeerAccess, other, 0)                              \
+    SAME(close_peer, (int other), N##DeviceDisablePeerAccess, other)
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
-#define XB_GPU_DECLARE_CALL(slot, parameters) struct xb_gpu_outcome(*slot) parameters;
-#define XB_GPU_FILL_CALL(slot, parameters) .slot = slot,
+#define XB_GPU_DECLARE_OWN(slot, parameters) struct xb_gpu_outcome(*slot) parameters;
+#define XB_GPU_DECLARE_SAME(slot, parameters, ...) struct xb_gpu_outcome(*slot) parameters;
+#define XB_GPU_FILL_CALL(slot, ...) .slot = slot,
 /* NOLINTEND(bugprone-macro-parentheses) */
+#define XB_GPU_NO_CALL(...)
 /* The head of a runtime's table: its name, and the calls as static functions named as the slots. */
-#define XB_GPU_RUNTIME(called) XB_GPU_CALLS(XB_GPU_FILL_CALL).name = called
+#define XB_GPU_RUNTIME(called)                                                                     \
+    XB_GPU_CALLS(XB_GPU_FILL_CALL, XB_GPU_FILL_CALL, native).name = called
 
 /*
  * One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
@@ -126,7 +146,7 @@ struct xb_gpu_runtime {
      * with has no such call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
                                         enum xb_gpu_order order, void *stream);
-    XB_GPU_CALLS(XB_GPU_DECLARE_CALL)
+    XB_GPU_CALLS(XB_GPU_DECLARE_OWN, XB_GPU_DECLARE_SAME, native)
 
     /*
      * Fills device->kernels. Returns XB_ERR_UNSUPPORTED with the reason if this device cannot run

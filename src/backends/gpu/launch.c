@@ -183,16 +183,6 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
     return XB_OK;
 }
 
-/* The most blocks of a copy. A GPU starts the blocks of a second kernel when all those of the first
- * have been started, so several that are to run together must have room all at once. */
-static unsigned most_blocks(const struct xb_gpu_device *device, unsigned together)
-{
-    if (together <= 1)
-        return TILES_BLOCKS;
-    unsigned part = ROOM_FOR_BLOCKS * device->multiprocessors / together;
-    return part > 0 ? part : 1;
-}
-
 enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
                                         uint64_t target_offset, struct xb_buffer *source,
                                         uint64_t source_offset, uint64_t bytes,
@@ -212,11 +202,17 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
                                 : access == XB_ACCESS_RANDOM ? XB_GPU_COPY_RANDOM
                                 : wide                       ? XB_GPU_COPY_WIDE
                                                              : XB_GPU_COPY_WORDS;
+    unsigned most = TILES_BLOCKS;
+    if (together > 1) {
+        /* A GPU starts the blocks of a second kernel when all those of the first have been started,
+         * so several that are to run together must have room all at once. */
+        most = ROOM_FOR_BLOCKS * xb_gpu_device_of(queue->device)->multiprocessors / together;
+        most = most > 0 ? most : 1;
+    }
     unsigned long long count = bytes;
     void *arguments[] = {&to, &from, &count};
     return launch(queue, kernel,
-                  blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE,
-                             most_blocks(xb_gpu_device_of(queue->device), together)),
+                  blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE, most),
                   XB_GPU_THREADS, arguments, "copies", error);
 }
 
@@ -285,52 +281,32 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
     return launch(queue, XB_GPU_CHASE, blocks, 1, arguments, "follows a chain", error);
 }
 
-/* What a kernel of a decoding is given. */
-struct decoder_arguments {
-    const char *source;
-    char *target;
-    struct xb_decode_report *report;
-    unsigned long long source_bytes, bytes, offset;
-};
-
-static enum xb_status launch_widening(struct xb_queue *queue, enum xb_gpu_kernel kernel,
-                                      struct decoder_arguments *with, struct xb_error *error)
-{
-    unsigned long long values = with->bytes / 4;
-    void *arguments[] = {&with->source, &with->target, &values};
-    return launch(queue, kernel, blocks_for(values / 4, TILE, TILES_BLOCKS), XB_GPU_THREADS,
-                  arguments, "widens values", error);
-}
-
-static enum xb_status launch_decompression(struct xb_queue *queue, enum xb_gpu_kernel kernel,
-                                           struct decoder_arguments *with, struct xb_error *error)
-{
-    const bool is_lz4 = kernel == XB_GPU_LZ4;
-    uint64_t block_bytes = is_lz4 ? XB_LZ4_BLOCK : 4 * XB_FOR_BLOCK;
-    unsigned threads = is_lz4 ? XB_GPU_LZ4_THREADS : XB_GPU_THREADS;
-    uint64_t blocks = with->bytes / block_bytes + (with->bytes % block_bytes != 0);
-    void *arguments[] = {&with->source, &with->source_bytes, &with->target,
-                         &with->bytes,  &with->offset,       &with->report};
-    return launch(queue, kernel, blocks_for(blocks, threads / XB_GPU_LANES, TILES_BLOCKS), threads,
-                  arguments, "decompresses", error);
-}
-
 enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                    struct xb_error *error)
 {
     XB_TRY(xb_decode_check(queue, decoding, error));
     XB_TRY(check_kernels(queue->device, error));
-    struct decoder_arguments with = {
-        .source = (char *)xb_gpu_kernel_address(decoding->source) + decoding->source_offset,
-        .target = (char *)xb_gpu_kernel_address(decoding->target) + decoding->target_offset,
-        .report = xb_gpu_kernel_address(decoding->report),
-        .source_bytes = decoding->source_bytes,
-        .bytes = decoding->bytes,
-        .offset = decoding->target_offset};
+    char *source = (char *)xb_gpu_kernel_address(decoding->source) + decoding->source_offset;
+    char *target = (char *)xb_gpu_kernel_address(decoding->target) + decoding->target_offset;
+    void *report = xb_gpu_kernel_address(decoding->report);
+    unsigned long long source_bytes = decoding->source_bytes;
+    unsigned long long bytes = decoding->bytes;
+    unsigned long long offset = decoding->target_offset;
     enum xb_gpu_kernel kernel =
         (enum xb_gpu_kernel)((unsigned)XB_GPU_WIDEN_FP16 + (unsigned)decoding->format);
-    return xb_format_is_lossy(decoding->format) ? launch_widening(queue, kernel, &with, error)
-                                                : launch_decompression(queue, kernel, &with, error);
+    if (xb_format_is_lossy(decoding->format)) {
+        unsigned long long values = bytes / 4;
+        void *arguments[] = {&source, &target, &values};
+        return launch(queue, kernel, blocks_for(values / 4, TILE, TILES_BLOCKS), XB_GPU_THREADS,
+                      arguments, "widens values", error);
+    }
+    const bool is_lz4 = kernel == XB_GPU_LZ4;
+    uint64_t block_bytes = is_lz4 ? XB_LZ4_BLOCK : 4 * XB_FOR_BLOCK;
+    unsigned threads = is_lz4 ? XB_GPU_LZ4_THREADS : XB_GPU_THREADS;
+    uint64_t blocks = bytes / block_bytes + (bytes % block_bytes != 0);
+    void *arguments[] = {&source, &source_bytes, &target, &bytes, &offset, &report};
+    return launch(queue, kernel, blocks_for(blocks, threads / XB_GPU_LANES, TILES_BLOCKS), threads,
+                  arguments, "decompresses", error);
 }
 
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,

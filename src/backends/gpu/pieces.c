@@ -149,45 +149,32 @@ enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *ta
 
 /* ---- the slots that enqueue ---- */
 
-/* Sources on the host may be read before what was enqueued earlier is done: the CPU has written
- * them by now. */
-static enum xb_gpu_order order_of(const struct xb_pieces *list)
-{
-    if (xb_gpu_device_of(list->device)->batch_order_unsaid)
-        return XB_GPU_ORDER_UNSAID;
-    return list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER : XB_GPU_STREAM_ORDER;
-}
-
-/* Makes as few calls as the runtime takes at once. */
-static enum xb_status copy_batches(struct xb_queue *queue, const struct gpu_pieces *pieces,
-                                   struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
-    const struct xb_pieces *list = &pieces->base;
-    size_t most = runtime->batch_at_once > 0 ? runtime->batch_at_once : list->count;
-    for (size_t first = 0; first < list->count; first += most) {
-        size_t left = list->count - first;
-        size_t count = left < most ? left : most;
-        XB_TRY(XB_GPU(error, runtime,
-                      runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
-                                          &pieces->sizes[first], count, order_of(list),
-                                          xb_gpu_stream(queue)),
-                      "a batch of %zu copies from %s to %s memory failed", count,
-                      xb_memory_name(list->source->memory), xb_memory_name(list->target->memory)));
-    }
-    return XB_OK;
-}
-
+/* Makes as few calls as the runtime takes at once. Sources on the host may be read before what was
+ * enqueued earlier is done: the CPU has written them by now. */
 enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                         struct xb_error *error)
 {
     const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
-    enum xb_status status = xb_copy_pieces_check(queue, list, error);
-    if (status == XB_OK)
-        status = xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
-    return status != XB_OK ? status : copy_batches(queue, pieces, error);
+    const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    enum xb_gpu_order order = device->batch_order_unsaid                 ? XB_GPU_ORDER_UNSAID
+                              : list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER
+                                                                         : XB_GPU_STREAM_ORDER;
+    XB_TRY(xb_copy_pieces_check(queue, list, error));
+    XB_TRY(xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error));
+    XB_TRY(xb_gpu_select(queue->device, error));
+    size_t most = runtime->batch_at_once > 0 ? runtime->batch_at_once : list->count;
+    for (size_t first = 0; first < list->count; first += most) {
+        size_t left = list->count - first;
+        size_t count = left < most ? left : most;
+        XB_TRY(
+            XB_GPU(error, runtime,
+                   runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
+                                       &pieces->sizes[first], count, order, xb_gpu_stream(queue)),
+                   "a batch of %zu copies from %s to %s memory failed", count,
+                   xb_memory_name(list->source->memory), xb_memory_name(list->target->memory)));
+    }
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
@@ -240,16 +227,6 @@ struct gpu_graph {
     void *executable;
 };
 
-static enum xb_status copy_each(struct xb_queue *queue, const struct xb_pieces *list,
-                                struct xb_error *error)
-{
-    const struct xb_piece *pieces = ((const struct gpu_pieces *)list)->pieces;
-    for (size_t i = 0; i < list->count; i++)
-        XB_TRY(xb_gpu_copy(queue, list->target, pieces[i].target_offset, list->source,
-                           pieces[i].source_offset, pieces[i].bytes, error));
-    return XB_OK;
-}
-
 /* Captures the copies on the queue's device, which is selected. */
 static enum xb_status capture(struct xb_queue *queue, const struct xb_pieces *list, void **graph,
                               struct xb_error *error)
@@ -258,7 +235,11 @@ static enum xb_status capture(struct xb_queue *queue, const struct xb_pieces *li
     struct xb_error ignored;
     XB_TRY(XB_GPU(error, runtime, runtime->begin_capture(xb_gpu_stream(queue)),
                   "copies on a stream cannot be captured"));
-    enum xb_status status = copy_each(queue, list, error);
+    const struct xb_piece *pieces = ((const struct gpu_pieces *)list)->pieces;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < list->count; i++)
+        status = xb_gpu_copy(queue, list->target, pieces[i].target_offset, list->source,
+                             pieces[i].source_offset, pieces[i].bytes, error);
     /* End the capture also if a copy failed, because the queue is used on. */
     enum xb_status ended = XB_GPU(status == XB_OK ? error : &ignored, runtime,
                                   runtime->end_capture(xb_gpu_stream(queue), graph),

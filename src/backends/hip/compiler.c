@@ -167,21 +167,15 @@ static int compile(void *argument, int channel)
 
 /* ---- in the process that waits ---- */
 
-/* Reads the first line that a dead process printed, without its newline. */
-static void first_line(int fd, char *text, size_t size)
-{
-    ssize_t got = pread(fd, text, size - 1, 0);
-    text[got > 0 ? got : 0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-}
-
 /* Explains why the compiling process died. Replaces anything that it began to write. */
 static void explain_death(const struct job *job, const struct xb_child *child)
 {
     const char *architecture = job->request->architecture;
     char line[200];
     char text[400];
-    first_line(job->said, line, sizeof line);
+    ssize_t got = pread(job->said, line, sizeof line - 1, 0); /* what it printed, of which a line */
+    line[got > 0 ? got : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
     const char *separator = line[0] != '\0' ? ": " : "";
     if (child->killed_at > 0)
         snprintf(text, sizeof text, "hipRTC did not end for %s in %.0f s", architecture, LIMIT_S);
@@ -272,25 +266,21 @@ static void stop(void)
     (void)xb_child_end(&compiler, LEAVE_S, LEAVE_S);
 }
 
-static enum xb_status fork_compiler(struct xb_error *error)
+enum xb_status xb_hip_compiler_start(struct xb_error *error)
 {
     /* The waiting process must not die with this thread, which may end before this process. */
     static const struct xb_child_task task = {.what = "the process that compiles kernels",
                                               .work = wait_for_requests,
                                               .signals = XB_CHILD_IGNORES_SIGNALS,
                                               .files = XB_CHILD_IS_ALONE};
-    XB_TRY(xb_child_start(&compiler, &task, error));
-    started = true;
-    (void)atexit(stop);
-    return XB_OK;
-}
-
-enum xb_status xb_hip_compiler_start(struct xb_error *error)
-{
     enum xb_status status = XB_OK;
     pthread_mutex_lock(&lock);
-    if (!started)
-        status = fork_compiler(error);
+    if (!started) {
+        status = xb_child_start(&compiler, &task, error);
+        started = status == XB_OK;
+        if (started)
+            (void)atexit(stop);
+    }
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -26,15 +26,6 @@ int xb_hip_version(void)
     return version;
 }
 
-/* Reads the kernel module's own version. Only a module that was installed apart from the kernel has
- * one. */
-static void read_driver_version(char *text, size_t size)
-{
-    char line[64] = "";
-    if (xb_sysfs_text("/sys/module/amdgpu", "version", line, sizeof line))
-        snprintf(text, size, "%.*s", (int)strcspn(line, "\n"), line);
-}
-
 static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_error *error)
 {
     bool ok = access(KERNEL_DRIVER, F_OK) == 0;
@@ -47,7 +38,11 @@ static enum xb_status check_kernel_driver(struct xb_probe *probe, struct xb_erro
                      ? "not found: no AMD GPU, its driver amdgpu is not loaded, or the container "
                        "does not have the device"
                      : "not found, and not needed: " XB_HIP_OVERRIDE " is set");
-    read_driver_version(probe->driver_version, sizeof probe->driver_version);
+    /* Only a module that was installed apart from the kernel has a version of its own. */
+    char line[64] = "";
+    if (xb_sysfs_text("/sys/module/amdgpu", "version", line, sizeof line))
+        snprintf(probe->driver_version, sizeof probe->driver_version, "%.*s",
+                 (int)strcspn(line, "\n"), line);
     if (check->ok)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNAVAILABLE, "HIP: there is no %s", KERNEL_DRIVER);
@@ -76,17 +71,14 @@ static void find_ranges(void)
     (void)xb_symbols_find(RTLD_DEFAULT, symbols, sizeof symbols / sizeof symbols[0], &roctx);
 }
 
-static enum xb_status open_library(struct xb_error *error)
-{
-    XB_TRY(xb_hip_library_open(error));
-    find_ranges();
-    /* The compiling process must be forked before any function of the library is called. */
-    return xb_hip_compiler_start(error);
-}
-
 static enum xb_status check_library(struct xb_probe *probe, struct xb_error *error)
 {
-    enum xb_status status = open_library(error);
+    enum xb_status status = xb_hip_library_open(error);
+    if (status == XB_OK) {
+        find_ranges();
+        /* The compiling process must be forked before any function of the library is called. */
+        status = xb_hip_compiler_start(error);
+    }
     struct xb_probe_check *check =
         xb_gpu_probe_add(probe, status == XB_OK, "HIP runtime libamdhip64");
     if (xb_hip.overridden)

@@ -48,60 +48,38 @@ static uint64_t hash(uint64_t state, const void *bytes, size_t count)
 }
 #define HASH_START UINT64_C(0xCBF29CE484222325)
 
-/* Hashes the library's file too, because two builds may have the same version number, and a library
- * that the override names may have any. */
-static uint64_t hash_library(uint64_t state)
-{
-    struct stat file;
-    state = hash(state, xb_hip.path, strlen(xb_hip.path));
-    if (stat(xb_hip.path, &file) != 0)
-        return state;
-    state = hash(state, &file.st_size, sizeof file.st_size);
-    return hash(state, &file.st_mtim, sizeof file.st_mtim);
-}
-
 static struct header header_for(const char *architecture, int version)
 {
     struct header header = {.magic = MAGIC, .version = version};
     header.made_from = hash(HASH_START, xb_hip_kernel_text, strlen(xb_hip_kernel_text));
     header.made_from =
         hash(header.made_from, xb_hip_compile_options, strlen(xb_hip_compile_options));
-    header.made_from = hash_library(header.made_from);
+    /* The library's file too: two builds may have the same version number, and a library that the
+     * override names may have any. */
+    struct stat file;
+    header.made_from = hash(header.made_from, xb_hip.path, strlen(xb_hip.path));
+    if (stat(xb_hip.path, &file) == 0) {
+        header.made_from = hash(header.made_from, &file.st_size, sizeof file.st_size);
+        header.made_from = hash(header.made_from, &file.st_mtim, sizeof file.st_mtim);
+    }
     snprintf(header.architecture, sizeof header.architecture, "%s", architecture);
     return header;
 }
 
-/* Finds the folder of the cache. Ignores a relative path, as XDG Base Directory Specification 0.8
- * asks. A program with more rights than its caller gets no folder: the caller's environment would
- * choose what it loads and where it writes. */
-static bool folder_of(char *path, size_t size)
+/* Finds the file of the cache. Ignores a relative path, as XDG Base Directory Specification 0.8
+ * asks. A program with more rights than its caller gets none: the caller's environment would choose
+ * what it loads and where it writes. */
+static bool path_of(const struct header *header, char *path, size_t size)
 {
     const char *cache = secure_getenv("XDG_CACHE_HOME");
     const char *home = secure_getenv("HOME");
-    int length = -1;
-    if (cache != NULL && cache[0] == '/')
-        length = snprintf(path, size, "%s/xferbench", cache);
-    else if (home != NULL && home[0] == '/')
-        length = snprintf(path, size, "%s/.cache/xferbench", home);
-    return length > 0 && (size_t)length < size;
-}
-
-static bool path_of(const struct header *header, char *path, size_t size)
-{
-    char folder[PATH_MAX];
-    if (!folder_of(folder, sizeof folder))
+    bool has_cache = cache != NULL && cache[0] == '/';
+    if (!has_cache && (home == NULL || home[0] != '/'))
         return false;
-    int length = snprintf(path, size, "%s/hip-%s-%" PRId64 "-%016" PRIx64, folder,
+    int length = snprintf(path, size, "%s%s/xferbench/hip-%s-%" PRId64 "-%016" PRIx64,
+                          has_cache ? cache : home, has_cache ? "" : "/.cache",
                           header->architecture, header->version, header->made_from);
     return length > 0 && (size_t)length < size;
-}
-
-/* Whether this is a regular file of this user that nobody else can write. */
-static bool is_ours(int fd)
-{
-    struct stat file;
-    return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && file.st_uid == geteuid() &&
-           (file.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
 /* Reads the code behind the header. Returns NULL unless the header is the wanted one and the code
@@ -137,7 +115,10 @@ static bool load_code(const char *architecture, int version, struct xb_hip_code 
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return false;
-    FILE *file = is_ours(fd) ? fdopen(fd, "r") : NULL;
+    struct stat about; /* a regular file of this user that nobody else can write */
+    bool ours = fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+                (about.st_mode & (S_IWGRP | S_IWOTH)) == 0;
+    FILE *file = ours ? fdopen(fd, "r") : NULL;
     if (file == NULL) {
         (void)close(fd);
         return false;
@@ -212,10 +193,13 @@ void xb_hip_unload_kernels(struct xb_gpu_device *device)
     device->code = NULL;
 }
 
-/* Call xb_hip_unload_kernels even if this fails. */
-static enum xb_status load_module(struct xb_gpu_device *device, struct xb_error *error)
+/* Loads the code onto the current device, which then owns it. We keep the code, because HIP does
+ * not say whether the runtime copies it. */
+static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_code *code,
+                           struct xb_error *error)
 {
     hipModule_t module = NULL;
+    device->code = code->bytes;
     enum xb_status status =
         XB_GPU(error, &xb_hip_runtime,
                XB_HIP_CALL(load_module, "hipModuleLoadData", &module, device->code),
@@ -229,39 +213,9 @@ static enum xb_status load_module(struct xb_gpu_device *device, struct xb_error 
                         "the compiled kernels lack %s", names[i]);
         device->kernels[i] = kernel;
     }
-    return status;
-}
-
-/* Loads the code onto the current device, which then owns it. We keep the code, because HIP does
- * not say whether the runtime copies it. */
-static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_code *code,
-                           struct xb_error *error)
-{
-    device->code = code->bytes;
-    enum xb_status status = load_module(device, error);
     if (status != XB_OK)
         xb_hip_unload_kernels(device);
     return status;
-}
-
-/* Whether the failure means that the code does not suit the device, and not that something broke.
- */
-static bool is_unsuitable(const struct xb_error *error)
-{
-    return error->native_code == hipErrorNoBinaryForGpu ||
-           error->native_code == hipErrorInvalidImage ||
-           error->native_code == hipErrorInvalidKernelFile ||
-           error->native_code == hipErrorSharedObjectInitFailed ||
-           error->native_code == hipErrorNotFound;
-}
-
-static bool load_from_cache(struct xb_gpu_device *device)
-{
-    struct xb_hip_code code;
-    struct xb_error ignored; /* if the code does not load, it is compiled again */
-    if (!load_code(device->base.info.architecture, xb_hip_version(), &code))
-        return false;
-    return load(device, &code, &ignored) == XB_OK;
 }
 
 static enum xb_status load_or_compile(struct xb_gpu_device *device, struct xb_error *error)
@@ -269,15 +223,21 @@ static enum xb_status load_or_compile(struct xb_gpu_device *device, struct xb_er
     struct xb_device_info *info = &device->base.info;
     struct xb_hip_code code;
     double begin = xb_clock_now();
-    if (load_from_cache(device)) {
+    int version = xb_hip_version();
+    /* If code from the cache does not load, it is compiled again. */
+    if (load_code(info->architecture, version, &code) && load(device, &code, error) == XB_OK) {
         xb_device_fact(info, "kernels", "compiled by hipRTC before, taken from the cache");
         return XB_OK;
     }
-    int version = xb_hip_version();
     XB_TRY(xb_hip_compile(info->architecture, XB_HIP_MAJOR(version), &code, error));
     bool kept = store_code(info->architecture, version, &code);
     enum xb_status status = load(device, &code, error);
-    if (status == XB_ERR_RUNTIME && is_unsuitable(error))
+    /* These mean that the code does not suit the device, and not that something broke. */
+    if (status == XB_ERR_RUNTIME && (error->native_code == hipErrorNoBinaryForGpu ||
+                                     error->native_code == hipErrorInvalidImage ||
+                                     error->native_code == hipErrorInvalidKernelFile ||
+                                     error->native_code == hipErrorSharedObjectInitFailed ||
+                                     error->native_code == hipErrorNotFound))
         error->status = status = XB_ERR_UNSUPPORTED;
     if (status != XB_OK)
         return status;

@@ -12,9 +12,11 @@
 struct xb_hip_library xb_hip;
 
 const struct xb_symbol xb_hip_symbols[] = {
-#define X(type, symbol, field, lost) {symbol, offsetof(struct xb_hip_functions, field), lost},
-    XB_HIP_FUNCTIONS(X)
+#define X(function, field, lost) {#function, offsetof(struct xb_hip_functions, field), lost},
+#define TYPED(type, symbol, field, lost) {symbol, offsetof(struct xb_hip_functions, field), lost},
+    XB_HIP_FUNCTIONS(X, TYPED)
 #undef X
+#undef TYPED
 };
 const size_t xb_hip_symbol_count = sizeof xb_hip_symbols / sizeof xb_hip_symbols[0];
 
@@ -124,8 +126,9 @@ static enum xb_status find_library(struct xb_error *error)
 }
 
 /* Also notes the library's path, because the loader may have found it in any folder. */
-static enum xb_status find_functions(struct xb_error *error)
+static enum xb_status open_library(struct xb_error *error)
 {
+    XB_TRY(find_library(error));
     const char *missing =
         xb_symbols_find(xb_hip.handle, xb_hip_symbols, xb_hip_symbol_count, &xb_hip.functions);
     if (missing != NULL)
@@ -139,12 +142,6 @@ static enum xb_status find_functions(struct xb_error *error)
         free(path);
     }
     return XB_OK;
-}
-
-static enum xb_status open_library(struct xb_error *error)
-{
-    enum xb_status status = find_library(error);
-    return status != XB_OK ? status : find_functions(error);
 }
 
 enum xb_status xb_hip_library_open(struct xb_error *error)

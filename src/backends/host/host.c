@@ -164,8 +164,8 @@ struct host_file {
     int buffered; /* the same file without, for what is not in whole blocks */
 };
 
-static enum xb_status file_open(struct xb_device *device, int descriptor, struct xb_file **file,
-                                struct xb_error *error)
+enum xb_status xb_host_file_open(struct xb_device *device, int descriptor, struct xb_file **file,
+                                 struct xb_error *error)
 {
     struct host_file *opened = calloc(1, sizeof *opened);
     if (opened == NULL)
@@ -184,7 +184,7 @@ static enum xb_status file_open(struct xb_device *device, int descriptor, struct
     return XB_OK;
 }
 
-static void file_close(struct xb_file *file)
+void xb_host_file_close(struct xb_file *file)
 {
     if (file == NULL)
         return;
@@ -192,9 +192,9 @@ static void file_close(struct xb_file *file)
     free(file);
 }
 
-static enum xb_status file_read(struct xb_file *file, uint64_t file_offset,
-                                struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
-                                struct xb_error *error)
+enum xb_status xb_host_file_read(struct xb_file *file, uint64_t file_offset,
+                                 struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                 struct xb_error *error)
 {
     const struct host_file *from = (const struct host_file *)file;
     XB_TRY(xb_file_read_check(file, buffer, offset, bytes, error));
@@ -219,8 +219,8 @@ static enum xb_status file_read(struct xb_file *file, uint64_t file_offset,
     return XB_OK;
 }
 
-static enum xb_status file_way(struct xb_file *file, struct xb_file_way *way,
-                               struct xb_error *error)
+enum xb_status xb_host_file_way(struct xb_file *file, struct xb_file_way *way,
+                                struct xb_error *error)
 {
     (void)file;
     (void)error;
@@ -242,9 +242,5 @@ const struct xb_backend xb_host_backend = {
     .buffer_allocate = buffer_allocate,
     .buffer_register = buffer_register,
     .buffer_free = buffer_free,
-    .file_open = file_open,
-    .file_close = file_close,
-    .file_read = file_read,
-    .file_way = file_way,
-    XB_FILL(XB_QUEUE_SLOTS, xb_host_),
+    XB_FILL(XB_HOST_SLOTS, xb_host_),
 };

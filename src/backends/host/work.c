@@ -108,11 +108,9 @@ enum xb_status xb_host_queue_copy(struct xb_queue *queue, struct xb_buffer *targ
                                   uint64_t target_offset, struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
-    enum xb_status status =
-        xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error);
-    return status != XB_OK ? status
-                           : xb_host_queue_move(queue, address_at(target, target_offset),
-                                                address_at(source, source_offset), bytes, error);
+    XB_TRY(xb_copy_check(queue, target, target_offset, source, source_offset, bytes, error));
+    return xb_host_queue_move(queue, address_at(target, target_offset),
+                              address_at(source, source_offset), bytes, error);
 }
 
 enum xb_status xb_host_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -313,16 +311,16 @@ static enum xb_status enqueue(struct xb_queue *queue, const struct copies *copie
 enum xb_status xb_host_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                          struct xb_error *error)
 {
-    enum xb_status status = xb_copy_pieces_check(queue, list, error);
-    return status != XB_OK ? status : enqueue(queue, &((struct host_pieces *)list)->copies, error);
+    XB_TRY(xb_copy_pieces_check(queue, list, error));
+    return enqueue(queue, &((struct host_pieces *)list)->copies, error);
 }
 
 enum xb_status xb_host_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                            unsigned blocks, struct xb_error *error)
 {
     (void)blocks; /* a queue's thread has one core, whatever is asked for */
-    enum xb_status status = xb_kernel_pieces_check(queue, list, error);
-    return status != XB_OK ? status : enqueue(queue, &((struct host_pieces *)list)->copies, error);
+    XB_TRY(xb_kernel_pieces_check(queue, list, error));
+    return enqueue(queue, &((struct host_pieces *)list)->copies, error);
 }
 
 enum xb_status xb_host_graph_open(struct xb_queue *queue, struct xb_pieces *list,
@@ -355,8 +353,8 @@ void xb_host_graph_close(struct xb_graph *graph)
 enum xb_status xb_host_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
                                    struct xb_error *error)
 {
-    enum xb_status status = xb_graph_check(queue, graph, error);
-    return status != XB_OK ? status : enqueue(queue, &((struct host_graph *)graph)->copies, error);
+    XB_TRY(xb_graph_check(queue, graph, error));
+    return enqueue(queue, &((struct host_graph *)graph)->copies, error);
 }
 
 enum xb_status xb_host_queue_copy_rows(struct xb_queue *queue, struct xb_rows target,
