@@ -13,23 +13,14 @@ const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
 
 const char *xb_memory_name(enum xb_memory memory)
 {
-    switch (memory) {
-    case XB_MEMORY_DEVICE:
-        return "device";
-    case XB_MEMORY_PAGEABLE:
-        return "pageable";
-    case XB_MEMORY_PINNED:
-        return "pinned";
-    case XB_MEMORY_REGISTERED:
-        return "registered";
-    case XB_MEMORY_WRITE_COMBINED:
-        return "write-combined";
-    case XB_MEMORY_MAPPED:
-        return "mapped";
-    case XB_MEMORY_MANAGED:
-        return "managed";
-    }
-    return "unknown";
+    static const char *const names[] = {[XB_MEMORY_DEVICE] = "device",
+                                        [XB_MEMORY_PAGEABLE] = "pageable",
+                                        [XB_MEMORY_PINNED] = "pinned",
+                                        [XB_MEMORY_REGISTERED] = "registered",
+                                        [XB_MEMORY_WRITE_COMBINED] = "write-combined",
+                                        [XB_MEMORY_MAPPED] = "mapped",
+                                        [XB_MEMORY_MANAGED] = "managed"};
+    return (unsigned)memory < sizeof names / sizeof names[0] ? names[memory] : "unknown";
 }
 
 bool xb_memory_in_reach(enum xb_memory memory)

@@ -71,36 +71,31 @@ enum xb_status xb_registry_check(const struct xb_backend_entry *backends, struct
 enum xb_status xb_registry_check_device(const struct xb_backend *backend,
                                         const struct xb_device_info *info, struct xb_error *error)
 {
+#define HAS(slot) (backend->slot != NULL)
+    bool pieces = HAS(pieces_open) && HAS(pieces_close);
     const struct {
         const char *what;
         uint32_t capability;
         bool served;
     } needs[] = {
         {"to hold queues, without the slots or the depth for it", XB_CAP_HOLD,
-         backend->queue_hold != NULL && backend->queue_release != NULL &&
-             info->held_operations != 0},
+         HAS(queue_hold) && HAS(queue_release) && info->held_operations != 0},
         {"to run kernels, without the slots for it", XB_CAP_KERNELS,
-         backend->queue_kernel_copy != NULL && backend->queue_compute != NULL &&
-             backend->queue_chain != NULL && backend->queue_chase != NULL &&
-             backend->pieces_open != NULL && backend->pieces_close != NULL &&
-             backend->queue_kernel_pieces != NULL && backend->queue_decode != NULL &&
-             backend->queue_digest != NULL},
+         pieces && HAS(queue_kernel_copy) && HAS(queue_compute) && HAS(queue_chain) &&
+             HAS(queue_chase) && HAS(queue_kernel_pieces) && HAS(queue_decode) &&
+             HAS(queue_digest)},
         {"to have managed memory, without the slots for it", XB_CAP_MANAGED,
-         backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
-        {"to page-lock memory, without the slot for it", XB_CAP_REGISTER,
-         backend->buffer_register != NULL},
+         HAS(queue_prefetch) && HAS(buffer_advise)},
+        {"to page-lock memory, without the slot for it", XB_CAP_REGISTER, HAS(buffer_register)},
         {"to copy many pieces by one call, without the slots for it", XB_CAP_BATCH,
-         backend->pieces_open != NULL && backend->pieces_close != NULL &&
-             backend->queue_copy_pieces != NULL},
+         pieces && HAS(queue_copy_pieces)},
         {"to replay graphs, without the slots for it", XB_CAP_GRAPH,
-         backend->pieces_open != NULL && backend->pieces_close != NULL &&
-             backend->graph_open != NULL && backend->graph_close != NULL &&
-             backend->queue_graph != NULL},
-        {"to copy rows, without the slot for it", XB_CAP_ROWS, backend->queue_copy_rows != NULL},
+         pieces && HAS(graph_open) && HAS(graph_close) && HAS(queue_graph)},
+        {"to copy rows, without the slot for it", XB_CAP_ROWS, HAS(queue_copy_rows)},
         {"to read files, without the slots for it", XB_CAP_FILE,
-         backend->file_open != NULL && backend->file_close != NULL && backend->file_read != NULL &&
-             backend->file_way != NULL},
+         HAS(file_open) && HAS(file_close) && HAS(file_read) && HAS(file_way)},
     };
+#undef HAS
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
         if ((info->capabilities & needs[i].capability) != 0 && !needs[i].served)
             return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s: device %u claims %s", backend->name,

@@ -15,12 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * How many operations may be enqueued behind a hold. The driver's queue of launches is finite. If
- * it is full, enqueuing blocks, and behind a hold it never returns. This is half of what
- * bench/hold_depth.c measured (bench/results/h200/hold-depth.json), because other drivers may have
- * less room.
- */
+/* How many operations may be enqueued behind a hold. Where the driver's finite queue of launches is
+ * full, enqueuing blocks, and behind a hold it never returns. This is half of what
+ * bench/hold_depth.c measured (bench/results/h200/hold-depth.json): other drivers may have less
+ * room. */
 #define HELD_OPERATIONS 512u
 
 extern const struct xb_backend xb_cuda_backend;
@@ -31,10 +29,8 @@ static void format_version(int version, char *text, size_t size)
     snprintf(text, size, "%d.%d", version / 1000, version % 1000 / 10);
 }
 
-/*
- * Reads the driver's own version, such as 580.65.06: the first word of digits and dots in the
- * kernel module's first line. CUDA itself tells only which CUDA version the driver supports.
- */
+/* Reads the driver's own version, such as 580.65.06: the first word of digits and dots in the
+ * kernel module's first line. CUDA itself tells only which CUDA version the driver supports. */
 static void read_driver_version(char *text, size_t size)
 {
     text[0] = '\0';

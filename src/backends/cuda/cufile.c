@@ -106,22 +106,15 @@ const char *xb_cufile_path(void)
 /* ---- opening it ---- */
 
 static const struct xb_symbol symbols[] = {
-    {"cuFileDriverOpen", offsetof(struct xb_cufile, open_driver), ""},
-    {"cuFileDriverGetProperties", offsetof(struct xb_cufile, properties), ""},
-    {"cuFileHandleRegister", offsetof(struct xb_cufile, handle_register), ""},
-    {"cuFileHandleDeregister", offsetof(struct xb_cufile, handle_deregister), ""},
-    {"cuFileBufRegister", offsetof(struct xb_cufile, buffer_register), ""},
-    {"cuFileBufDeregister", offsetof(struct xb_cufile, buffer_deregister), ""},
-    {"cuFileRead", offsetof(struct xb_cufile, read), ""},
-    {"cuFileGetVersion", offsetof(struct xb_cufile, version), "the version"},
-    {"cuFileSetStatsLevel", offsetof(struct xb_cufile, set_stats_level), "the way of reads"},
-    {"cuFileStatsStart", offsetof(struct xb_cufile, stats_start), "the way of reads"},
-    {"cuFileGetStatsL3", offsetof(struct xb_cufile, counts), "the way of reads"},
+#define X(result, field, symbol, parameters, lost)                                                 \
+    {#symbol, offsetof(struct xb_cufile, field), lost},
+    XB_CUFILE_FUNCTIONS(X)
+#undef X
 };
 
-/* The process ends here, before what the library does at its end: its threads go on meanwhile, and
- * crash now and then. Closing it first does not help: it crashed in 2 of 80 processes
- * (cuFile 1.15), in the thread that writes cufile.log. The kernel frees what it holds. */
+/* Ends the process before the library does what it does at the end: its threads go on meanwhile,
+ * and crash now and then. Closing it first crashed in 2 of 80 processes (cuFile 1.15), in the
+ * thread that writes cufile.log. The kernel frees what it holds. */
 static void end_process(int code, void *unused)
 {
     (void)unused;

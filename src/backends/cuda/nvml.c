@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens NVML, and reads from it the state of a device: PCIe link, clocks, what throttles them,
- * NVLinks. */
+/* Opens NVML, and reads a device's state: PCIe link, clocks, throttling, NVLinks. */
 #include "nvml.h"
 
 #include "backends/symbols.h"
@@ -51,25 +50,12 @@ static bool number_of(xb_nvml_device device, unsigned field, unsigned scope, dou
     if (nvml == NULL || nvml->field_values == NULL ||
         nvml->field_values(device, 1, &asked) != XB_NVML_SUCCESS || asked.result != XB_NVML_SUCCESS)
         return false;
-    switch (asked.type) {
-    case XB_NVML_DOUBLE:
-        *value = asked.value.as_double;
-        return true;
-    case XB_NVML_UNSIGNED:
-        *value = asked.value.as_unsigned;
-        return true;
-    case XB_NVML_UNSIGNED_LONG:
-        *value = (double)asked.value.as_unsigned_long;
-        return true;
-    case XB_NVML_UNSIGNED_LONG_LONG:
-        *value = (double)asked.value.as_unsigned_long_long;
-        return true;
-    case XB_NVML_SIGNED_LONG_LONG:
-        *value = (double)asked.value.as_signed_long_long;
-        return true;
-    default:
-        return false;
-    }
+    *value = asked.type == XB_NVML_DOUBLE               ? asked.value.as_double
+             : asked.type == XB_NVML_UNSIGNED           ? asked.value.as_unsigned
+             : asked.type == XB_NVML_UNSIGNED_LONG      ? (double)asked.value.as_unsigned_long
+             : asked.type == XB_NVML_UNSIGNED_LONG_LONG ? (double)asked.value.as_unsigned_long_long
+                                                        : (double)asked.value.as_signed_long_long;
+    return asked.type >= XB_NVML_DOUBLE && asked.type <= XB_NVML_SIGNED_LONG_LONG;
 }
 
 /* ---- NVLinks ---- */
@@ -86,15 +72,13 @@ static bool number_of(xb_nvml_device device, unsigned field, unsigned scope, dou
 #define FIELD_COMMON_SPEED 90u /* NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON */
 
 /*
- * Where each counter is read: in the first of these fields that there is, else by the function
- * nvmlDeviceGetNvLinkErrorCounter. Fields 161 to 163 end with Hopper, 214 and 215 begin with
- * Blackwell, older drivers have the function alone (NVML API Reference Guide, "Field Value Enums"
- * and "Change Log"). These are what `nvidia-smi nvlink -e` shows.
- *
- * The function has two more, CRC_DATA and ECC_DATA. Nobody may take them for errors: on two healthy
- * H200s (driver 580.159.04) both rose on every link, by 0 to 4 in 3 s at rest and by 30 to 90 in
- * 1.6 TB of copies between the two, while all others and nvidia-smi stayed at 0. The link repairs
- * what they count; nothing is sent again.
+ * Where each counter is read: in the first of these fields that there is, else by
+ * nvmlDeviceGetNvLinkErrorCounter, which alone older drivers have. Fields 161 to 163 end with
+ * Hopper, 214 and 215 begin with Blackwell (NVML API Reference Guide, "Field Value Enums" and
+ * "Change Log"). These are what `nvidia-smi nvlink -e` shows. CRC_DATA and ECC_DATA of that
+ * function are no errors: on two healthy H200s (driver 580.159.04) both rose on every link, by 0 to
+ * 4 in 3 s at rest and by 30 to 90 in 1.6 TB of copies between the two, while all others and
+ * nvidia-smi stayed at 0. The link repairs what they count; nothing is sent again.
  */
 #define NONE 0
 #define FIELDS 2
@@ -145,8 +129,8 @@ static bool read_nvlink_state(const struct xb_nvml *nvml, xb_nvml_device device,
     return true;
 }
 
-/* Whether a link may lead to `other`. A switch leads to every device, a CPU to none. If the library
- * does not tell what the link leads to, we count it. */
+/* Whether a link may lead to `other`. A switch leads to every device, a CPU to none; a link counts
+ * where the library does not tell. */
 static bool link_leads_to(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
                           const struct xb_nvml_pci *other)
 {

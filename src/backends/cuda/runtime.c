@@ -3,11 +3,8 @@
 #include "cuda.h"
 #include "cufile.h"
 
-/*
- * The location of managed memory. CUDA 13 describes it by a struct, and its prefetch function has
- * one more parameter for flags, of which there are none yet. CUDA 12 uses the device's ordinal or
- * cudaCpuDeviceId. These definitions hide the difference from the rest of the file.
- */
+/* The location of managed memory: a struct in CUDA 13, whose prefetch also takes flags, of which
+ * there are none yet; in CUDA 12 the device's ordinal or cudaCpuDeviceId. */
 #if CUDART_VERSION >= 13000
 typedef struct cudaMemLocation native_location;
 #define HOST ((native_location){.type = cudaMemLocationTypeHost, .id = 0})
@@ -121,13 +118,11 @@ static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *sto
     return XB_CUDA_CALL(cudaEventElapsedTime, milliseconds, start, stop);
 }
 
-/*
- * CUDA has this function since 12.8, and without the index of the failed copy since 13.0. Its
- * pointers got other qualifiers in between: an array that is passed as void * suits all of them.
- * Device sources are read in the order of the stream, as cudaMemcpyAsync reads them. Host sources
- * may be read in any order, because nothing on the stream writes them; on an H200 that made no
- * difference (2.5 GB/s either way, 131,072 pieces of 4 KiB in one call).
- */
+/* CUDA has this function since 12.8, and without the index of the failed copy since 13.0. Its
+ * pointers got other qualifiers in between: void * suits all of them. It reads device sources in
+ * the order of the stream, as cudaMemcpyAsync does, and host sources in any, because nothing on the
+ * stream writes them; on an H200 that made no difference (2.5 GB/s either way, 131,072 pieces of 4
+ * KiB in one call). */
 #if CUDART_VERSION >= XB_CUDA_BATCH
 static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *sizes, size_t count,
                                         enum xb_gpu_order order, void *stream)
@@ -157,8 +152,7 @@ ADAPTER(launch, (void *kernel, unsigned blocks, unsigned threads, void **argumen
         cudaLaunchKernel, kernel, ((struct dim3){blocks, 1, 1}), ((struct dim3){threads, 1, 1}),
         arguments, 0, stream)
 
-/* The kernels are part of the program. Asking for a kernel's attributes makes the runtime load it.
- */
+/* Asks for each kernel's attributes, which makes the runtime load it from the program. */
 static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
     for (int i = 0; i < XB_GPU_KERNELS; i++) {

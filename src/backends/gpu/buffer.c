@@ -40,8 +40,8 @@ static const struct xb_gpu_runtime *runtime_of(const struct gpu_buffer *buffer)
     return xb_gpu_device_of(buffer->base.device)->runtime;
 }
 
-/* Finds where a device, which is selected, sees registered memory. On some devices that is another
- * address than the host's (cudaDevAttrCanUseHostPointerForRegisteredMem). */
+/* Finds where a selected device sees registered memory: on some at another address than the host's
+ * (cudaDevAttrCanUseHostPointerForRegisteredMem). */
 static enum xb_status find_mapping(const struct gpu_buffer *buffer, const struct xb_device *device,
                                    void **address, struct xb_error *error)
 {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A hold gives up after this time at the rated clock. That is long enough to enqueue anything, and
- * short enough to notice that a release was lost. */
+/* A hold gives up after this time at the rated clock: long enough to enqueue anything, short enough
+ * to notice a lost release. */
 #define HOLD_LIMIT_S 20
 /* A usual clock for a GPU that does not tell its own. The limit need not be exact. */
 #define USUAL_KILOHERTZ 2000000

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/*
- * The code that all GPU backends share. CUDA and HIP are the same interface under two names, so
- * buffers, queues, events and peers are written once, on top of a table of thin adapters. Each
- * vendor's folder fills in that table. Differences between vendors are fields of the table or of
- * the device's info. backend.h has the contract of the slots.
- */
+/* The code that all GPU backends share. CUDA and HIP are the same interface under two names, so
+ * buffers, queues, events and peers are written once, over a table that each vendor's folder fills.
+ * Where vendors differ the table or the device's info says so. backend.h has the contract of the
+ * slots. */
 
 #include "kernels.h"
 
@@ -44,11 +42,9 @@ enum xb_gpu_order {
     XB_GPU_ORDER_UNSAID /* for a runtime that refuses to be told: then it is the stream's */
 };
 
-/*
- * Calls of a vendor's runtime, by the slot of struct xb_gpu_runtime and its parameters. SAME is a
- * call that has the same name behind the prefix N (cuda, hip) and takes the same arguments; a
- * vendor's runtime.c has a function of its own for each OWN.
- */
+/* Calls of a vendor's runtime: the slot of struct xb_gpu_runtime and its parameters. SAME: the
+ * vendors' calls differ only in the prefix N (cuda, hip) of names. OWN: a vendor's runtime.c has a
+ * function. */
 #define XB_GPU_CALLS(OWN, SAME, N)                                                                 \
     SAME(set_device, (int ordinal), N##SetDevice, ordinal)                                         \
     OWN(clock_rate, (int ordinal, int *kilohertz))                                                 \
@@ -122,18 +118,15 @@ enum xb_gpu_order {
 #define XB_GPU_RUNTIME(called)                                                                     \
     XB_GPU_CALLS(XB_GPU_FILL_CALL, XB_GPU_FILL_CALL, native).name = called
 
-/*
- * One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
- * Handles of streams, events and kernels are pointers for every vendor. If a runtime is opened at
- * run time and lacks a function, the slot reports that it is not supported.
- */
+/* One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
+ * Handles of streams, events and kernels are pointers. A slot whose function the opened library
+ * lacks reports that it is not supported. */
 struct xb_gpu_runtime {
     const char *name; /* for messages: "CUDA" */
     /* Whether we have seen that enqueuing behind a hold never waits for its end. If not, every
      * device is tried when it is opened. */
     bool hold_is_proven;
-    /* Whether copy_batch is known to take every order. If not, every device that has it is tried
-     * when it is opened. */
+    /* Whether copy_batch is known to take every order. If not, a device that has it is tried. */
     bool batch_is_proven;
     size_t batch_at_once; /* the most copies that one call of copy_batch is given; 0: any number */
     /* The runtime's codes for these cases. */
@@ -142,17 +135,15 @@ struct xb_gpu_runtime {
     const char *(*error_name)(int code);
     const char *(*error_text)(int code);
 
-    /* Makes all of the copies, one before or after another. NULL where the runtime this was built
-     * with has no such call. */
+    /* Makes all of the copies, in any sequence. NULL where the runtime of this build has no such
+     * call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
                                         enum xb_gpu_order order, void *stream);
     XB_GPU_CALLS(XB_GPU_DECLARE_OWN, XB_GPU_DECLARE_SAME, native)
 
-    /*
-     * Fills device->kernels. Returns XB_ERR_UNSUPPORTED with the reason if this device cannot run
-     * them; the device then opens without the capabilities that need kernels. unload_kernels undoes
-     * this, and may be called if nothing was loaded.
-     */
+    /* Fills device->kernels. XB_ERR_UNSUPPORTED with the reason if this device cannot run them: it
+     * then opens without the capabilities that need kernels. unload_kernels undoes this, and may be
+     * called if nothing was loaded. */
     enum xb_status (*load_kernels)(struct xb_gpu_device *device, struct xb_error *error);
     void (*unload_kernels)(struct xb_gpu_device *device);
 };
@@ -178,10 +169,8 @@ static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_devic
     return (const struct xb_gpu_device *)device;
 }
 
-/*
- * Returns XB_OK if the call succeeded. Otherwise fills *error with the given message, the call's
- * name, the code and the code's name.
- */
+/* Returns XB_OK if the call succeeded. Otherwise fills *error with the message, the call's name,
+ * the code and its name. */
 enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime *runtime,
                              struct xb_gpu_outcome outcome, const char *file, int line,
                              const char *format, ...) __attribute__((format(printf, 6, 7)));
@@ -208,7 +197,7 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
 /* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
-/* The same for kernels of a device that may be another than the buffer's. Selects it. */
+/* Finds the address for kernels of a device that may be another than the buffer's; selects it. */
 enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
                                           const struct xb_buffer *buffer, void **address,
                                           struct xb_error *error);
@@ -218,7 +207,7 @@ struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
 void *xb_gpu_stream(const struct xb_queue *queue);
 /* Which way the copies between two buffers go. */
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source);
-/* One copy as the runtime makes it. Checks no rule of the slots, and does not select the device. */
+/* Makes one copy. Checks no rule of the slots, and does not select the device. */
 enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t target_offset,
                            struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
                            struct xb_error *error);
@@ -235,10 +224,9 @@ enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_ho
 void xb_gpu_hold_close(const struct xb_device *device, struct xb_gpu_hold *hold);
 /* Whether a hold gave up by itself since the last call of this function. */
 bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
-/*
- * Tries whether copies can be enqueued behind a hold without waiting for its end, which not every
- * runtime promises. If not, the device loses the capability and gets the reason; that is no error.
- */
+/* Tries whether copies can be enqueued behind a hold without waiting for its end, which not every
+ * runtime promises. If not, the device loses the capability and gets the reason; that is no
+ * error. */
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
 
 /* device.c: refuses what needs a capability that the device lacks. `what` follows "device 0 has".
@@ -250,8 +238,8 @@ enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capabilit
 void *xb_gpu_event(const struct xb_event *event);
 
 /* launch.c */
-/* Launches the kernel for pieces. The list is in device memory, none of its pieces is longer than
- * XB_GPU_PIECE_BYTES, and the addresses are those for kernels. */
+/* Launches the kernel for pieces: the list is in device memory, its pieces are of at most
+ * XB_GPU_PIECE_BYTES, and addresses are those for kernels. */
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
                                     const struct xb_piece *list, uint64_t count, unsigned blocks,
                                     struct xb_error *error);
@@ -260,11 +248,9 @@ enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *ga
                                   struct xb_error *error);
 
 /* batch.c */
-/*
- * Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes the
- * answer among the device's facts. If it takes no batch, the device loses the capability and gets
- * the reason; that is no error.
- */
+/* Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes it as
+ * a fact. If it takes none, the device loses the capability and gets the reason; that is no
+ * error. */
 enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
 
 /* device.c: for a backend's peer_info */

@@ -49,17 +49,14 @@ static bool has_kernels(const struct xb_device *device)
     return (device->info.capabilities & XB_CAP_KERNELS) != 0;
 }
 
-/* Without kernels there is nothing to launch. */
 static enum xb_status check_kernels(const struct xb_device *device, struct xb_error *error)
 {
     return xb_gpu_require(device, XB_CAP_KERNELS, "no kernels", error);
 }
 
-/*
- * Without kernels the host writes or compares the pattern in a window of pinned memory, and copies
- * move it. This is slower, and the check relies on the copies that it is to verify; the rows say
- * so. It still finds memory that was never written, because its content does not match the pattern.
- */
+/* Without kernels the host writes or compares the pattern in a window of pinned memory, and copies
+ * move it: slower, and the check relies on the copies that it verifies; the rows say so. It still
+ * finds memory that was never written, because that does not match the pattern. */
 #define WINDOW_BYTES (UINT64_C(4) << 20)
 
 static enum xb_status open_window(const struct xb_queue *queue, struct xb_buffer **window,

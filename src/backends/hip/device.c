@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * How many operations may be enqueued behind a hold. This is not measured, because we had no AMD
- * GPU. The runtime's queues hold 16384 packets (ROC_AQL_QUEUE_SIZE in ROCclr), and an operation
- * needs a few. If this is too many, the hold gives up after its limit and the row is an error; it
- * never becomes a wrong figure.
- */
+/* How many operations may be enqueued behind a hold. Not measured, because we had no AMD GPU: the
+ * runtime's queues hold 16384 packets (ROC_AQL_QUEUE_SIZE in ROCclr), and an operation needs a few.
+ * If it is too many, the hold gives up after its limit and the row is an error, never a wrong
+ * figure. */
 #define HELD_OPERATIONS 256u
 
 /* Offsets of the architecture's name in hipDeviceProp_t of ROCm 5, and of ROCm 6 and 7, and a size
@@ -63,11 +61,8 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
     return XB_OK;
 }
 
-/*
- * Reads the architecture with its features, "gfx90a:sramecc+:xnack-", or "" if it is not known.
- * Only hipDeviceProp_t has it. If the text does not begin with "gfx", the structure has another
- * layout and we do not use it.
- */
+/* Reads the architecture with its features, "gfx90a:sramecc+:xnack-", or "" if it is not known.
+ * Only hipDeviceProp_t has it. A text that does not begin with "gfx" means another layout. */
 static void read_architecture(unsigned index, char *text, size_t size)
 {
     void *properties = calloc(1, PROPERTIES_BYTES);
@@ -162,12 +157,9 @@ static void set_kernels(struct xb_device_info *info, const struct attributes *fo
     info->held_operations = HELD_OPERATIONS;
 }
 
-/*
- * Without XNACK a kernel cannot wait for a page. Managed memory then stays on the host, and our
- * modes that move pages would measure something else. ConcurrentManagedAccess tells only about the
- * kernel driver. PageableMemoryAccess tells about XNACK too, and so does the architecture's full
- * name if the device has the feature.
- */
+/* Without XNACK a kernel cannot wait for a page: managed memory stays on the host, and our modes
+ * that move pages would measure something else. ConcurrentManagedAccess tells only about the kernel
+ * driver; PageableMemoryAccess and the architecture's full name tell about XNACK too. */
 static void set_managed(struct xb_device_info *info, const struct attributes *found,
                         const char *full)
 {

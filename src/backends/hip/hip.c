@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
-/* The HIP backend: looks for its kernel driver, library, version and devices; tells profilers of
- * ranges. */
+/* The HIP backend: looks for what it needs, describes it, and tells profilers of ranges. */
 #include "hip.h"
 #include "compiler.h"
 
@@ -12,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Programs reach every AMD GPU that computes through this file. If it is missing we do not open the
- * runtime, which would take ten times as long as all other checks. */
+/* Programs reach every computing AMD GPU through this file. Without it we do not open the runtime,
+ * which would take ten times as long as all other checks. */
 #define KERNEL_DRIVER "/dev/kfd"
 #define LEAST_VERSION 50000000
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* secure_getenv */
-/*
- * Loads the kernels onto a device: from the cache, or compiled by hipRTC. The cache is a folder,
- * $XDG_CACHE_HOME/xferbench or ~/.cache/xferbench, with a file for each architecture, version of
- * the runtime and text of the kernels. The code runs on the device, so a file is used only if it is
- * complete and unchanged, and if nobody else can write it.
- */
+/* Loads the kernels onto a device: from the cache, or compiled by hipRTC. The cache,
+ * $XDG_CACHE_HOME/xferbench or ~/.cache/xferbench, has a file for each architecture, version of the
+ * runtime and text of the kernels. The code runs on the device, so a file must be complete and
+ * unchanged, and nobody else may be able to write it. */
 #include "compiler.h"
 #include "hip.h"
 
@@ -27,8 +25,8 @@
 #define MAGIC "xferbench HIP 1" /* 16 bytes with the closing zero */
 #define MOST_BYTES (UINT64_C(64) << 20)
 
-/* A file begins with this header; the code follows. The format is that of the machine that writes
- * it. On a machine with another byte order the header does not match, and the file is not used. */
+/* A file begins with this header; the code follows. Where the byte order differs, so does the
+ * header, and the file is not used. */
 struct header {
     char magic[16];
     uint64_t made_from; /* hash of the kernels' text, the options, and the library */
@@ -128,11 +126,9 @@ static bool load_code(const char *architecture, int version, struct xb_hip_code 
     return code->bytes != NULL;
 }
 
-/*
- * Creates the cache's folder and the folder above it, but the latter only in an existing home of
- * this user. So root's first run leaves no folders in another user's home, and no home is created.
- * Errors are ignored here, because opening the file will fail then.
- */
+/* Creates the cache's folder and the folder above it, but the latter only in an existing home of
+ * this user, so that root's first run leaves no folders in another user's home. Ignores errors:
+ * opening the file fails then. */
 static void make_folders(char *path)
 {
     struct stat home;
@@ -193,8 +189,8 @@ void xb_hip_unload_kernels(struct xb_gpu_device *device)
     device->code = NULL;
 }
 
-/* Loads the code onto the current device, which then owns it. We keep the code, because HIP does
- * not say whether the runtime copies it. */
+/* Loads the code onto the current device, which then owns it: HIP does not say whether it copies
+ * the code. */
 static enum xb_status load(struct xb_gpu_device *device, const struct xb_hip_code *code,
                            struct xb_error *error)
 {
@@ -246,8 +242,7 @@ static enum xb_status load_or_compile(struct xb_gpu_device *device, struct xb_er
     return XB_OK;
 }
 
-/* One device after the other, so that what is compiled for the first is in the cache for those like
- * it. */
+/* One device after the other: what is compiled for the first is in the cache for its like. */
 enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

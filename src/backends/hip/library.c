@@ -30,13 +30,11 @@ static enum xb_status outcome;
 static struct xb_error reason;
 
 /* The loader's message about a file that exists but does not load. It ends the search. */
-struct search {
-    char said[256];
-};
+static char refusal[256];
 
-static bool try_file(struct search *search, const char *name)
+static bool try_file(const char *name)
 {
-    if (search->said[0] != '\0')
+    if (refusal[0] != '\0')
         return false;
     xb_hip.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (xb_hip.handle != NULL)
@@ -48,15 +46,15 @@ static bool try_file(struct search *search, const char *name)
     bool absent = said != NULL && strncmp(said, name, strlen(name)) == 0 &&
                   strstr(said, "cannot open shared object file: No such file") != NULL;
     if (said != NULL && !absent)
-        snprintf(search->said, sizeof search->said, "%s", said);
+        snprintf(refusal, sizeof refusal, "%s", said);
     return false;
 }
 
-static bool try_in(struct search *search, const char *folder, int major)
+static bool try_in(const char *folder, int major)
 {
     char name[PATH_MAX + sizeof "/libamdhip64.so.2147483647"];
     snprintf(name, sizeof name, "%s/libamdhip64.so.%d", folder, major);
-    return try_file(search, name);
+    return try_file(name);
 }
 
 static int by_version(const void *a, const void *b)
@@ -65,7 +63,7 @@ static int by_version(const void *a, const void *b)
 }
 
 /* Tries the folders that match, beginning with the newest release. */
-static bool try_matching(struct search *search, const char *pattern, int major)
+static bool try_matching(const char *pattern, int major)
 {
     glob_t found;
     bool opened = false;
@@ -73,26 +71,25 @@ static bool try_matching(struct search *search, const char *pattern, int major)
         return false;
     qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), by_version);
     for (size_t i = found.gl_pathc; !opened && i-- > 0;)
-        opened = try_in(search, found.gl_pathv[i], major);
+        opened = try_in(found.gl_pathv[i], major);
     globfree(&found);
     return opened;
 }
 
-static bool try_major(struct search *search, int major)
+static bool try_major(int major)
 {
     char name[PATH_MAX];
     const char *rocm = secure_getenv("ROCM_PATH");
     snprintf(name, sizeof name, "libamdhip64.so.%d", major);
-    if (try_file(search, name))
+    if (try_file(name))
         return true;
     if (rocm != NULL && rocm[0] != '\0') {
         snprintf(name, sizeof name, "%s/lib", rocm);
-        if (try_in(search, name, major))
+        if (try_in(name, major))
             return true;
     }
-    return try_in(search, "/opt/rocm/lib", major) ||
-           try_matching(search, "/opt/rocm/core-*/lib", major) ||
-           try_matching(search, "/opt/rocm-*/lib", major);
+    return try_in("/opt/rocm/lib", major) || try_matching("/opt/rocm/core-*/lib", major) ||
+           try_matching("/opt/rocm-*/lib", major);
 }
 
 const char *xb_hip_override(void)
@@ -103,7 +100,6 @@ const char *xb_hip_override(void)
 
 static enum xb_status find_library(struct xb_error *error)
 {
-    struct search search = {.said = ""};
     const char *override = xb_hip_override();
     if (override != NULL) {
         xb_hip.overridden = true;
@@ -115,12 +111,12 @@ static enum xb_status find_library(struct xb_error *error)
                        XB_HIP_OVERRIDE, said != NULL ? said : "no reason given");
     }
     for (size_t i = 0; i < sizeof majors / sizeof majors[0]; i++)
-        if (try_major(&search, majors[i]))
+        if (try_major(majors[i]))
             return XB_OK;
-    if (search.said[0] != '\0')
+    if (refusal[0] != '\0')
         return XB_FAIL(error, XB_ERR_UNAVAILABLE,
                        "is there and does not load: %s; " XB_HIP_OVERRIDE " can name another",
-                       search.said);
+                       refusal);
     return XB_FAIL(error, XB_ERR_UNAVAILABLE,
                    "not found, nor in $ROCM_PATH and /opt/rocm*: install ROCm's HIP runtime");
 }

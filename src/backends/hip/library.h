@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/*
- * The HIP runtime, opened at run time so that the program also starts on machines without it. The
- * types come from the headers of the build and are the same in ROCm 5 to 7. We do not use
- * hipDeviceProp_t, because its layout changed with 6.0.
- */
+/* The HIP runtime, opened at run time so that the program also starts without it. The types come
+ * from the headers of the build and are the same in ROCm 5 to 7, but for hipDeviceProp_t, which
+ * changed with 6.0 and which we do not use. */
 
 #define __HIP_PLATFORM_AMD__ 1
 #include <hip/hip_runtime_api.h>
@@ -14,15 +12,14 @@
 #include "backends/symbols.h"
 #include "xferbench/backend.h"
 
-/* This variable names the library to open, instead of a search: for a runtime in an unusual folder,
- * and for tests. */
+/* This variable names the library, instead of a search: for an unusual folder, and for tests. */
 #define XB_HIP_OVERRIDE "XFERBENCH_HIP_LIBRARY"
-/* The value of that variable, or NULL if it is unset or empty. Also NULL in a program with more
+/* Returns the value of that variable, or NULL if it is unset or empty, and in a program with more
  * rights than its caller, whose environment must not choose the code that runs. */
 const char *xb_hip_override(void);
 
-/* The functions of ROCm 5, and of 6 and 7. The headers of a release declare only one of the two
- * structures, so nobody uses their fields; device.c has the offsets that it needs. */
+/* The functions of ROCm 5, and of 6 and 7. Headers declare only one of the two structures, so
+ * nobody uses their fields; device.c has the offsets that it needs. */
 struct hipDeviceProp_tR0600;
 typedef hipError_t xb_hip_get_properties_5(hipDeviceProp_t *properties, int device);
 typedef hipError_t xb_hip_get_properties_6(struct hipDeviceProp_tR0600 *properties, int device);
@@ -125,14 +122,12 @@ struct xb_hip_library {
 /* xb_hip_library_open fills this for the backend's adapters. Everything is NULL before. */
 extern struct xb_hip_library xb_hip;
 
-/*
- * Opens the library that the override names, or searches its usual names and folders, the newest
- * major version first. Finds its functions, but calls none of them. The library stays open as long
- * as the process lives, because the runtime cannot be unloaded; a second call returns the same
- * result. XB_ERR_UNAVAILABLE with the reason.
- */
+/* Opens the library that the override names, or searches its usual names and folders, the newest
+ * major version first. Finds its functions, but calls none. It stays open as long as the process
+ * lives, because the runtime cannot be unloaded; a second call returns the same result.
+ * XB_ERR_UNAVAILABLE with the reason. */
 XB_MUST_CHECK enum xb_status xb_hip_library_open(struct xb_error *error);
 
-/* Whether the library has every function that `lost` needs. If not, *missing becomes the name of
- * the first that it lacks; `missing` may be NULL. */
+/* Whether the library has every function that `lost` needs. *missing becomes the first that it
+ * lacks; `missing` may be NULL. */
 bool xb_hip_has(const char *lost, const char **missing);

@@ -37,11 +37,9 @@ ATTRIBUTE(multiprocessors, hipDeviceAttributeMultiprocessorCount)
 ATTRIBUTE(max_pitch, hipDeviceAttributeMaxPitch)
 ADAPTER(release, (void *address), hipFree, address)
 
-/*
- * Asks for coherent memory explicitly, because otherwise the variable HIP_HOST_COHERENT decides.
- * Asks for the user's NUMA policy, because otherwise the runtime uses the node that it considers
- * nearest, even if the thread is bound to another.
- */
+/* Asks for coherent memory, because otherwise HIP_HOST_COHERENT decides, and for the user's NUMA
+ * policy, because otherwise the runtime takes the node that it considers nearest, even if the
+ * thread is bound to another. */
 static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb_memory memory)
 {
     unsigned flags = hipHostMallocCoherent | hipHostMallocNumaUser;

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/*
- * The CPU as a device. It has its own memory, a worker thread for each queue (queue.c) that copies
- * and computes (work.c), and events from the monotonic clock. With it the tools run on machines
- * without a GPU, and it gives a baseline for the host's own memory.
- */
+/* The CPU as a device: its own memory, a worker thread for each queue (queue.c) that copies and
+ * computes (work.c), and events from the monotonic clock. With it the tools run without a GPU, and
+ * it gives a baseline for the host's own memory. */
 #include "host.h"
 
 #include "machine/environment.h"
@@ -19,8 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many operations may be enqueued behind a hold. The queue is a list and never blocks, so any
- * number would do. */
+/* How many operations may be enqueued behind a hold: any, because the queue is a list. */
 #define HELD_OPERATIONS 1024u
 
 static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
@@ -94,7 +91,7 @@ static enum xb_status device_memory(struct xb_device *device, uint64_t *free_byt
     return xb_host_memory_available(free_bytes, error);
 }
 
-/* xb_buffer has no host address for device memory, so this keeps the address for all kinds. */
+/* Keeps the address of all kinds: xb_buffer has no host address for device memory. */
 struct host_buffer {
     struct xb_buffer base;
     void *address;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-/*
- * The operations of the host backend's queues. A "kernel" is a loop over words in the queue's
- * thread: one core visits the words in the order in which a device's threads would.
- */
+/* The operations of the host backend's queues. A "kernel" is a loop over words in the queue's
+ * thread: one core visits them in the order in which a device's threads would. */
 #include "host.h"
 
 #include "codecs/codec.h"
@@ -216,11 +214,8 @@ enum xb_status xb_host_queue_decode(struct xb_queue *queue, const struct xb_deco
     return xb_host_queue_enqueue(queue, &work, error);
 }
 
-/*
- * Many copies at once. Every slot enqueues one operation, and the queue's thread copies one piece
- * after the other. So a batch, a kernel and a graph do the same here: what they save is the
- * operations of the single copies.
- */
+/* Many copies at once. A batch, a kernel and a graph do the same: one operation in which the
+ * queue's thread copies piece after piece. They save the operations of the single copies. */
 
 /* The pieces of a list, or of a graph. */
 struct copies {
