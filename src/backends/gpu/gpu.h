@@ -43,8 +43,8 @@ enum xb_gpu_order {
 };
 
 /* Calls of a vendor's runtime: the slot of struct xb_gpu_runtime and its parameters. SAME: the
- * vendors' calls differ only in the prefix N (cuda, hip) of names. OWN: a vendor's runtime.c has a
- * function. */
+ * vendors' calls differ only in the prefix N (such as hip) of names. OWN: a vendor's runtime.c has
+ * a function. */
 #define XB_GPU_CALLS(OWN, SAME, N)                                                                 \
     SAME(set_device, (int ordinal), N##SetDevice, ordinal)                                         \
     OWN(clock_rate, (int ordinal, int *kilohertz))                                                 \
