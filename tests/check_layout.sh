@@ -97,7 +97,7 @@ done
 exceptions=(
     src/modes/
     # Kinds of memory and capabilities, which modes are named after.
-    src/backends/registry.c: src/backends/gpu/batch.c: src/backends/hip/library.h: src/backends/hip/device.c:
+    src/backends/device.c: src/backends/gpu/batch.c: src/backends/hip/library.h: src/backends/hip/device.c:
     # A case's other device.
     'src/(record/fields|record/read|run/csv|link/prometheus|fleet/formats)\.c:[0-9]+:.*"peer"'
     # What link measures links with, as its user would.
@@ -107,7 +107,7 @@ exceptions=(
     # Shells declare variables with a word that is also a mode's.
     'src/manual/[a-z]+\.c:[0-9]+:.*\<local (-a )?[a-z]+'
     # Where the CUDA Toolkit lies.
-    'src/backends/cuda/(cufile|files)\.c:[0-9]+:.*/usr/local/cuda'
+    'src/backends/cuda/(cufile|cuda)\.c:[0-9]+:.*/usr/local/cuda'
     # Examples of command lines, in help.
     'src/[a-z]+/command\.c:[0-9]+:.*\.example = ' 'src/run/options\.c:[0-9]+:.*\.brief = ' 'src/(compare|show)/command\.c:[0-9]+:.*such as pinned,async/' 'src/show/command\.c:[0-9]+:.*"pinned/h2d/64M'
 )
@@ -117,8 +117,8 @@ opened() {
     grep -rnE --include='*.[ch]' '(->|\.)driver_open\(' src
 }
 [ -n "$(opened)" ] || broken "check_layout.sh itself is broken" "it finds nothing that opens a backend"
-broken "A backend is opened elsewhere than in src/backends/choice.c" \
-    "$(opened | except src/backends/choice.c:)"
+broken "A backend is opened elsewhere than in src/backends/registry.c" \
+    "$(opened | except src/backends/registry.c:)"
 
 # Twice, to prove the guard. Only version.h, which the build makes, is not among the sources.
 compiles_alone() {

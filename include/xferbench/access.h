@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/*
- * The order in which a kernel goes through the 8-byte words of a buffer. Every order visits every
- * word once, so that what was moved can be checked like any other copy.
- *
- * This header is also read by the kernels' compilers: built-in types only, no system headers.
- */
+/* The order in which a kernel goes through the 8-byte words of a buffer: each visits every word
+ * once, so that what was moved can be checked like any other copy. The kernels' compilers read this
+ * too: built-in types only, no system headers. */
 
 #include "xferbench/kernel_text.h"
 
@@ -64,16 +61,14 @@ xb_access_word(enum xb_access access, unsigned long long words, unsigned long lo
     return turn;
 }
 
-/*
- * A chain: the first word of every line of a buffer holds the address of the next line's, in one of
- * the orders above, and that of the last line leads back to the first. Whoever loads one word must
- * wait for it to know where the next one is. A line is as long as the longest that GPUs fetch at
- * once, so that no load brings the next one's word along.
- */
+/* A chain: the first word of every line of a buffer holds the address of the next line's, in one of
+ * the orders above; the last leads back to the first. Only the word that is loaded tells where the
+ * next one is. A line is as long as the longest that GPUs fetch at once, so that no load brings the
+ * next word along. */
 #define XB_CHAIN_LINE 128ULL
 
-/* Where in a buffer of `bytes` (XB_CHAIN_LINE or more) the word is that is loaded in turn `turn`: a
- * chain begins at turn 0 and goes round for ever. A multiple of XB_CHAIN_LINE. */
+/* Returns where the word lies that turn `turn` loads in a buffer of `bytes` (XB_CHAIN_LINE or
+ * more), a multiple of XB_CHAIN_LINE. A chain begins at turn 0 and goes round for ever. */
 XB_KERNEL_FUNCTION unsigned long long
 xb_chain_offset(enum xb_access access, unsigned long long bytes, unsigned long long turn)
 {

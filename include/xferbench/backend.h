@@ -14,14 +14,12 @@
 
 /*
  * The contract between xferbench and a vendor's runtime: a table of functions, about one runtime
- * call each. Strategy lives in modes; vendor calls live here and nowhere else.
- *
- * Rules for every slot:
- *  - It works on the object it is given and needs no "current device" set by the caller.
- *  - On failure it fills *error, leaves its output parameters unchanged and releases what it took.
- *  - Objects are owned by the caller of open/allocate and go back through close/free, children
+ * call each. Modes hold the strategy; only backends call a vendor. Rules for every slot:
+ *  - It works on the object that it is given, whatever the "current device" is.
+ *  - On failure it fills *error, leaves its outputs unchanged and releases what it took.
+ *  - The caller of open or allocate owns the object and gives it back by close or free, children
  *    before parents. close and free accept NULL and cannot fail.
- *  - One thread uses one device at a time; different devices may be used by different threads.
+ *  - One thread uses one device at a time; different threads may use different devices.
  * tests/contract/ asserts these rules over every backend that can run.
  */
 
@@ -86,8 +84,8 @@ struct xb_probe {
     char runtime_version[32]; /* "13.0"; "" where the backend has none */
     /* The file that a runtime opened at run time was loaded from; "" for any other. */
     char runtime_library[XB_PATH_SIZE];
-    /* The environment variable that named it in place of the usual search, else "". Who reads the
-     * results must know: it may be anything that has the runtime's functions. */
+    /* The environment variable that named that file, else "". It may be anything that has the
+     * runtime's functions, so results must tell. */
     char runtime_override[48];
     char driver_version[64]; /* "580.159.04"; "" where unknown */
     unsigned device_count;
@@ -100,8 +98,8 @@ struct xb_fact {
 };
 #define XB_DEVICE_FACTS 12
 
-/* A runtime makes a copy within the device of kernels, several where the size is odd: on an H200 a
- * held queue took 512 copies of 64 MiB, but not of 5000001 bytes. */
+/* A runtime copies within the device by kernels, several for an odd size: on an H200 a held queue
+ * took 512 copies of 64 MiB, but not of 5000001 bytes. */
 #define XB_LOCAL_COPY_OPERATIONS 8u
 
 struct xb_device_info {
@@ -112,28 +110,24 @@ struct xb_device_info {
     char pci_bdf[16];      /* "0000:0f:00.0", lower case; "" if it is not a PCI device */
     uint64_t memory_bytes;
     uint32_t capabilities; /* bits of enum xb_capability */
-    /* For each missing capability, in the order of the bits: why, and what to do; "" if there is
-     * nothing to add. */
+    /* For each missing capability, by bit: why, and what to do; "": nothing to add. */
     char lacks[XB_CAPABILITIES][256];
     struct xb_fact facts[XB_DEVICE_FACTS];
     size_t fact_count;
-    /* How many operations may stand in a queue that is held before the next enqueue could block. A
-     * copy within the device counts as XB_LOCAL_COPY_OPERATIONS of them. Meaningful with
-     * XB_CAP_HOLD. */
+    /* How many operations a held queue takes before the next enqueue could block. A copy within the
+     * device counts as XB_LOCAL_COPY_OPERATIONS. Meaningful with XB_CAP_HOLD. */
     unsigned held_operations;
     /* How many blocks queue_kernel_pieces uses if asked for 0; 0: not known. */
     unsigned multiprocessors;
     /* The device's memory is the host's: both needs of a case come out of one. */
     bool shares_host_memory;
-    /* Host and device reach each other's memory in place, coherently: managed pages need not move
-     * when they are touched. Seen on GH200 class systems
-     * (cudaDevAttrDirectManagedMemAccessFromHost).
-     */
+    /* Host and device reach each other's memory in place, coherently, so touched managed pages need
+     * not move: GH200 class systems (cudaDevAttrDirectManagedMemAccessFromHost). */
     bool coherent_with_host;
-    /* The runtime chooses a queue's copy engine by what ran on the queue before, and an engine that
-     * is good for one way may be slow for the other. Seen on MI300 and MI308X with ROCm 7: copies
-     * to the host fell from 56 to 48 GB/s after a copy to the device (rocm-systems 4035 and 4105).
-     * Each case then has queues of its own. */
+    /* The runtime chooses a queue's copy engine by what ran on the queue before, and it may be slow
+     * for the other way: on MI300 and MI308X with ROCm 7 copies to the host fell from 56 to 48 GB/s
+     * after a copy to the device (rocm-systems 4035 and 4105). Each case then has queues of its
+     * own. */
     bool engine_by_history;
     bool host_clock; /* events carry the host's clock: there is no other */
     /* What "pinned" means here, for the record: NULL where it is a page lock. Static text. */
@@ -289,59 +283,50 @@ struct xb_backend {
 
     /* ---- driver ---- */
 
-    /*
-     * Looks for the runtime, its driver and devices, without creating a context on any. Always
-     * fills *probe. XB_ERR_UNAVAILABLE where the backend cannot run here; the checks tell why. Must
-     * be fast (no device is woken that is not there) and must not print.
-     */
+    /* Looks for the runtime, its driver and devices; creates no context. Always fills *probe.
+     * XB_ERR_UNAVAILABLE where the backend cannot run here; the checks tell why. Must be fast
+     * (wakes no device that is not there) and must not print. */
     enum xb_status (*driver_open)(struct xb_driver **driver, struct xb_probe *probe,
                                   struct xb_error *error);
     void (*driver_close)(struct xb_driver *driver);
-    /* Describes device `index` < probe.device_count, without creating a context on it. */
+    /* Describes device `index` < probe.device_count. Creates no context. */
     enum xb_status (*device_info)(struct xb_driver *driver, unsigned index,
                                   struct xb_device_info *info, struct xb_error *error);
 
-    /* What the vendor's management library knows of device `index`: the parts (enum xb_health_part)
-     * that are asked for. Creates no context; may be called by any thread. Fills what it can and
-     * leaves the rest unknown. NULL where a backend has no such library. */
+    /* Reads `parts` (enum xb_health_part) of what the vendor's management library knows of device
+     * `index`, and leaves the rest unknown. Creates no context; any thread may call it. NULL where
+     * a backend has no such library. */
     void (*device_health)(struct xb_driver *driver, unsigned index, unsigned parts,
                           struct xb_device_health *health);
 
     /* ---- device ---- */
 
-    /*
-     * Opens device `index`: creates its context and loads every kernel, because loading one behind
-     * a held queue would deadlock. May take hundreds of milliseconds, so several devices are opened
-     * at the same time, each by a thread that does not use it further. What device_info could not
-     * know yet may cost it capabilities and add facts: (*device)->info counts from here on.
-     */
+    /* Opens device `index`: creates its context and loads every kernel, because loading one behind
+     * a held queue would deadlock. May take hundreds of milliseconds: different devices may be
+     * opened at once, each by a thread that does not use it further. It may lose capabilities and
+     * gain facts: (*device)->info counts from here on. */
     enum xb_status (*device_open)(struct xb_driver *driver, unsigned index,
                                   struct xb_device **device, struct xb_error *error);
     void (*device_close)(struct xb_device *device);
-    /* Bytes of device memory that are free now. */
+    /* Reads how many bytes of device memory are free now. */
     enum xb_status (*device_memory)(struct xb_device *device, uint64_t *free_bytes,
                                     struct xb_error *error);
 
     /* ---- buffer ---- */
 
-    /*
-     * Allocates `bytes` > 0 of the given memory: DEVICE, PAGEABLE, PINNED or, with its capability,
-     * another. Aligned to a page or better; host memory (not MANAGED) has every page touched under
-     * the calling thread's memory policy. The content is undefined. XB_ERR_MEMORY when there is not
+    /* Allocates `bytes` > 0 of DEVICE, PAGEABLE, PINNED or, with its capability, other memory,
+     * aligned to a page or better. Touches every page of host memory (not MANAGED) under the
+     * calling thread's memory policy. The content is undefined. XB_ERR_MEMORY when there is not
      * enough, and for MANAGED memory when it is more than half of what the device has free;
-     * XB_ERR_UNSUPPORTED for a kind this device has not. Blocks.
-     */
+     * XB_ERR_UNSUPPORTED for a kind that the device lacks. Blocks. */
     enum xb_status (*buffer_allocate)(struct xb_device *device, enum xb_memory memory,
                                       uint64_t bytes, struct xb_buffer **buffer,
                                       struct xb_error *error);
-    /*
-     * Page-locks host memory of the caller's, which may hold data and keeps it: `bytes` > 0 from an
-     * address on a page of 4 KiB, all of it mapped, none of it locked by such a buffer already. The
-     * buffer is REGISTERED memory; buffer_free undoes the lock and leaves the memory, which must
-     * outlive the buffer. The caller has seen to it that the machine has memory to spare: what is
-     * locked is there already, so that this can ask for no more. XB_ERR_USAGE for another address.
-     * Blocks. XB_CAP_REGISTER.
-     */
+    /* Page-locks the caller's host memory, which keeps its data: `bytes` > 0 from an address on a
+     * page of 4 KiB, all of it mapped, none of it locked by such a buffer already. The caller has
+     * made sure that the machine has memory to spare. The buffer is REGISTERED memory; buffer_free
+     * unlocks the memory and leaves it, and it must outlive the buffer. XB_ERR_USAGE for another
+     * address. Blocks. XB_CAP_REGISTER. */
     enum xb_status (*buffer_register)(struct xb_device *device, void *address, uint64_t bytes,
                                       struct xb_buffer **buffer, struct xb_error *error);
     /* Replaces the advice on a MANAGED buffer; XB_ERR_USAGE for any other. After a failure the
@@ -355,71 +340,61 @@ struct xb_backend {
 
     enum xb_status (*queue_open)(struct xb_device *device, struct xb_queue **queue,
                                  struct xb_error *error);
-    /* Waits for what is enqueued, then closes. A queue that is held is released first. */
+    /* Releases a held queue, waits for what is enqueued, then closes. */
     void (*queue_close)(struct xb_queue *queue);
-    /*
-     * Enqueues a copy of `bytes` from source+source_offset to target+target_offset: one of them
-     * DEVICE memory of the queue's device and the other host memory (not MANAGED), or both DEVICE
-     * memory of the queue's device, in ranges that do not overlap. Returns when the runtime does:
-     * for pageable memory perhaps only when the data is moved, for any other at once. XB_ERR_USAGE
-     * otherwise, and when a range leaves its buffer.
-     */
+    /* Enqueues a copy of `bytes` from source+source_offset to target+target_offset: between DEVICE
+     * memory of the queue's device and host memory (not MANAGED), or within the device's memory, in
+     * ranges that do not overlap. Returns when the runtime does: for pageable memory perhaps only
+     * when the data is moved, for any other at once. XB_ERR_USAGE for other memory, and when a
+     * range leaves its buffer. */
     enum xb_status (*queue_copy)(struct xb_queue *queue, struct xb_buffer *target,
                                  uint64_t target_offset, struct xb_buffer *source,
                                  uint64_t source_offset, uint64_t bytes, struct xb_error *error);
-    /* Enqueues writing bytes [0, bytes) of the pattern (its steps are not applied) to the start of
-     * a DEVICE or MANAGED buffer, by a kernel. */
+    /* Enqueues a kernel that writes bytes [0, bytes) of the pattern, without its steps, to the
+     * start of a DEVICE or MANAGED buffer. */
     enum xb_status (*queue_fill)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                  struct xb_pattern pattern, struct xb_error *error);
-    /*
-     * Compares the first `bytes` of a DEVICE or MANAGED buffer with the pattern (its steps are not
-     * applied), on the device, after what is enqueued. Blocks until the outcome is known. The
-     * outcome is in *mismatch: data that differs is not an error of this call.
-     */
+    /* Compares the first `bytes` of a DEVICE or MANAGED buffer with the pattern, without its steps,
+     * on the device, after what is enqueued. Blocks. *mismatch gets the outcome: data that differs
+     * is not an error of this call. */
     enum xb_status (*queue_check)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                   struct xb_pattern pattern, struct xb_mismatch *mismatch,
                                   struct xb_error *error);
     /*
      * Enqueues a kernel that copies `bytes`, so that the device's cores move them and not its copy
-     * engines: every 8-byte word once, in the order of `access`, and then the bytes behind the last
-     * whole word. Either buffer may be DEVICE or MANAGED memory of the queue's device, MAPPED
-     * memory of any, or DEVICE memory of another to which the queue's device has access
-     * (peer_open): without that its context may end. Offsets are multiples of 8. XB_ERR_USAGE
-     * otherwise. `together` > 0 is how many such kernels, each on its own queue of the device, are
-     * to run at the same time: this one takes no more than its part of the cores, because one that
-     * takes them all keeps the others waiting until it ends. XB_CAP_KERNELS.
+     * engines: every 8-byte word once, in the order of `access`, then the bytes behind the last
+     * whole word. Takes DEVICE or MANAGED memory of the queue's device, MAPPED memory of any, and
+     * DEVICE memory of another to which the queue's device has access (peer_open): without that its
+     * context may end. Offsets are multiples of 8. XB_ERR_USAGE otherwise. `together` > 0: how many
+     * such kernels are to run at once, each on its own queue of the device. This one takes only its
+     * part of the cores: one that takes all keeps the others waiting. XB_CAP_KERNELS.
      */
     enum xb_status (*queue_kernel_copy)(struct xb_queue *queue, struct xb_buffer *target,
                                         uint64_t target_offset, struct xb_buffer *source,
                                         uint64_t source_offset, uint64_t bytes,
                                         enum xb_access access, unsigned together,
                                         struct xb_error *error);
-    /*
-     * Enqueues a kernel that takes every whole word of [offset, offset + bytes) of a DEVICE buffer
-     * through `steps` times xb_compute_step (pattern.h), in place. The offset is a multiple of 8.
-     * XB_CAP_KERNELS.
-     */
+    /* Enqueues a kernel that applies xb_compute_step (pattern.h) `steps` times, in place, to every
+     * whole word of [offset, offset + bytes) of a DEVICE buffer. The offset is a multiple of 8.
+     * XB_CAP_KERNELS. */
     enum xb_status (*queue_compute)(struct xb_queue *queue, struct xb_buffer *buffer,
                                     uint64_t offset, uint64_t bytes, uint64_t steps,
                                     struct xb_error *error);
-    /*
-     * Writes a chain (access.h) through the whole lines of the first `bytes` of a buffer, with the
-     * addresses that kernels load from. DEVICE memory of the queue's device is written by a kernel,
-     * which is enqueued; MAPPED memory by the calling thread, at once, because a program's data
-     * there comes from the CPU too: no queue may be using it. XB_ERR_USAGE for other memory, and
-     * where there is no whole line. XB_CAP_KERNELS.
-     */
+    /* Writes a chain (access.h) through the whole lines of the first `bytes` of a buffer, with the
+     * addresses that kernels load from. Enqueues a kernel for DEVICE memory of the queue's device.
+     * The calling thread writes MAPPED memory at once, because a program's data there comes from
+     * the CPU too: no queue may be using it. XB_ERR_USAGE for other memory, and where there is no
+     * whole line. XB_CAP_KERNELS. */
     enum xb_status (*queue_chain)(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
                                   enum xb_access access, struct xb_error *error);
     /*
-     * Enqueues a kernel in which one thread follows a chain for `loads` loads, each of which has to
-     * wait for the one before. The first word of `cursor` says where it begins, as an offset in
-     * `chain`, and afterwards where it has come to. The chain is in DEVICE or MAPPED memory of the
-     * queue's device, or in DEVICE memory of another to which that one has access (peer_open);
-     * `cursor` is DEVICE memory of the queue's device. The thread runs on one of the device's
-     * processors, on another with another `turn` where the device lets choose: the way to memory is
-     * longer from some than from others. XB_ERR_USAGE for other memory. What is no chain may end
-     * the device's context. XB_CAP_KERNELS.
+     * Enqueues a kernel in which one thread follows a chain for `loads` loads, each waiting for the
+     * one before. It begins at the offset in `chain` that the first word of `cursor` holds, and
+     * leaves there where it has come to. The chain is in DEVICE or MAPPED memory of the queue's
+     * device, or in DEVICE memory of another to which that one has access (peer_open); `cursor` is
+     * DEVICE memory of the queue's device. `turn` chooses the processor that runs the thread, where
+     * the device lets choose: some are farther from memory. XB_ERR_USAGE for other memory. What is
+     * no chain may end the device's context. XB_CAP_KERNELS.
      */
     enum xb_status (*queue_chase)(struct xb_queue *queue, struct xb_buffer *chain,
                                   struct xb_buffer *cursor, uint64_t loads, unsigned turn,
@@ -428,17 +403,15 @@ struct xb_backend {
      * XB_CAP_MANAGED. */
     enum xb_status (*queue_prefetch)(struct xb_queue *queue, struct xb_buffer *buffer,
                                      uint64_t bytes, bool to_device, struct xb_error *error);
-    /*
-     * Holds the queue: operations enqueued after it do not start until queue_release. Never enqueue
-     * a copy of pageable memory behind a hold: the call may wait for the copy, which waits for the
-     * release. Must bound the wait: a hold that is never released ends after some seconds, and
-     * queue_wait then fails, so that no time measured behind it counts. XB_CAP_HOLD.
-     */
+    /* Holds the queue: what is enqueued next does not start until queue_release. Never enqueue a
+     * copy of pageable memory behind a hold: the call may wait for the copy, which waits for the
+     * release. A hold that is never released must end after some seconds, and queue_wait then
+     * fails, so that no time measured behind it counts. XB_CAP_HOLD. */
     enum xb_status (*queue_hold)(struct xb_queue *queue, struct xb_error *error);
     /* Releases a held queue; does nothing to one that is not held. Does not block. XB_CAP_HOLD. */
     void (*queue_release)(struct xb_queue *queue);
-    /* Makes what is enqueued from now on wait, on the device, for the event's latest record; the
-     * event may be another device's. */
+    /* Makes what is enqueued from now on wait, on the device, for the latest record of an event,
+     * which may be another device's. */
     enum xb_status (*queue_wait_event)(struct xb_queue *queue, struct xb_event *event,
                                        struct xb_error *error);
     /* Blocks until everything enqueued is done; reports any failure of it. */
@@ -452,147 +425,127 @@ struct xb_backend {
     /* Enqueues recording the event on a queue of its device; a second record replaces the first. */
     enum xb_status (*event_record)(struct xb_event *event, struct xb_queue *queue,
                                    struct xb_error *error);
-    /* Blocks until the latest record of the event is reached; returns at once where it was never
-     * recorded. May report a failure of what stands before it. */
+    /* Blocks until the latest record of the event is reached; returns at once if there is none. May
+     * report a failure of what stands before it. */
     enum xb_status (*event_wait)(struct xb_event *event, struct xb_error *error);
-    /*
-     * Seconds from `start` to `stop`, both of one device, on whichever of its queues, recorded and
-     * reached (queue_wait). Negative where `stop` was reached first. Resolution: cuda about 0.5 us
-     * (cudaEventElapsedTime in the CUDA Runtime API), host that of CLOCK_MONOTONIC.
-     */
+    /* Reads the seconds from `start` to `stop`, both recorded and reached (queue_wait) on any
+     * queues of one device. Negative where `stop` was reached first. Resolution: cuda about 0.5 us
+     * (cudaEventElapsedTime in the CUDA Runtime API), host that of CLOCK_MONOTONIC. */
     enum xb_status (*event_elapsed)(struct xb_event *start, struct xb_event *stop, double *seconds,
                                     struct xb_error *error);
 
     /* ---- many copies at once ---- */
 
     /*
-     * Makes ready what the following take: addresses in the form that the runtime wants and, where
-     * the device has kernels, the list in the device's memory. Both buffers are memory that
-     * queue_copy or queue_kernel_copy takes, and outlive the list; `pieces` is not needed
-     * afterwards. XB_ERR_USAGE where there are none, where one is empty, leaves its buffer or
-     * overlaps itself in a common one, and where they are more bytes than a buffer has. Blocks.
-     * NULL, with pieces_close, where a backend has neither XB_CAP_BATCH nor XB_CAP_KERNELS nor
-     * XB_CAP_GRAPH.
+     * Makes a list of copies ready: in the form that the runtime wants and, where the device has
+     * kernels, in its memory. The buffers are memory that queue_copy or queue_kernel_copy takes,
+     * and outlive the list; `pieces` is not needed afterwards. XB_ERR_USAGE where there are none,
+     * where one is empty, leaves its buffer or overlaps itself in a common one, and where they are
+     * more bytes than a buffer has. Blocks. NULL, with pieces_close, in a backend without
+     * XB_CAP_BATCH, XB_CAP_KERNELS and XB_CAP_GRAPH.
      */
     enum xb_status (*pieces_open)(struct xb_device *device, struct xb_buffer *target,
                                   struct xb_buffer *source, const struct xb_piece *pieces,
                                   size_t count, struct xb_pieces **list, struct xb_error *error);
     /* No queue may be using the list. */
     void (*pieces_close)(struct xb_pieces *list);
-    /*
-     * Enqueues all the copies by one call of the runtime (or by as few as it takes at once), each
-     * as queue_copy would make it. They may run in any order, and a source on the host may be read
-     * before earlier work of the queue is done. Never behind a hold, nor queue_graph: the call may
-     * wait until there is room for all copies (seen with CUDA 13.0 on an H200, 2000 pieces).
-     * XB_CAP_BATCH.
-     */
+    /* Enqueues all the copies by as few calls of the runtime as it takes, each as queue_copy would
+     * make it. They may run in any order, and may read a source on the host before earlier work of
+     * the queue is done. Never behind a hold, nor queue_graph: the call may wait until there is
+     * room for all copies (seen with CUDA 13.0 on an H200, 2000 pieces). XB_CAP_BATCH. */
     enum xb_status (*queue_copy_pieces)(struct xb_queue *queue, struct xb_pieces *list,
                                         struct xb_error *error);
-    /*
-     * Enqueues a kernel that copies all the pieces: of buffers that queue_kernel_copy takes, at any
-     * offsets. `blocks` is of how many thread blocks, each as large as the device allows up to 1024
-     * threads, which is about a multiprocessor each; 0 for as many as the device has room for.
-     * XB_CAP_KERNELS.
-     */
+    /* Enqueues a kernel that copies all the pieces, between buffers that queue_kernel_copy takes,
+     * at any offsets. `blocks`: how many thread blocks, each of up to 1024 threads, which is about
+     * a multiprocessor each; 0: as many as the device has room for. XB_CAP_KERNELS. */
     enum xb_status (*queue_kernel_pieces)(struct xb_queue *queue, struct xb_pieces *list,
                                           unsigned blocks, struct xb_error *error);
-    /* Captures one copy a piece, in order, into a graph that can be enqueued again and again, also
-     * when the list is closed. Nothing may be enqueued on the queue meanwhile. Blocks, for
-     * milliseconds a thousand pieces. XB_CAP_GRAPH. */
+    /* Captures one copy a piece, in order, into a graph that can be enqueued again and again, and
+     * outlives the list. Nothing may be enqueued on the queue meanwhile. Blocks, for milliseconds a
+     * thousand pieces. XB_CAP_GRAPH. */
     enum xb_status (*graph_open)(struct xb_queue *queue, struct xb_pieces *list,
                                  struct xb_graph **graph, struct xb_error *error);
     /* No queue may be running the graph. */
     void (*graph_close)(struct xb_graph *graph);
     enum xb_status (*queue_graph)(struct xb_queue *queue, struct xb_graph *graph,
                                   struct xb_error *error);
-    /*
-     * Enqueues one copy of `count` rows of `bytes` each, by the rules of queue_copy. No pitch is
-     * less than `bytes`. XB_ERR_UNSUPPORTED where a pitch is more than the device takes.
-     * XB_CAP_ROWS.
-     */
+    /* Enqueues one copy of `count` rows of `bytes` each, by the rules of queue_copy. No pitch is
+     * less than `bytes`. XB_ERR_UNSUPPORTED where the device takes no such pitch. XB_CAP_ROWS. */
     enum xb_status (*queue_copy_rows)(struct xb_queue *queue, struct xb_rows target,
                                       struct xb_rows source, uint64_t bytes, uint64_t count,
                                       struct xb_error *error);
 
     /* ---- what was made smaller ---- */
 
-    /*
-     * Enqueues a kernel that restores an encoded chunk (docs/formats.md). All three buffers are
-     * memory of the queue's device that its kernels reach. Reads nothing outside source_bytes and
-     * writes nothing outside `bytes` of the target and the report, whatever the encoded bytes are.
-     * XB_ERR_USAGE for other memory, ranges or offsets, and where a lossy chunk is not as long as
-     * it must be. XB_CAP_KERNELS.
-     */
+    /* Enqueues a kernel that restores an encoded chunk (docs/formats.md) in buffers that kernels of
+     * the queue's device reach. Reads nothing outside source_bytes and writes nothing outside
+     * `bytes` of the target and the report, whatever the encoded bytes are. XB_ERR_USAGE for other
+     * memory, ranges or offsets, and where a lossy chunk has another length than it must.
+     * XB_CAP_KERNELS. */
     enum xb_status (*queue_decode)(struct xb_queue *queue, const struct xb_decoding *decoding,
                                    struct xb_error *error);
 
-    /*
-     * Enqueues a kernel that writes the digest (xb_digest_word in pattern.h) of [offset, offset +
+    /* Enqueues a kernel that writes the digest (xb_digest_word in pattern.h) of [offset, offset +
      * bytes) of a DEVICE buffer to the 8 bytes at target_offset of another, or of the same outside
-     * that range. Offsets are multiples of 8; bytes behind the last whole word count as a word with
-     * zeros behind them. Behind a hold it counts as two operations. XB_CAP_KERNELS.
-     */
+     * that range. Offsets are multiples of 8; zeros fill up the last word. Behind a hold it counts
+     * as two operations. XB_CAP_KERNELS. */
     enum xb_status (*queue_digest)(struct xb_queue *queue, struct xb_buffer *buffer,
                                    uint64_t offset, uint64_t bytes, struct xb_buffer *target,
                                    uint64_t target_offset, struct xb_error *error);
 
-    /* ---- files, read to the device's memory by the runtime. NULL, all four, without XB_CAP_FILE
-     * ---- */
+    /* ---- files that the runtime reads. NULL, all four, without XB_CAP_FILE ---- */
 
-    /* Makes an open file ready; `descriptor` is of one opened with O_DIRECT, stays the caller's and
+    /* Makes an open file ready. The caller opened `descriptor` with O_DIRECT, owns it and keeps it
      * open as long as the file. The file has a name: a runtime may open it again by that.
-     * XB_ERR_UNSUPPORTED where this runtime refuses such a file. Blocks.
-     */
+     * XB_ERR_UNSUPPORTED where this runtime refuses such a file. Blocks. */
     enum xb_status (*file_open)(struct xb_device *device, int descriptor, struct xb_file **file,
                                 struct xb_error *error);
     /* No read may be under way. */
     void (*file_close)(struct xb_file *file);
     /* Reads [file_offset, file_offset + bytes) to buffer+offset, DEVICE memory. Blocks until all of
-     * it is there; several threads may read at the same time. XB_ERR_RUNTIME also where the file
-     * ends before. XB_ERR_USAGE for other memory, and when the range leaves its buffer. */
+     * it is there; several threads may read at once. XB_ERR_RUNTIME also where the file ends
+     * before. XB_ERR_USAGE for other memory, and when the range leaves its buffer. */
     enum xb_status (*file_read)(struct xb_file *file, uint64_t file_offset,
                                 struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
                                 struct xb_error *error);
-    /* Which way the reads so far went, from what the runtime or the kernel's driver counts, or
-     * where they do not count from how they are set up; `how` says which. */
+    /* Says which way the reads so far went, as the runtime or the kernel's driver counts them, else
+     * from how they are set up; `how` says which. */
     enum xb_status (*file_way)(struct xb_file *file, struct xb_file_way *way,
                                struct xb_error *error);
 
     /* ---- peers: two devices of one driver. NULL, all four, where a backend has none ---- */
 
-    /* What device `index` can do with the memory of device `other`, which is another. Creates no
-     * context. XB_ERR_UNSUPPORTED where the runtime that is there has no peers. */
+    /* Reads what device `index` can do with the memory of another, `other`. Creates no context.
+     * XB_ERR_UNSUPPORTED where the runtime that is there has no peers. */
     enum xb_status (*peer_info)(struct xb_driver *driver, unsigned index, unsigned other,
                                 struct xb_peer_info *info, struct xb_error *error);
-    /* Lets `device` reach the memory of `other` directly; doing so twice is once, and peer_close
-     * takes it back. A copy made between the two while no direction is open arrives all the same,
-     * by whatever way the runtime knows. */
+    /* Lets `device` reach the memory of `other` directly, until peer_close; doing so twice is once.
+     * While no direction is open a copy between the two arrives all the same, by whatever way the
+     * runtime knows. */
     enum xb_status (*peer_open)(struct xb_device *device, struct xb_device *other,
                                 struct xb_error *error);
     void (*peer_close)(struct xb_device *device, struct xb_device *other);
-    /* Enqueues a copy between DEVICE buffers of two devices, one of them the queue's: by all that
-     * is known its copy engines make it. */
+    /* Enqueues a copy between DEVICE buffers of two devices, one of them the queue's. As far as is
+     * known its copy engines make it. */
     enum xb_status (*queue_copy_peer)(struct xb_queue *queue, struct xb_buffer *target,
                                       uint64_t target_offset, struct xb_buffer *source,
                                       uint64_t source_offset, uint64_t bytes,
                                       struct xb_error *error);
 
-    /* ---- profiler, whose calls cost next to nothing without one. NULL, all three, where a backend
-     * has none ---- */
+    /* ---- profiler: calls cost next to nothing without one. NULL, all three, where a backend has
+     * none ---- */
 
     /* A named range on the calling thread. */
     void (*range_push)(const char *name);
     void (*range_pop)(void);
-    /* Has a profiler that waits for it collect from here on, or no longer. What a profiler answers
-     * is no error. */
+    /* Has a waiting profiler collect from here on, or no longer. Ignores what it answers. */
     void (*profiler_collect)(bool on);
 };
 
-/* Why the device has not a capability (one bit of enum xb_capability); "" where that is not told.
- */
+/* Returns why the device lacks a capability (one bit); "" where that is not told. */
 const char *xb_device_lacks(const struct xb_device_info *info, uint32_t capability);
 
-/* Takes capabilities from a device, or says of those that it never had why not. */
+/* Takes capabilities from a device, and notes why it has none of them. */
 void xb_device_withhold(struct xb_device_info *info, uint32_t capabilities, const char *reason);
 
 /* Adds the fact whether kernels reach ordinary host memory, and how. */
@@ -607,6 +560,6 @@ const char *xb_memory_name(enum xb_memory memory);
 /* Whether the device's kernels may touch such memory: DEVICE, MAPPED and MANAGED. */
 bool xb_memory_in_reach(enum xb_memory memory);
 
-/* For backends: writes a chain through `memory` from the CPU, with the addresses of `seen`, which
- * is where those that follow it see the same memory. */
+/* For backends: the CPU writes a chain through `memory`, with the addresses of `seen`, where those
+ * that follow it see the same memory. */
 void xb_chain_write(void *memory, void *seen, uint64_t bytes, enum xb_access access);

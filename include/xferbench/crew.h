@@ -5,12 +5,10 @@
 
 #include <stdint.h>
 
-/*
- * Host threads that work on numbered items, 0, 1, ... `count` - 1. They begin items in that order,
- * each item by one thread, and only items that were allowed: who uses the results has room for some
- * at a time. A crew belongs to the thread that opened it, which alone calls these functions, and
- * which is one of its threads: it feeds and waits, and works on items where it is the only one.
- */
+/* Host threads that work on items 0 to `count` - 1. They begin items in order, each by one thread,
+ * and only allowed ones: who uses the results has room for some at a time. A crew belongs to the
+ * thread that opened it: it alone calls these functions, and is one of the threads: it feeds and
+ * waits, and works on items where it is the only one. */
 struct xb_crew;
 
 #define XB_CREW_THREADS 256u
@@ -23,8 +21,8 @@ struct xb_crew_job {
     uint64_t count;
 };
 
-/* Starts all threads but the caller (1 to XB_CREW_THREADS with it), which may run where the caller
- * may. XB_ERR_MEMORY or XB_ERR_RUNTIME where not all can be had; then there is none. */
+/* Starts 1 to XB_CREW_THREADS threads, the caller among them, which may run where that may.
+ * XB_ERR_MEMORY or XB_ERR_RUNTIME where not all can be had; then there is none. */
 XB_MUST_CHECK enum xb_status xb_crew_open(unsigned threads, struct xb_crew **crew,
                                           struct xb_error *error);
 /* Ends the job under way as xb_crew_end does, then the threads. Accepts NULL. */

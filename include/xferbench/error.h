@@ -18,11 +18,9 @@ struct xb_error {
                           paths and names in it */
 };
 
-/*
- * Fills *error and returns `status`, so that a caller can write `return XB_FAIL(...)`. Use the
- * macros below: they add file and line. `call`, `code` and `name` are those of a native call that
- * failed; "", 0 and "" where there is none.
- */
+/* Fills *error and returns `status`: use `return XB_FAIL(...)` and the other macros below, which
+ * add file and line. `call`, `code` and `name` are of the native call that failed; "", 0 and "" for
+ * none. */
 enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const char *file,
                             int line, const char *call, int64_t code, const char *name,
                             const char *format, ...) __attribute__((format(printf, 8, 9)));
@@ -39,11 +37,9 @@ enum xb_status xb_error_set(struct xb_error *error, enum xb_status status, const
 /* "ENOMEM" for ENOMEM; "errno" for a number this libc does not know. Static text. */
 const char *xb_errno_name(int code);
 
-/*
- * The whole error as one line: message, then call and code, for libc's with its words. Where the
- * variable XFERBENCH_DEBUG has any value the line of the source follows.
- * Writes at most `size` bytes with the closing zero; returns `text`.
- */
+/* Writes the whole error as one line: message, call and code, for libc's with its words, and where
+ * XFERBENCH_DEBUG has any value the line of the source. At most `size` bytes with the closing zero;
+ * returns `text`. */
 const char *xb_error_text(const struct xb_error *error, char *text, size_t size);
 
 /* Says a line about `topic` on stderr where XFERBENCH_DEBUG, a comma list, has that word: "plan",

@@ -3,11 +3,8 @@
 
 #include <stdbool.h>
 
-/*
- * A figure: one measured quantity of a case. The runner has some of its own, a mode declares the
- * others (mode.h). Tables, Reading, files and compare know a figure by what stands here, never by
- * the mode that has it.
- */
+/* A figure: one measured quantity of a case, the runner's or declared by a mode (mode.h). Tables,
+ * Reading, files and compare know a figure only by what stands here. */
 struct xb_figure {
     const char *name; /* snake_case, one meaning a name: "bandwidth" */
     const char *unit; /* of its values: XB_UNIT_... */
@@ -22,8 +19,8 @@ struct xb_figure {
 #define XB_UNIT_PER_SECOND "1/s"
 #define XB_UNIT_RATIO "1" /* shares from 0 to 1, factors, counts */
 
-/* What a figure begins with. A gain is a share or a factor of which more is better, a number any
- * other without a unit. */
+/* How a figure begins. More is better of a gain, a share or a factor; a number is any other without
+ * a unit. */
 #define XB_FIGURE(named, of, what) .name = (named), .unit = (of), .help = (what)
 #define XB_FIGURE_TIME(named, what) XB_FIGURE(named, XB_UNIT_SECONDS, what)
 #define XB_FIGURE_NUMBER(named, what) XB_FIGURE(named, XB_UNIT_RATIO, what)
@@ -32,23 +29,23 @@ struct xb_figure {
 
 /* ---- the runner's own; definitions in src/record/known_figures.c ---- */
 
-/* Every case has it but those of single operations. */
+/* Bandwidth: for every case but those of single operations. */
 extern const struct xb_figure xb_figure_bandwidth;
-/* Of a case that goes both ways: each way, out of the same samples. */
+/* Bandwidth each way, from the same samples, of a case that goes both ways. */
 extern const struct xb_figure xb_figure_bandwidth_h2d, xb_figure_bandwidth_d2h;
-/* Of single operations (--latency), by either clock. */
+/* Time of single operations (--latency), by either clock. */
 extern const struct xb_figure xb_figure_latency_host, xb_figure_latency_device;
 /* The share of the time in which both ways, or all devices, were at work. */
 extern const struct xb_figure xb_figure_overlap;
 /* For a device that ran beside others: its bandwidth as a share of what it had alone. */
 extern const struct xb_figure xb_figure_share_of_alone;
-/* Of a copy that the device timed, by what its PCIe path can carry, where that is known
+/* What a copy that the device timed reaches of what its PCIe path can carry, if known
  * (docs/link-ceilings.md): one way, and each way of a case that goes both ways. */
 extern const struct xb_figure xb_figure_share_of_ceiling;
 extern const struct xb_figure xb_figure_share_of_ceiling_h2d, xb_figure_share_of_ceiling_d2h;
 /* How far apart the bandwidths of several placements of the host's memory are. */
 extern const struct xb_figure xb_figure_between_placements;
-/* By the host's clock: until the call that starts an operation returned, until it was done. */
+/* Host's clock: until the call that starts an operation returned, and until it was done. */
 extern const struct xb_figure xb_figure_submit_time, xb_figure_wall_time;
 /* What preparing a case took: mostly making, page-locking and filling memory. */
 extern const struct xb_figure xb_figure_setup_time;

@@ -27,8 +27,7 @@ const char *xb_direction_name(enum xb_direction direction);
 
 #define XB_NO_PEER (-1)
 
-/* What pairs of devices that run at the same time have in common: all begin at one device, or all
- * end there. */
+/* What pairs that run at the same time have in common: the device where all begin, or all end. */
 enum xb_group { XB_GROUP_NONE, XB_GROUP_ONE_TO_ALL, XB_GROUP_ALL_TO_ONE };
 
 /* "one-to-all", "all-to-one"; NULL for none. */
@@ -46,7 +45,7 @@ struct xb_setting {
 struct xb_case {
     const struct xb_mode *mode;
     const char *variant; /* never NULL; lives as long as the configuration */
-    /* Of each parameter that matters for the variant, in the mode's order. */
+    /* One for each parameter that matters for the variant, in the mode's order. */
     struct xb_setting settings[XB_CASE_SETTINGS];
     size_t setting_count;
     enum xb_direction direction;
@@ -54,14 +53,14 @@ struct xb_case {
     unsigned device; /* index in its backend; of a pair the source */
     int peer;        /* index of a pair's destination, else XB_NO_PEER */
     bool latency;    /* single operations, for percentiles of their time */
-    /* One of several that run at the same time. These stand side by side in a run's results: first
-     * the row of all of them (`sum`), then one row a device, or a pair. A sum has no device of its
-     * own; that of pairs has the one that they have in common as its device. */
+    /* One of several that run at the same time. They stand side by side in a run's results: first
+     * the row of all of them (`sum`), then one row a device, or a pair. A sum has no device; that
+     * of pairs has the device that they have in common. */
     bool simultaneous;
     bool sum;
     enum xb_group group; /* of pairs that run at the same time */
-    /* The NUMA node that --numa names for its host memory, and for the threads that work on it.
-     * Without one both are near the device. A case that uses no host memory has none. */
+    /* The NUMA node that --numa names for its host memory and the threads that work on it. Without
+     * one both are near the device. A case without host memory has none. */
     bool has_node;
     unsigned node;                      /* the OS's number */
     unsigned long long seed;            /* of the pattern, different for every case of a run */
@@ -71,12 +70,12 @@ struct xb_case {
 /* --pairs, which every mode of pairs has: the plan reads it. */
 extern const struct xb_option xb_option_pairs;
 
-/* What the case has of that option, which must be a parameter of its mode that matters for its
- * variant: aborts otherwise, it is a bug. */
+/* Returns what the case has of that option. Aborts unless it is a parameter of the mode that
+ * matters for the variant: it is a bug. */
 const struct xb_setting *xb_case_setting(const struct xb_case *test,
                                          const struct xb_option *option);
 
-/* The same, and NULL where the option is no such parameter. */
+/* Returns NULL, instead of aborting, where the option is no such parameter. */
 const struct xb_setting *xb_case_find_setting(const struct xb_case *test,
                                               const struct xb_option *option);
 
@@ -88,9 +87,7 @@ struct xb_needs {
 
 struct xb_mode_context;
 
-/* Queues that are timed by themselves besides the whole: one direction of a case that goes both
- * ways.
- */
+/* Queues that are timed apart from the whole: one direction of a case that goes both ways. */
 struct xb_span {
     const struct xb_figure *figure; /* a rate */
     size_t first_queue, queue_count;
@@ -100,8 +97,8 @@ struct xb_span {
 
 #define XB_OWN_BUFFERS 2
 
-/* How many of the cases that run at the same time use a device, and which of them this one is,
- * counted from 0. One alone has {1, 0}. */
+/* How many of the cases that run at the same time use a device, and which of them this one is, from
+ * 0. A case alone has {1, 0}. */
 struct xb_share {
     unsigned of, number;
 };
@@ -112,11 +109,11 @@ struct xb_mode_context {
     struct xb_device *device;
     struct xb_workspace *workspace;
     struct xb_store *store; /* files that are made, kept from case to case (storage/store.h) */
-    /* Of a pair, the destination; else NULL. */
+    /* A pair's destination; else NULL. */
     struct xb_device *peer_device;
     struct xb_workspace *peer_workspace;
-    /* Pairs that run at the same time have a device in common, and with it the workspace: each
-     * takes buffers and queues of its own there. */
+    /* Pairs that run at the same time share a device and its workspace: each takes its own buffers
+     * and queues there. */
     struct xb_share share, peer_share;
     /* What the source can do with the destination's memory, and the other way round. */
     struct xb_peer_info source_reach, destination_reach;
@@ -130,18 +127,17 @@ struct xb_mode_context {
     size_t queue_count;                /* 1 or more */
     uint64_t operations_per_iteration; /* how many operations submit enqueues */
     bool hold;                         /* whether the queues may be held while submit enqueues */
-    /* How long a sample lasts at least, by repeating the iteration, in seconds. 0: a millisecond.
-     * For a path so fast that starting and ending a sample would be a visible part of it. */
+    /* How many seconds a sample lasts at least, by repeating the iteration; 0: a millisecond. For a
+     * path so fast that starting and ending a sample would be a visible part of it. */
     double sample_seconds;
-    /* The host's clock times the case and not the device's, because calls of the host are part of
-     * what is measured: until submit returns or, with host_waits, until the queues are done.
-     * Samples are then of one iteration each. */
+    /* The host's clock times the case, because calls of the host are part of what is measured:
+     * until submit returns or, with host_waits, until the queues are done. Samples are then of one
+     * iteration. */
     bool host_timed, host_waits;
-    /* Samples are of one iteration each, because the next would begin before it is done. */
+    /* Samples are of one iteration: the next would begin before it is done. */
     bool one_iteration;
-    /* Host memory of the mode's own, which the workspace does not know: where it lies is looked up
-     * as that of the workspace's buffers is, before verify, and the row tells of the first. NULL:
-     * none, or no more. */
+    /* Host memory that the mode allocated itself. The runner looks up where it lies before verify,
+     * as for the workspace's buffers, and the row tells of the first. NULL: none, or no more. */
     const struct xb_buffer *own_buffers[XB_OWN_BUFFERS];
     struct xb_span spans[XB_SPANS];
     size_t span_count;    /* 0 where only the whole is timed */
@@ -151,54 +147,43 @@ struct xb_mode_context {
 /* Enqueues one iteration of something. */
 typedef enum xb_status xb_submit(struct xb_mode_context *context, struct xb_error *error);
 
-/*
- * For setup, once the queues are set: what one iteration of `submit` takes on the device, in
- * seconds, the least of a few. Restores nothing. Blocks. XB_ERR_STOPPED where the run is to stop.
- */
+/* For setup, once the queues are set: reads the seconds that one iteration of `submit` takes on the
+ * device, the least of a few. Restores nothing. Blocks. XB_ERR_STOPPED where the run is to stop. */
 XB_MUST_CHECK enum xb_status xb_mode_time(struct xb_mode_context *context, xb_submit *submit,
                                           double *seconds, struct xb_error *error);
 
-/* Whose clock times a reference: the clock of its case's samples, or always the host's or the
- * device's. */
+/* Which clock times a reference: that of its case's samples, the host's or the device's. */
 enum xb_clock { XB_CLOCK_OF_CASE, XB_CLOCK_OF_DEVICE, XB_CLOCK_OF_HOST };
 
-/*
- * A measurement to compare the mode's own with: the same work done another way, or a part of it.
- * Taken after warm-up and before the samples, by the same rules, with fewer repetitions.
- */
+/* A measurement to compare the mode's own with: the same work done another way, or a part of it.
+ * Taken between warm-up and samples, by the same rules, with fewer repetitions. */
 struct xb_reference {
     /* Its time in seconds, or the rate at which it moves `bytes`. */
     const struct xb_figure *figure;
     xb_submit *submit; /* no more operations than context->operations_per_iteration */
-    /* Of a mode with stages, in place of `submit`: what of its line runs. */
+    /* For a mode with stages, in place of `submit`: the part of its line that runs. */
     const struct xb_line_part *part;
     enum xb_clock clock; /* the host's: until the queues are done */
-    /* The difference from the case itself is used for a conclusion: so the reference has one
-     * repetition that does not count, then as many samples as an interval takes. */
+    /* A conclusion rests on the difference from the case: the reference has one repetition that
+     * does not count, then as many samples as an interval takes. */
     bool has_interval;
-    /* What one iteration of it moves, for one that does a part of the work. NULL:
-     * context->bytes_moved. */
+    /* What one iteration moves, where that is a part. NULL: context->bytes_moved. */
     uint64_t (*bytes)(const struct xb_mode_context *context);
-    /*
-     * Enqueues on queues[0] what comes right before each repetition and is not timed; or NULL. Such
-     * a reference shows how earlier work changes the case itself: for a case of one queue. It gets
-     * a new queue on which nothing ran before, has as many samples as an interval takes, and
-     * prepare and verify prove its data.
-     */
+    /* Enqueues on queues[0] untimed work right before each repetition, or NULL. Such a reference
+     * shows how earlier work changes the case itself: for a case of one queue. It gets a new queue
+     * on which nothing ran before, and as many samples as an interval takes; prepare and verify
+     * prove its data. */
     xb_submit *before;
     /* Whether this case has the reference. NULL: every case has it. */
     bool (*is_wanted)(const struct xb_mode_context *context);
 };
 
-/*
- * An option that is part of a case's identity, like its variant and size: every row has it, and
+/* An option that is part of a case's identity, like its variant and size: every row has it, and
  * `compare` tells cases apart by it. One that takes several values (CHOICES, SIZES, COUNTS) gives a
- * case for each. xb_case_setting returns the value that a case has.
- */
+ * case for each (xb_case_setting). */
 struct xb_parameter {
-    /* COUNT, SIZE, TEXT, CHOICES, SIZES, or COUNTS; it has a default. Of a list, the first default
-     * value is not named in tables: only another value is. Files older than the option count as
-     * having it. */
+    /* COUNT, SIZE, TEXT, CHOICES, SIZES, or COUNTS, with a default. Tables do not name the first
+     * default value of a list. Files older than the option count as having that. */
     const struct xb_option *option;
     const char *variant; /* the only one that it matters for; NULL: all of them */
 };
@@ -208,16 +193,14 @@ struct xb_parameter {
 struct xb_reading_line {
     const char *label; /* "pinning"; at most 12 characters */
     const char *code;  /* "XB-PINNING": what a file calls what is said here (docs/reading.md) */
-    /*
-     * What can be said of one device at one size: adds whole sentences (xb_reading_add) and returns
+    /* Says something of one device at one size: adds whole sentences (xb_reading_add) and returns
      * true, or adds nothing and returns false. Asked for the largest size first, until there is an
-     * answer. The Reading adds device and size where they are needed.
-     */
+     * answer. The Reading adds device and size where they are needed. */
     bool (*say)(struct xb_reading *reading, int device, uint64_t bytes);
-    /* The same of all sizes of a device together, such as from which size on something pays. The
-     * Reading names no size before it. Of sizes of any length: it is for this to choose. */
+    /* Says something of all sizes of a device together, such as from which size on something pays.
+     * The Reading names no size before it, and does not choose lengths: this does. */
     bool (*say_of_sizes)(struct xb_reading *reading, int device);
-    /* The same of all pairs at once, for each direction. */
+    /* Says something of all pairs at once, for each direction. */
     bool (*say_of_pairs)(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes);
 };
 
@@ -230,7 +213,7 @@ struct xb_variant_name {
     const char *variant, *name; /* "ring", "pageable, by a ring" */
 };
 
-/* Of a mode that runs all of its directions by default. */
+/* For a mode that runs all of its directions by default. */
 #define XB_ALL_BY_DEFAULT(all) .directions = (all), .by_default = (all)
 /* The lists of a mode, each with the end that it needs. NULL is an empty list. */
 #define XB_OPTIONS(...) ((const struct xb_option *const[]){__VA_ARGS__, NULL})
@@ -243,24 +226,24 @@ struct xb_variant_name {
 
 /*
  * A transfer strategy. The runner owns loops, warm-up, clocks, statistics and stopping; a mode says
- * what one iteration is. Before anything is measured, check_options is called for every case. For
- * one case the runner calls, in this order: check, setup, submit (warm-up, any number of times),
- * the references' submits, prepare, submit (timed, any number of times), verify, teardown. Of a
- * case whose time depends on where the host's memory lies, everything from setup on is repeated
- * with other host memory, but for the references.
+ * what one iteration is. Before anything is measured the runner calls check_options for every case.
+ * For each case it calls, in this order: check, setup, submit (warm-up, any number of times), the
+ * references' submits, prepare, submit (timed, any number of times), verify, teardown. Where a
+ * case's time depends on where the host's memory lies, it repeats everything from setup on, but for
+ * the references, with other host memory.
  */
 struct xb_mode {
     const char *name;        /* "pinned" */
     const char *summary;     /* one line */
     const char *description; /* what is measured and what is left out, for --help MODE */
-    /* What a program calls to move data like this: CUDA's names, HIP's where they are others, and
-     * PyTorch's; for help and documents. NULL: nothing. */
+    /* What a program calls to move data like this, for help and documents: CUDA's names, HIP's
+     * where they differ, and PyTorch's. NULL: nothing. */
     const char *calls;
     unsigned directions; /* bits of enum xb_direction that it knows */
     unsigned by_default; /* those that are run when no --direction is given */
     bool pairs;          /* its cases are of ordered pairs of devices */
-    /* Several devices, or pairs of them one way, can start together, because submit never blocks;
-     * except in the variant `only_alone` (NULL: no exception). */
+    /* Several devices, or pairs one way, can start together, because submit never blocks; except in
+     * the variant `only_alone` (NULL: no exception). */
     bool simultaneous;
     const char *only_alone;
     /* The option whose words are this mode's variants; NULL: one variant, named `variant`. */
@@ -270,103 +253,87 @@ struct xb_mode {
     const struct xb_variant_name *names;
     const struct xb_option *const *options; /* rows of its own, and */
     const struct xb_parameter *parameters;  /* those of them that make a case */
-    /* Figures of its own beside the runner's, those of its references and spans included. A mode
-     * that is about what preparing takes declares xb_figure_setup_time too, and verify adds its
-     * samples: the runner then takes none. */
+    /* Its figures beside the runner's, also those of its references and spans. A mode that is about
+     * preparing declares xb_figure_setup_time too, and verify adds its samples: the runner takes
+     * none. */
     const struct xb_figure *const *figures;
-    /* The figure that people ask the mode for, if that is not the bandwidth or the latency: a time
-     * or a rate that every case has; NULL: those. */
+    /* The figure that people ask the mode for: a time or a rate that every case has. NULL: the
+     * bandwidth or the latency. */
     const struct xb_figure *headline;
     const struct xb_mode_part *parts; /* what that is made of, each a column of its own */
-    /*
-     * Of a mode that is about a latency and moves no data worth a rate: that latency, one of
-     * `figures`, in seconds. verify adds its samples. Its cases are latency cases without
-     * --latency too, when it is named; `--mode all` takes them with --latency only. They have
-     * neither a bandwidth nor the latencies of a copy. NULL for any other mode.
-     */
+    /* For a mode that is about a latency and moves no data worth a rate: that latency, one of
+     * `figures`, in seconds. verify adds its samples. Its cases are latency cases without --latency
+     * too, when it is named; `--mode all` takes them with --latency only. They have neither a
+     * bandwidth nor the latencies of a copy. NULL for any other mode. */
     const struct xb_figure *latency;
-    /* --mode all leaves it out, and its rows are not compared with other modes': it answers another
+    /* --mode all leaves it out, and no row is compared with other modes': it answers another
      * question than how fast a buffer moves. */
     bool only_named;
-    /* The size of its cases if --size is not given; 0: the default of --size. */
+    /* The size of its cases without --size; 0: the default of --size. */
     uint64_t bytes_by_default;
-    /* The same if options of its own decide it, such as the length of a file that they name; 0:
-     * bytes_by_default counts. NULL: they never decide it. */
+    /* Returns that size where its options decide it, such as the length of a file that they name;
+     * 0: bytes_by_default counts. NULL: they never decide it. */
     uint64_t (*bytes_of_options)(const struct xb_run_options *asked);
     const struct xb_reading_line *reading; /* what it can say in the Reading */
-    /*
-     * What a run of this mode alone comes to: adds one or two sentences of 160 characters at most,
-     * which name device and size only where they are the answer, and returns true; or adds nothing
-     * and returns false: then the fastest of its cases are the answer. Asked as `say` is; the
-     * device of a mode of pairs is -1. NULL: false.
-     */
+    /* Says what a run of this mode alone comes to: adds one or two sentences of 160 characters at
+     * most, which name device and size only where they are the answer, and returns true; or adds
+     * nothing and returns false: then the fastest cases are the answer. Asked as `say` is; a mode
+     * of pairs gets device -1. NULL: false. */
     bool (*answer)(struct xb_reading *reading, int device, uint64_t bytes);
-    /* What to try first if a case of the mode is far below the best way: gives the statement that
-     * says so a remedy, if no other statement has it, and the number of xb_reading_try (reading.h).
-     * NULL: nothing. */
+    /* Says what to try first if a case of the mode is far below the best way: gives the statement
+     * that says so a remedy, if no other statement has it, and the number of xb_reading_try
+     * (reading.h). NULL: nothing. */
     void (*say_first_thing)(struct xb_reading *reading, const struct xb_record_case *slow);
-    /* The variant that is how a program copies that did nothing for its copies; NULL: none. */
+    /* The variant by which a program copies that did nothing for its copies; NULL: none. */
     const char *ordinary;
-    /* Only the link limits its copies one way: if they are far below what it can carry, something
-     * is wrong with the link. */
+    /* Only the link limits its copies one way: if they are far below, something is wrong with
+     * it. */
     bool shows_link;
-    /* An iteration does not move its bytes across the link exactly once: the runtime moves them
-     * when it likes, or they are made smaller before. Its time then says nothing about the link. */
+    /* An iteration does not move its bytes across the link exactly once (the runtime moves them
+     * when it likes, or they are made smaller), so its time says nothing about the link. */
     bool crosses_otherwise;
     size_t state_bytes;
 
-    /* What a device must be able to do for a case: bits of enum xb_capability. A device that cannot
-     * gets a skipped row. Of `test` only mode, variant and the words of CHOICES that have a
-     * list are set. Pure. NULL: nothing beyond the mandatory slots. */
+    /* Returns what a case asks of a device: bits of enum xb_capability. A device that lacks one
+     * gets a skipped row. `test` has only mode, variant and the words of CHOICES that have a list.
+     * Pure. NULL: nothing beyond the mandatory slots. */
     uint32_t (*capabilities)(const struct xb_case *test);
-    /*
-     * Whether any machine can run the variant: XB_OK, or XB_ERR_UNSUPPORTED with the reason as the
-     * message, for a skipped row; `list` leaves it out. Of `test` the same is set. Pure. NULL: all
-     * variants can be run.
-     */
+    /* Checks whether any machine can run the variant: XB_OK, or XB_ERR_UNSUPPORTED with the reason
+     * for a skipped row; `list` leaves it out. `test` is as above. Pure. NULL: all can be run. */
     enum xb_status (*check_variant)(const struct xb_case *test, struct xb_error *error);
-    /* Memory the case takes. Pure. */
+    /* Returns the memory that the case takes. Pure. */
     struct xb_needs (*needs)(const struct xb_case *test);
-    /*
-     * Whether the options allow the case on any machine; XB_ERR_USAGE with what to give instead
-     * ends the command before anything is measured or written. Of `test` only mode, variant,
-     * settings, bytes, direction and what is asked are set. Pure. May be NULL.
-     */
+    /* Checks whether the options allow the case on any machine; XB_ERR_USAGE with what to give
+     * instead ends the command before anything is measured or written. `test` has only mode,
+     * variant, settings, bytes, direction and what is asked. Pure. May be NULL. */
     enum xb_status (*check_options)(const struct xb_case *test, struct xb_error *error);
-    /*
-     * Whether the case makes sense on this device: XB_OK; XB_ERR_UNSUPPORTED with the reason as the
-     * message for a skipped row; any other error for an error row. May be NULL. Allocates nothing.
-     */
+    /* Checks whether the case makes sense on this device: XB_OK; XB_ERR_UNSUPPORTED with the reason
+     * for a skipped row; any other error for an error row. May be NULL. Allocates nothing. */
     enum xb_status (*check)(const struct xb_mode_context *context, struct xb_error *error);
     /* Borrows memory and queues from the workspace and writes the data. Not timed. */
     enum xb_status (*setup)(struct xb_mode_context *context, struct xb_error *error);
-    /* Those that an item of its line goes through, in that order; ends with a name of NULL. At most
-     * one is the host's, and that is the first. Its submit is xb_line_submit. NULL: no line. */
+    /* The stages that an item of its line goes through, in order; ends with a name of NULL. Only
+     * the first may be the host's. Its submit is xb_line_submit. NULL: no line. */
     const struct xb_stage *stages;
     const struct xb_reference *references;
-    /* Before every iteration, warm-up included: puts back what the last one moved, or makes wrong
-     * what it left, and waits for it. Not timed. Samples are then of one iteration each. NULL: an
+    /* Called before every iteration, warm-up included: puts back what the last one moved, or makes
+     * wrong what it left, and waits for it. Not timed. Samples are then of one iteration. NULL: an
      * iteration can follow the other. */
     enum xb_status (*restore)(struct xb_mode_context *context, struct xb_error *error);
-    /* After warm-up, and once more for each reference with something before it: makes every byte of
-     * the target wrong until a timed copy puts it right, unless restore does. */
+    /* Called after warm-up, and once more for each reference with something before it: makes every
+     * byte of the target wrong until a timed copy puts it right, unless restore does. */
     enum xb_status (*prepare)(struct xb_mode_context *context, struct xb_error *error);
-    /*
-     * Enqueues exactly one iteration: context->bytes_moved moved once. Timed. Work on a queue other
-     * than queues[0] needs no ordering of its own against the clock: the runner forks and joins
-     * them.
-     */
+    /* Enqueues exactly one iteration: context->bytes_moved moved once. Timed. Queues other than
+     * queues[0] need no ordering against the clock: the runner forks and joins them. */
     xb_submit *submit;
-    /*
-     * Checks the target after the last iteration: fills result->verified and, where that is not
-     * true, result->reason with what is wrong. result->bandwidth and what was sampled of
-     * result->figures are complete by then: may compute figures from them (xb_result_compute), and
-     * add details and warnings. Data that is wrong is no error of the call. A mode that has a
-     * reference with something before it is asked after that one too, when there is no sample yet.
-     */
+    /* Checks the target after the last iteration: fills result->verified and, unless that is true,
+     * result->reason with what is wrong. result->bandwidth and what was sampled of result->figures
+     * are complete by then: may compute figures from them (xb_result_compute), and add details and
+     * warnings. Wrong data is no error of the call. Also called, without a sample yet, after a
+     * reference with something before it. */
     enum xb_status (*verify)(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error);
-    /* Undoes setup, also a partial one. May be NULL: what came from the workspace goes back to it
-     * by itself. */
+    /* Undoes setup, also a partial one. May be NULL: what the workspace lent goes back by
+     * itself. */
     void (*teardown)(struct xb_mode_context *context);
 };

@@ -8,12 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * Options. One row declares an option once; from the rows come the getopt_long arrays, --help,
+/* Options. One row declares an option once; from the rows come the getopt_long arrays, --help,
  * nearest-match hints, the option reference (docs/options.md), the man page, shell completion and
- * the configuration in the JSON. A letter, and a long name, mean the same in every command.
- * A mode brings rows of its own; rows shared by several modes stand in src/modes/shared_options.c.
- */
+ * the configuration in the JSON. Letters and long names mean the same in every command. A mode
+ * brings rows of its own; src/modes/shared_options.c has those of several modes. */
 
 enum xb_option_type {
     XB_OPTION_FLAG,     /* no argument */
@@ -37,8 +35,8 @@ struct xb_option {
     const char *help;         /* one sentence or a few; help wraps it */
     const char *brief;        /* the same in a few words, for those that --help names; else NULL */
     const char *const *choices; /* for CHOICES: ends with NULL; NULL allows any word */
-    /* Words that completion offers where `choices` is NULL, such as those that are known only when
-     * the program is linked; ends with NULL. NULL: none. */
+    /* Words that completion offers where `choices` is NULL, such as those known only when the
+     * program is linked; ends with NULL. NULL: none. */
     const char *const *(*offers)(void);
     bool takes_one;            /* for CHOICES: a single word */
     uint64_t minimum, maximum; /* for COUNT, COUNTS, SIZE and SIZES */
@@ -88,18 +86,16 @@ struct xb_config {
     size_t operand_count;
 };
 
-/*
- * Reads argv (argv[0] is skipped) by the rows (`rows` ends with NULL) and fills *config with given
- * values and defaults. argv is permuted and must outlive the configuration. XB_ERR_USAGE names the
- * option and, for a name that no row has, the nearest one. On failure nothing is left to free.
- */
+/* Reads argv (argv[0] is skipped) by `rows` (ends with NULL) and fills *config with given values
+ * and defaults. Permutes argv, which must outlive the configuration. XB_ERR_USAGE names the option
+ * and, for an unknown name, the nearest one. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc,
                                              char **argv, struct xb_config *config,
                                              struct xb_error *error);
 void xb_config_free(struct xb_config *config);
 
-/* Gives an option that was not given on the command line another default. XB_ERR_MEMORY only, for a
- * text that the option takes. */
+/* Gives an option that is not on the command line another default, a text that it takes.
+ * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
                                                const struct xb_option *row, const char *text,
                                                struct xb_error *error);
@@ -154,14 +150,14 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
 /* The row of that name; NULL for none, and where `rows`, which end with NULL, are NULL. */
 const struct xb_option *xb_option_find(const struct xb_option *const *rows, const char *name);
 
-/* The words that it takes or offers, one of them or, of a list, several; NULL where it has none. */
+/* Returns the words that it takes or offers, of a list several; NULL where it has none. */
 const char *const *xb_option_words(const struct xb_option *option);
 
 /* Whether options of that type take a list: CHOICES, SIZES, COUNTS. */
 bool xb_option_is_list(const struct xb_option *option);
 
-/* Whether the text is the first that the option, a list, has by default; false where it has none.
- * Of SIZES and COUNTS the text is a number in decimal digits. */
+/* Whether the text is the list's first default; false where it has none. A number of SIZES or
+ * COUNTS is in decimal digits. */
 bool xb_option_is_usual(const struct xb_option *option, const char *text);
 
 /* Whether the word is one of the list. */
@@ -173,12 +169,10 @@ size_t xb_value_length(const struct xb_value *value);
 /* The number at that place of SIZES or COUNTS; of SIZE and COUNT the only one. */
 uint64_t xb_value_number(const struct xb_value *value, size_t index);
 
-/*
- * The name of `candidates` (ends with NULL) nearest to `word` by edit distance, or NULL if none is
- * near enough to be what was meant.
- */
+/* Returns the name of `candidates` (ends with NULL) nearest to `word` by edit distance; NULL if
+ * none is near enough to be what was meant. */
 const char *xb_nearest(const char *word, const char *const *candidates);
 
-/* The name of an option of ours, one of `candidates`, that does what `word` does in other programs
- * ("gpus": device); else the nearest. Another one that may be meant goes into *other, else NULL. */
+/* Returns the option of `candidates` that does what `word` does in other programs ("gpus": device);
+ * else the nearest. *other becomes another one that may be meant, else NULL. */
 const char *xb_nearest_option(const char *word, const char *const *candidates, const char **other);

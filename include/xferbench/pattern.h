@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/*
- * The data that is moved. Every 8-byte word depends on its position in the buffer and on a seed, so
- * that a copy that is shifted, swapped, torn or left over from another case does not verify.
- *
- * This header is also read by the kernels' compilers: built-in types only, no system headers.
- */
+/* The data that is moved. Every 8-byte word depends on its position and on a seed, so that a copy
+ * that is shifted, swapped, torn or left over from another case does not verify. The kernels'
+ * compilers read this too: built-in types only, no system headers. */
 
 #include "xferbench/kernel_text.h"
 
 struct xb_pattern {
     unsigned long long seed;
     unsigned long long flip; /* XORed into every word: 0, or XB_PATTERN_POISON */
-    /* How many steps of xb_compute_step every whole word has gone through. 0 for a plain pattern;
-     * the bytes behind the last whole word never take a step. */
+    /* How many steps of xb_compute_step each whole word has taken, but not the bytes behind the
+     * last. 0: a plain pattern. */
     unsigned long long steps;
 };
 

@@ -4,15 +4,11 @@
 #include "xferbench/mode.h"
 #include "xferbench/record.h"
 
-/*
- * The Reading: what the figures of a record mean, in a few sentences below the table. The Reading
- * itself says what applies to any mode (which ways are slow, what both ways at once give, devices
- * at the same time); a mode declares what only it knows as lines of its own (struct xb_reading_line
- * in mode.h).
- */
+/* The Reading: what the figures of a record mean, in a few sentences below the table. It says by
+ * itself what applies to any mode (which ways are slow, what both ways at once give, devices at the
+ * same time); modes declare what only they know as lines (struct xb_reading_line in mode.h). */
 
-/* Below this size latency hides what a path carries: the Reading uses bandwidths of larger rows
- * only. */
+/* Below this size latency hides what a path carries, so the Reading uses larger rows only. */
 #define XB_LARGE_BYTES ((uint64_t)16 << 20)
 
 /* struct xb_reading is the record that is read, and the statement that is being made. */
@@ -23,24 +19,23 @@
 const struct xb_record *xb_reading_record(const struct xb_reading *reading);
 
 /* Whether a case ran in full, was verified and has that figure. Where NUMA nodes were named
- * (--numa), only cases of one node count: the device's own, else the first. */
+ * (--numa), only cases of one node count: the device's, else the first. */
 bool xb_reading_has(const struct xb_reading *reading, const struct xb_record_case *test,
                     const struct xb_figure *figure);
 
-/* Whether that is true of its bandwidth, and the case is large: the Reading uses no other
- * bandwidths. */
+/* Whether it has a bandwidth that the Reading uses: so measured, of a large case. */
 bool xb_reading_usable(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The same of any length. */
+/* Whether it has a bandwidth so measured, whatever its length. */
 bool xb_reading_measured(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The fastest usable case of that device alone, of a mode and one of its variants (NULL: any). NULL
+/* Returns the fastest usable case of that device alone, of a mode and a variant (NULL: any); NULL
  * if there is none. */
 const struct xb_record_case *xb_reading_best(const struct xb_reading *reading, int device,
                                              uint64_t bytes, enum xb_direction direction,
                                              const char *mode, const char *variant);
 
-/* The same among cases of any length, for a line of all sizes. */
+/* Returns the fastest among cases of any length, for a line of all sizes. */
 const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *reading, int device,
                                                     uint64_t bytes, enum xb_direction direction,
                                                     const char *mode, const char *variant);
@@ -48,11 +43,8 @@ const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *rea
 /* The largest size below `below` of any case, for a line of all sizes; 0 where there is none. */
 uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below);
 
-/*
- * The cases of that size, or of all sizes for 0, that `is_one` chooses, with those side by side
- * that `compare` finds equal (xb_cases_group); both get `argument`. They last until this is called
- * again.
- */
+/* Returns the cases of that size, or of all sizes for 0, that `is_one` chooses, equal ones (by
+ * `compare`) side by side (xb_cases_group); both get `argument`. They last until the next call. */
 typedef bool xb_reading_filter(const struct xb_reading *reading, const struct xb_record_case *test,
                                const void *argument);
 struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t bytes,
@@ -62,12 +54,10 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
 /* Whether the device's clock timed a usable case; false: the host's. */
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/*
- * How one case stands to another. Faster or slower only if it is certain: the intervals of the two
- * bandwidths do not meet, and the medians differ by 2 % or more. A machine drifts by less than that
- * from case to case, and no interval shows it. If one of them has too few samples for an interval,
- * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown.
- */
+/* How one case stands to another. Faster or slower only if it is certain: the intervals of the two
+ * bandwidths do not meet, and the medians differ by 2 % or more, because a machine drifts by less
+ * from case to case and no interval shows it. If one of them has too few samples for an interval,
+ * but 3, or 2 against 5, all samples of one must be beyond all of the other; else it is unknown. */
 enum xb_reading_order {
     XB_READING_UNKNOWN,
     XB_READING_ALIKE,
@@ -77,7 +67,7 @@ enum xb_reading_order {
 enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
                                        const struct xb_record_case *test,
                                        const struct xb_record_case *other);
-/* The same by another figure. */
+/* Judges by another figure than the bandwidth. */
 enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
                                           const struct xb_figure *figure,
                                           const struct xb_record_case *test,
@@ -85,13 +75,13 @@ enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
 /* Whether that figure of a case has enough samples for an interval. */
 bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_figure *figure);
-/* How the bandwidth of a case stands to the one that it has of the same work done the plain way. */
+/* Judges the bandwidth of a case against its own of the same work done the plain way. */
 enum xb_reading_order xb_reading_judge_own(const struct xb_reading *reading,
                                            const struct xb_record_case *test,
                                            const struct xb_figure *plain_bandwidth);
 
-/* How many iterations each sample of a case has, in the process that has most; 0 where that is not
- * known. */
+/* Returns how many iterations each sample of a case has, in the process that has most; 0:
+ * unknown. */
 double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* The faster of two cases, either of which may be NULL. */
@@ -103,13 +93,12 @@ const struct xb_record_case *xb_reading_faster(const struct xb_reading *reading,
 double xb_reading_median(const struct xb_reading *reading, const struct xb_record_case *test,
                          const struct xb_figure *figure);
 
-/* Describes many values, one per pair or device: collect each, then ask for their spread. False if
- * there are none. Afterwards the collection is empty. */
+/* Describes many values, one per pair or device: collect each, then ask for their spread, which
+ * empties the collection. False if there are none. */
 void xb_reading_collect(struct xb_reading *reading, double value);
 bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread);
 
-/* ---- words of the line: a statement with a number that is not finite, because its figure is
- * missing, is not made ---- */
+/* ---- words of the line: a missing figure's number (not finite) drops the statement ---- */
 
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -119,7 +108,7 @@ void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes);
 void xb_reading_add_duration(struct xb_reading *reading, double seconds);
 /* "1.6 times". */
 void xb_reading_add_factor(struct xb_reading *reading, double factor);
-/* The same for a remedy; returns `text`. */
+/* Writes the factor for a remedy; returns `text`. */
 const char *xb_reading_factor_text(double factor, char *text, size_t size);
 /* "1.6 times as fast", "as fast", "64 % as fast". */
 void xb_reading_add_speed(struct xb_reading *reading, double factor);
@@ -128,8 +117,8 @@ void xb_reading_add_share(struct xb_reading *reading, double share);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
 
-/* Adds a number to those of the line: a name in snake_case, a value in that unit (XB_UNIT_...,
- * or "B" for a size). One that is not finite is left out. */
+/* Adds a number to those of the line: a name in snake_case, a value in that unit (XB_UNIT_..., or
+ * "B" for a size). Leaves out one that is not finite. */
 void xb_reading_number(struct xb_reading *reading, const char *name, double value,
                        const char *unit);
 
@@ -151,11 +140,11 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
  */
 void xb_reading_phrase(struct xb_reading *reading, const char *phrase, ...);
 
-/* Notes that the line rests on that case, once; to add its name does so too. NULL is no case. */
+/* Notes once that the line rests on that case, as adding its name does. NULL is no case. */
 void xb_reading_rests_on(struct xb_reading *reading, const struct xb_record_case *test);
 
-/* Ends the statement made so far, with its numbers and cases. What is added from now on is another
- * statement under the same label; there need be none. */
+/* Ends the statement so far, with its numbers and cases. What is added next, if anything, is
+ * another statement under the same label. */
 void xb_reading_next(struct xb_reading *reading);
 
 /* ---- what follows from a statement ---- */
@@ -166,8 +155,8 @@ enum xb_effort { XB_EFFORT_CALL, XB_EFFORT_LINES, XB_EFFORT_DESIGN };
 /* Says what the reader's program should change, in whole sentences that name the calls
  * (xb_reading_call), the gain with the condition that it was measured under, and what the change
  * costs once. `gain`: how many times as fast, where that is certain; NAN if it was not measured:
- * then the words have no number. A statement has one remedy; one without says what is so. None is
- * kept of a device that shares the host's memory: what was copied there crossed no link. */
+ * then the words have no number. A statement has one remedy; one without says what is so. Keeps
+ * none for a device that shares the host's memory: what was copied there crossed no link. */
 void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double gain,
                        const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -177,8 +166,8 @@ void xb_reading_is_fine(struct xb_reading *reading);
 /* Notes that the statement says only that the samples cannot decide. */
 void xb_reading_is_untold(struct xb_reading *reading);
 
-/* The call of a program by the record's backend: of XB_CALL_PIN "cudaHostRegister()"; of a backend
- * that has no names for them "cudaHostRegister() or hipHostRegister()". */
+/* Returns a program's call by the record's backend: "cudaHostRegister()" for XB_CALL_PIN;
+ * "cudaHostRegister() or hipHostRegister()" for a backend without names for them. */
 enum xb_call {
     XB_CALL_ALLOCATE_PINNED,
     XB_CALL_PIN,
@@ -192,8 +181,7 @@ enum xb_call {
 };
 const char *xb_reading_call(const struct xb_reading *reading, enum xb_call call);
 
-/* A smaller gain is no advice: small copies give each process another ratio, more than their
- * intervals say. */
+/* A smaller gain is no advice: in small copies processes differ by more than their intervals. */
 #define XB_WORTH_SAYING 1.25
 
 /* ---- one way to move data against another ---- */
@@ -203,23 +191,22 @@ struct xb_reading_way {
     const char *mode, *variant;
 };
 
-/* How many times as fast a way is, in the directions in which that is certain; where it is slower
- * in the other, the words say so. */
+/* How many times as fast a way is where that is certain; `words` also say where it is slower. */
 struct xb_reading_gain {
     double most;    /* of the two directions; NAN: in none */
     char words[80]; /* "6.7 times as fast to the GPU, 3.3 times back"; "" */
 };
 
-/* "Pinned is 7.2 times as fast as pageable to the GPU and 3.3 times back."; that the samples cannot
- * tell where neither is faster for certain. Small copies by their whole time. Its numbers are
- * ratio_h2d and WAY_bandwidth_h2d of both, or WAY_wall_time_h2d, and those of the other direction;
- * a WAY is the mode or, where both are of one mode, the variant. False where neither direction has
- * both ways. `gain` is what the first way gains; NULL: not wanted. */
+/* Adds "Pinned is 7.2 times as fast as pageable to the GPU and 3.3 times back.", or that the
+ * samples cannot tell where neither is faster for certain. Judges small copies by their whole time.
+ * Adds the numbers ratio_h2d and, for both ways, WAY_bandwidth_h2d or WAY_wall_time_h2d, and those
+ * of the other direction; WAY is the mode or, where both are of one mode, the variant. False where
+ * neither direction has both ways. *gain becomes what the first way gains; NULL: not wanted. */
 bool xb_reading_compare(struct xb_reading *reading, int device, uint64_t bytes,
                         struct xb_reading_way way, struct xb_reading_way other,
                         struct xb_reading_gain *gain);
 
-/* What the first way gains; false where that is not certain in any direction. */
+/* Finds what the first way gains; false where that is not certain in any direction. */
 bool xb_reading_find_gain(const struct xb_reading *reading, int device, uint64_t bytes,
                           struct xb_reading_way way, struct xb_reading_way other,
                           struct xb_reading_gain *gain);

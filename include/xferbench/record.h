@@ -11,13 +11,10 @@
 
 struct cJSON;
 
-/*
- * A record: results with the conditions under which they were taken, of one process or of several,
- * from this process (src/measure/record_of_run.h) or from a file. Measuring fills its rows, and it
- * is what everything downstream reads: tables, Reading, CSV, JSON, compare. Every text belongs to
- * the record, but that of a run has the rows of the run's results. In a text that may be unknown
- * NULL stands for that.
- */
+/* A record: results with the conditions under which they were taken, of one process or of several,
+ * from this process (src/measure/record_of_run.h) or from a file. Tables, Reading, CSV, JSON and
+ * compare read only this. Texts belong to the record, but those of a run's rows to the run's
+ * results. NULL stands for an unknown text. */
 
 #define XB_RECORD_VERSION 2                        /* of the files that are written and read */
 #define XB_RECORD_LARGEST_BYTES ((size_t)64 << 20) /* of a file */
@@ -57,8 +54,8 @@ struct xb_record_placements {
 struct xb_record_figure {
     const char *name, *unit;
     bool more_is_better, gates;
-    /* Of the samples. n is 0 for a figure that was computed from others: then only the median is
-     * set. What a file does not say is NAN. */
+    /* Describes the samples. n is 0 for a figure computed from others: then only the median is set.
+     * NAN stands for what a file does not say. */
     struct xb_statistics statistics;
     const double *samples;                  /* in the order taken */
     size_t sample_count;                    /* 0 also where a file has the statistics only */
@@ -97,7 +94,7 @@ struct xb_record_row {
     const char *reason;      /* why it was skipped or failed; NULL for none */
     const char *timer;       /* whose clock: "device-event", "host-clock"; NULL: nothing measured */
     const char *stop_reason; /* NULL where nothing was measured */
-    /* A signal or the deadline ended it: what there was until then stands beside no full row. */
+    /* A signal or the deadline ended it: its figures stand beside no full row's. */
     bool is_cut;
     uint64_t bytes_moved; /* by one iteration; 0 where nothing was measured */
     const double *times;  /* seconds for one iteration, in the order taken: also of a row that is
@@ -119,7 +116,7 @@ struct xb_record_case {
     uint64_t bytes;
     int device, peer; /* -1 for none, and for several: see xb_record_is_sum */
     bool latency, simultaneous;
-    /* What else makes it this case: options of the mode, sorted by name, values as JSON. */
+    /* Options of the mode that also identify the case, sorted by name, values as JSON. */
     const struct xb_record_fact *parameters;
     size_t parameter_count;
     struct xb_record_row *rows; /* process_count of them */
@@ -226,29 +223,27 @@ struct xb_record {
     const struct xb_record_case *
         *by_size;           /* the same, from the largest down, else in their order */
     struct xb_arena *texts; /* where the texts lie */
-    /* What belongs to the record besides: results of a run that is over. NULL: nothing. */
+    /* Results of a run that is over, which the record owns. NULL: none. */
     void *measured;
     void (*release)(void *measured);
 };
 
-/*
- * Reads a regular file of at most XB_RECORD_LARGEST_BYTES; `-`, pipes and devices are refused. Does
- * not block. XB_ERR_USAGE names the file and the place of whatever is wrong: not JSON (line and
- * column), of another program or a newer version, a key twice, an impossible number, a file that
- * changed meanwhile. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free.
- */
+/* Reads a regular file of at most XB_RECORD_LARGEST_BYTES; refuses `-`, pipes and devices. Does not
+ * block. XB_ERR_USAGE names the file and the place of what is wrong: not JSON (line and column), of
+ * another program or a newer version, a key twice, an impossible number, a file that changed
+ * meanwhile. XB_ERR_SYSTEM, XB_ERR_MEMORY. On failure nothing is left to free. */
 XB_MUST_CHECK enum xb_status xb_record_read(const char *path, struct xb_record *record,
                                             struct xb_error *error);
-/* The same from memory; `path` is for messages only. */
+/* Reads a record from memory; `path` is for messages only. */
 XB_MUST_CHECK enum xb_status xb_record_parse(const char *path, const char *text, size_t length,
                                              struct xb_record *record, struct xb_error *error);
-/* The same from a tree of xb_json_read(), of which the record keeps nothing. */
+/* Reads a record from a tree of xb_json_read() and keeps nothing of the tree. */
 XB_MUST_CHECK enum xb_status xb_record_of_tree(const char *path, const struct cJSON *tree,
                                                struct xb_record *record, struct xb_error *error);
-/* The options of a configuration, in the form in which a result file has them; nothing else is in
- * the record. The record keeps nothing of *config. */
+/* Fills in only the options of a configuration, as a result file has them. Keeps nothing of
+ * *config. */
 void xb_record_of_config(const struct xb_config *config, struct xb_record *record);
-/* The same of these rows, which end with NULL, without any of them on the command line. */
+/* Fills in the defaults of these rows, which end with NULL, as if none were given. */
 XB_MUST_CHECK enum xb_status xb_record_of_defaults(const struct xb_option *const *rows,
                                                    struct xb_record *record,
                                                    struct xb_error *error);
@@ -260,7 +255,7 @@ const struct xb_record_fact *xb_record_fact_find(const struct xb_record_fact *fa
 /* The option of that name; NULL for none, and where `record` is NULL. */
 const struct xb_record_fact *xb_record_option(const struct xb_record *record, const char *name);
 
-/* The case of `record` that is the same as `test`, which may be another record's; NULL for none. */
+/* Finds the case of `record` that is the same as `test`, perhaps of another record; or NULL. */
 const struct xb_record_case *xb_record_find(const struct xb_record *record,
                                             const struct xb_record_case *test);
 
@@ -268,7 +263,7 @@ const struct xb_record_case *xb_record_find(const struct xb_record *record,
 typedef bool xb_record_case_test(const struct xb_record_case *test, const void *what);
 
 /* Drops every case that `keeps` rejects; the others keep their order. Pointers to cases no longer
- * hold. What the record says of the run as a whole stays as it is. */
+ * hold. Says nothing new of the run as a whole. */
 void xb_record_keep(struct xb_record *record, xb_record_case_test *keeps, const void *what);
 
 /* Some of a record's cases. */
@@ -277,33 +272,29 @@ struct xb_record_cases {
     size_t count;
 };
 
-/* Those of that size, in their order. */
+/* Returns the cases of that size, in their order. */
 struct xb_record_cases xb_record_of_size(const struct xb_record *record, uint64_t bytes);
 
 typedef int xb_cases_comparison(const struct xb_record_case *a, const struct xb_record_case *b,
                                 const void *argument);
 
-/* Puts cases that are equal side by side: in the order of the first of each, and those that are
- * equal in their order. It takes n log n comparisons. */
+/* Puts equal cases side by side, in the order of the first of each and otherwise in theirs, by n
+ * log n comparisons. */
 void xb_cases_group(const struct xb_record_case **cases, size_t count, xb_cases_comparison *compare,
                     const void *argument);
-/* How many from the first on are equal to it: 1 or more. */
+/* Counts how many from the first on are equal to it: 1 or more. */
 size_t xb_cases_equal(const struct xb_record_case *const *cases, size_t count,
                       xb_cases_comparison *compare, const void *argument);
 
-/*
- * Which condition differs between two records, so that their figures cannot be combined: backend,
- * options (but for what is left of a deadline), the machine, and per index the device, which one
- * may also lack. "device 0 is another one (NVIDIA H200, then NVIDIA B200)" in `text`, which has
- * room for XB_RECORD_DIFFERENCE; NULL for nothing.
- */
+/* Finds the condition that keeps figures of two records from being combined: backend, options (but
+ * for what is left of a deadline), the machine, and per index the device, which one may also lack.
+ * Writes "device 0 is another one (NVIDIA H200, then NVIDIA B200)" to `text`, which has room for
+ * XB_RECORD_DIFFERENCE; NULL for none. */
 const char *xb_record_other_condition(const struct xb_record *first, const struct xb_record *other,
                                       char *text, size_t size);
 
-/*
- * What all processes together say of a case. A failed process says nothing; one with results but
- * without the row counts as having skipped it.
- */
+/* What all processes together say of a case. A failed process says nothing; one with results but
+ * without the row counts as having skipped it. */
 struct xb_record_summary {
     enum xb_result_status status; /* the worst */
     enum xb_verified verified;    /* false where one is, true where all are */
@@ -317,8 +308,8 @@ struct xb_record_summary xb_record_summarize(const struct xb_record *record,
                                              const struct xb_record_case *test);
 
 #define XB_RECORD_REASON 64
-/* Why the worst process is not ok; NULL if it is ok. `text` (XB_RECORD_REASON) is for a row that is
- * not there: "process 1 has no such row". */
+/* Returns why the worst process is not ok; NULL if it is ok. Uses `text` (XB_RECORD_REASON) for a
+ * missing row: "process 1 has no such row". */
 const char *xb_record_reason(const struct xb_record_case *test,
                              const struct xb_record_summary *summary, char *text, size_t size);
 
@@ -334,8 +325,8 @@ struct xb_record_warning {
     size_t last; /* the last of them */
 };
 
-/* Those of all processes, in the order of their first; returns how many kinds. `warnings` has room
- * for XB_RECORD_WARNINGS. */
+/* Lists the kinds of warnings of all processes, in the order of their first; returns how many.
+ * `warnings` has room for XB_RECORD_WARNINGS. */
 size_t xb_record_warnings(const struct xb_record *record, const struct xb_record_case *test,
                           struct xb_record_warning *warnings);
 
@@ -345,33 +336,30 @@ bool xb_record_like_warnings(const char *a, const char *b);
 /* Whether a row's figures stand beside others: it is ok, and was not cut short. */
 bool xb_record_row_counts(const struct xb_record_row *row);
 
-/*
- * The medians of a figure of those processes whose row counts, in their order; returns how many.
- * `values` holds process_count.
- */
+/* Lists the medians of a figure, in order, of the processes whose row counts; returns how many.
+ * `values` holds process_count. */
 size_t xb_record_medians(const struct xb_record *record, const struct xb_record_case *test,
                          const char *figure, double *values);
 
 /* The parameter of a case of pairs that ran at the same time: "one-to-all" or "all-to-one". */
 #define XB_RECORD_GROUP "group"
-/* The parameter of a case whose host memory lies on a named NUMA node: the node's number. Without
- * it the memory is near the device. */
+/* The parameter that names the NUMA node of a case's host memory. Without it the memory is near the
+ * device. */
 #define XB_RECORD_NUMA "numa"
 
-/* The NUMA node that was named for the case's host memory; -1 where that is near the device, and
- * for what is no number of a node. */
+/* Returns the NUMA node that was named for the case's host memory; -1 where that is near the
+ * device, and for what is no number of a node. */
 int xb_record_case_node(const struct xb_record_case *test);
 
-/* Whether it is the case of several that ran at the same time, together: of devices, which has
- * neither a device nor a peer; or of pairs, which has the one that they have in common. */
+/* Whether it is the sum of cases that ran at the same time: of devices, which has neither device
+ * nor peer; or of pairs, which has the device that they have in common. */
 bool xb_record_is_sum(const struct xb_record_case *test);
 
-/* What a case has of a parameter, as JSON: a number, or the word of a text. "" where it has none.
- */
+/* Returns a case's parameter as JSON, a number or the word of a text; "" for none. */
 const char *xb_record_parameter(const struct xb_record_case *test, const char *name);
 
-/* "0", "0>1" for a pair, "sum" where it is of all devices, "0>all" and "all>0" where it is of pairs
- * that begin or end at one. */
+/* "0", "0>1" for a pair, "sum" of all devices, "0>all" and "all>0" of pairs that begin or end at
+ * one. */
 const char *xb_record_case_device(const struct xb_record_case *test, char *text, size_t size);
 
 /* ---- what tables and Reading show: of one process its own, of several over their medians ---- */
@@ -380,11 +368,8 @@ const char *xb_record_case_device(const struct xb_record_case *test, char *text,
 const struct xb_record_figure *xb_record_row_figure(const struct xb_record_row *row,
                                                     const char *name);
 
-/*
- * A figure of a case. Of a record that is not merged, as its one process described it; of a merged
- * one, the statistics of the medians of those processes whose row is ok and was not cut short.
- * False: there is none.
- */
+/* Describes a figure of a case: as the one process of a record described it; for a merged record by
+ * the medians of the processes whose row is ok and was not cut short. False: there is none. */
 bool xb_record_describe(const struct xb_record *record, const struct xb_record_case *test,
                         const char *figure, struct xb_statistics *statistics);
 
@@ -392,7 +377,7 @@ bool xb_record_describe(const struct xb_record *record, const struct xb_record_c
 double xb_record_median(const struct xb_record *record, const struct xb_record_case *test,
                         const char *figure);
 
-/* The devices as the first process saw them that has results; *count is 0 where none has. */
+/* Returns the devices as the first process with results saw them; *count is 0 for none. */
 const struct xb_record_device *xb_record_devices(const struct xb_record *record, size_t *count);
-/* That of an index; NULL for none. */
+/* Returns the device of that index; NULL for none. */
 const struct xb_record_device *xb_record_device(const struct xb_record *record, int index);

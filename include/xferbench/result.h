@@ -18,11 +18,9 @@ struct xb_result_figure {
     double computed;           /* where there are no samples: what follows from other figures */
 };
 
-/*
- * A case, its row of the record, and where that has what it points to: samples while they are
- * taken, texts. `row.status` is ok only if the data was verified. A copy whose data is wrong keeps
- * its samples as evidence, but its row has no figures. Release with xb_result_free.
- */
+/* A case, its row of the record, and what that points to: samples while they are taken, texts.
+ * `row.status` is ok only if the data was verified. A copy whose data is wrong keeps its samples as
+ * evidence, but its row has no figures. Release with xb_result_free. */
 struct xb_result {
     struct xb_case test;
     struct xb_record_row row; /* status, verified, warnings and details, as they are found; the rest
@@ -34,8 +32,8 @@ struct xb_result {
                                 submit itself waits for the data */
     uint64_t bytes_moved;    /* by one iteration, both ways together for bidir */
     struct xb_samples times; /* seconds for one iteration, in the order taken */
-    /* How many of the samples are of each placement of the host's memory, one behind the other; no
-     * placements where that made no difference. */
+    /* How many samples, one behind the other, each placement of the host's memory has; none where
+     * that made no difference. */
     size_t placement_samples[XB_PLACEMENTS];
     size_t placement_count;
     struct xb_statistics bandwidth; /* bytes per second; n = 0 where nothing was measured */
@@ -55,16 +53,16 @@ struct xb_result {
     double *rates; /* bytes per second of each sample */
 };
 
-/* Add a warning, or a detail in place of one of that key, a static text. One for which the array
- * has no room is a bug: a debug build aborts, another build drops it. */
+/* Add a warning, or a detail in place of one of that key, a static text. No room in the array is a
+ * bug: a debug build aborts, another drops it. */
 void xb_result_warn(struct xb_result *result, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void xb_result_detail_number(struct xb_result *result, const char *key, double number);
 void xb_result_detail_text(struct xb_result *result, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Describes figures of the samples, values[result->times.count], by their placements where there
- * are such. XB_ERR_MEMORY only. */
+/* Describes values[result->times.count], figures of the samples, by placements if there are any.
+ * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_result_describe(const struct xb_result *result,
                                                 const double *values,
                                                 struct xb_statistics *statistics,
@@ -77,18 +75,16 @@ XB_MUST_CHECK enum xb_status xb_result_sample(struct xb_result *result,
                                               const struct xb_figure *figure, double value,
                                               struct xb_error *error);
 bool xb_result_has(const struct xb_result *result, const struct xb_figure *figure);
-/* The median of its samples, or what was computed; 0 where the result has no such figure.
- * XB_ERR_MEMORY only. */
+/* Reads the median of its samples, or what was computed; 0 for no such figure. XB_ERR_MEMORY
+ * only. */
 XB_MUST_CHECK enum xb_status xb_result_median(const struct xb_result *result,
                                               const struct xb_figure *figure, double *median,
                                               struct xb_error *error);
 
-/*
- * Fills what follows from samples and outcome into the row of a result that is final: times,
- * figures with their statistics, the reason, the error. `ceiling`: of the device's link, for the
- * shares of it; NULL where it is not known. What the row says is the result's; a second
- * call makes its figures anew. XB_ERR_MEMORY only.
- */
+/* Fills what follows from samples and outcome into the row of a final result: times, figures with
+ * their statistics, the reason, the error. `ceiling` of the device's link is for the shares of it;
+ * NULL: unknown. The row points into the result; a second call makes its figures anew.
+ * XB_ERR_MEMORY only. */
 XB_MUST_CHECK enum xb_status xb_result_finish(struct xb_result *result,
                                               const struct xb_record_ceiling *ceiling,
                                               struct xb_error *error);

@@ -3,23 +3,22 @@
 
 #include "xferbench/backend.h"
 
-/* For backends: whether a call keeps to the rules that backend.h has for its slot; XB_ERR_USAGE
- * where it does not. They look at what is given and call nothing. */
+/* For backends: these check a call of the slot named against its rules in backend.h. XB_ERR_USAGE
+ * for one that breaks them. They look at what is given and call nothing. */
 
-/* Of buffer_register. */
+/* buffer_register */
 enum xb_status xb_register_check(const void *address, uint64_t bytes, struct xb_error *error);
 
-/* Of queue_copy. */
+/* queue_copy */
 enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                              uint64_t target_offset, const struct xb_buffer *source,
                              uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 
-/* Of a fill or check of the first `bytes` of a DEVICE or MANAGED buffer. */
+/* queue_fill and queue_check */
 enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
                                      struct xb_error *error);
 
-/* Of queue_kernel_copy, queue_compute, queue_chain, queue_chase, queue_prefetch and
- * queue_copy_peer. */
+/* queue_kernel_copy, queue_compute, queue_chain, queue_chase, queue_prefetch, queue_copy_peer */
 enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct xb_buffer *target,
                                     uint64_t target_offset, const struct xb_buffer *source,
                                     uint64_t source_offset, uint64_t bytes, struct xb_error *error);
@@ -35,21 +34,21 @@ enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_
                                   uint64_t target_offset, const struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t bytes, struct xb_error *error);
 
-/* Of queue_digest. */
+/* queue_digest */
 enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buffer *buffer,
                                uint64_t offset, uint64_t bytes, const struct xb_buffer *target,
                                uint64_t target_offset, struct xb_error *error);
 
-/* Of file_read, of a file of that device. */
+/* file_read */
 enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_buffer *buffer,
                                   uint64_t offset, uint64_t bytes, struct xb_error *error);
 
-/* Of queue_decode. */
+/* queue_decode */
 enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,
                                struct xb_error *error);
 
-/* Of pieces_open, queue_copy_pieces with graph_open, queue_kernel_pieces, queue_graph,
- * and queue_copy_rows. */
+/* pieces_open, queue_copy_pieces with graph_open, queue_kernel_pieces, queue_graph,
+ * queue_copy_rows */
 enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_buffer *source,
                                const struct xb_piece *pieces, size_t count, struct xb_error *error);
 enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,

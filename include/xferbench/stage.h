@@ -10,11 +10,9 @@
 struct xb_mode_context;
 struct xb_queue;
 
-/*
- * A line: items go through the stages of a mode one after the other, each item in a slot, which is
- * memory for one item. The mode says what a stage does for an item, and the runner drives them:
- * which item is in which slot, who waits for whom, and the host's threads.
- */
+/* A line: items go through the stages of a mode one after the other, each in a slot, which is
+ * memory for one item. The mode says what a stage does for an item. The runner drives them: which
+ * item is in which slot, who waits for whom, and the host's threads. */
 
 /* What a stage runs on. */
 enum xb_engine { XB_ENGINE_HOST, XB_ENGINE_COPY, XB_ENGINE_COMPUTE };
@@ -31,18 +29,15 @@ struct xb_turn {
 struct xb_stage {
     const char *name; /* "read": one word, by which figures and timelines call it */
     enum xb_engine engine;
-    /*
-     * Enqueues the work for an item on turn->queue and does not wait for it. Of the host: does a
-     * piece of it now, on the calling thread, while other threads do others. A piece that the item
-     * has not, because it is shorter than others, is done at once. Timed. A failure ends the
-     * iteration.
-     */
+    /* Enqueues the work for an item on turn->queue and does not wait for it. A stage of the host
+     * does a piece of it at once, on the calling thread, while other threads do others; a short
+     * item may lack the piece: then there is nothing to do. Timed. A failure ends the iteration. */
     enum xb_status (*run)(struct xb_mode_context *context, const struct xb_turn *turn,
                           struct xb_error *error);
-    /* How many bytes a turn of the host works on, for the timeline. Only of the host. */
+    /* For the host's stage only: how many bytes a turn works on, for the timeline. */
     uint64_t (*bytes)(const struct xb_mode_context *context, const struct xb_turn *turn);
-    /* Shares of the time, from the recorded iteration (recorder.h): in which it was at work, and in
-     * which it waited, between its first turn and its last, for data or for a slot. Of the host the
+    /* Shares of the time, from the recorded iteration (recorder.h): in which it worked, and in
+     * which it waited, between its first turn and its last, for data or a slot. The host's are the
      * mean of its threads. NULL: nobody asks. */
     const struct xb_figure *busy, *wait;
 };
@@ -52,7 +47,7 @@ struct xb_stage {
 struct xb_line_plan {
     uint64_t items; /* 1 or more */
     unsigned slots; /* how many items are on the device at a time at most, and on the host */
-    /* Of the host's stage; 0 where there is none. */
+    /* For the host's stage; 0 where there is none. */
     unsigned threads; /* XB_CREW_THREADS at most */
     uint64_t pieces;  /* that threads share an item in */
     unsigned frees;   /* which stage (its index) is done with what the host's wrote to the slot */
@@ -70,30 +65,25 @@ struct xb_line_part {
 
 struct xb_line; /* the runner's own */
 
-/*
- * For setup, once the queues are set: makes context->line by that plan for the mode's stages. Where
- * items overlap, queue_count is the number of slots or more: each slot has a queue, which keeps the
- * stages of an item in order. The runner closes it after teardown. XB_ERR_MEMORY or XB_ERR_RUNTIME.
- */
+/* For setup, once the queues are set: makes context->line by that plan for the mode's stages. Where
+ * items overlap, queue_count is the number of slots or more: a slot's queue keeps the stages of an
+ * item in order. The runner closes it after teardown. XB_ERR_MEMORY or XB_ERR_RUNTIME. */
 XB_MUST_CHECK enum xb_status xb_line_open(struct xb_mode_context *context,
                                           const struct xb_line_plan *plan, struct xb_error *error);
 
-/* The mode's `submit`: one iteration of the line, or of the part that is set. Blocks where the host
- * has a stage. */
+/* The mode's `submit`: enqueues one iteration of the line, or of the part that is set. Blocks where
+ * the host has a stage. */
 enum xb_status xb_line_submit(struct xb_mode_context *context, struct xb_error *error);
 
-/*
- * What xb_line_submit runs from now on; NULL: all of it. Of a part that is copies alone each stage
- * has a queue of its own; kernels alone go to all queues in turn, as in the whole; the host's stage
- * alone finds each slot free as soon as it has filled it.
- */
+/* Sets what xb_line_submit runs from now on; NULL: all. In a part of copies alone each stage has a
+ * queue of its own; kernels alone go to all queues in turn, as in the whole; the host's stage alone
+ * finds each slot free as soon as it has filled it. */
 void xb_line_take(struct xb_mode_context *context, const struct xb_line_part *part);
 
-/* For restore: whether xb_line_submit runs all stages now, be it in a row. Not so where a stage
- * alone is timed, as for a reference. */
+/* For restore: whether xb_line_submit runs all stages now, be it in a row, and not one alone, as
+ * for a reference. */
 bool xb_line_is_whole(const struct xb_mode_context *context);
 
-/* For verify, of a mode whose restore makes wrong what came before: whether the latest iteration
- * was stopped in the middle, by the deadline or a signal. It is no sample, and left less than all.
- */
+/* For verify, in a mode whose restore makes wrong what came before: whether the deadline or a
+ * signal stopped the latest iteration. It is no sample, and left less than all. */
 bool xb_line_was_stopped(const struct xb_mode_context *context);

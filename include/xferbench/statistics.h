@@ -33,25 +33,21 @@ XB_MUST_CHECK enum xb_status xb_statistics_compute(const double *values, size_t 
                                                    struct xb_statistics *statistics,
                                                    struct xb_error *error);
 
-/* The same without memory of its own, so that it cannot fail: overwrites `values`. */
+/* Describes values without memory of its own, so it cannot fail: overwrites `values`. */
 struct xb_statistics xb_statistics_of(double *values, size_t count);
 
-/*
- * Describes values that come in groups, one behind the other: sizes[i] >= 1 of them in the i-th.
- * Groups differ by more than what is within them, so the interval is that of a median of groups: of
- * the medians of `count` groups the order statistics that xb_interval_ranks(count) names. None
- * where `count` < 6. Everything else describes the values. XB_ERR_MEMORY.
- */
+/* Describes values that come in groups, one behind the other: sizes[i] >= 1 of them in the i-th.
+ * Groups differ by more than what is within them, so the interval is that of the median of the
+ * `count` groups' medians (xb_interval_ranks): none for `count` < 6. The rest describes the values.
+ * XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_statistics_compute_groups(const double *values, const size_t *sizes,
                                                           size_t count,
                                                           struct xb_statistics *statistics,
                                                           struct xb_error *error);
 
-/*
- * Ranks (1-based) of the order statistics that bound the median with at least 95 % confidence: the
- * largest l with P(Binomial(n, 1/2) < l) <= 0.025, and n + 1 - l (David and Nagaraja, "Order
- * Statistics", 3rd ed., section 7.1). Returns false where n < 6 has none.
- */
+/* Finds the ranks (1-based) of the order statistics that bound the median with at least 95 %
+ * confidence: the largest l with P(Binomial(n, 1/2) < l) <= 0.025, and n + 1 - l (David and
+ * Nagaraja, "Order Statistics", 3rd ed., section 7.1). False where n < 6 has none. */
 bool xb_interval_ranks(size_t n, size_t *low, size_t *high);
 
 /* The median alone; 0 for no values. Sorts `values`. */

@@ -22,21 +22,18 @@ struct xb_stopping {
     uint64_t iterations;    /* in one sample, whose time is that of one of them */
     uint64_t fixed_samples; /* 0: by the rule */
     double time_limit;      /* seconds */
-    /* How many there must be before an interval of XB_STOP_HALF_WIDTH is narrow enough, however
-     * short they are: XB_STOP_MIN_SAMPLES or more. */
+    /* Samples, XB_STOP_MIN_SAMPLES or more, before an interval of XB_STOP_HALF_WIDTH is narrow
+     * enough, however short they are. */
     size_t min_samples;
-    /* The same where they lasted XB_STOP_LONG_S, or where the interval is narrower:
-     * XB_STOP_LEAST_SAMPLES or more; min_samples for cases of which fewer samples do not say
-     * enough. */
+    /* Samples, XB_STOP_LEAST_SAMPLES or more, where they lasted XB_STOP_LONG_S or the interval is
+     * narrower; min_samples for cases of which fewer do not say enough. */
     size_t sure_samples;
     size_t next_look; /* private: the sample count at which the interval is looked at next */
 };
 
-/*
- * Whether to stop after these samples, `elapsed` seconds after the first began. The interval is
- * looked at when the count has grown by a tenth, and at min_samples, not at every sample: each look
- * is a chance to stop on a lucky run, and costs a sort.
- */
+/* Decides whether to stop after these samples, `elapsed` seconds after the first began. Looks at
+ * the interval when the count has grown by a tenth, and at min_samples: each look is a chance to
+ * stop on a lucky run, and costs a sort. */
 XB_MUST_CHECK enum xb_status xb_stopping_decide(struct xb_stopping *stopping,
                                                 const struct xb_samples *samples, double elapsed,
                                                 enum xb_stop_reason *reason,

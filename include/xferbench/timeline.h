@@ -7,18 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * What happened when in one iteration of a case, which is recorded besides the timed ones. All
- * times are in seconds since the iteration began, by the host's clock; those of a device are
- * brought to it.
- */
+/* What happened when in one iteration of a case, recorded besides the timed ones. Times are in
+ * seconds since it began, by the host's clock; a device's are brought to that. */
 
 enum xb_track_kind {
     XB_TRACK_THREAD, /* of the host */
     XB_TRACK_QUEUE   /* of a device: CUDA calls it a stream */
 };
 
-/* What spans stand on. Those of one track do not overlap, or one lies within the other. */
+/* What spans stand on. Two spans of a track lie apart or one within the other. */
 struct xb_track {
     enum xb_track_kind kind;
     unsigned device; /* of a queue: the device's index */
@@ -42,7 +39,7 @@ struct xb_timeline_span {
     uint64_t item;     /* of the stage; meaningless without one */
     double begin, end;
     uint64_t bytes; /* 0 where it moves none */
-    /* Of a call and of what it submitted: the same number, from 1 on; 0: none. */
+    /* The number, from 1, that a call and what it submitted share; 0: none. */
     uint64_t flow;
 };
 

@@ -12,24 +12,20 @@ struct xb_sizes {
     size_t count;
 };
 
-/*
- * Reads one size: a decimal number, which may have a fraction, with an optional suffix: K M G T (or
- * KiB MiB GiB TiB) are powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. Case does
- * not matter. The value must be a whole number of bytes, 1 or more, and fit in 63 bits.
- * XB_ERR_USAGE says what is wrong with the text.
- */
+/* Reads one size: a decimal number, perhaps with a fraction, and a suffix of either case: K M G T
+ * (or KiB MiB GiB TiB) are powers of 1024, KB MB GB TB powers of 1000, B or none is bytes. The
+ * value must be a whole number of bytes, 1 or more, and fit in 63 bits. XB_ERR_USAGE says what is
+ * wrong. */
 XB_MUST_CHECK enum xb_status xb_size_parse(const char *text, uint64_t *bytes,
                                            struct xb_error *error);
 
-/*
- * Reads a list of sizes and ranges: "64K,1M" or "4K..1G", which doubles from the first for as long
- * as it does not pass the last. Keeps the order given; a size named twice is an error.
- */
+/* Reads a list of sizes and ranges: "64K,1M" or "4K..1G", which doubles from the first up to the
+ * last. Keeps the order given; a size named twice is an error. */
 XB_MUST_CHECK enum xb_status xb_sizes_parse(const char *text, struct xb_sizes *sizes,
                                             struct xb_error *error);
 
-/* The same where only sizes from `minimum` to `maximum` are allowed. From 0 on, 0 is a size too; a
- * range cannot begin there, because it doubles. */
+/* Reads sizes from `minimum` to `maximum`. From 0 on, 0 is a size too; a range cannot begin there,
+ * because it doubles. */
 XB_MUST_CHECK enum xb_status xb_size_parse_within(const char *text, uint64_t minimum,
                                                   uint64_t maximum, uint64_t *bytes,
                                                   struct xb_error *error);
@@ -49,10 +45,8 @@ struct xb_counts {
 XB_MUST_CHECK enum xb_status xb_count_parse(const char *text, uint64_t minimum, uint64_t maximum,
                                             uint64_t *count, struct xb_error *error);
 
-/*
- * Reads a list of such numbers and ranges: "1,2,4" or "1..16", which doubles from the first for as
- * long as it does not pass the last. Keeps the order given; a number named twice is an error.
- */
+/* Reads a list of such numbers and ranges: "1,2,4" or "1..16", which doubles from the first up to
+ * the last. Keeps the order given; a number named twice is an error. */
 XB_MUST_CHECK enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
                                              struct xb_counts *counts, struct xb_error *error);
 void xb_counts_free(struct xb_counts *counts);
@@ -64,8 +58,8 @@ XB_MUST_CHECK enum xb_status xb_duration_parse(const char *text, double *seconds
 /* "1 GiB", "1536 KiB", "64 KB", "1023 B": exact, in the unit that takes fewest digits; of two that
  * take as many, in that of 1024. */
 const char *xb_size_format(uint64_t bytes, char *text, size_t size);
-/* For names that programs keep and compare, which must stay the same from release to release:
- * "1 GiB", "64000 B". Exact, with the largest power of 1024 that divides. */
+/* Makes a name that programs keep and compare, the same in every release: "1 GiB", "64000 B".
+ * Exact, with the largest power of 1024 that divides. */
 const char *xb_size_key(uint64_t bytes, char *text, size_t size);
 
 /* Three significant digits with a fitting unit: "3.31 us", "19.4 ms", "1.20 s". */

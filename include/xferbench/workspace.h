@@ -4,97 +4,88 @@
 #include "xferbench/backend.h"
 #include "xferbench/crew.h"
 
-/*
- * Memory and queues of one device, kept from case to case: a sweep allocates once, at its largest
+/* Memory and queues of one device, kept from case to case: a sweep allocates once, at its largest
  * size, because pinning memory costs more than copying it. A mode borrows what it needs for one
- * case, and never frees it.
- *
- * A workspace keeps several buffers on either side, numbered from 0. Borrowing the same number
- * again gives the same memory, as long as kind and size allow.
- */
+ * case, and never frees it. Buffers on either side are numbered from 0: the same number again gives
+ * the same memory, as long as kind and size allow. */
 struct xb_workspace;
 
 #define XB_WORKSPACE_BUFFERS 128 /* on either side: two for each of many pairs */
 
-/*
- * How many placements a case that needs several is measured in: as few as give their median an
+/* How many placements a case that needs several is measured in: as few as give their median an
  * interval of 95 % (xb_interval_ranks). A placement is where the host's memory lies: in the n-th,
- * counted from 0, host buffer i is the one that was host buffer i + n in the first.
- */
+ * from 0, host buffer i is what host buffer i + n was in the first. */
 #define XB_PLACEMENTS 6
 
-/* Opens a workspace that allocates buffers of a case's own size at once for the largest case,
- * `hint` (0 for no hint). */
+/* Opens a workspace that allocates a case's own buffers at once for the largest case, `hint` (0:
+ * none). */
 XB_MUST_CHECK enum xb_status xb_workspace_open(struct xb_device *device, uint64_t hint,
                                                struct xb_workspace **workspace,
                                                struct xb_error *error);
 void xb_workspace_close(struct xb_workspace *workspace);
 
-/* Says that a case of `bytes` begins. What the last case borrowed may be freed for it, and its
- * queues are closed where they are not to be used again. */
+/* Begins a case of `bytes`. May free what the last case borrowed, and closes its queues where they
+ * are not to be used again. */
 void xb_workspace_begin(struct xb_workspace *workspace, uint64_t bytes);
 
-/* Says that several pairs take device memory here at the same time. The check that all of it fits
- * counts no more than the case's size for each, so whatever is kept beyond that is freed, and until
- * the next case begins nothing is allocated larger. Before the first is borrowed. */
+/* Says, before the first borrowing, that several pairs take device memory here at once. The check
+ * that all of it fits counts the case's size for each, so this frees what is kept beyond that, and
+ * until the next case nothing is allocated larger. */
 void xb_workspace_share(struct xb_workspace *workspace);
 
-/* Frees every buffer that the case has not borrowed. For a mode that allocates past the workspace:
- * what is kept counts as memory that a case can have. */
+/* Frees every buffer that the case has not borrowed: for a mode that allocates past the workspace,
+ * because what is kept counts as memory that a case can have. */
 void xb_workspace_give_up_idle(struct xb_workspace *workspace);
 
-/* Has the case's buffers of its own size followed by `beyond` more bytes, for as long as it runs.
- */
+/* Adds `beyond` bytes behind the case's buffers of its own size, for as long as it runs. */
 void xb_workspace_extend(struct xb_workspace *workspace, uint64_t beyond);
 
-/* Borrows a buffer of that memory and of at least `bytes`. The numbers of device memory are counted
- * apart from those of all other memory. XB_ERR_MEMORY where it does not fit. */
+/* Borrows a buffer of that memory and at least `bytes`. Device memory has numbers of its own.
+ * XB_ERR_MEMORY where it does not fit. */
 XB_MUST_CHECK enum xb_status xb_workspace_buffer(struct xb_workspace *workspace, unsigned number,
                                                  enum xb_memory memory, uint64_t bytes,
                                                  struct xb_buffer **buffer, struct xb_error *error);
 
-/* The same of a buffer whose size does not follow the case's, such as a ring or a slot, also where
- * it is as long by chance. */
+/* Borrows a buffer whose size does not follow the case's, such as a ring or a slot, even where it
+ * is as long by chance. */
 XB_MUST_CHECK enum xb_status xb_workspace_fixed_buffer(struct xb_workspace *workspace,
                                                        unsigned number, enum xb_memory memory,
                                                        uint64_t bytes, struct xb_buffer **buffer,
                                                        struct xb_error *error);
 
-/*
- * Has further host buffers ready for a case that has borrowed its own, which are 0, 1, ... and all
- * of one kind and of the case's size: for `most` placements, XB_PLACEMENTS at most. Returns how
- * many there are memory for, 1 or more, and why there is none for more in *error.
- */
+/* Makes host buffers for `most` placements (XB_PLACEMENTS at most), for a case that has borrowed
+ * its own: 0, 1, ... of one kind and of the case's size. Returns for how many placements there is
+ * memory, 1 or more; *error says why there is none for more. */
 unsigned xb_workspace_spread(struct xb_workspace *workspace, unsigned most, struct xb_error *error);
 
-/* Has the case borrow its host buffers in that placement. xb_workspace_begin goes back to 0. */
+/* Puts the host buffers into that placement. xb_workspace_begin goes back to 0. */
 void xb_workspace_place(struct xb_workspace *workspace, unsigned placement);
 
 /* Host buffer 0, for the record; NULL where the case has not borrowed it. */
 const struct xb_buffer *xb_workspace_host_buffer(const struct xb_workspace *workspace);
 
-/* The same of any host buffer, by its number. */
+/* Returns any host buffer, by its number; NULL as above. */
 const struct xb_buffer *xb_workspace_host_buffer_of(const struct xb_workspace *workspace,
                                                     unsigned number);
 
-/* How many bytes the workspace keeps now, for a new case to borrow. Managed memory counts on both
+/* Reads how many bytes the workspace keeps for a new case to borrow. Managed memory counts on both
  * sides, because its pages are on either. */
 void xb_workspace_kept(const struct xb_workspace *workspace, uint64_t *host_bytes,
                        uint64_t *device_bytes);
 
-/* Borrows `count` queues: the same ones every time, but for a device with info.engine_by_history:
- * there every case has new ones, on which nothing ran before. */
+/* Borrows `count` queues, the same every time; new ones for every case on a device with
+ * info.engine_by_history. */
 XB_MUST_CHECK enum xb_status xb_workspace_queues(struct xb_workspace *workspace, size_t count,
                                                  struct xb_queue ***queues, struct xb_error *error);
 
-/* Borrows a crew of that many threads, kept from case to case. They run where the calling thread
- * may run, which is near the device or on the NUMA node that --numa names. */
+/* Borrows a crew of that many threads, kept from case to case. They run where the caller may: near
+ * the device or on the NUMA node that --numa names. */
 XB_MUST_CHECK enum xb_status xb_workspace_crew(struct xb_workspace *workspace, unsigned threads,
                                                struct xb_crew **crew, struct xb_error *error);
 
-/* A number that a mode found for one case, such as the steps of a kernel, and wants for others that
- * are to do the same work: kept under a name of at most XB_WORKSPACE_NAME - 1 characters as long as
- * the workspace. Where there is no room for another it is not kept. */
+/* Keeps a number that a mode found for one case and wants for others that do the same work, such as
+ * a kernel's steps, as long as the workspace, under a name of at most XB_WORKSPACE_NAME - 1
+ * characters. Drops it where there is no room. */
 #define XB_WORKSPACE_NAME 160
 void xb_workspace_remember(struct xb_workspace *workspace, const char *name, uint64_t number);
 /* False where there is none of that name. */

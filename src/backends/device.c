@@ -1,11 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Describes a device: why it lacks a capability, and facts about it. Writes chains. */
+/* Describes devices and kinds of memory, and writes chains. */
 #include "xferbench/backend.h"
 
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
+    "register", "write-combined", "hold", "kernels", "mapped", "managed",
+    "batch",    "graph",          "rows", "file",    NULL};
+
+const char *xb_memory_name(enum xb_memory memory)
+{
+    static const char *const names[] = {[XB_MEMORY_DEVICE] = "device",
+                                        [XB_MEMORY_PAGEABLE] = "pageable",
+                                        [XB_MEMORY_PINNED] = "pinned",
+                                        [XB_MEMORY_REGISTERED] = "registered",
+                                        [XB_MEMORY_WRITE_COMBINED] = "write-combined",
+                                        [XB_MEMORY_MAPPED] = "mapped",
+                                        [XB_MEMORY_MANAGED] = "managed"};
+    return (unsigned)memory < sizeof names / sizeof names[0] ? names[memory] : "unknown";
+}
+
+bool xb_memory_in_reach(enum xb_memory memory)
+{
+    return memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MAPPED || memory == XB_MEMORY_MANAGED;
+}
 
 const char *xb_device_lacks(const struct xb_device_info *info, uint32_t capability)
 {

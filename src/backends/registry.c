@@ -1,37 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Checks the list of backends, and finds, names and opens those in it. */
 #include "registry.h"
 
+#include "xferbench/options.h"
+
+#include <stdio.h>
 #include <string.h>
-
-const char *const xb_capability_names[XB_CAPABILITIES + 1] = {
-    "register", "write-combined", "hold", "kernels", "mapped", "managed",
-    "batch",    "graph",          "rows", "file",    NULL};
-
-const char *xb_memory_name(enum xb_memory memory)
-{
-    switch (memory) {
-    case XB_MEMORY_DEVICE:
-        return "device";
-    case XB_MEMORY_PAGEABLE:
-        return "pageable";
-    case XB_MEMORY_PINNED:
-        return "pinned";
-    case XB_MEMORY_REGISTERED:
-        return "registered";
-    case XB_MEMORY_WRITE_COMBINED:
-        return "write-combined";
-    case XB_MEMORY_MAPPED:
-        return "mapped";
-    case XB_MEMORY_MANAGED:
-        return "managed";
-    }
-    return "unknown";
-}
-
-bool xb_memory_in_reach(enum xb_memory memory)
-{
-    return memory == XB_MEMORY_DEVICE || memory == XB_MEMORY_MAPPED || memory == XB_MEMORY_MANAGED;
-}
 
 /* The first mandatory slot that the table lacks, or NULL. */
 static const char *missing_slot(const struct xb_backend *backend)
@@ -97,36 +71,31 @@ enum xb_status xb_registry_check(const struct xb_backend_entry *backends, struct
 enum xb_status xb_registry_check_device(const struct xb_backend *backend,
                                         const struct xb_device_info *info, struct xb_error *error)
 {
+#define HAS(slot) (backend->slot != NULL)
+    bool pieces = HAS(pieces_open) && HAS(pieces_close);
     const struct {
         const char *what;
         uint32_t capability;
         bool served;
     } needs[] = {
         {"to hold queues, without the slots or the depth for it", XB_CAP_HOLD,
-         backend->queue_hold != NULL && backend->queue_release != NULL &&
-             info->held_operations != 0},
+         HAS(queue_hold) && HAS(queue_release) && info->held_operations != 0},
         {"to run kernels, without the slots for it", XB_CAP_KERNELS,
-         backend->queue_kernel_copy != NULL && backend->queue_compute != NULL &&
-             backend->queue_chain != NULL && backend->queue_chase != NULL &&
-             backend->pieces_open != NULL && backend->pieces_close != NULL &&
-             backend->queue_kernel_pieces != NULL && backend->queue_decode != NULL &&
-             backend->queue_digest != NULL},
+         pieces && HAS(queue_kernel_copy) && HAS(queue_compute) && HAS(queue_chain) &&
+             HAS(queue_chase) && HAS(queue_kernel_pieces) && HAS(queue_decode) &&
+             HAS(queue_digest)},
         {"to have managed memory, without the slots for it", XB_CAP_MANAGED,
-         backend->queue_prefetch != NULL && backend->buffer_advise != NULL},
-        {"to page-lock memory, without the slot for it", XB_CAP_REGISTER,
-         backend->buffer_register != NULL},
+         HAS(queue_prefetch) && HAS(buffer_advise)},
+        {"to page-lock memory, without the slot for it", XB_CAP_REGISTER, HAS(buffer_register)},
         {"to copy many pieces by one call, without the slots for it", XB_CAP_BATCH,
-         backend->pieces_open != NULL && backend->pieces_close != NULL &&
-             backend->queue_copy_pieces != NULL},
+         pieces && HAS(queue_copy_pieces)},
         {"to replay graphs, without the slots for it", XB_CAP_GRAPH,
-         backend->pieces_open != NULL && backend->pieces_close != NULL &&
-             backend->graph_open != NULL && backend->graph_close != NULL &&
-             backend->queue_graph != NULL},
-        {"to copy rows, without the slot for it", XB_CAP_ROWS, backend->queue_copy_rows != NULL},
+         pieces && HAS(graph_open) && HAS(graph_close) && HAS(queue_graph)},
+        {"to copy rows, without the slot for it", XB_CAP_ROWS, HAS(queue_copy_rows)},
         {"to read files, without the slots for it", XB_CAP_FILE,
-         backend->file_open != NULL && backend->file_close != NULL && backend->file_read != NULL &&
-             backend->file_way != NULL},
+         HAS(file_open) && HAS(file_close) && HAS(file_read) && HAS(file_way)},
     };
+#undef HAS
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
         if ((info->capabilities & needs[i].capability) != 0 && !needs[i].served)
             return XB_FAIL(error, XB_ERR_INTERNAL, "backend %s: device %u claims %s", backend->name,
@@ -139,5 +108,72 @@ const struct xb_backend_entry *xb_backend_find(const char *name)
     for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++)
         if (strcmp(entry->name, name) == 0)
             return entry;
+    return NULL;
+}
+
+bool xb_backend_is_automatic(const struct xb_backend_entry *entry)
+{
+    return entry->backend == NULL || entry->backend->automatic;
+}
+
+const char *xb_backend_names(enum xb_backend_kind kind, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
+        bool is_meant = kind == XB_BACKENDS_ALL ||
+                        xb_backend_is_automatic(entry) == (kind == XB_BACKENDS_AUTOMATIC);
+        if (!is_meant || length >= size)
+            continue;
+        const char *separator = length > 0 ? ", " : "";
+        length += (size_t)snprintf(text + length, size - length, "%s%s", separator, entry->name);
+    }
+    return text;
+}
+
+enum xb_status xb_backend_check_name(const char *name, struct xb_error *error)
+{
+    const char *names[16] = {XB_BACKEND_AUTO};
+    char all[256];
+    char meant[80] = ".";
+    size_t count = 1;
+    if (strcmp(name, XB_BACKEND_AUTO) == 0 || xb_backend_find(name) != NULL)
+        return XB_OK;
+    for (size_t i = 0; xb_backends[i].name != NULL && count + 1 < sizeof names / sizeof *names; i++)
+        names[count++] = xb_backends[i].name;
+    names[count] = NULL;
+    const char *nearest = xb_nearest(name, names);
+    if (nearest != NULL)
+        snprintf(meant, sizeof meant, "; did you mean '%s'?", nearest);
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "--backend: there is no backend '%.100s'%s It takes %s or " XB_BACKEND_AUTO,
+                   name, meant, xb_backend_names(XB_BACKENDS_ALL, all, sizeof all));
+}
+
+struct xb_driver *xb_backend_open(const struct xb_backend_entry *entry, struct xb_probe *probe)
+{
+    struct xb_driver *driver = NULL;
+    struct xb_error ignored; /* the probe says it in more detail */
+    *probe = (struct xb_probe){.check_count = 0};
+    if (entry->backend == NULL || entry->backend->driver_open(&driver, probe, &ignored) != XB_OK)
+        driver = NULL;
+    for (size_t i = 0; i < probe->check_count; i++)
+        xb_debug("probe", "%s: %s: %s", entry->name, probe->checks[i].what, probe->checks[i].found);
+    return driver;
+}
+
+struct xb_driver *xb_backend_open_first(const char *name, struct xb_probe *probe,
+                                        xb_backend_refused *refused, void *argument)
+{
+    bool automatic = strcmp(name, XB_BACKEND_AUTO) == 0;
+    *probe = (struct xb_probe){.check_count = 0}; /* where the list has no such backend */
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++) {
+        if (automatic ? !xb_backend_is_automatic(entry) : strcmp(entry->name, name) != 0)
+            continue;
+        struct xb_driver *driver = xb_backend_open(entry, probe);
+        if (driver != NULL)
+            return driver;
+        refused(argument, entry, probe);
+    }
     return NULL;
 }

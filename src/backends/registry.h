@@ -10,23 +10,17 @@ struct xb_backend_entry {
     const char *absent_reason;        /* why; NULL where it is */
 };
 
-/*
- * The backends, in order of preference; ends with an entry whose name is NULL. CMake writes the
- * definition (cmake/registry_list.c.in) for each program; a test program brings its own.
- */
+/* The backends, in order of preference; ends with a name of NULL. CMake writes the list
+ * (cmake/registry_list.c.in) for each program; a test program brings its own. */
 extern const struct xb_backend_entry xb_backends[];
 
-/*
- * Checks every table of such a list: version, unique names, mandatory slots. Done once, before it
- * is used. XB_ERR_INTERNAL names the backend and what it lacks.
- */
+/* Checks every table of a list once, before use: version, unique names, mandatory slots.
+ * XB_ERR_INTERNAL names the backend and what it lacks. */
 XB_MUST_CHECK enum xb_status xb_registry_check(const struct xb_backend_entry *backends,
                                                struct xb_error *error);
 
-/*
- * Checks that a device of `backend` has the slot behind each capability it advertises and none that
- * the table cannot serve. XB_ERR_INTERNAL otherwise.
- */
+/* Checks that a device of `backend` has the slots behind the capabilities that it advertises.
+ * XB_ERR_INTERNAL otherwise. */
 XB_MUST_CHECK enum xb_status xb_registry_check_device(const struct xb_backend *backend,
                                                       const struct xb_device_info *info,
                                                       struct xb_error *error);
@@ -34,7 +28,7 @@ XB_MUST_CHECK enum xb_status xb_registry_check_device(const struct xb_backend *b
 /* The entry of that name, or NULL. */
 const struct xb_backend_entry *xb_backend_find(const char *name);
 
-/* How a backend of the list is named, looked for and opened: the only way there is. */
+/* A backend of the list is named, looked for and opened only by the following. */
 
 /* The word that stands for the first automatic backend that can run. */
 #define XB_BACKEND_AUTO "auto"
@@ -43,28 +37,24 @@ const struct xb_backend_entry *xb_backend_find(const char *name);
  * asks for any GPU wants to read that it is missing. */
 bool xb_backend_is_automatic(const struct xb_backend_entry *entry);
 
-/* The names of the backends that are automatic, or of those that are not, or of all, in the list's
- * order: "fast, slow". Writes at most `size` bytes and returns `text`. */
+/* Writes the names of backends of a kind, in the list's order: "fast, slow". Writes at most `size`
+ * bytes and returns `text`. */
 enum xb_backend_kind { XB_BACKENDS_ALL, XB_BACKENDS_AUTOMATIC, XB_BACKENDS_BY_NAME };
 const char *xb_backend_names(enum xb_backend_kind kind, char *text, size_t size);
 
 /* XB_ERR_USAGE if `name` is neither a backend nor XB_BACKEND_AUTO; the message has the names. */
 XB_MUST_CHECK enum xb_status xb_backend_check_name(const char *name, struct xb_error *error);
 
-/*
- * Opens a backend. NULL where it is not in this build or cannot run here: *probe tells why, and is
- * zero where the entry itself does. Close it with driver->backend->driver_close.
- */
+/* Opens a backend. NULL where it is not in this build or cannot run here: *probe tells why, and is
+ * zero where the entry does. Close it with driver->backend->driver_close. */
 struct xb_driver *xb_backend_open(const struct xb_backend_entry *entry, struct xb_probe *probe);
 
 /* Told of a backend that was looked for and cannot run. */
 typedef void xb_backend_refused(void *argument, const struct xb_backend_entry *entry,
                                 const struct xb_probe *probe);
 
-/*
- * Opens the backend of that name, or for XB_BACKEND_AUTO the first automatic one that can run.
- * Calls `refused` for each that cannot. NULL where none can; *probe is that of the last one that
- * was looked for.
- */
+/* Opens the backend of that name, or for XB_BACKEND_AUTO the first automatic one that can run;
+ * calls `refused` for each that cannot. NULL where none can; *probe is that of the last one
+ * tried. */
 struct xb_driver *xb_backend_open_first(const char *name, struct xb_probe *probe,
                                         xb_backend_refused *refused, void *argument);

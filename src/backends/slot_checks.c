@@ -34,7 +34,7 @@ static enum xb_status check_both_ranges(const struct xb_buffer *target, uint64_t
     return check_range(source, source_offset, bytes, "source", error);
 }
 
-/* A copy within one buffer, of that many bytes on either side, whose sides have bytes in common. */
+/* Refuses a copy within one buffer whose sides have bytes in common. */
 static enum xb_status check_apart(const struct xb_buffer *target, uint64_t target_offset,
                                   uint64_t target_bytes, const struct xb_buffer *source,
                                   uint64_t source_offset, uint64_t source_bytes,
@@ -71,11 +71,8 @@ enum xb_status xb_copy_check(const struct xb_queue *queue, const struct xb_buffe
                        "a copy goes between host and device memory or within the device's, not "
                        "from %s to %s",
                        xb_memory_name(source->memory), xb_memory_name(target->memory));
-    enum xb_status status =
-        check_apart(target, target_offset, bytes, source, source_offset, bytes, error);
-    return status != XB_OK
-               ? status
-               : check_both_ranges(target, target_offset, source, source_offset, bytes, error);
+    XB_TRY(check_apart(target, target_offset, bytes, source, source_offset, bytes, error));
+    return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
 }
 
 enum xb_status xb_device_range_check(const struct xb_buffer *buffer, uint64_t bytes,
@@ -106,8 +103,7 @@ static enum xb_status check_in_reach(const struct xb_queue *queue, const struct 
                    buffer->device->info.index);
 }
 
-/* The same for memory that may be another device's: whether access to that is open, only the
- * runtime knows. */
+/* Allows another device's memory too: only the runtime knows whether access to that is open. */
 static enum xb_status check_in_any_reach(const struct xb_queue *queue,
                                          const struct xb_buffer *buffer, struct xb_error *error)
 {
@@ -122,12 +118,9 @@ enum xb_status xb_kernel_copy_check(const struct xb_queue *queue, const struct x
 {
     XB_TRY(check_in_any_reach(queue, target, error));
     XB_TRY(check_in_any_reach(queue, source, error));
-    enum xb_status status = check_offset(target_offset, error);
-    if (status == XB_OK)
-        status = check_offset(source_offset, error);
-    return status != XB_OK
-               ? status
-               : check_both_ranges(target, target_offset, source, source_offset, bytes, error);
+    XB_TRY(check_offset(target_offset, error));
+    XB_TRY(check_offset(source_offset, error));
+    return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
 }
 
 enum xb_status xb_compute_check(const struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
@@ -154,11 +147,9 @@ enum xb_status xb_digest_check(const struct xb_queue *queue, const struct xb_buf
         XB_TRY(check_in_reach(queue, ends[i], error));
         XB_TRY(check_offset(offsets[i], error));
     }
-    enum xb_status status = check_range(buffer, offset, bytes, "buffer", error);
-    if (status == XB_OK)
-        status = check_range(target, target_offset, 8, "digest", error);
-    return status != XB_OK ? status
-                           : check_apart(target, target_offset, 8, buffer, offset, bytes, error);
+    XB_TRY(check_range(buffer, offset, bytes, "buffer", error));
+    XB_TRY(check_range(target, target_offset, 8, "digest", error));
+    return check_apart(target, target_offset, 8, buffer, offset, bytes, error);
 }
 
 enum xb_status xb_file_read_check(const struct xb_file *file, const struct xb_buffer *buffer,
@@ -194,7 +185,6 @@ enum xb_status xb_chase_check(const struct xb_queue *queue, const struct xb_buff
                        xb_memory_name(cursor->memory));
     XB_TRY(check_in_reach(queue, cursor, error));
     XB_TRY(check_range(cursor, 0, 8, "cursor", error));
-    /* Another device's memory: whether access to it is open, only the runtime knows. */
     if (chain->memory == XB_MEMORY_DEVICE && chain->device != queue->device)
         return check_range(chain, 0, XB_CHAIN_LINE, "chain", error);
     return xb_chain_check(queue, chain, XB_CHAIN_LINE, error);
@@ -222,8 +212,8 @@ enum xb_status xb_peer_copy_check(const struct xb_queue *queue, const struct xb_
     return check_both_ranges(target, target_offset, source, source_offset, bytes, error);
 }
 
-/* Pieces that do not overlap are no more bytes than their buffer has. This finds many lists in
- * which they do, and keeps the sum of their bytes from overflowing. */
+/* Pieces that do not overlap fit in their buffer together. This finds many lists in which they do,
+ * and keeps the sum of their bytes from overflowing. */
 static enum xb_status check_room(const struct xb_buffer *buffer, uint64_t before, uint64_t bytes,
                                  const char *what, struct xb_error *error)
 {
@@ -233,19 +223,6 @@ static enum xb_status check_room(const struct xb_buffer *buffer, uint64_t before
                    what, (unsigned long long)buffer->bytes);
 }
 
-static enum xb_status check_piece(const struct xb_buffer *target, const struct xb_buffer *source,
-                                  const struct xb_piece *piece, struct xb_error *error)
-{
-    if (piece->bytes == 0)
-        return XB_FAIL(error, XB_ERR_USAGE, "the piece at %llu of the target is empty",
-                       piece->target_offset);
-    enum xb_status status = check_both_ranges(target, piece->target_offset, source,
-                                              piece->source_offset, piece->bytes, error);
-    return status != XB_OK ? status
-                           : check_apart(target, piece->target_offset, piece->bytes, source,
-                                         piece->source_offset, piece->bytes, error);
-}
-
 enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_buffer *source,
                                const struct xb_piece *pieces, size_t count, struct xb_error *error)
 {
@@ -253,10 +230,17 @@ enum xb_status xb_pieces_check(const struct xb_buffer *target, const struct xb_b
     if (count == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "a list of pieces has none");
     for (size_t i = 0; i < count; i++) {
-        XB_TRY(check_piece(target, source, &pieces[i], error));
-        XB_TRY(check_room(target, bytes, pieces[i].bytes, "target", error));
-        XB_TRY(check_room(source, bytes, pieces[i].bytes, "source", error));
-        bytes += pieces[i].bytes;
+        const struct xb_piece *piece = &pieces[i];
+        if (piece->bytes == 0)
+            return XB_FAIL(error, XB_ERR_USAGE, "the piece at %llu of the target is empty",
+                           piece->target_offset);
+        XB_TRY(check_both_ranges(target, piece->target_offset, source, piece->source_offset,
+                                 piece->bytes, error));
+        XB_TRY(check_apart(target, piece->target_offset, piece->bytes, source, piece->source_offset,
+                           piece->bytes, error));
+        XB_TRY(check_room(target, bytes, piece->bytes, "target", error));
+        XB_TRY(check_room(source, bytes, piece->bytes, "source", error));
+        bytes += piece->bytes;
     }
     return XB_OK;
 }
@@ -274,18 +258,15 @@ static enum xb_status check_made_for(const struct xb_queue *queue, const struct 
 enum xb_status xb_copy_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
                                     struct xb_error *error)
 {
-    enum xb_status status = check_made_for(queue, list->device, "list of pieces", error);
-    return status != XB_OK ? status
-                           : xb_copy_check(queue, list->target, 0, list->source, 0, 0, error);
+    XB_TRY(check_made_for(queue, list->device, "list of pieces", error));
+    return xb_copy_check(queue, list->target, 0, list->source, 0, 0, error);
 }
 
 enum xb_status xb_kernel_pieces_check(const struct xb_queue *queue, const struct xb_pieces *list,
                                       struct xb_error *error)
 {
-    enum xb_status status = check_made_for(queue, list->device, "list of pieces", error);
-    return status != XB_OK
-               ? status
-               : xb_kernel_copy_check(queue, list->target, 0, list->source, 0, 0, error);
+    XB_TRY(check_made_for(queue, list->device, "list of pieces", error));
+    return xb_kernel_copy_check(queue, list->target, 0, list->source, 0, 0, error);
 }
 
 enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_graph *graph,
@@ -294,7 +275,7 @@ enum xb_status xb_graph_check(const struct xb_queue *queue, const struct xb_grap
     return check_made_for(queue, graph->device, "graph", error);
 }
 
-/* From the first byte of the first row to the last of the last one. */
+/* Finds how many bytes lie from the first of the first row to the last of the last one. */
 static enum xb_status find_span(const struct xb_rows *rows, uint64_t bytes, uint64_t count,
                                 const char *what, uint64_t *span, struct xb_error *error)
 {
@@ -324,21 +305,18 @@ enum xb_status xb_rows_check(const struct xb_queue *queue, const struct xb_rows 
 {
     uint64_t target_span = 0;
     uint64_t source_span = 0;
-    enum xb_status status = xb_copy_check(queue, target->buffer, 0, source->buffer, 0, 0, error);
-    if (status == XB_OK)
-        status = find_span(target, bytes, count, "target", &target_span, error);
-    if (status == XB_OK)
-        status = find_span(source, bytes, count, "source", &source_span, error);
-    return status != XB_OK ? status
-                           : check_apart(target->buffer, target->offset, target_span,
-                                         source->buffer, source->offset, source_span, error);
+    XB_TRY(xb_copy_check(queue, target->buffer, 0, source->buffer, 0, 0, error));
+    XB_TRY(find_span(target, bytes, count, "target", &target_span, error));
+    XB_TRY(find_span(source, bytes, count, "source", &source_span, error));
+    return check_apart(target->buffer, target->offset, target_span, source->buffer, source->offset,
+                       source_span, error);
 }
 
-/* The three ranges of a decoding lie within reach and within their buffers, and apart. */
-static enum xb_status check_decoding_ranges(const struct xb_queue *queue,
-                                            const struct xb_decoding *decoding,
-                                            struct xb_error *error)
+enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,
+                               struct xb_error *error)
 {
+    if ((unsigned)decoding->format >= XB_FORMATS)
+        return XB_FAIL(error, XB_ERR_USAGE, "there is no format %u", (unsigned)decoding->format);
     const struct {
         const struct xb_buffer *buffer;
         uint64_t offset, bytes;
@@ -350,15 +328,12 @@ static enum xb_status check_decoding_ranges(const struct xb_queue *queue,
     };
     for (size_t i = 0; i < 3; i++) {
         const struct xb_buffer *buffer = ranges[i].buffer;
-        enum xb_status status = check_in_reach(queue, buffer, error);
-        if (status == XB_OK)
-            status = check_range(buffer, ranges[i].offset, ranges[i].bytes, ranges[i].what, error);
-        if (status == XB_OK && ranges[i].offset % XB_FORMAT_ALIGNMENT != 0)
-            status =
-                XB_FAIL(error, XB_ERR_USAGE, "the %s begins at %llu, not at a multiple of %u",
-                        ranges[i].what, (unsigned long long)ranges[i].offset, XB_FORMAT_ALIGNMENT);
-        if (status != XB_OK)
-            return status;
+        XB_TRY(check_in_reach(queue, buffer, error));
+        XB_TRY(check_range(buffer, ranges[i].offset, ranges[i].bytes, ranges[i].what, error));
+        if (ranges[i].offset % XB_FORMAT_ALIGNMENT != 0)
+            return XB_FAIL(error, XB_ERR_USAGE, "the %s begins at %llu, not at a multiple of %u",
+                           ranges[i].what, (unsigned long long)ranges[i].offset,
+                           XB_FORMAT_ALIGNMENT);
     }
     for (size_t i = 0; i < 3; i++) {
         size_t next = (i + 1) % 3;
@@ -370,15 +345,6 @@ static enum xb_status check_decoding_ranges(const struct xb_queue *queue,
             return XB_FAIL(error, XB_ERR_USAGE, "the %s and the %s have bytes in common",
                            ranges[i].what, ranges[next].what);
     }
-    return XB_OK;
-}
-
-enum xb_status xb_decode_check(const struct xb_queue *queue, const struct xb_decoding *decoding,
-                               struct xb_error *error)
-{
-    if ((unsigned)decoding->format >= XB_FORMATS)
-        return XB_FAIL(error, XB_ERR_USAGE, "there is no format %u", (unsigned)decoding->format);
-    XB_TRY(check_decoding_ranges(queue, decoding, error));
     if (!xb_format_is_lossy(decoding->format))
         return XB_OK;
     if (decoding->bytes % 4 != 0)

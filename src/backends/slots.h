@@ -3,16 +3,14 @@
 
 #include "xferbench/backend.h"
 
-/*
- * Slots of a backend's table whose functions are named as they are, behind a prefix. A list of them
- * declares these functions with the types of backend.h, XB_QUEUE_SLOTS(XB_DECLARE_SLOT, xb_host_),
- * and puts them into a table: XB_FILL(XB_QUEUE_SLOTS, xb_host_), at its end.
- */
+/* Slots of a backend's table whose functions are named like them, behind a prefix. A list declares
+ * these functions with the types of backend.h, XB_QUEUE_SLOTS(XB_DECLARE_SLOT, xb_host_), and puts
+ * them into a table: XB_FILL(XB_QUEUE_SLOTS, xb_host_), at its end. */
 #define XB_DECLARE_SLOT(prefix, slot) __typeof__(*((struct xb_backend *)0)->slot) prefix##slot;
 #define XB_FILL_SLOT(prefix, slot) .slot = prefix##slot,
 #define XB_FILL(list, prefix) list(XB_FILL_SLOT, prefix).abi = XB_BACKEND_ABI
 
-/* Those that every backend has: queues and what is enqueued on them, events, pieces and graphs. */
+/* What every backend has: queues and what is enqueued on them, events, pieces and graphs. */
 #define XB_QUEUE_SLOTS(X, prefix)                                                                  \
     X(prefix, queue_open)                                                                          \
     X(prefix, queue_close)                                                                         \
@@ -42,10 +40,3 @@
     X(prefix, queue_copy_rows)                                                                     \
     X(prefix, queue_decode)                                                                        \
     X(prefix, queue_digest)
-
-/* Those of a backend that reads files. */
-#define XB_FILE_SLOTS(X, prefix)                                                                   \
-    X(prefix, file_open)                                                                           \
-    X(prefix, file_close)                                                                          \
-    X(prefix, file_read)                                                                           \
-    X(prefix, file_way)

@@ -66,7 +66,7 @@ def write_bytes(path, content):
 def find_symbols():
     """What the backend takes from the library: {name: what is lost without it}."""
     text = read_source("src", "backends", "hip", "library.h")
-    rows = re.findall(r'X\([^"]*"(\w+)",\s*\w+,[\s\\]*"([^"]*)"\)', text)
+    rows = re.findall(r'(?:X\(|TYPED\(\w+, ")(\w+)"?,\s*\w+,[\s\\]*"([^"]*)"\)', text)
     assert len(rows) > 30, "library.h does not read as it did"
     return dict(rows)
 

@@ -19,25 +19,7 @@ struct xb_gpu_outcome xb_cuda_outcome(cudaError_t code, const char *call);
 
 extern const struct xb_gpu_runtime xb_cuda_runtime;
 
-/* driver.c */
-XB_DECLARE_SLOT(xb_cuda_, driver_open)
-XB_DECLARE_SLOT(xb_cuda_, driver_close)
-XB_DECLARE_SLOT(xb_cuda_, device_info)
-XB_DECLARE_SLOT(xb_cuda_, device_health)
-XB_DECLARE_SLOT(xb_cuda_, peer_info)
-
-/* files.c */
-
-/* Gives the device the capability, or the reason why it lacks it. */
-void xb_cuda_set_files(struct xb_device_info *info);
-XB_FILE_SLOTS(XB_DECLARE_SLOT, xb_cuda_)
-
 /* kernels.cu */
 
 /* The runtime's handle of a kernel. */
 const void *xb_cuda_kernel(enum xb_gpu_kernel kernel);
-
-/* ranges.c */
-XB_DECLARE_SLOT(xb_cuda_, range_push)
-XB_DECLARE_SLOT(xb_cuda_, range_pop)
-XB_DECLARE_SLOT(xb_cuda_, profiler_collect)

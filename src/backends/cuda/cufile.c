@@ -63,19 +63,6 @@ static bool try_variable(const char *name, const char *behind)
     return false;
 }
 
-/* A path of the library among the loader's: they are texts with a zero at their ends. */
-static bool find_in_cache(const char *cache, size_t bytes)
-{
-    static const char name[] = "/libcufile.so.0";
-    const char *found = memmem(cache, bytes, name, sizeof name);
-    if (found == NULL)
-        return false;
-    const char *begin = found;
-    while (begin > cache && begin[-1] != '\0')
-        begin--;
-    return try_folder(begin, (size_t)(found - begin));
-}
-
 /* The loader's cache (ldconfig) names all libraries of the folders that it looks in. */
 static bool try_loader(void)
 {
@@ -88,7 +75,13 @@ static bool try_loader(void)
         size_t bytes = (size_t)about.st_size;
         void *cache = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
         if (cache != MAP_FAILED) {
-            found = find_in_cache(cache, bytes);
+            /* Its texts, paths among them, have a zero at their ends. */
+            static const char name[] = "/libcufile.so.0";
+            const char *end = memmem(cache, bytes, name, sizeof name);
+            const char *begin = end;
+            while (end != NULL && begin > (const char *)cache && begin[-1] != '\0')
+                begin--;
+            found = end != NULL && try_folder(begin, (size_t)(end - begin));
             munmap(cache, bytes);
         }
     }
@@ -113,32 +106,15 @@ const char *xb_cufile_path(void)
 /* ---- opening it ---- */
 
 static const struct xb_symbol symbols[] = {
-    {"cuFileDriverOpen", offsetof(struct xb_cufile, open_driver), ""},
-    {"cuFileDriverGetProperties", offsetof(struct xb_cufile, properties), ""},
-    {"cuFileHandleRegister", offsetof(struct xb_cufile, handle_register), ""},
-    {"cuFileHandleDeregister", offsetof(struct xb_cufile, handle_deregister), ""},
-    {"cuFileBufRegister", offsetof(struct xb_cufile, buffer_register), ""},
-    {"cuFileBufDeregister", offsetof(struct xb_cufile, buffer_deregister), ""},
-    {"cuFileRead", offsetof(struct xb_cufile, read), ""},
-    {"cuFileGetVersion", offsetof(struct xb_cufile, version), "the version"},
-    {"cuFileSetStatsLevel", offsetof(struct xb_cufile, set_stats_level), "the way of reads"},
-    {"cuFileStatsStart", offsetof(struct xb_cufile, stats_start), "the way of reads"},
-    {"cuFileGetStatsL3", offsetof(struct xb_cufile, counts), "the way of reads"},
+#define X(result, field, symbol, parameters, lost)                                                 \
+    {#symbol, offsetof(struct xb_cufile, field), lost},
+    XB_CUFILE_FUNCTIONS(X)
+#undef X
 };
 
-/* Without counts the way of the reads is told from how the library is set up. */
-static void start_counting(void)
-{
-    if (functions.set_stats_level != NULL && functions.stats_start != NULL &&
-        functions.set_stats_level(XB_CUFILE_ALL_COUNTS).code == XB_CUFILE_SUCCESS &&
-        functions.stats_start().code == XB_CUFILE_SUCCESS)
-        return;
-    functions.counts = NULL;
-}
-
-/* The process ends here, before what the library does at its end: its threads go on meanwhile, and
- * crash now and then. Closing it first does not help: it crashed in 2 of 80 processes
- * (cuFile 1.15), in the thread that writes cufile.log. The kernel frees what it holds. */
+/* Ends the process before the library does what it does at the end: its threads go on meanwhile,
+ * and crash now and then. Closing it first crashed in 2 of 80 processes (cuFile 1.15), in the
+ * thread that writes cufile.log. The kernel frees what it holds. */
 static void end_process(int code, void *unused)
 {
     (void)unused;
@@ -169,7 +145,11 @@ static enum xb_status open_library(struct xb_error *error)
     if (xb_cufile_status(opened, "cuFileDriverOpen", "libcufile cannot be used here", error) !=
         XB_OK)
         return error->status = XB_ERR_UNSUPPORTED;
-    start_counting();
+    /* Without counts the way of the reads is told from how the library is set up. */
+    if (functions.set_stats_level == NULL || functions.stats_start == NULL ||
+        functions.set_stats_level(XB_CUFILE_ALL_COUNTS).code != XB_CUFILE_SUCCESS ||
+        functions.stats_start().code != XB_CUFILE_SUCCESS)
+        functions.counts = NULL;
     return XB_OK;
 }
 

@@ -5,12 +5,9 @@
 
 #include <sys/types.h>
 
-/*
- * NVIDIA's library for reading files to a GPU's memory (GPUDirect Storage). It is opened at run
- * time, when the first file is. Types and numbers are from its public interface (GPUDirect Storage
- * cuFile API Reference Guide; the statistics are those of version 1.15, of CUDA 13.0). They are
- * declared here because a toolkit may come without its header.
- */
+/* NVIDIA's library for reading files to a GPU's memory (GPUDirect Storage), opened for the first
+ * file. Types and numbers are from its public interface (GPUDirect Storage cuFile API Reference
+ * Guide; statistics of version 1.15, of CUDA 13.0): a toolkit may come without its header. */
 
 #define XB_CUFILE_SUCCESS 0
 #define XB_CUFILE_CUDA_ERROR 5011               /* then the second code says which */
@@ -62,37 +59,45 @@ struct xb_cufile_counts {
     uint64_t reserved[512]; /* for what a later version adds */
 };
 
-/* The library's functions. Those behind `read` may be NULL. */
+/* The library's functions: result, field, name, parameters, and what is lost without it; "" if it
+ * is required. */
+#define XB_CUFILE_FUNCTIONS(X)                                                                     \
+    X(struct xb_cufile_outcome, open_driver, cuFileDriverOpen, (void), "")                         \
+    X(struct xb_cufile_outcome, properties, cuFileDriverGetProperties,                             \
+      (struct xb_cufile_properties * properties), "")                                              \
+    X(struct xb_cufile_outcome, handle_register, cuFileHandleRegister,                             \
+      (void **handle, struct xb_cufile_descriptor *descriptor), "")                                \
+    X(void, handle_deregister, cuFileHandleDeregister, (void *handle), "")                         \
+    X(struct xb_cufile_outcome, buffer_register, cuFileBufRegister,                                \
+      (const void *base, size_t bytes, int flags), "")                                             \
+    X(struct xb_cufile_outcome, buffer_deregister, cuFileBufDeregister, (const void *base), "")    \
+    X(ssize_t, read, cuFileRead,                                                                   \
+      (void *handle, void *base, size_t bytes, off_t file_offset, off_t offset), "")               \
+    X(struct xb_cufile_outcome, version, cuFileGetVersion, (int *version), "the version")          \
+    X(struct xb_cufile_outcome, set_stats_level, cuFileSetStatsLevel, (int level),                 \
+      "the way of reads")                                                                          \
+    X(struct xb_cufile_outcome, stats_start, cuFileStatsStart, (void), "the way of reads")         \
+    X(struct xb_cufile_outcome, counts, cuFileGetStatsL3, (struct xb_cufile_counts * counts),      \
+      "the way of reads")
 struct xb_cufile {
-    struct xb_cufile_outcome (*open_driver)(void);
-    struct xb_cufile_outcome (*properties)(struct xb_cufile_properties *properties);
-    struct xb_cufile_outcome (*handle_register)(void **handle,
-                                                struct xb_cufile_descriptor *descriptor);
-    void (*handle_deregister)(void *handle);
-    struct xb_cufile_outcome (*buffer_register)(const void *base, size_t bytes, int flags);
-    struct xb_cufile_outcome (*buffer_deregister)(const void *base);
-    ssize_t (*read)(void *handle, void *base, size_t bytes, off_t file_offset, off_t offset);
-    struct xb_cufile_outcome (*version)(int *version);
-    struct xb_cufile_outcome (*set_stats_level)(int level);
-    struct xb_cufile_outcome (*stats_start)(void);
-    struct xb_cufile_outcome (*counts)(struct xb_cufile_counts *counts);
+/* NOLINTNEXTLINE(bugprone-macro-parentheses) */
+#define X(result, field, symbol, parameters, lost) result(*field) parameters;
+    XB_CUFILE_FUNCTIONS(X)
+#undef X
 };
 
 /* ---- cufile.c ---- */
 
-/* The library's path, or NULL where there is none. Looks at file names and opens nothing, which
- * takes less than a millisecond, once; any thread may call it. */
+/* Finds the library's path, or NULL. Looks at file names and opens nothing: less than a
+ * millisecond, once. Any thread. */
 const char *xb_cufile_path(void);
 
-/*
- * Opens the library and its driver, once, and has it count its reads. It stays open as long as the
- * process lives. At its end the process skips what atexit() got before this call. Any thread may
- * call this. May take long. XB_ERR_UNSUPPORTED, each time again,
- * with what the library or the loader said.
- */
+/* Opens the library and its driver once, for as long as the process lives, and has it count its
+ * reads. At its end the process skips what atexit() got before this call. Any thread; may take
+ * long. XB_ERR_UNSUPPORTED, each time again, with what the library or the loader said. */
 enum xb_status xb_cufile_open(const struct xb_cufile **library, struct xb_error *error);
 
-/* XB_OK, or fills *error with `what` failed, the call, the code, and the code's name.
+/* Returns XB_OK, or fills *error with `what` failed, the call, the code, and its name.
  * XB_ERR_UNSUPPORTED for a code that means: not here, or not this file. */
 enum xb_status xb_cufile_status(struct xb_cufile_outcome what_came, const char *call,
                                 const char *what, struct xb_error *error);
@@ -115,8 +120,8 @@ struct xb_cufile_reads {
 enum xb_status xb_cufile_reads_open(struct xb_cufile_reads *reads, int descriptor,
                                     struct xb_error *error);
 void xb_cufile_reads_close(struct xb_cufile_reads *reads);
-/* Reads to base + offset of memory that was allocated at `base`, in `length` bytes. The library
- * learns of that memory when it is first read to. Any thread. */
+/* Reads to base + offset of memory of `length` bytes that was allocated at `base`, and tells the
+ * library of it first. Any thread. */
 enum xb_status xb_cufile_reads_read(struct xb_cufile_reads *reads, uint64_t file_offset, void *base,
                                     uint64_t length, uint64_t offset, uint64_t bytes,
                                     struct xb_error *error);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Opens NVML, and reads a device's state: PCIe link, clocks, throttling, NVLinks. */
 #include "nvml.h"
 
 #include "backends/symbols.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 
 /* The library writes to these structures, so they must have its layout on every machine. */
 _Static_assert(sizeof(struct xb_nvml_field) == 40, "nvmlFieldValue_t has 40 bytes");
@@ -40,30 +43,255 @@ bool xb_nvml_find(const char *bus_id, xb_nvml_device *device)
            nvml->device_by_bus_id(bus_id, device) == XB_NVML_SUCCESS;
 }
 
-bool xb_nvml_number(xb_nvml_device device, unsigned field, unsigned scope, double *value)
+static bool number_of(xb_nvml_device device, unsigned field, unsigned scope, double *value)
 {
     const struct xb_nvml *nvml = xb_nvml_get();
     struct xb_nvml_field asked = {.field = field, .scope = scope};
     if (nvml == NULL || nvml->field_values == NULL ||
         nvml->field_values(device, 1, &asked) != XB_NVML_SUCCESS || asked.result != XB_NVML_SUCCESS)
         return false;
-    switch (asked.type) {
-    case XB_NVML_DOUBLE:
-        *value = asked.value.as_double;
+    *value = asked.type == XB_NVML_DOUBLE               ? asked.value.as_double
+             : asked.type == XB_NVML_UNSIGNED           ? asked.value.as_unsigned
+             : asked.type == XB_NVML_UNSIGNED_LONG      ? (double)asked.value.as_unsigned_long
+             : asked.type == XB_NVML_UNSIGNED_LONG_LONG ? (double)asked.value.as_unsigned_long_long
+                                                        : (double)asked.value.as_signed_long_long;
+    return asked.type >= XB_NVML_DOUBLE && asked.type <= XB_NVML_SIGNED_LONG_LONG;
+}
+
+/* ---- NVLinks ---- */
+
+#define P2P_CAPABILITY_NVLINK 2 /* NVML_P2P_CAPS_INDEX_NVLINK */
+#define P2P_OK 0                /* NVML_P2P_STATUS_OK */
+#define P2P_UNKNOWN 6           /* NVML_P2P_STATUS_UNKNOWN */
+#define LINK_INACTIVE 0         /* NVML_FEATURE_DISABLED */
+#define REMOTE_IS_GPU 0         /* NVML_NVLINK_DEVICE_TYPE_GPU */
+#define REMOTE_IS_CPU 1         /* NVML_NVLINK_DEVICE_TYPE_IBMNPU */
+/* Both are in megabytes per second: one belongs to the link in the scope, the other is common to
+ * all active links. */
+#define FIELD_LINK_SPEED 164u  /* NVML_FI_DEV_NVLINK_GET_SPEED */
+#define FIELD_COMMON_SPEED 90u /* NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON */
+
+/*
+ * Where each counter is read: in the first of these fields that there is, else by
+ * nvmlDeviceGetNvLinkErrorCounter, which alone older drivers have. Fields 161 to 163 end with
+ * Hopper, 214 and 215 begin with Blackwell (NVML API Reference Guide, "Field Value Enums" and
+ * "Change Log"). These are what `nvidia-smi nvlink -e` shows. CRC_DATA and ECC_DATA of that
+ * function are no errors: on two healthy H200s (driver 580.159.04) both rose on every link, by 0 to
+ * 4 in 3 s at rest and by 30 to 90 in 1.6 TB of copies between the two, while all others and
+ * nvidia-smi stayed at 0. The link repairs what they count; nothing is sent again.
+ */
+#define NONE 0
+#define FIELDS 2
+static const struct {
+    unsigned fields[FIELDS]; /* NVML_FI_DEV_NVLINK_..., or NONE */
+    int counter;             /* 1 + nvmlNvLinkErrorCounter_t, or NONE */
+} sources[XB_NVLINK_COUNTERS] = {
+    [XB_NVLINK_REPLAYS] = {{161}, 1},         /* ERROR_DL_REPLAY */
+    [XB_NVLINK_RECOVERIES] = {{162, 215}, 2}, /* ERROR_DL_RECOVERY, COUNT_LINK_RECOVERY_EVENTS */
+    [XB_NVLINK_FAILED_RECOVERIES] = {{214}, NONE}, /* COUNT_LINK_RECOVERY_FAILED_EVENTS */
+    [XB_NVLINK_CRC_ERRORS] = {{163}, 3},           /* ERROR_DL_CRC */
+};
+
+static bool read_nvlink_count(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
+                              enum xb_nvlink_counter which, uint64_t *count)
+{
+    for (size_t i = 0; i < FIELDS && sources[which].fields[i] != NONE; i++) {
+        double value = 0;
+        if (!number_of(device, sources[which].fields[i], link, &value) || value < 0)
+            continue;
+        *count = (uint64_t)value;
         return true;
-    case XB_NVML_UNSIGNED:
-        *value = asked.value.as_unsigned;
-        return true;
-    case XB_NVML_UNSIGNED_LONG:
-        *value = (double)asked.value.as_unsigned_long;
-        return true;
-    case XB_NVML_UNSIGNED_LONG_LONG:
-        *value = (double)asked.value.as_unsigned_long_long;
-        return true;
-    case XB_NVML_SIGNED_LONG_LONG:
-        *value = (double)asked.value.as_signed_long_long;
-        return true;
-    default:
+    }
+    unsigned long long counted = 0;
+    if (sources[which].counter == NONE || nvml->link_errors == NULL ||
+        nvml->link_errors(device, link, sources[which].counter - 1, &counted) != XB_NVML_SUCCESS)
         return false;
+    *count = counted;
+    return true;
+}
+
+/* Bytes per second each way; 0 where unknown. */
+static double read_nvlink_rate(xb_nvml_device device, unsigned link)
+{
+    double megabytes = 0;
+    if (!number_of(device, FIELD_LINK_SPEED, link, &megabytes) || megabytes <= 0)
+        (void)number_of(device, FIELD_COMMON_SPEED, 0, &megabytes);
+    return megabytes > 0 ? megabytes * 1e6 : 0;
+}
+
+static bool read_nvlink_state(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
+                              bool *active)
+{
+    int state = LINK_INACTIVE;
+    if (nvml->link_state == NULL || nvml->link_state(device, link, &state) != XB_NVML_SUCCESS)
+        return false;
+    *active = state != LINK_INACTIVE;
+    return true;
+}
+
+/* Whether a link may lead to `other`. A switch leads to every device, a CPU to none; a link counts
+ * where the library does not tell. */
+static bool link_leads_to(const struct xb_nvml *nvml, xb_nvml_device device, unsigned link,
+                          const struct xb_nvml_pci *other)
+{
+    int type = 0;
+    if (nvml->link_remote_type == NULL ||
+        nvml->link_remote_type(device, link, &type) != XB_NVML_SUCCESS)
+        return true;
+    if (type != REMOTE_IS_GPU)
+        return type != REMOTE_IS_CPU;
+    struct xb_nvml_pci remote = {.bus_id = ""};
+    if (nvml->link_remote_pci == NULL ||
+        nvml->link_remote_pci(device, link, &remote) != XB_NVML_SUCCESS)
+        return true;
+    return remote.domain == other->domain && remote.bus == other->bus &&
+           remote.device == other->device;
+}
+
+/* Counts the links from `device` to `other`. *first becomes the number of the first link. */
+static unsigned count_nvlinks(const struct xb_nvml *nvml, xb_nvml_device device,
+                              xb_nvml_device other, unsigned *first)
+{
+    struct xb_nvml_pci pci = {.bus_id = ""};
+    if (nvml->pci_info == NULL || nvml->pci_info(other, &pci) != XB_NVML_SUCCESS)
+        return 0;
+    unsigned count = 0;
+    for (unsigned link = 0; link < XB_NVLINKS; link++) {
+        bool active = false;
+        if (!read_nvlink_state(nvml, device, link, &active) || !active ||
+            !link_leads_to(nvml, device, link, &pci))
+            continue;
+        if (count++ == 0)
+            *first = link;
+    }
+    return count;
+}
+
+bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct xb_peer_info *info)
+{
+    const struct xb_nvml *nvml = xb_nvml_get();
+    xb_nvml_device device = NULL;
+    xb_nvml_device other = NULL;
+    int nvlink = !P2P_OK;
+    if (nvml == NULL || nvml->p2p_status == NULL || !xb_nvml_find(bus_id, &device) ||
+        !xb_nvml_find(other_bus_id, &other) ||
+        nvml->p2p_status(device, other, P2P_CAPABILITY_NVLINK, &nvlink) != XB_NVML_SUCCESS)
+        return false;
+    if (nvlink != P2P_OK)
+        return nvlink != P2P_UNKNOWN;
+    snprintf(info->link, sizeof info->link, "NVLink");
+    unsigned first = 0;
+    info->links = count_nvlinks(nvml, device, other, &first);
+    info->link_rate = read_nvlink_rate(device, first);
+    return true;
+}
+
+/* ---- the rest of a device's state ---- */
+
+#define CLOCK_SM 1     /* NVML_CLOCK_SM */
+#define CLOCK_MEMORY 2 /* NVML_CLOCK_MEM */
+
+/* The bits of nvmlClocksThrottleReason*, with words shortened from the NVML API Reference Guide. */
+static const struct {
+    unsigned long long bit;
+    const char *words;
+    bool by_hardware;
+} reasons[] = {
+    {0x1, "idle", false},
+    {0x2, "application clocks setting", false},
+    {0x4, "power cap", false},
+    {0x8, "hardware slowdown", false}, /* the bit is also set while clocks change */
+    {0x10, "sync boost", false},
+    {0x20, "software thermal slowdown", false},
+    {0x40, "hardware thermal slowdown", true},
+    {0x80, "hardware power brake", true},
+    {0x100, "display clock setting", false},
+};
+
+static void read_throttle(const struct xb_nvml *nvml, xb_nvml_device device,
+                          struct xb_device_health *health)
+{
+    unsigned long long now = 0;
+    if (nvml->throttle_reasons == NULL || nvml->throttle_reasons(device, &now) != XB_NVML_SUCCESS)
+        return;
+    health->throttle_known = true;
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
+        size_t length = strlen(health->throttle);
+        if ((now & reasons[i].bit) == 0)
+            continue;
+        snprintf(health->throttle + length, sizeof health->throttle - length, "%s%s",
+                 length > 0 ? ", " : "", reasons[i].words);
+        health->slowed_by_hardware = health->slowed_by_hardware || reasons[i].by_hardware;
+    }
+}
+
+/* NVML_FI_DEV_PCIE_L0_TO_RECOVERY_COUNTER and NVML_FI_DEV_PCIE_COUNT_... (NVML API Reference Guide,
+ * "Field Value Enums"). H100s and H200s tell them in virtual machines and without root. */
+static const unsigned counter_fields[XB_PCIE_COUNTERS] = {
+    [XB_PCIE_RETRAINS] = 169,        [XB_PCIE_CORRECTABLE] = 173, [XB_PCIE_NAKS_RECEIVED] = 174,
+    [XB_PCIE_RECEIVER_ERRORS] = 175, [XB_PCIE_BAD_TLPS] = 176,    [XB_PCIE_NAKS_SENT] = 177,
+    [XB_PCIE_BAD_DLLPS] = 178,       [XB_PCIE_NONFATAL] = 179,    [XB_PCIE_FATAL] = 180,
+    [XB_PCIE_UNSUPPORTED] = 181,     [XB_PCIE_LCRC_ERRORS] = 182, [XB_PCIE_LANE_ERRORS] = 183,
+};
+
+/* Both count at every reading, 150 us apart, what crossed the link (an H100, driver 580.159.04). */
+#define FIELD_BYTES_SENT 197u     /* NVML_FI_DEV_PCIE_COUNT_TX_BYTES: by the device */
+#define FIELD_BYTES_RECEIVED 198u /* NVML_FI_DEV_PCIE_COUNT_RX_BYTES */
+
+static bool read_count(xb_nvml_device device, unsigned field, uint64_t *count)
+{
+    double value = 0;
+    bool known = number_of(device, field, 0, &value) && value >= 0 && value < 0x1p64;
+    *count = known ? (uint64_t)value : 0;
+    return known;
+}
+
+void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health *health)
+{
+    const struct xb_nvml *nvml = xb_nvml_get();
+    xb_nvml_device device = NULL;
+    memset(health, 0, sizeof *health);
+    if (nvml == NULL || !xb_nvml_find(bus_id, &device))
+        return;
+    if (parts & XB_HEALTH_COUNTERS) {
+        unsigned replays = 0;
+        health->replays_known =
+            nvml->pcie_replays != NULL && nvml->pcie_replays(device, &replays) == XB_NVML_SUCCESS;
+        health->replays = replays;
+        for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
+            health->counted[i] = read_count(device, counter_fields[i], &health->counts[i]);
+    }
+    if (parts & XB_HEALTH_TRAFFIC) {
+        uint64_t sent, received;
+        health->counted[XB_PCIE_RETRAINS] =
+            read_count(device, counter_fields[XB_PCIE_RETRAINS], &health->counts[XB_PCIE_RETRAINS]);
+        health->traffic_known = read_count(device, FIELD_BYTES_SENT, &sent) &&
+                                read_count(device, FIELD_BYTES_RECEIVED, &received);
+        health->bytes_sent = health->traffic_known ? (uint32_t)sent : 0;
+        health->bytes_received = health->traffic_known ? (uint32_t)received : 0;
+    }
+    if (parts & XB_HEALTH_CLOCKS) {
+        health->clocks_known =
+            nvml->clock != NULL &&
+            nvml->clock(device, CLOCK_SM, &health->sm_clock_mhz) == XB_NVML_SUCCESS &&
+            nvml->clock(device, CLOCK_MEMORY, &health->memory_clock_mhz) == XB_NVML_SUCCESS;
+        if (nvml->best_clock == NULL ||
+            nvml->best_clock(device, CLOCK_MEMORY, &health->memory_clock_best_mhz) !=
+                XB_NVML_SUCCESS)
+            health->memory_clock_best_mhz = 0;
+        read_throttle(nvml, device, health);
+    }
+    for (unsigned i = 0; (parts & XB_HEALTH_NVLINKS) && i < XB_NVLINKS; i++) {
+        struct xb_nvlink *link = &health->nvlinks[i];
+        link->known = read_nvlink_state(nvml, device, i, &link->active);
+        if (!link->known)
+            continue;
+        health->nvlinks_known = true;
+        health->nvlinks_active += link->active;
+        health->nvlinks_inactive += !link->active;
+        if (link->active)
+            link->rate = read_nvlink_rate(device, i);
+        for (enum xb_nvlink_counter which = 0; which < XB_NVLINK_COUNTERS; which++)
+            link->counted[which] = read_nvlink_count(nvml, device, i, which, &link->counts[which]);
     }
 }

@@ -3,12 +3,9 @@
 
 #include "xferbench/backend.h"
 
-/*
- * NVIDIA's management library, for facts that the CUDA runtime does not tell. It comes with the
- * driver and is opened at run time. If it or one of its functions is missing, only the fields that
- * it would fill stay empty. Types and numbers are from its public interface (NVML API Reference
- * Guide). They are declared here because a toolkit may come without its header.
- */
+/* NVIDIA's management library, for facts that the CUDA runtime does not tell. It comes with the
+ * driver and is opened at run time; what it lacks stays empty. Types and numbers are from its
+ * public interface (NVML API Reference Guide): a toolkit may come without its header. */
 
 #define XB_NVML_SUCCESS 0
 
@@ -78,26 +75,18 @@ struct xb_nvml {
 #undef X
 };
 
-/* Returns the library, or NULL if there is none that works. The first call opens and initialises
- * it; it stays open as long as the process lives. Any thread may call this. */
+/* Returns the library, or NULL if none works. The first call opens and initialises it for as long
+ * as the process lives. Any thread. */
 const struct xb_nvml *xb_nvml_get(void);
 
 /* Finds the device at a PCI address such as "0000:0f:00.0". Returns false if it is unknown. */
 bool xb_nvml_find(const char *bus_id, xb_nvml_device *device);
 
-/* Reads a field's value. Returns false if there is none. */
-bool xb_nvml_number(xb_nvml_device device, unsigned field, unsigned scope, double *value);
-
-/* nvml_health.c: reads the parts (enum xb_health_part) of the state of the device at a PCI address,
+/* Reads the parts (enum xb_health_part) of the state of the device at a PCI address,
  * as far as the library tells them. */
 void xb_nvml_health(const char *bus_id, unsigned parts, struct xb_device_health *health);
 
-/* nvml_nvlink.c: reads the links of a device into *health, where all about them is unknown yet. */
-void xb_nvml_read_nvlinks(xb_nvml_device device, struct xb_device_health *health);
-
-/*
- * nvml_nvlink.c: returns whether the library knows if NVLink connects the devices at two PCI
- * addresses. If NVLink does, fills link, and if possible links (those of the first device) and
- * link_rate; otherwise does not change *info.
- */
+/* Returns whether the library knows if NVLink connects the devices at two PCI addresses. If it
+ * does, fills link, and if possible links (of the first device) and link_rate; otherwise leaves
+ * *info. */
 bool xb_nvml_describe_pair(const char *bus_id, const char *other_bus_id, struct xb_peer_info *info);

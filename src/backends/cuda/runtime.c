@@ -3,11 +3,8 @@
 #include "cuda.h"
 #include "cufile.h"
 
-/*
- * The location of managed memory. CUDA 13 describes it by a struct, and its prefetch function has
- * one more parameter for flags, of which there are none yet. CUDA 12 uses the device's ordinal or
- * cudaCpuDeviceId. These definitions hide the difference from the rest of the file.
- */
+/* The location of managed memory: a struct in CUDA 13, whose prefetch also takes flags, of which
+ * there are none yet; in CUDA 12 the device's ordinal or cudaCpuDeviceId. */
 #if CUDART_VERSION >= 13000
 typedef struct cudaMemLocation native_location;
 #define HOST ((native_location){.type = cudaMemLocationTypeHost, .id = 0})
@@ -42,6 +39,13 @@ static const char *error_text(int code)
     return cudaGetErrorString((cudaError_t)code);
 }
 
+static enum cudaMemcpyKind kind_of(enum xb_gpu_way way)
+{
+    return way == XB_GPU_TO_DEVICE ? cudaMemcpyHostToDevice
+           : way == XB_GPU_TO_HOST ? cudaMemcpyDeviceToHost
+                                   : cudaMemcpyDeviceToDevice;
+}
+
 /* A slot that is one call: of a function of the runtime, with these arguments. */
 #define ADAPTER(slot, parameters, ...)                                                             \
     static struct xb_gpu_outcome slot parameters {                                                 \
@@ -50,12 +54,10 @@ static const char *error_text(int code)
 #define ATTRIBUTE(slot, native)                                                                    \
     ADAPTER(slot, (int ordinal, int *value), cudaDeviceGetAttribute, value, native, ordinal)
 
-ADAPTER(set_device, (int ordinal), cudaSetDevice, ordinal)
+XB_GPU_CALLS(XB_GPU_NO_CALL, ADAPTER, cuda)
 ATTRIBUTE(clock_rate, cudaDevAttrClockRate)
 ATTRIBUTE(multiprocessors, cudaDevAttrMultiProcessorCount)
 ATTRIBUTE(max_pitch, cudaDevAttrMaxPitch)
-ADAPTER(memory_info, (size_t * free_bytes, size_t *total), cudaMemGetInfo, free_bytes, total)
-ADAPTER(allocate, (void **address, size_t bytes), cudaMalloc, address, bytes)
 
 static struct xb_gpu_outcome release(void *address)
 {
@@ -72,13 +74,6 @@ static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb
 }
 
 ADAPTER(release_host, (void *address), cudaFreeHost, address)
-ADAPTER(register_host, (void *address, size_t bytes, bool mapped), cudaHostRegister, address, bytes,
-        mapped ? cudaHostRegisterMapped | cudaHostRegisterPortable : cudaHostRegisterDefault)
-ADAPTER(unregister_host, (void *address), cudaHostUnregister, address)
-ADAPTER(device_pointer, (void **seen, void *host_address), cudaHostGetDevicePointer, seen,
-        host_address, 0)
-ADAPTER(allocate_managed, (void **address, size_t bytes), cudaMallocManaged, address, bytes,
-        cudaMemAttachGlobal)
 
 static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_gpu_advice advice,
                                     int location)
@@ -92,10 +87,6 @@ static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_g
 
 ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
         cudaMemPrefetchAsync, address, bytes, native_location_of(location), PREFETCH_FLAGS stream)
-ADAPTER(open_stream, (void **stream), cudaStreamCreateWithFlags, (cudaStream_t *)stream,
-        cudaStreamNonBlocking)
-ADAPTER(close_stream, (void *stream), cudaStreamDestroy, stream)
-ADAPTER(wait_for_stream, (void *stream), cudaStreamSynchronize, stream)
 
 static struct xb_gpu_outcome stream_wait_event(void *stream, void *event)
 {
@@ -127,23 +118,11 @@ static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *sto
     return XB_CUDA_CALL(cudaEventElapsedTime, milliseconds, start, stop);
 }
 
-static enum cudaMemcpyKind kind_of(enum xb_gpu_way way)
-{
-    return way == XB_GPU_TO_DEVICE ? cudaMemcpyHostToDevice
-           : way == XB_GPU_TO_HOST ? cudaMemcpyDeviceToHost
-                                   : cudaMemcpyDeviceToDevice;
-}
-
-ADAPTER(copy, (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),
-        cudaMemcpyAsync, target, source, bytes, kind_of(way), stream)
-
-/*
- * CUDA has this function since 12.8, and without the index of the failed copy since 13.0. Its
- * pointers got other qualifiers in between: an array that is passed as void * suits all of them.
- * Device sources are read in the order of the stream, as cudaMemcpyAsync reads them. Host sources
- * may be read in any order, because nothing on the stream writes them; on an H200 that made no
- * difference (2.5 GB/s either way, 131,072 pieces of 4 KiB in one call).
- */
+/* CUDA has this function since 12.8, and without the index of the failed copy since 13.0. Its
+ * pointers got other qualifiers in between: void * suits all of them. It reads device sources in
+ * the order of the stream, as cudaMemcpyAsync does, and host sources in any, because nothing on the
+ * stream writes them; on an H200 that made no difference (2.5 GB/s either way, 131,072 pieces of 4
+ * KiB in one call). */
 #if CUDART_VERSION >= XB_CUDA_BATCH
 static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *sizes, size_t count,
                                         enum xb_gpu_order order, void *stream)
@@ -166,37 +145,14 @@ static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *
 #define COPY_BATCH NULL
 #endif
 
-ADAPTER(copy_rows,
-        (void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t bytes,
-         size_t count, enum xb_gpu_way way, void *stream),
-        cudaMemcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count, kind_of(way),
-        stream)
-
-ADAPTER(begin_capture, (void *stream), cudaStreamBeginCapture, stream,
-        cudaStreamCaptureModeThreadLocal)
-ADAPTER(end_capture, (void *stream, void **graph), cudaStreamEndCapture, stream,
-        (cudaGraph_t *)graph)
-
 /* cudaGraphInstantiate has other parameters in CUDA 11. */
 ADAPTER(instantiate, (void **executable, void *graph), cudaGraphInstantiateWithFlags,
         (cudaGraphExec_t *)executable, graph, 0)
-ADAPTER(launch_graph, (void *executable, void *stream), cudaGraphLaunch, executable, stream)
-ADAPTER(release_graph, (void *graph), cudaGraphDestroy, graph)
-ADAPTER(release_executable, (void *executable), cudaGraphExecDestroy, executable)
-ADAPTER(copy_peer,
-        (void *target, int target_ordinal, const void *source, int source_ordinal, size_t bytes,
-         void *stream),
-        cudaMemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes, stream)
 ADAPTER(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream),
         cudaLaunchKernel, kernel, ((struct dim3){blocks, 1, 1}), ((struct dim3){threads, 1, 1}),
         arguments, 0, stream)
-ADAPTER(can_access_peer, (int *can_access, int ordinal, int other), cudaDeviceCanAccessPeer,
-        can_access, ordinal, other)
-ADAPTER(open_peer, (int other), cudaDeviceEnablePeerAccess, other, 0)
-ADAPTER(close_peer, (int other), cudaDeviceDisablePeerAccess, other)
 
-/* The kernels are part of the program. Asking for a kernel's attributes makes the runtime load it.
- */
+/* Asks for each kernel's attributes, which makes the runtime load it from the program. */
 static enum xb_status load_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
     for (int i = 0; i < XB_GPU_KERNELS; i++) {

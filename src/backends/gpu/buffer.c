@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocates and frees buffers of every kind of memory. */
+/* Allocates and frees buffers of every kind of memory, and says where managed pages belong. */
 #include "gpu.h"
 
 #include "machine/host_memory.h"
@@ -21,24 +21,13 @@ void *xb_gpu_buffer_address(const struct xb_buffer *buffer)
     return ((const struct gpu_buffer *)buffer)->address;
 }
 
-bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer)
-{
-    return ((const struct gpu_buffer *)buffer)->advised;
-}
-
-void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised)
-{
-    ((struct gpu_buffer *)buffer)->advised = advised;
-}
-
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer)
 {
     return ((const struct gpu_buffer *)buffer)->kernel_address;
 }
 
-/* The runtime packs small allocations together. We allocate whole blocks, so that a small buffer is
- * aligned like a large one and shares no page with memory that the device polls or that has other
- * advice. */
+/* We allocate whole blocks, because the runtime packs small allocations together: so a small buffer
+ * is aligned like a large one and shares no page with memory that is polled or has other advice. */
 #define BLOCK (UINT64_C(2) << 20)
 
 static uint64_t whole_blocks(uint64_t bytes)
@@ -51,35 +40,8 @@ static const struct xb_gpu_runtime *runtime_of(const struct gpu_buffer *buffer)
     return xb_gpu_device_of(buffer->base.device)->runtime;
 }
 
-static enum xb_status allocate_device(struct gpu_buffer *buffer, struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
-    XB_TRY(XB_GPU(error, runtime,
-                  runtime->allocate(&buffer->address, whole_blocks(buffer->base.bytes)),
-                  "cannot allocate %llu bytes of device memory; try a smaller --size",
-                  (unsigned long long)buffer->base.bytes));
-    buffer->kernel_address = buffer->address;
-    return XB_OK;
-}
-
-/* Check for free host memory before pinning any, here and below: the machine suffers if more is
- * pinned than it has to spare. */
-static enum xb_status allocate_pinned(struct gpu_buffer *buffer, struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
-    uint64_t bytes = buffer->base.bytes;
-    char limit[128];
-    XB_TRY(xb_host_memory_check(bytes, error));
-    return XB_GPU(
-        error, runtime,
-        runtime->allocate_host(&buffer->address, whole_blocks(bytes), buffer->base.memory),
-        "cannot allocate %llu bytes of %s host memory%s; try a smaller --size",
-        (unsigned long long)bytes, xb_memory_name(buffer->base.memory),
-        xb_host_memory_lock_limit(bytes, limit, sizeof limit));
-}
-
-/* Finds where a device, which is selected, sees registered memory. On some devices that is another
- * address than the host's (cudaDevAttrCanUseHostPointerForRegisteredMem). */
+/* Finds where a selected device sees registered memory: on some at another address than the host's
+ * (cudaDevAttrCanUseHostPointerForRegisteredMem). */
 static enum xb_status find_mapping(const struct gpu_buffer *buffer, const struct xb_device *device,
                                    void **address, struct xb_error *error)
 {
@@ -105,10 +67,8 @@ enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
         *address = xb_gpu_kernel_address(buffer);
         return XB_OK;
     }
-    enum xb_status status = xb_gpu_select(device, error);
-    return status != XB_OK
-               ? status
-               : find_mapping((const struct gpu_buffer *)buffer, device, address, error);
+    XB_TRY(xb_gpu_select(device, error));
+    return find_mapping((const struct gpu_buffer *)buffer, device, address, error);
 }
 
 static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error *error)
@@ -129,27 +89,9 @@ static enum xb_status register_pages(struct gpu_buffer *buffer, struct xb_error 
     return status;
 }
 
-/*
- * Allocates REGISTERED and MAPPED memory: huge pages, which several threads touch and the runtime
- * then page-locks. The runtime's own allocator locks small pages one by one and is many times
- * slower (CUDA on the H200: setup_time in bench/results/h200/host-memory.json), so we do not use it
- * for mapped memory either.
- */
-static enum xb_status allocate_registered(struct gpu_buffer *buffer, struct xb_error *error)
-{
-    XB_TRY(xb_pages_map_huge(buffer->base.bytes, &buffer->address, error));
-    enum xb_status status = register_pages(buffer, error);
-    if (status != XB_OK)
-        xb_pages_unmap(buffer->address, buffer->base.bytes);
-    return status;
-}
-
-/*
- * The runtime allocates more managed memory than a device holds, and then moves pages out while
- * others come in. That is another experiment, so we allow only half of the free memory, which
- * leaves room for everything else. The pages move to the host too, so the host must have room for
- * them.
- */
+/* The runtime allocates more managed memory than a device holds, and then moves pages out while
+ * others come in: another experiment. So we allow only half of the free memory, and what the host
+ * has room for, because the pages move there too. */
 static enum xb_status allocate_managed(struct gpu_buffer *buffer, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = runtime_of(buffer);
@@ -186,26 +128,48 @@ static enum xb_status check_kind(const struct xb_device *device, enum xb_memory 
                    xb_memory_name(memory));
 }
 
+/* Checks for free host memory before pinning any: the machine suffers if more is pinned than it has
+ * to spare. */
 static enum xb_status allocate_memory(struct gpu_buffer *buffer, struct xb_error *error)
 {
-    XB_TRY(check_kind(buffer->base.device, buffer->base.memory, error));
+    const struct xb_gpu_runtime *runtime = runtime_of(buffer);
+    enum xb_memory memory = buffer->base.memory;
+    uint64_t bytes = buffer->base.bytes;
+    char limit[128];
+    enum xb_status status;
+    XB_TRY(check_kind(buffer->base.device, memory, error));
     XB_TRY(xb_gpu_select(buffer->base.device, error));
-    switch (buffer->base.memory) {
+    switch (memory) {
     case XB_MEMORY_DEVICE:
-        return allocate_device(buffer, error);
+        XB_TRY(XB_GPU(error, runtime, runtime->allocate(&buffer->address, whole_blocks(bytes)),
+                      "cannot allocate %llu bytes of device memory; try a smaller --size",
+                      (unsigned long long)bytes));
+        buffer->kernel_address = buffer->address;
+        return XB_OK;
     case XB_MEMORY_PAGEABLE:
-        return xb_pages_map(buffer->base.bytes, &buffer->address, error);
+        return xb_pages_map(bytes, &buffer->address, error);
     case XB_MEMORY_PINNED:
     case XB_MEMORY_WRITE_COMBINED:
-        return allocate_pinned(buffer, error);
+        XB_TRY(xb_host_memory_check(bytes, error));
+        return XB_GPU(error, runtime,
+                      runtime->allocate_host(&buffer->address, whole_blocks(bytes), memory),
+                      "cannot allocate %llu bytes of %s host memory%s; try a smaller --size",
+                      (unsigned long long)bytes, xb_memory_name(memory),
+                      xb_host_memory_lock_limit(bytes, limit, sizeof limit));
     case XB_MEMORY_REGISTERED:
     case XB_MEMORY_MAPPED:
-        return allocate_registered(buffer, error);
+        /* Huge pages, which several threads touch and the runtime then page-locks. Its allocator
+         * locks small pages one by one and is many times slower, also for mapped memory (CUDA on
+         * the H200: setup_time in bench/results/h200/host-memory.json). */
+        XB_TRY(xb_pages_map_huge(bytes, &buffer->address, error));
+        status = register_pages(buffer, error);
+        if (status != XB_OK)
+            xb_pages_unmap(buffer->address, bytes);
+        return status;
     case XB_MEMORY_MANAGED:
         return allocate_managed(buffer, error);
     }
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "there is no %s memory",
-                   xb_memory_name(buffer->base.memory));
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED, "there is no %s memory", xb_memory_name(memory));
 }
 
 enum xb_status xb_gpu_buffer_allocate(struct xb_device *device, enum xb_memory memory,
@@ -247,6 +211,31 @@ enum xb_status xb_gpu_buffer_register(struct xb_device *device, void *address, u
     }
     *buffer = &made->base;
     return XB_OK;
+}
+
+enum xb_status xb_gpu_buffer_advise(struct xb_buffer *buffer, enum xb_advice advice,
+                                    struct xb_error *error)
+{
+    if (buffer->memory != XB_MEMORY_MANAGED)
+        return XB_FAIL(error, XB_ERR_USAGE, "only managed memory takes advice, not %s",
+                       xb_memory_name(buffer->memory));
+    const struct xb_gpu_device *device = xb_gpu_device_of(buffer->device);
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    void *address = xb_gpu_buffer_address(buffer);
+    bool stay = advice == XB_ADVICE_STAY_ON_HOST;
+    /* Do not take back advice that was never given: older ROCm refuses that. */
+    if (!stay && !((struct gpu_buffer *)buffer)->advised)
+        return XB_OK;
+    ((struct gpu_buffer *)buffer)->advised = stay;
+    XB_TRY(xb_gpu_select(buffer->device, error));
+    XB_TRY(XB_GPU(error, runtime,
+                  runtime->advise(address, buffer->bytes, stay ? XB_GPU_PREFER : XB_GPU_UNPREFER,
+                                  XB_GPU_HOST),
+                  "the runtime does not take advice on where managed memory belongs"));
+    return XB_GPU(
+        error, runtime,
+        runtime->advise(address, buffer->bytes, stay ? XB_GPU_MAP : XB_GPU_UNMAP, device->ordinal),
+        "the runtime does not take advice on who uses managed memory");
 }
 
 void xb_gpu_buffer_free(struct xb_buffer *buffer)

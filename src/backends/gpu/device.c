@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens devices, and turns a runtime's failures into errors. */
+/* Opens devices, one's memory to another, and turns a runtime's failures into errors. */
 #include "gpu.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A hold gives up after this time at the rated clock. That is long enough to enqueue anything, and
- * short enough to notice that a release was lost. */
+/* A hold gives up after this time at the rated clock: long enough to enqueue anything, short enough
+ * to notice a lost release. */
 #define HOLD_LIMIT_S 20
 /* A usual clock for a GPU that does not tell its own. The limit need not be exact. */
 #define USUAL_KILOHERTZ 2000000
@@ -72,89 +72,67 @@ void xb_gpu_device_close(struct xb_device *device)
     free(closing);
 }
 
-/* Takes away the capabilities that need kernels. The device can still copy, and the host can check.
- * A capability that it never had keeps its own reason. */
-static void go_without_kernels(struct xb_device_info *info, const char *reason)
-{
-    const uint32_t lost = XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MANAGED;
-    xb_device_withhold(info, lost & info->capabilities, reason);
-}
-
-/* Finds out how long a hold may last, and how many multiprocessors there are. */
-static enum xb_status read_attributes(struct xb_gpu_device *device, struct xb_error *error)
+/* Finds out what kernels need to know of the device, allocates memory for the result of a check,
+ * and tries whether holds work. */
+static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
-    unsigned index = device->base.info.index;
+    struct xb_device_info *info = &device->base.info;
     int kilohertz = 0;
     int multiprocessors = 0;
     XB_TRY(XB_GPU(error, runtime, runtime->clock_rate(device->ordinal, &kilohertz),
-                  "cannot read the clock rate of %s device %u", runtime->name, index));
+                  "cannot read the clock rate of %s device %u", runtime->name, info->index));
     if (kilohertz <= 0)
         kilohertz = USUAL_KILOHERTZ;
     device->hold_limit = (unsigned long long)kilohertz * 1000 * HOLD_LIMIT_S;
     XB_TRY(XB_GPU(error, runtime, runtime->multiprocessors(device->ordinal, &multiprocessors),
-                  "cannot read how many multiprocessors %s device %u has", runtime->name, index));
+                  "cannot read how many multiprocessors %s device %u has", runtime->name,
+                  info->index));
     device->multiprocessors = multiprocessors > 0 ? (unsigned)multiprocessors : 1;
-    device->base.info.multiprocessors = device->multiprocessors;
-    return XB_OK;
-}
-
-/* Allocates memory for the result of a check, and finds out what kernels need to know of the device
- * and whether holds work. */
-static enum xb_status prepare_for_kernels(struct xb_gpu_device *device, struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = device->runtime;
-    unsigned index = device->base.info.index;
-    XB_TRY(read_attributes(device, error));
+    info->multiprocessors = device->multiprocessors;
     XB_TRY(XB_GPU(error, runtime,
                   runtime->allocate((void **)&device->device_result, sizeof *device->device_result),
-                  "no memory on %s device %u for the outcome of a check", runtime->name, index));
+                  "no memory on %s device %u for the outcome of a check", runtime->name,
+                  info->index));
     XB_TRY(XB_GPU(error, runtime,
                   runtime->allocate_host((void **)&device->host_result, sizeof *device->host_result,
                                          XB_MEMORY_PINNED),
                   "no pinned memory for the outcome of a check"));
-    if (runtime->hold_is_proven || (device->base.info.capabilities & XB_CAP_HOLD) == 0)
+    if (runtime->hold_is_proven || (info->capabilities & XB_CAP_HOLD) == 0)
         return XB_OK;
     return xb_gpu_hold_prove(device, error);
-}
-
-static enum xb_status read_max_pitch(struct xb_gpu_device *device, struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = device->runtime;
-    int bytes = 0;
-    if ((device->base.info.capabilities & XB_CAP_ROWS) == 0)
-        return XB_OK;
-    XB_TRY(XB_GPU(error, runtime, runtime->max_pitch(device->ordinal, &bytes),
-                  "cannot read how far apart the rows of a copy on %s device %u may be",
-                  runtime->name, device->base.info.index));
-    device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
-    return XB_OK;
-}
-
-static enum xb_status prepare_kernels(struct xb_gpu_device *device, struct xb_error *error)
-{
-    if ((device->base.info.capabilities & XB_CAP_KERNELS) == 0) {
-        go_without_kernels(&device->base.info, "it can run no kernels");
-        return XB_OK;
-    }
-    enum xb_status status = device->runtime->load_kernels(device, error);
-    if (status == XB_ERR_UNSUPPORTED) {
-        go_without_kernels(&device->base.info, error->message);
-        return XB_OK;
-    }
-    return status != XB_OK ? status : prepare_for_kernels(device, error);
 }
 
 /* Creates the context, loads the kernels, and tries what only a trial shows. */
 static enum xb_status prepare_device(struct xb_gpu_device *device, struct xb_error *error)
 {
     const struct xb_gpu_runtime *runtime = device->runtime;
+    struct xb_device_info *info = &device->base.info;
     XB_TRY(XB_GPU(error, runtime, runtime->set_device(device->ordinal),
-                  "cannot create a context on %s device %u", runtime->name,
-                  device->base.info.index));
-    XB_TRY(read_max_pitch(device, error));
-    XB_TRY(prepare_kernels(device, error));
-    if (runtime->batch_is_proven || (device->base.info.capabilities & XB_CAP_BATCH) == 0)
+                  "cannot create a context on %s device %u", runtime->name, info->index));
+    if ((info->capabilities & XB_CAP_ROWS) != 0) {
+        int bytes = 0;
+        XB_TRY(XB_GPU(error, runtime, runtime->max_pitch(device->ordinal, &bytes),
+                      "cannot read how far apart the rows of a copy on %s device %u may be",
+                      runtime->name, info->index));
+        device->max_pitch = bytes > 0 ? (uint64_t)bytes : 0;
+    }
+    enum xb_status status = XB_ERR_UNSUPPORTED;
+    const char *reason = "it can run no kernels";
+    if ((info->capabilities & XB_CAP_KERNELS) != 0) {
+        status = runtime->load_kernels(device, error);
+        reason = error->message;
+    }
+    if (status == XB_ERR_UNSUPPORTED) {
+        /* The device can still copy, and the host can check. What it never had keeps its reason. */
+        const uint32_t lost = XB_CAP_KERNELS | XB_CAP_HOLD | XB_CAP_MANAGED;
+        xb_device_withhold(info, lost & info->capabilities, reason);
+    } else if (status != XB_OK) {
+        return status;
+    } else {
+        XB_TRY(prepare_for_kernels(device, error));
+    }
+    if (runtime->batch_is_proven || (info->capabilities & XB_CAP_BATCH) == 0)
         return XB_OK;
     return xb_gpu_batch_prove(device, error);
 }
@@ -193,4 +171,37 @@ enum xb_status xb_gpu_device_memory(struct xb_device *device, uint64_t *free_byt
                   device->info.index));
     *free_bytes = free_now;
     return XB_OK;
+}
+
+enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
+                                  unsigned other, bool *can_access, struct xb_error *error)
+{
+    int answer = 0;
+    XB_TRY(XB_GPU(error, runtime, runtime->can_access_peer(&answer, (int)index, (int)other),
+                  "cannot read what %s device %u can do with the memory of device %u",
+                  runtime->name, index, other));
+    *can_access = answer != 0;
+    return XB_OK;
+}
+
+enum xb_status xb_gpu_peer_open(struct xb_device *device, struct xb_device *other,
+                                struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(device)->runtime;
+    XB_TRY(xb_gpu_select(device, error));
+    struct xb_gpu_outcome outcome = runtime->open_peer(xb_gpu_device_of(other)->ordinal);
+    if (outcome.code == runtime->peer_already_open)
+        return XB_OK;
+    return XB_GPU(error, runtime, outcome,
+                  "%s device %u cannot be given access to the memory of device %u", runtime->name,
+                  device->info.index, other->info.index);
+}
+
+void xb_gpu_peer_close(struct xb_device *device, struct xb_device *other)
+{
+    if (device == NULL || other == NULL)
+        return;
+    struct xb_error ignored;
+    if (xb_gpu_select(device, &ignored) == XB_OK)
+        (void)xb_gpu_device_of(device)->runtime->close_peer(xb_gpu_device_of(other)->ordinal);
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/*
- * The code that all GPU backends share. CUDA and HIP are the same interface under two names, so
- * buffers, queues, events and peers are written once, on top of a table of thin adapters. Each
- * vendor's folder fills in that table. Differences between vendors are fields of the table or of
- * the device's info. backend.h has the contract of the slots.
- */
+/* The code that all GPU backends share. CUDA and HIP are the same interface under two names, so
+ * buffers, queues, events and peers are written once, over a table that each vendor's folder fills.
+ * Where vendors differ the table or the device's info says so. backend.h has the contract of the
+ * slots. */
 
 #include "kernels.h"
 
@@ -44,76 +42,91 @@ enum xb_gpu_order {
     XB_GPU_ORDER_UNSAID /* for a runtime that refuses to be told: then it is the stream's */
 };
 
-/* Calls of a vendor's runtime, by the slot of struct xb_gpu_runtime and its parameters. */
-#define XB_GPU_CALLS(X)                                                                            \
-    X(set_device, (int ordinal))                                                                   \
-    X(clock_rate, (int ordinal, int *kilohertz))                                                   \
+/* Calls of a vendor's runtime: the slot of struct xb_gpu_runtime and its parameters. SAME: the
+ * vendors' calls differ only in the prefix N (such as hip) of names. OWN: a vendor's runtime.c has
+ * a function. */
+#define XB_GPU_CALLS(OWN, SAME, N)                                                                 \
+    SAME(set_device, (int ordinal), N##SetDevice, ordinal)                                         \
+    OWN(clock_rate, (int ordinal, int *kilohertz))                                                 \
     /* NVIDIA calls them streaming multiprocessors, AMD compute units. */                          \
-    X(multiprocessors, (int ordinal, int *count))                                                  \
+    OWN(multiprocessors, (int ordinal, int *count))                                                \
     /* The most that rows may be apart. NULL where copy_rows is. */                                \
-    X(max_pitch, (int ordinal, int *bytes))                                                        \
-    X(memory_info, (size_t * free_bytes, size_t * total))                                          \
-    X(allocate, (void **address, size_t bytes))                                                    \
+    OWN(max_pitch, (int ordinal, int *bytes))                                                      \
+    SAME(memory_info, (size_t * free_bytes, size_t * total), N##MemGetInfo, free_bytes, total)     \
+    SAME(allocate, (void **address, size_t bytes), N##Malloc, address, bytes)                      \
     /* Also for memory from allocate_managed. */                                                   \
-    X(release, (void *address))                                                                    \
+    OWN(release, (void *address))                                                                  \
     /* `memory` is PINNED, WRITE_COMBINED or MAPPED. */                                            \
-    X(allocate_host, (void **address, size_t bytes, enum xb_memory memory))                        \
-    X(release_host, (void *address))                                                               \
+    OWN(allocate_host, (void **address, size_t bytes, enum xb_memory memory))                      \
+    OWN(release_host, (void *address))                                                             \
     /* `mapped`: so that kernels of every device reach it. */                                      \
-    X(register_host, (void *address, size_t bytes, bool mapped))                                   \
-    X(unregister_host, (void *address))                                                            \
-    X(device_pointer, (void **seen, void *host_address))                                           \
-    X(allocate_managed, (void **address, size_t bytes))                                            \
-    X(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location))        \
-    X(prefetch, (const void *address, size_t bytes, int location, void *stream))                   \
-    X(open_stream, (void **stream))                                                                \
-    X(close_stream, (void *stream))                                                                \
-    X(wait_for_stream, (void *stream))                                                             \
-    X(stream_wait_event, (void *stream, void *event))                                              \
-    X(open_event, (void **event))                                                                  \
-    X(close_event, (void *event))                                                                  \
-    X(record_event, (void *event, void *stream))                                                   \
+    SAME(register_host, (void *address, size_t bytes, bool mapped), N##HostRegister, address,      \
+         bytes, mapped ? N##HostRegisterMapped | N##HostRegisterPortable : N##HostRegisterDefault) \
+    SAME(unregister_host, (void *address), N##HostUnregister, address)                             \
+    SAME(device_pointer, (void **seen, void *host_address), N##HostGetDevicePointer, seen,         \
+         host_address, 0)                                                                          \
+    SAME(allocate_managed, (void **address, size_t bytes), N##MallocManaged, address, bytes,       \
+         N##MemAttachGlobal)                                                                       \
+    OWN(advise, (const void *address, size_t bytes, enum xb_gpu_advice advice, int location))      \
+    OWN(prefetch, (const void *address, size_t bytes, int location, void *stream))                 \
+    SAME(open_stream, (void **stream), N##StreamCreateWithFlags, (N##Stream_t *)stream,            \
+         N##StreamNonBlocking)                                                                     \
+    SAME(close_stream, (void *stream), N##StreamDestroy, stream)                                   \
+    SAME(wait_for_stream, (void *stream), N##StreamSynchronize, stream)                            \
+    OWN(stream_wait_event, (void *stream, void *event))                                            \
+    OWN(open_event, (void **event))                                                                \
+    OWN(close_event, (void *event))                                                                \
+    OWN(record_event, (void *event, void *stream))                                                 \
     /* Returns at once for an event that was never recorded. */                                    \
-    X(wait_for_event, (void *event))                                                               \
-    X(elapsed, (float *milliseconds, void *start, void *stop))                                     \
-    X(copy, (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream))   \
+    OWN(wait_for_event, (void *event))                                                             \
+    OWN(elapsed, (float *milliseconds, void *start, void *stop))                                   \
+    SAME(copy,                                                                                     \
+         (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),      \
+         N##MemcpyAsync, target, source, bytes, kind_of(way), stream)                              \
     /* `count` rows of `bytes`. NULL where the backend has no such capability. */                  \
-    X(copy_rows, (void *target, size_t target_pitch, const void *source, size_t source_pitch,      \
-                  size_t bytes, size_t count, enum xb_gpu_way way, void *stream))                  \
-    /* What is enqueued between the two goes into a graph and does not run. The calling thread     \
-     * alone is concerned: others may use other devices meanwhile. NULL, all six, where the        \
-     * backend has no such capability. */                                                          \
-    X(begin_capture, (void *stream))                                                               \
-    X(end_capture, (void *stream, void **graph))                                                   \
-    X(instantiate, (void **executable, void *graph))                                               \
-    X(launch_graph, (void *executable, void *stream))                                              \
-    X(release_graph, (void *graph))                                                                \
-    X(release_executable, (void *executable))                                                      \
-    X(copy_peer, (void *target, int target_ordinal, const void *source, int source_ordinal,        \
-                  size_t bytes, void *stream))                                                     \
-    X(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream))   \
-    X(can_access_peer, (int *can_access, int ordinal, int other))                                  \
-    X(open_peer, (int other))                                                                      \
-    X(close_peer, (int other))
+    SAME(copy_rows,                                                                                \
+         (void *target, size_t target_pitch, const void *source, size_t source_pitch,              \
+          size_t bytes, size_t count, enum xb_gpu_way way, void *stream),                          \
+         N##Memcpy2DAsync, target, target_pitch, source, source_pitch, bytes, count, kind_of(way), \
+         stream)                                                                                   \
+    /* What is enqueued between the two goes into a graph and does not run. Other threads may use  \
+     * other devices meanwhile. NULL, all six, where the backend has no such capability. */        \
+    SAME(begin_capture, (void *stream), N##StreamBeginCapture, stream,                             \
+         N##StreamCaptureModeThreadLocal)                                                          \
+    SAME(end_capture, (void *stream, void **graph), N##StreamEndCapture, stream,                   \
+         (N##Graph_t *)graph)                                                                      \
+    OWN(instantiate, (void **executable, void *graph))                                             \
+    SAME(launch_graph, (void *executable, void *stream), N##GraphLaunch, executable, stream)       \
+    SAME(release_graph, (void *graph), N##GraphDestroy, graph)                                     \
+    SAME(release_executable, (void *executable), N##GraphExecDestroy, executable)                  \
+    SAME(copy_peer,                                                                                \
+         (void *target, int target_ordinal, const void *source, int source_ordinal, size_t bytes,  \
+          void *stream),                                                                           \
+         N##MemcpyPeerAsync, target, target_ordinal, source, source_ordinal, bytes, stream)        \
+    OWN(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream)) \
+    SAME(can_access_peer, (int *can_access, int ordinal, int other), N##DeviceCanAccessPeer,       \
+         can_access, ordinal, other)                                                               \
+    SAME(open_peer, (int other), N##DeviceEnablePeerAccess, other, 0)                              \
+    SAME(close_peer, (int other), N##DeviceDisablePeerAccess, other)
 /* NOLINTBEGIN(bugprone-macro-parentheses) */
-#define XB_GPU_DECLARE_CALL(slot, parameters) struct xb_gpu_outcome(*slot) parameters;
-#define XB_GPU_FILL_CALL(slot, parameters) .slot = slot,
+#define XB_GPU_DECLARE_OWN(slot, parameters) struct xb_gpu_outcome(*slot) parameters;
+#define XB_GPU_DECLARE_SAME(slot, parameters, ...) struct xb_gpu_outcome(*slot) parameters;
+#define XB_GPU_FILL_CALL(slot, ...) .slot = slot,
 /* NOLINTEND(bugprone-macro-parentheses) */
+#define XB_GPU_NO_CALL(...)
 /* The head of a runtime's table: its name, and the calls as static functions named as the slots. */
-#define XB_GPU_RUNTIME(called) XB_GPU_CALLS(XB_GPU_FILL_CALL).name = called
+#define XB_GPU_RUNTIME(called)                                                                     \
+    XB_GPU_CALLS(XB_GPU_FILL_CALL, XB_GPU_FILL_CALL, native).name = called
 
-/*
- * One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
- * Handles of streams, events and kernels are pointers for every vendor. If a runtime is opened at
- * run time and lacks a function, the slot reports that it is not supported.
- */
+/* One vendor's runtime. Each slot is one call of it, on the calling thread's current device.
+ * Handles of streams, events and kernels are pointers. A slot whose function the opened library
+ * lacks reports that it is not supported. */
 struct xb_gpu_runtime {
     const char *name; /* for messages: "CUDA" */
     /* Whether we have seen that enqueuing behind a hold never waits for its end. If not, every
      * device is tried when it is opened. */
     bool hold_is_proven;
-    /* Whether copy_batch is known to take every order. If not, every device that has it is tried
-     * when it is opened. */
+    /* Whether copy_batch is known to take every order. If not, a device that has it is tried. */
     bool batch_is_proven;
     size_t batch_at_once; /* the most copies that one call of copy_batch is given; 0: any number */
     /* The runtime's codes for these cases. */
@@ -122,17 +135,15 @@ struct xb_gpu_runtime {
     const char *(*error_name)(int code);
     const char *(*error_text)(int code);
 
-    /* Makes all of the copies, one before or after another. NULL where the runtime this was built
-     * with has no such call. */
+    /* Makes all of the copies, in any sequence. NULL where the runtime of this build has no such
+     * call. */
     struct xb_gpu_outcome (*copy_batch)(void **targets, void **sources, size_t *sizes, size_t count,
                                         enum xb_gpu_order order, void *stream);
-    XB_GPU_CALLS(XB_GPU_DECLARE_CALL)
+    XB_GPU_CALLS(XB_GPU_DECLARE_OWN, XB_GPU_DECLARE_SAME, native)
 
-    /*
-     * Fills device->kernels. Returns XB_ERR_UNSUPPORTED with the reason if this device cannot run
-     * them; the device then opens without the capabilities that need kernels. unload_kernels undoes
-     * this, and may be called if nothing was loaded.
-     */
+    /* Fills device->kernels. XB_ERR_UNSUPPORTED with the reason if this device cannot run them: it
+     * then opens without the capabilities that need kernels. unload_kernels undoes this, and may be
+     * called if nothing was loaded. */
     enum xb_status (*load_kernels)(struct xb_gpu_device *device, struct xb_error *error);
     void (*unload_kernels)(struct xb_gpu_device *device);
 };
@@ -150,7 +161,7 @@ struct xb_gpu_device {
     bool batch_order_unsaid;            /* batches are copied without naming an order */
     struct xb_gpu_check *device_result; /* device memory for the result of a check */
     struct xb_gpu_check *host_result;   /* pinned memory for the host's copy of it */
-    struct xb_buffer *window;           /* pinned, for a device without kernels: see by_host.c */
+    struct xb_buffer *window;           /* pinned, for a device without kernels: see launch.c */
 };
 
 static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_device *device)
@@ -158,10 +169,8 @@ static inline const struct xb_gpu_device *xb_gpu_device_of(const struct xb_devic
     return (const struct xb_gpu_device *)device;
 }
 
-/*
- * Returns XB_OK if the call succeeded. Otherwise fills *error with the given message, the call's
- * name, the code and the code's name.
- */
+/* Returns XB_OK if the call succeeded. Otherwise fills *error with the message, the call's name,
+ * the code and its name. */
 enum xb_status xb_gpu_status(struct xb_error *error, const struct xb_gpu_runtime *runtime,
                              struct xb_gpu_outcome outcome, const char *file, int line,
                              const char *format, ...) __attribute__((format(printf, 6, 7)));
@@ -188,20 +197,17 @@ enum xb_status xb_gpu_device_open(struct xb_driver *driver, const struct xb_gpu_
 void *xb_gpu_buffer_address(const struct xb_buffer *buffer);
 /* The address for kernels of the buffer's device, if they can reach it (xb_memory_in_reach). */
 void *xb_gpu_kernel_address(const struct xb_buffer *buffer);
-/* The same for kernels of a device that may be another than the buffer's. Selects it. */
+/* Finds the address for kernels of a device that may be another than the buffer's; selects it. */
 enum xb_status xb_gpu_find_kernel_address(const struct xb_device *device,
                                           const struct xb_buffer *buffer, void **address,
                                           struct xb_error *error);
-/* Whether a MANAGED buffer has advice. */
-bool xb_gpu_buffer_is_advised(const struct xb_buffer *buffer);
-void xb_gpu_buffer_set_advised(struct xb_buffer *buffer, bool advised);
 
 /* queue.c */
 struct xb_gpu_hold *xb_gpu_hold_of(struct xb_queue *queue);
 void *xb_gpu_stream(const struct xb_queue *queue);
 /* Which way the copies between two buffers go. */
 enum xb_gpu_way xb_gpu_way_between(const struct xb_buffer *target, const struct xb_buffer *source);
-/* One copy as the runtime makes it. Checks no rule of the slots, and does not select the device. */
+/* Makes one copy. Checks no rule of the slots, and does not select the device. */
 enum xb_status xb_gpu_copy(struct xb_queue *queue, struct xb_buffer *target, uint64_t target_offset,
                            struct xb_buffer *source, uint64_t source_offset, uint64_t bytes,
                            struct xb_error *error);
@@ -218,10 +224,9 @@ enum xb_status xb_gpu_hold_open(const struct xb_device *device, struct xb_gpu_ho
 void xb_gpu_hold_close(const struct xb_device *device, struct xb_gpu_hold *hold);
 /* Whether a hold gave up by itself since the last call of this function. */
 bool xb_gpu_hold_expired(const struct xb_gpu_hold *hold);
-/*
- * Tries whether copies can be enqueued behind a hold without waiting for its end, which not every
- * runtime promises. If not, the device loses the capability and gets the reason; that is no error.
- */
+/* Tries whether copies can be enqueued behind a hold without waiting for its end, which not every
+ * runtime promises. If not, the device loses the capability and gets the reason; that is no
+ * error. */
 enum xb_status xb_gpu_hold_prove(struct xb_gpu_device *device, struct xb_error *error);
 
 /* device.c: refuses what needs a capability that the device lacks. `what` follows "device 0 has".
@@ -233,8 +238,8 @@ enum xb_status xb_gpu_require(const struct xb_device *device, uint32_t capabilit
 void *xb_gpu_event(const struct xb_event *event);
 
 /* launch.c */
-/* Launches the kernel for pieces. The list is in device memory, none of its pieces is longer than
- * XB_GPU_PIECE_BYTES, and the addresses are those for kernels. */
+/* Launches the kernel for pieces: the list is in device memory, its pieces are of at most
+ * XB_GPU_PIECE_BYTES, and addresses are those for kernels. */
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,
                                     const struct xb_piece *list, uint64_t count, unsigned blocks,
                                     struct xb_error *error);
@@ -242,26 +247,13 @@ enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const 
 enum xb_status xb_gpu_launch_hold(struct xb_queue *queue, struct xb_gpu_gate *gate, unsigned number,
                                   struct xb_error *error);
 
-/* pieces.c */
-/* The pieces as they were given. */
-const struct xb_piece *xb_gpu_pieces_of(const struct xb_pieces *list);
-
 /* batch.c */
-/*
- * Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes the
- * answer among the device's facts. If it takes no batch, the device loses the capability and gets
- * the reason; that is no error.
- */
+/* Tries whether the runtime takes a batch of copies and the orders that we ask for, and notes it as
+ * a fact. If it takes none, the device loses the capability and gets the reason; that is no
+ * error. */
 enum xb_status xb_gpu_batch_prove(struct xb_gpu_device *device, struct xb_error *error);
 
-/* by_host.c: filling and checking for a device that cannot run kernels */
-enum xb_status xb_gpu_fill_by_host(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
-                                   struct xb_pattern pattern, struct xb_error *error);
-enum xb_status xb_gpu_check_by_host(struct xb_queue *queue, struct xb_buffer *buffer,
-                                    uint64_t bytes, struct xb_pattern pattern,
-                                    struct xb_mismatch *mismatch, struct xb_error *error);
-
-/* peer.c: for a backend's peer_info */
+/* device.c: for a backend's peer_info */
 enum xb_status xb_gpu_peer_access(const struct xb_gpu_runtime *runtime, unsigned index,
                                   unsigned other, bool *can_access, struct xb_error *error);
 

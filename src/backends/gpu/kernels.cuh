@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The kernels for all GPUs. nvcc compiles them into the program for NVIDIA, and hipRTC compiles
- * them at run time for an AMD device. So this file uses only what both compilers know: built-in
- * types and no system headers. src/backends/gpu/launch.c launches the kernels.
- */
+/* The kernels for all GPUs: nvcc compiles them into the program, hipRTC at run time for an AMD
+ * device. So they use only what both know: built-in types, no system headers. launch.c launches
+ * them. */
 #include "kernels.h"
 #include "lanes.h"
 
@@ -75,13 +73,10 @@ XB_KERNEL xb_kernel_check(const u64 *memory, u64 bytes, struct xb_pattern patter
     }
 }
 
-/*
- * Spins until gate->released >= number, or for `limit` cycles of the device's clock. It adds up the
- * cycles of each turn, because AMD's counter may have only 20 bits (gfx11, and gfx10.3 with ROCm
- * before 6.1: llvm/llvm-project pull request 80211). A turn reads host memory and takes
- * microseconds. If a turn lasted until those bits overflow, the hold would last longer than
- * `limit`.
- */
+/* Spins until gate->released >= number, or for `limit` cycles of the device's clock. Adds up the
+ * cycles of each turn, which reads host memory and takes microseconds, because AMD's counter may
+ * have only 20 bits (gfx11, and gfx10.3 with ROCm before 6.1: llvm/llvm-project pull request
+ * 80211). A turn that made those overflow would only make the hold last longer. */
 #if defined(__AMDGCN__)
 #define COUNTER_MASK 0xFFFFFULL
 #else
@@ -112,11 +107,9 @@ template <typename T> __device__ static void copy_rest(T *target, const T *sourc
         ((unsigned char *)target)[offset] = ((const unsigned char *)source)[offset];
 }
 
-/*
- * A block copies one tile after the other. Each thread copies AT_ONCE items of a tile, and starts
- * all its loads before its first store waits for one. Neighbouring threads copy neighbouring items,
- * so that the loads of a warp cover whole lines.
- */
+/* A block copies one tile after the other. A thread copies AT_ONCE items of it and starts all its
+ * loads before its first store waits for one. Neighbouring threads copy neighbouring items, so that
+ * the loads of a warp cover whole lines. */
 template <typename T> __device__ static void copy_sequential(T *target, const T *source, u64 bytes)
 {
     u64 items = bytes / sizeof(T);
@@ -237,11 +230,9 @@ __device__ static u64 digest_ends(const u64 *memory, u64 bytes, u64 head, u64 pa
     return bytes % 8 != 0 ? sum + xb_digest_word(last, words) : sum;
 }
 
-/*
- * Adds the digest to *digest. A block takes one tile of pairs of words after the other, as
- * copy_sequential does. The lanes of a warp add up theirs, so that one of them adds to memory: all
- * additions go to one address, where they wait for each other.
- */
+/* Adds the digest to *digest. A block takes one tile of pairs of words after the other, as
+ * copy_sequential does. The lanes of a warp add up theirs, and one of them adds to memory: all
+ * additions go to one address, where they wait for each other. */
 XB_KERNEL xb_kernel_digest(const u64 *memory, u64 bytes, u64 *digest)
 {
     u64 words = bytes / 8;
@@ -280,12 +271,9 @@ XB_KERNEL xb_kernel_chain(char *memory, u64 bytes, enum xb_access access)
             memory + xb_chain_offset(access, bytes, i + 1);
 }
 
-/*
- * One thread follows a chain. Of the blocks, of one thread each, only number `turn` works: there
- * is one for each multiprocessor, and they go to different ones. The word of a line is loaded at
- * most once if there are no more loads than lines, so no load hits the cache of its processor,
- * which begins every launch empty.
- */
+/* One thread follows a chain: that of block `turn`. There is one block of one thread for each
+ * multiprocessor, and they go to different ones. If there are no more loads than lines, each word
+ * is loaded once at most: no load hits its processor's cache, which begins every launch empty. */
 XB_KERNEL xb_kernel_chase(const char *chain, u64 *cursor, u64 loads, unsigned turn)
 {
     if (blockIdx.x != turn)
@@ -296,12 +284,10 @@ XB_KERNEL xb_kernel_chase(const char *chain, u64 *cursor, u64 loads, unsigned tu
     *cursor = (u64)(next - chain);
 }
 
-/*
- * Copies AT_ONCE pieces at the same time, in items of T and what is behind the last whole one by
- * the byte: fewer bytes than there are lanes, which are loaded first and stored last. Each thread
- * starts a load for every piece before its first store waits for one, so that the link is busy also
- * where a piece is a single load of each thread.
- */
+/* Copies AT_ONCE pieces at the same time, in items of T and the rest by the byte: fewer bytes than
+ * there are lanes, which are loaded first and stored last. A thread starts a load for every piece
+ * before its first store waits for one: the link is busy even where a piece is one load of each
+ * thread. */
 template <typename T>
 __device__ static void copy_pieces(char *const *to, const char *const *from, const unsigned *bytes,
                                    unsigned lane)
@@ -333,10 +319,8 @@ __device__ static void copy_pieces(char *const *to, const char *const *from, con
             to[k][items[k] * sizeof(T) + lane] = last[k];
 }
 
-/*
- * Copies pieces of XB_GPU_PIECE_BYTES at most. LANES threads take AT_ONCE neighbouring pieces at a
- * time, in the largest items that both sides of all of them are aligned to.
- */
+/* Copies pieces of XB_GPU_PIECE_BYTES at most. LANES threads take AT_ONCE neighbouring pieces at a
+ * time, in the largest items that both sides of all of them are aligned to. */
 extern "C" __global__ void __launch_bounds__(XB_GPU_PIECE_THREADS)
     xb_kernel_pieces(char *target, const char *source, const struct xb_piece *pieces, u64 count)
 {
@@ -378,10 +362,8 @@ template <typename ITEM, unsigned (*WIDEN)(unsigned)> __device__ static uint4 wi
     return wide;
 }
 
-/*
- * Widens values to 32 bits each. A thread widens AT_ONCE items of four values at a time, as
- * copy_sequential copies, so that its stores are of 16 bytes. VALUE is a quarter of an ITEM.
- */
+/* Widens values to 32 bits each. A thread widens AT_ONCE items of four values at a time, as
+ * copy_sequential copies, so that its stores are of 16 bytes. VALUE is a quarter of an ITEM. */
 template <typename ITEM, typename VALUE, unsigned (*WIDEN)(unsigned)>
 __device__ static void widen(const void *source, void *target, u64 values)
 {

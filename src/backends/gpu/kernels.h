@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/*
- * Types that the host and the kernels of kernels.cuh share. The kernels' compilers read this file
- * too, so it uses only built-in types and no system headers.
- */
+/* Types that the host and the kernels of kernels.cuh share. The kernels' compilers read this too:
+ * built-in types only, no system headers. */
 
 #include "xferbench/access.h"
 #include "xferbench/format.h"
@@ -54,22 +52,20 @@ enum xb_gpu_kernel { XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NUMBER) XB_GPU_KERNELS };
         XB_GPU_KERNEL_LIST(XB_GPU_KERNEL_NAME)                                                     \
     }
 
-/* Threads in a block of every kernel except the hold, the chase and the clear, which have one, and
- * those for pieces and LZ4. */
+/* Threads in a block of every kernel but the hold, chase and clear (1), pieces and LZ4. */
 #define XB_GPU_THREADS 256u
 /* Items that one thread copies or computes in one turn. */
 #define XB_GPU_AT_ONCE 4u
 
-/* Threads in a block of the kernel for pieces: as many as a block may have, because whoever sets
- * the number of blocks counts in multiprocessors. */
+/* Threads in a block of the kernel for pieces: the most, because whoever sets the number of blocks
+ * counts in multiprocessors. */
 #define XB_GPU_PIECE_THREADS 1024u
-/* The kernel gets no longer pieces than this: longer ones are cut, so that a few large pieces keep
- * as many threads busy as many small ones. */
+/* Longer pieces are cut, so that a few large ones keep as many threads busy as many small ones. */
 #define XB_GPU_PIECE_BYTES 2048u
 
-/* So many neighbouring threads copy a piece, or decode a block of a chunk, together: a warp, and
+/* How many neighbouring threads copy a piece, or decode a block of a chunk, together: a warp, and
  * half a wavefront of AMD. */
 #define XB_GPU_LANES 32u
-/* Threads in a block of the kernel for LZ4. Few, because the blocks of a chunk take unlike times,
- * and a block of threads keeps its place until the last of its warps is done. */
+/* Threads in a block of the kernel for LZ4: few, because a block keeps its place until its last
+ * warp is done, and the blocks of a chunk take unlike times. */
 #define XB_GPU_LZ4_THREADS 64u

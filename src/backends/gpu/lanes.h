@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/*
- * What threads that work together need of each other, for codecs/lz4_decode.h and the digest: the
- * lanes of a warp, or of half a wavefront of AMD. On the CPU one thread does all of a block. The
- * kernels' compilers read this file: built-in types only, no system headers.
- */
+/* What threads that work together need of each other, for codecs/lz4_decode.h and the digest: the
+ * lanes of a warp, or of half a wavefront of AMD. On the CPU one thread does all. The kernels'
+ * compilers read this too: built-in types only, no system headers. */
 
 #if defined(__CUDA_ARCH__)
 #define XB_GPU_TOGETHER 32u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches the kernels of kernels.cuh. */
+/* Launches the kernels of kernels.cuh; fills and checks memory also without them. */
 #include "gpu.h"
 
 #include "codecs/codec.h"
@@ -49,10 +49,73 @@ static bool has_kernels(const struct xb_device *device)
     return (device->info.capabilities & XB_CAP_KERNELS) != 0;
 }
 
-/* Without kernels there is nothing to launch. */
 static enum xb_status check_kernels(const struct xb_device *device, struct xb_error *error)
 {
     return xb_gpu_require(device, XB_CAP_KERNELS, "no kernels", error);
+}
+
+/* Without kernels the host writes or compares the pattern in a window of pinned memory, and copies
+ * move it: slower, and the check relies on the copies that it verifies; the rows say so. It still
+ * finds memory that was never written, because that does not match the pattern. */
+#define WINDOW_BYTES (UINT64_C(4) << 20)
+
+static enum xb_status open_window(const struct xb_queue *queue, struct xb_buffer **window,
+                                  struct xb_error *error)
+{
+    struct xb_gpu_device *device = (struct xb_gpu_device *)queue->device;
+    if (device->window == NULL) {
+        XB_TRY(xb_gpu_buffer_allocate(queue->device, XB_MEMORY_PINNED, WINDOW_BYTES,
+                                      &device->window, error));
+    }
+    *window = device->window;
+    return XB_OK;
+}
+
+static uint64_t part_of(uint64_t bytes, uint64_t offset)
+{
+    return bytes - offset < WINDOW_BYTES ? bytes - offset : WINDOW_BYTES;
+}
+
+static enum xb_status fill_by_host(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
+                                   struct xb_pattern pattern, struct xb_error *error)
+{
+    struct xb_buffer *window = NULL;
+    XB_TRY(open_window(queue, &window, error));
+    /* Wait for the copy of every part, because the next part overwrites the window. */
+    for (uint64_t offset = 0; offset < bytes; offset += WINDOW_BYTES) {
+        uint64_t part = part_of(bytes, offset);
+        pattern.steps = 0;
+        xb_host_fill(window->host_address, offset, part, pattern);
+        XB_TRY(xb_gpu_queue_copy(queue, buffer, offset, window, 0, part, error));
+        XB_TRY(xb_gpu_queue_wait(queue, error));
+    }
+    return XB_OK;
+}
+
+static enum xb_status check_by_host(struct xb_queue *queue, struct xb_buffer *buffer,
+                                    uint64_t bytes, struct xb_pattern pattern,
+                                    struct xb_mismatch *mismatch, struct xb_error *error)
+{
+    struct xb_buffer *window = NULL;
+    struct xb_mismatch found = {.wrong_bytes = 0, .first_offset = UINT64_MAX};
+    XB_TRY(open_window(queue, &window, error));
+    XB_TRY(xb_gpu_queue_wait(queue, error));
+    for (uint64_t offset = 0; offset < bytes; offset += WINDOW_BYTES) {
+        uint64_t part = part_of(bytes, offset);
+        pattern.steps = 0;
+        /* Fill the window with wrong bytes first, so that a copy that moves nothing is found. */
+        xb_host_fill(
+            window->host_address, offset, part,
+            (struct xb_pattern){.seed = pattern.seed, .flip = pattern.flip ^ XB_PATTERN_POISON});
+        XB_TRY(xb_gpu_queue_copy(queue, window, 0, buffer, offset, part, error));
+        XB_TRY(xb_gpu_queue_wait(queue, error));
+        struct xb_mismatch in_part = xb_host_check(window->host_address, offset, part, pattern);
+        if (in_part.wrong_bytes > 0 && found.wrong_bytes == 0)
+            found.first_offset = in_part.first_offset;
+        found.wrong_bytes += in_part.wrong_bytes;
+    }
+    *mismatch = found;
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -60,7 +123,7 @@ enum xb_status xb_gpu_queue_fill(struct xb_queue *queue, struct xb_buffer *buffe
 {
     XB_TRY(xb_device_range_check(buffer, bytes, error));
     if (!has_kernels(queue->device))
-        return xb_gpu_fill_by_host(queue, buffer, bytes, pattern, error);
+        return fill_by_host(queue, buffer, bytes, pattern, error);
     void *memory = xb_gpu_kernel_address(buffer);
     unsigned long long count = bytes;
     void *arguments[] = {&memory, &count, &pattern};
@@ -100,7 +163,7 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
 {
     XB_TRY(xb_device_range_check(buffer, bytes, error));
     if (!has_kernels(queue->device))
-        return xb_gpu_check_by_host(queue, buffer, bytes, pattern, mismatch, error);
+        return check_by_host(queue, buffer, bytes, pattern, mismatch, error);
     enum xb_status status = enqueue_check(queue, buffer, bytes, pattern, error);
     /* Wait even after a failure, because the next check uses the same memory for its result. */
     struct xb_error wait_error;
@@ -115,16 +178,6 @@ enum xb_status xb_gpu_queue_check(struct xb_queue *queue, struct xb_buffer *buff
     mismatch->wrong_bytes = result->wrong_bytes;
     mismatch->first_offset = result->first_offset;
     return XB_OK;
-}
-
-/* The most blocks of a copy. A GPU starts the blocks of a second kernel when all those of the first
- * have been started, so several that are to run together must have room all at once. */
-static unsigned most_blocks(const struct xb_gpu_device *device, unsigned together)
-{
-    if (together <= 1)
-        return TILES_BLOCKS;
-    unsigned part = ROOM_FOR_BLOCKS * device->multiprocessors / together;
-    return part > 0 ? part : 1;
 }
 
 enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer *target,
@@ -146,11 +199,17 @@ enum xb_status xb_gpu_queue_kernel_copy(struct xb_queue *queue, struct xb_buffer
                                 : access == XB_ACCESS_RANDOM ? XB_GPU_COPY_RANDOM
                                 : wide                       ? XB_GPU_COPY_WIDE
                                                              : XB_GPU_COPY_WORDS;
+    unsigned most = TILES_BLOCKS;
+    if (together > 1) {
+        /* A GPU starts the blocks of a second kernel when all those of the first have been started,
+         * so several that are to run together must have room all at once. */
+        most = ROOM_FOR_BLOCKS * xb_gpu_device_of(queue->device)->multiprocessors / together;
+        most = most > 0 ? most : 1;
+    }
     unsigned long long count = bytes;
     void *arguments[] = {&to, &from, &count};
     return launch(queue, kernel,
-                  blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE,
-                             most_blocks(xb_gpu_device_of(queue->device), together)),
+                  blocks_for(bytes / (kernel == XB_GPU_COPY_WIDE ? WIDE : 8), TILE, most),
                   XB_GPU_THREADS, arguments, "copies", error);
 }
 
@@ -219,52 +278,32 @@ enum xb_status xb_gpu_queue_chase(struct xb_queue *queue, struct xb_buffer *chai
     return launch(queue, XB_GPU_CHASE, blocks, 1, arguments, "follows a chain", error);
 }
 
-/* What a kernel of a decoding is given. */
-struct decoder_arguments {
-    const char *source;
-    char *target;
-    struct xb_decode_report *report;
-    unsigned long long source_bytes, bytes, offset;
-};
-
-static enum xb_status launch_widening(struct xb_queue *queue, enum xb_gpu_kernel kernel,
-                                      struct decoder_arguments *with, struct xb_error *error)
-{
-    unsigned long long values = with->bytes / 4;
-    void *arguments[] = {&with->source, &with->target, &values};
-    return launch(queue, kernel, blocks_for(values / 4, TILE, TILES_BLOCKS), XB_GPU_THREADS,
-                  arguments, "widens values", error);
-}
-
-static enum xb_status launch_decompression(struct xb_queue *queue, enum xb_gpu_kernel kernel,
-                                           struct decoder_arguments *with, struct xb_error *error)
-{
-    const bool is_lz4 = kernel == XB_GPU_LZ4;
-    uint64_t block_bytes = is_lz4 ? XB_LZ4_BLOCK : 4 * XB_FOR_BLOCK;
-    unsigned threads = is_lz4 ? XB_GPU_LZ4_THREADS : XB_GPU_THREADS;
-    uint64_t blocks = with->bytes / block_bytes + (with->bytes % block_bytes != 0);
-    void *arguments[] = {&with->source, &with->source_bytes, &with->target,
-                         &with->bytes,  &with->offset,       &with->report};
-    return launch(queue, kernel, blocks_for(blocks, threads / XB_GPU_LANES, TILES_BLOCKS), threads,
-                  arguments, "decompresses", error);
-}
-
 enum xb_status xb_gpu_queue_decode(struct xb_queue *queue, const struct xb_decoding *decoding,
                                    struct xb_error *error)
 {
     XB_TRY(xb_decode_check(queue, decoding, error));
     XB_TRY(check_kernels(queue->device, error));
-    struct decoder_arguments with = {
-        .source = (char *)xb_gpu_kernel_address(decoding->source) + decoding->source_offset,
-        .target = (char *)xb_gpu_kernel_address(decoding->target) + decoding->target_offset,
-        .report = xb_gpu_kernel_address(decoding->report),
-        .source_bytes = decoding->source_bytes,
-        .bytes = decoding->bytes,
-        .offset = decoding->target_offset};
+    char *source = (char *)xb_gpu_kernel_address(decoding->source) + decoding->source_offset;
+    char *target = (char *)xb_gpu_kernel_address(decoding->target) + decoding->target_offset;
+    void *report = xb_gpu_kernel_address(decoding->report);
+    unsigned long long source_bytes = decoding->source_bytes;
+    unsigned long long bytes = decoding->bytes;
+    unsigned long long offset = decoding->target_offset;
     enum xb_gpu_kernel kernel =
         (enum xb_gpu_kernel)((unsigned)XB_GPU_WIDEN_FP16 + (unsigned)decoding->format);
-    return xb_format_is_lossy(decoding->format) ? launch_widening(queue, kernel, &with, error)
-                                                : launch_decompression(queue, kernel, &with, error);
+    if (xb_format_is_lossy(decoding->format)) {
+        unsigned long long values = bytes / 4;
+        void *arguments[] = {&source, &target, &values};
+        return launch(queue, kernel, blocks_for(values / 4, TILE, TILES_BLOCKS), XB_GPU_THREADS,
+                      arguments, "widens values", error);
+    }
+    const bool is_lz4 = kernel == XB_GPU_LZ4;
+    uint64_t block_bytes = is_lz4 ? XB_LZ4_BLOCK : 4 * XB_FOR_BLOCK;
+    unsigned threads = is_lz4 ? XB_GPU_LZ4_THREADS : XB_GPU_THREADS;
+    uint64_t blocks = bytes / block_bytes + (bytes % block_bytes != 0);
+    void *arguments[] = {&source, &source_bytes, &target, &bytes, &offset, &report};
+    return launch(queue, kernel, blocks_for(blocks, threads / XB_GPU_LANES, TILES_BLOCKS), threads,
+                  arguments, "decompresses", error);
 }
 
 enum xb_status xb_gpu_launch_pieces(struct xb_queue *queue, void *target, const void *source,

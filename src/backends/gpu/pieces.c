@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many copies by one call: a batch of the runtime, a kernel, or rows. */
+/* Many copies by one call: a batch of the runtime, a kernel, rows, or a graph. */
 #include "gpu.h"
 
 #include "xferbench/slot_checks.h"
@@ -18,11 +18,6 @@ struct gpu_pieces {
     uint64_t device_count;
     void *kernel_target, *kernel_source;
 };
-
-const struct xb_piece *xb_gpu_pieces_of(const struct xb_pieces *list)
-{
-    return ((const struct gpu_pieces *)list)->pieces;
-}
 
 void xb_gpu_pieces_close(struct xb_pieces *list)
 {
@@ -154,45 +149,32 @@ enum xb_status xb_gpu_pieces_open(struct xb_device *device, struct xb_buffer *ta
 
 /* ---- the slots that enqueue ---- */
 
-/* Sources on the host may be read before what was enqueued earlier is done: the CPU has written
- * them by now. */
-static enum xb_gpu_order order_of(const struct xb_pieces *list)
-{
-    if (xb_gpu_device_of(list->device)->batch_order_unsaid)
-        return XB_GPU_ORDER_UNSAID;
-    return list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER : XB_GPU_STREAM_ORDER;
-}
-
-/* Makes as few calls as the runtime takes at once. */
-static enum xb_status copy_batches(struct xb_queue *queue, const struct gpu_pieces *pieces,
-                                   struct xb_error *error)
-{
-    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
-    const struct xb_pieces *list = &pieces->base;
-    size_t most = runtime->batch_at_once > 0 ? runtime->batch_at_once : list->count;
-    for (size_t first = 0; first < list->count; first += most) {
-        size_t left = list->count - first;
-        size_t count = left < most ? left : most;
-        XB_TRY(XB_GPU(error, runtime,
-                      runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
-                                          &pieces->sizes[first], count, order_of(list),
-                                          xb_gpu_stream(queue)),
-                      "a batch of %zu copies from %s to %s memory failed", count,
-                      xb_memory_name(list->source->memory), xb_memory_name(list->target->memory)));
-    }
-    return XB_OK;
-}
-
+/* Makes as few calls as the runtime takes at once. Sources on the host may be read before what was
+ * enqueued earlier is done: the CPU has written them by now. */
 enum xb_status xb_gpu_queue_copy_pieces(struct xb_queue *queue, struct xb_pieces *list,
                                         struct xb_error *error)
 {
     const struct gpu_pieces *pieces = (const struct gpu_pieces *)list;
-    enum xb_status status = xb_copy_pieces_check(queue, list, error);
-    if (status == XB_OK)
-        status = xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error);
-    if (status == XB_OK)
-        status = xb_gpu_select(queue->device, error);
-    return status != XB_OK ? status : copy_batches(queue, pieces, error);
+    const struct xb_gpu_device *device = xb_gpu_device_of(queue->device);
+    const struct xb_gpu_runtime *runtime = device->runtime;
+    enum xb_gpu_order order = device->batch_order_unsaid                 ? XB_GPU_ORDER_UNSAID
+                              : list->source->memory != XB_MEMORY_DEVICE ? XB_GPU_ANY_ORDER
+                                                                         : XB_GPU_STREAM_ORDER;
+    XB_TRY(xb_copy_pieces_check(queue, list, error));
+    XB_TRY(xb_gpu_require(queue->device, XB_CAP_BATCH, "no batches of copies", error));
+    XB_TRY(xb_gpu_select(queue->device, error));
+    size_t most = runtime->batch_at_once > 0 ? runtime->batch_at_once : list->count;
+    for (size_t first = 0; first < list->count; first += most) {
+        size_t left = list->count - first;
+        size_t count = left < most ? left : most;
+        XB_TRY(
+            XB_GPU(error, runtime,
+                   runtime->copy_batch(&pieces->targets[first], &pieces->sources[first],
+                                       &pieces->sizes[first], count, order, xb_gpu_stream(queue)),
+                   "a batch of %zu copies from %s to %s memory failed", count,
+                   xb_memory_name(list->source->memory), xb_memory_name(list->target->memory)));
+    }
+    return XB_OK;
 }
 
 enum xb_status xb_gpu_queue_kernel_pieces(struct xb_queue *queue, struct xb_pieces *list,
@@ -236,4 +218,80 @@ enum xb_status xb_gpu_queue_copy_rows(struct xb_queue *queue, struct xb_rows tar
                   "a copy of %llu rows of %llu bytes from %s to %s memory failed",
                   (unsigned long long)count, (unsigned long long)bytes,
                   xb_memory_name(source.buffer->memory), xb_memory_name(target.buffer->memory));
+}
+
+/* ---- graphs: copies that are captured once and then enqueued by one call ---- */
+
+struct gpu_graph {
+    struct xb_graph base;
+    void *executable;
+};
+
+/* Captures the copies on the queue's device, which is selected. */
+static enum xb_status capture(struct xb_queue *queue, const struct xb_pieces *list, void **graph,
+                              struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    struct xb_error ignored;
+    XB_TRY(XB_GPU(error, runtime, runtime->begin_capture(xb_gpu_stream(queue)),
+                  "copies on a stream cannot be captured"));
+    const struct xb_piece *pieces = ((const struct gpu_pieces *)list)->pieces;
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; status == XB_OK && i < list->count; i++)
+        status = xb_gpu_copy(queue, list->target, pieces[i].target_offset, list->source,
+                             pieces[i].source_offset, pieces[i].bytes, error);
+    /* End the capture also if a copy failed, because the queue is used on. */
+    enum xb_status ended = XB_GPU(status == XB_OK ? error : &ignored, runtime,
+                                  runtime->end_capture(xb_gpu_stream(queue), graph),
+                                  "%zu captured copies did not become a graph", list->count);
+    return status != XB_OK ? status : ended;
+}
+
+enum xb_status xb_gpu_graph_open(struct xb_queue *queue, struct xb_pieces *list,
+                                 struct xb_graph **graph, struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    XB_TRY(xb_copy_pieces_check(queue, list, error));
+    XB_TRY(xb_gpu_require(queue->device, XB_CAP_GRAPH, "no graphs", error));
+    XB_TRY(xb_gpu_select(queue->device, error));
+    struct gpu_graph *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe a graph");
+    void *captured = NULL;
+    enum xb_status status = capture(queue, list, &captured, error);
+    if (status == XB_OK)
+        status = XB_GPU(error, runtime, runtime->instantiate(&opened->executable, captured),
+                        "a graph of %zu copies cannot be made ready", list->count);
+    if (captured != NULL)
+        (void)runtime->release_graph(captured);
+    if (status != XB_OK) {
+        free(opened);
+        return status;
+    }
+    opened->base.device = queue->device;
+    *graph = &opened->base;
+    return XB_OK;
+}
+
+void xb_gpu_graph_close(struct xb_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    struct gpu_graph *closing = (struct gpu_graph *)graph;
+    struct xb_error ignored;
+    (void)xb_gpu_select(graph->device, &ignored);
+    (void)xb_gpu_device_of(graph->device)->runtime->release_executable(closing->executable);
+    free(closing);
+}
+
+enum xb_status xb_gpu_queue_graph(struct xb_queue *queue, struct xb_graph *graph,
+                                  struct xb_error *error)
+{
+    const struct xb_gpu_runtime *runtime = xb_gpu_device_of(queue->device)->runtime;
+    XB_TRY(xb_graph_check(queue, graph, error));
+    XB_TRY(xb_gpu_select(queue->device, error));
+    return XB_GPU(
+        error, runtime,
+        runtime->launch_graph(((struct gpu_graph *)graph)->executable, xb_gpu_stream(queue)),
+        "a graph of copies could not be launched");
 }

@@ -22,8 +22,8 @@
 #define OPTION_STANDARD "-std=c++17"
 /* No log or code is larger. A reply that claims more is damaged. */
 #define MOST_BYTES (UINT64_C(64) << 20)
-/* The compiling process exits with this code if it wrote an explanation itself. After any other
- * failure the waiting process writes one. */
+/* The compiling process exits with this code if it wrote an explanation; else the waiting one
+ * does. */
 #define EXIT_EXPLAINED 3
 /* How often to look whether a compilation has ended, and whether its result is still wanted. */
 #define COMPILER_GLANCE_MS 5
@@ -45,21 +45,30 @@ struct reply {
 
 /* ---- in the process that compiles ---- */
 
+#define RTC_FUNCTIONS(X)                                                                           \
+    X(hiprtcCreateProgram, create)                                                                 \
+    X(hiprtcCompileProgram, compile)                                                               \
+    X(hiprtcGetProgramLogSize, log_size)                                                           \
+    X(hiprtcGetProgramLog, log)                                                                    \
+    X(hiprtcGetCodeSize, code_size)                                                                \
+    X(hiprtcGetCode, code)                                                                         \
+    X(hiprtcGetErrorString, error_text)
 struct rtc {
-    __typeof__(hiprtcCreateProgram) *create;
-    __typeof__(hiprtcCompileProgram) *compile;
-    __typeof__(hiprtcGetProgramLogSize) *log_size;
-    __typeof__(hiprtcGetProgramLog) *log;
-    __typeof__(hiprtcGetCodeSize) *code_size;
-    __typeof__(hiprtcGetCode) *code;
-    __typeof__(hiprtcGetErrorString) *error_text;
+#define X(function, field) __typeof__(function) *field;
+    RTC_FUNCTIONS(X)
+#undef X
 };
 
 /* Opens hipRTC in the runtime library's own folder, so that releases are never mixed. If it is not
- * there, returns the runtime, which contains hipRTC up to 6.4. If it is there but does not load,
+ * there, takes the runtime, which contains hipRTC up to 6.4. If it is there but does not load,
  * writes the loader's message to `said`. */
-static void *open_rtc(int major, char *said, size_t size)
+static bool open_rtc(int major, struct rtc *rtc, char *said, size_t size)
 {
+    static const struct xb_symbol symbols[] = {
+#define X(function, field) {#function, offsetof(struct rtc, field), ""},
+        RTC_FUNCTIONS(X)
+#undef X
+    };
     char path[PATH_MAX + sizeof "libhiprtc.so.2147483647"];
     const char *slash = strrchr(xb_hip.path, '/');
     int folder = slash != NULL ? (int)(slash - xb_hip.path) + 1 : 0;
@@ -67,21 +76,8 @@ static void *open_rtc(int major, char *said, size_t size)
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (handle == NULL && access(path, F_OK) == 0)
         snprintf(said, size, "%s", dlerror());
-    return handle != NULL ? handle : xb_hip.handle;
-}
-
-static bool find_rtc(void *handle, struct rtc *rtc)
-{
-    static const struct xb_symbol symbols[] = {
-        {"hiprtcCreateProgram", offsetof(struct rtc, create), ""},
-        {"hiprtcCompileProgram", offsetof(struct rtc, compile), ""},
-        {"hiprtcGetProgramLogSize", offsetof(struct rtc, log_size), ""},
-        {"hiprtcGetProgramLog", offsetof(struct rtc, log), ""},
-        {"hiprtcGetCodeSize", offsetof(struct rtc, code_size), ""},
-        {"hiprtcGetCode", offsetof(struct rtc, code), ""},
-        {"hiprtcGetErrorString", offsetof(struct rtc, error_text), ""},
-    };
-    return xb_symbols_find(handle, symbols, sizeof symbols / sizeof symbols[0], rtc) == NULL;
+    return xb_symbols_find(handle != NULL ? handle : xb_hip.handle, symbols,
+                           sizeof symbols / sizeof symbols[0], rtc) == NULL;
 }
 
 /* A single write() suffices, because `out` is a file in memory. */
@@ -95,7 +91,7 @@ static int explain(int out, const char *text)
     return put(out, text, strlen(text)) ? EXIT_EXPLAINED : EXIT_FAILURE;
 }
 
-/* Explains a failure by hipRTC's own log. If the log is empty, hipRTC mostly could not write its
+/* Explains a failure by hipRTC's own log. Where that is empty hipRTC mostly could not write its
  * files, so we look at that folder. */
 static int explain_result(const struct rtc *rtc, hiprtcProgram program, hiprtcResult result,
                           int out)
@@ -120,8 +116,7 @@ static int explain_result(const struct rtc *rtc, hiprtcProgram program, hiprtcRe
     return explain(out, text);
 }
 
-/* Compiles, and writes the code or an explanation to `out`. Returns the exit code of the process.
- */
+/* Writes the code or an explanation to `out`; returns the exit code of the process. */
 static int compile_to(const struct request *request, int out)
 {
     struct rtc rtc;
@@ -130,7 +125,7 @@ static int compile_to(const struct request *request, int out)
     char said[400] = "hipRTC was not found beside the HIP runtime, nor in it";
     snprintf(architecture, sizeof architecture, "--offload-arch=%s", request->architecture);
     const char *options[] = {architecture, OPTION_LEVEL, OPTION_STANDARD};
-    if (!find_rtc(open_rtc(request->major, said, sizeof said), &rtc))
+    if (!open_rtc(request->major, &rtc, said, sizeof said))
         return explain(out, said);
     size_t size = 0;
     hiprtcResult result =
@@ -167,21 +162,15 @@ static int compile(void *argument, int channel)
 
 /* ---- in the process that waits ---- */
 
-/* Reads the first line that a dead process printed, without its newline. */
-static void first_line(int fd, char *text, size_t size)
-{
-    ssize_t got = pread(fd, text, size - 1, 0);
-    text[got > 0 ? got : 0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-}
-
 /* Explains why the compiling process died. Replaces anything that it began to write. */
 static void explain_death(const struct job *job, const struct xb_child *child)
 {
     const char *architecture = job->request->architecture;
     char line[200];
     char text[400];
-    first_line(job->said, line, sizeof line);
+    ssize_t got = pread(job->said, line, sizeof line - 1, 0); /* what it printed, of which a line */
+    line[got > 0 ? got : 0] = '\0';
+    line[strcspn(line, "\n")] = '\0';
     const char *separator = line[0] != '\0' ? ": " : "";
     if (child->killed_at > 0)
         snprintf(text, sizeof text, "hipRTC did not end for %s in %.0f s", architecture, LIMIT_S);
@@ -264,53 +253,43 @@ static bool started; /* never fork again: after HIP is initialised it is too lat
 static struct xb_child compiler = {.channel = -1};
 
 /* Reaps the waiting process when this one ends: in a container whose first process reaps nobody, it
- * would stay as a zombie. Gives up after a while, because a process that hangs in the kernel cannot
- * be killed. */
+ * would stay as a zombie. Gives up after a while: it may hang in the kernel. */
 static void stop(void)
 {
     xb_child_close(&compiler);
     (void)xb_child_end(&compiler, LEAVE_S, LEAVE_S);
 }
 
-static enum xb_status fork_compiler(struct xb_error *error)
+enum xb_status xb_hip_compiler_start(struct xb_error *error)
 {
     /* The waiting process must not die with this thread, which may end before this process. */
     static const struct xb_child_task task = {.what = "the process that compiles kernels",
                                               .work = wait_for_requests,
                                               .signals = XB_CHILD_IGNORES_SIGNALS,
                                               .files = XB_CHILD_IS_ALONE};
-    XB_TRY(xb_child_start(&compiler, &task, error));
-    started = true;
-    (void)atexit(stop);
-    return XB_OK;
-}
-
-enum xb_status xb_hip_compiler_start(struct xb_error *error)
-{
     enum xb_status status = XB_OK;
     pthread_mutex_lock(&lock);
-    if (!started)
-        status = fork_compiler(error);
+    if (!started) {
+        status = xb_child_start(&compiler, &task, error);
+        started = status == XB_OK;
+        if (started)
+            (void)atexit(stop);
+    }
     pthread_mutex_unlock(&lock);
     return status;
 }
 
-/* Whether a reply comes before a signal or the deadline ends the run. */
-static bool wait_for_reply(void)
-{
-    while (!xb_interrupt_is_due())
-        if (xb_child_poll(&compiler, compiler.channel, CALLER_GLANCE_MS))
-            return true;
-    return false;
-}
-
-/* Sends the request and reads the reply. *bytes gets the bytes behind the reply and a zero byte;
- * the caller frees it, also on failure. */
+/* Sends the request and reads the reply, unless a signal or the deadline ends the run before.
+ * *bytes gets the bytes behind the reply and a zero byte; the caller frees it, also on failure. */
 static bool exchange(const struct request *request, struct reply *reply, char **bytes)
 {
     int channel = compiler.channel;
-    if (channel < 0 || !xb_channel_write(channel, request, sizeof *request) || !wait_for_reply() ||
-        !xb_channel_read(channel, reply, sizeof *reply) || reply->bytes > MOST_BYTES)
+    bool replied = false;
+    if (channel < 0 || !xb_channel_write(channel, request, sizeof *request))
+        return false;
+    while (!replied && !xb_interrupt_is_due())
+        replied = xb_child_poll(&compiler, channel, CALLER_GLANCE_MS);
+    if (!replied || !xb_channel_read(channel, reply, sizeof *reply) || reply->bytes > MOST_BYTES)
         return false;
     *bytes = calloc(1, reply->bytes + 1);
     return *bytes != NULL && xb_channel_read(channel, *bytes, reply->bytes);

@@ -5,12 +5,10 @@
 
 #include <stdbool.h>
 
-/*
- * Runs hipRTC in a process of its own, because releases up to 6.4 abort a process that asks for an
- * architecture they do not know (seen with 5.2.3, 5.7.1 and 6.4.3). A process must not fork after
- * HIP is initialised. So we fork a waiting process before that, and it forks another one for every
- * compilation.
- */
+/* Runs hipRTC in a process of its own, because releases up to 6.4 abort a process that asks for an
+ * architecture they do not know (seen with 5.2.3, 5.7.1 and 6.4.3). No process may fork after HIP
+ * is initialised, so a waiting process is forked before, and forks another for every
+ * compilation. */
 
 /* The code of all kernels for one architecture. Release with free. */
 struct xb_hip_code {
@@ -18,40 +16,21 @@ struct xb_hip_code {
     size_t size;
 };
 
-/*
- * Forks the waiting process. Call it after the library is opened and before any of its functions is
- * called. The waiting process ends when this one does. A second call does nothing, even if the
- * waiting process has died.
- */
+/* Forks the waiting process, which ends when this one does. Call it after the library is opened and
+ * before any of its functions is called. A second call does nothing, even if the waiting process
+ * has died. */
 XB_MUST_CHECK enum xb_status xb_hip_compiler_start(struct xb_error *error);
 
-/*
- * Compiles the kernels for an architecture such as "gfx90a", with the hipRTC that belongs to a
- * runtime of major version `major`. Blocks; any thread may call it. XB_ERR_UNSUPPORTED with the
- * reason if hipRTC is missing, does not know the architecture, or fails; XB_ERR_STOPPED if a signal
- * or the deadline comes first (xb_interrupt_is_due).
- */
+/* Compiles the kernels for an architecture such as "gfx90a", with the hipRTC of a runtime of major
+ * version `major`. Blocks; any thread. XB_ERR_UNSUPPORTED with the reason if hipRTC is missing,
+ * does not know the architecture, or fails; XB_ERR_STOPPED if a signal or the deadline comes first
+ * (xb_interrupt_is_due). */
 XB_MUST_CHECK enum xb_status xb_hip_compile(const char *architecture, int major,
                                             struct xb_hip_code *code, struct xb_error *error);
 
 /* All compiler options except the architecture, as one text. It is part of the cache's key. */
 extern const char xb_hip_compile_options[];
 
-/* The source text of the kernels, with a zero byte at its end. The build makes it from
- * src/backends/gpu/kernels.cuh and the files that this includes. */
+/* The source text of the kernels, with a zero byte at its end, which the build makes from
+ * src/backends/gpu/kernels.cuh and what it includes. */
 extern const char xb_hip_kernel_text[];
-
-/* ---- code_cache.c ---- */
-
-/*
- * A cache of compiled kernels in $XDG_CACHE_HOME/xferbench or ~/.cache/xferbench. It has a file for
- * each architecture, version of the runtime, and text of the kernels. The code runs on the device,
- * so a file is used only if it is complete and unchanged, and if nobody else can write it.
- */
-
-/* Loads the code of the kernels. Returns false if it is not there or cannot be trusted. */
-bool xb_hip_cache_load(const char *architecture, int version, struct xb_hip_code *code);
-
-/* Stores the code for the next run and replaces an older file. Returns false if that fails; then
- * the next run only has to compile again. */
-bool xb_hip_cache_store(const char *architecture, int version, const struct xb_hip_code *code);

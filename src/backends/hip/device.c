@@ -7,12 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * How many operations may be enqueued behind a hold. This is not measured, because we had no AMD
- * GPU. The runtime's queues hold 16384 packets (ROC_AQL_QUEUE_SIZE in ROCclr), and an operation
- * needs a few. If this is too many, the hold gives up after its limit and the row is an error; it
- * never becomes a wrong figure.
- */
+/* How many operations may be enqueued behind a hold. Not measured, because we had no AMD GPU: the
+ * runtime's queues hold 16384 packets (ROC_AQL_QUEUE_SIZE in ROCclr), and an operation needs a few.
+ * If it is too many, the hold gives up after its limit and the row is an error, never a wrong
+ * figure. */
 #define HELD_OPERATIONS 256u
 
 /* Offsets of the architecture's name in hipDeviceProp_t of ROCm 5, and of ROCm 6 and 7, and a size
@@ -26,17 +24,6 @@
 
 _Static_assert(hipDeviceAttributePageableMemoryAccess == 65,
                "attributes have the numbers that ROCm 5 to 7 share");
-
-static enum xb_status read_attribute(unsigned index, hipDeviceAttribute_t attribute,
-                                     const char *what, bool *value, struct xb_error *error)
-{
-    int answer = 0;
-    XB_TRY(XB_GPU(error, &xb_hip_runtime,
-                  XB_HIP_CALL(attribute, "hipDeviceGetAttribute", &answer, attribute, (int)index),
-                  "cannot read whether HIP device %u has %s", index, what));
-    *value = answer != 0;
-    return XB_OK;
-}
 
 struct attributes {
     bool maps_host_memory, managed, concurrent, pageable_access, integrated, direct_access,
@@ -63,16 +50,19 @@ static enum xb_status read_attributes(unsigned index, struct attributes *found,
         {hipDeviceAttributePageableMemoryAccessUsesHostPageTables, "the host's page tables",
          &found->host_page_tables},
     };
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
-        XB_TRY(read_attribute(index, wanted[i].attribute, wanted[i].what, wanted[i].value, error));
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        int answer = 0;
+        XB_TRY(XB_GPU(error, &xb_hip_runtime,
+                      XB_HIP_CALL(attribute, "hipDeviceGetAttribute", &answer, wanted[i].attribute,
+                                  (int)index),
+                      "cannot read whether HIP device %u has %s", index, wanted[i].what));
+        *wanted[i].value = answer != 0;
+    }
     return XB_OK;
 }
 
-/*
- * Reads the architecture with its features, "gfx90a:sramecc+:xnack-", or "" if it is not known.
- * Only hipDeviceProp_t has it. If the text does not begin with "gfx", the structure has another
- * layout and we do not use it.
- */
+/* Reads the architecture with its features, "gfx90a:sramecc+:xnack-", or "" if it is not known.
+ * Only hipDeviceProp_t has it. A text that does not begin with "gfx" means another layout. */
 static void read_architecture(unsigned index, char *text, size_t size)
 {
     void *properties = calloc(1, PROPERTIES_BYTES);
@@ -117,21 +107,17 @@ static void read_uuid(unsigned index, char *text, size_t size)
     snprintf(text, size, "GPU-%.*s", (int)sizeof uuid.bytes, uuid.bytes);
 }
 
-static bool variable_is_set(const char *name)
-{
-    const char *value = getenv(name);
-    return value != NULL && strtol(value, NULL, 10) != 0;
-}
-
 /* The environment variable that makes a launch or copy wait for its end, or NULL if none does.
  * Behind a hold such a call would never return, because the release comes after it. */
 static const char *blocking_variable(void)
 {
     static const char *const names[] = {"HIP_LAUNCH_BLOCKING", "AMD_SERIALIZE_KERNEL",
                                         "AMD_SERIALIZE_COPY"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (variable_is_set(names[i]))
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *value = getenv(names[i]);
+        if (value != NULL && strtol(value, NULL, 10) != 0)
             return names[i];
+    }
     return NULL;
 }
 
@@ -171,12 +157,9 @@ static void set_kernels(struct xb_device_info *info, const struct attributes *fo
     info->held_operations = HELD_OPERATIONS;
 }
 
-/*
- * Without XNACK a kernel cannot wait for a page. Managed memory then stays on the host, and our
- * modes that move pages would measure something else. ConcurrentManagedAccess tells only about the
- * kernel driver. PageableMemoryAccess tells about XNACK too, and so does the architecture's full
- * name if the device has the feature.
- */
+/* Without XNACK a kernel cannot wait for a page: managed memory stays on the host, and our modes
+ * that move pages would measure something else. ConcurrentManagedAccess tells only about the kernel
+ * driver; PageableMemoryAccess and the architecture's full name tell about XNACK too. */
 static void set_managed(struct xb_device_info *info, const struct attributes *found,
                         const char *full)
 {
@@ -188,19 +171,6 @@ static void set_managed(struct xb_device_info *info, const struct attributes *fo
                  "XNACK is off, so that no page moves when a kernel touches it; where the GPU can "
                  "(gfx90a, gfx942), HSA_XNACK=1 turns it on");
     set_capability(info, XB_CAP_MANAGED, library && found->managed && moves, reason);
-}
-
-/* Whether batches work as we ask for them is tried when the device is opened. */
-static void set_pieces(struct xb_device_info *info)
-{
-    char reason[256] = "";
-    bool batches = xb_hip_has("batches", NULL);
-    if (!batches)
-        snprintf(reason, sizeof reason,
-                 "the HIP runtime has no hipMemcpyBatchAsync: it needs ROCm 7.1 or newer");
-    set_capability(info, XB_CAP_BATCH, batches, reason);
-    set_capability(info, XB_CAP_GRAPH, library_has("graphs", reason, sizeof reason), reason);
-    set_capability(info, XB_CAP_ROWS, library_has("rows", reason, sizeof reason), reason);
 }
 
 static void set_capabilities(struct xb_device_info *info, const struct attributes *found,
@@ -221,7 +191,11 @@ static void set_capabilities(struct xb_device_info *info, const struct attribute
     set_capability(info, XB_CAP_FILE, false, "xferbench does not open AMD's hipFile yet");
     set_kernels(info, found);
     set_managed(info, found, full);
-    set_pieces(info);
+    /* Whether batches work as we ask for them is tried when the device is opened. */
+    set_capability(info, XB_CAP_BATCH, xb_hip_has("batches", NULL),
+                   "the HIP runtime has no hipMemcpyBatchAsync: it needs ROCm 7.1 or newer");
+    set_capability(info, XB_CAP_GRAPH, library_has("graphs", reason, sizeof reason), reason);
+    set_capability(info, XB_CAP_ROWS, library_has("rows", reason, sizeof reason), reason);
 }
 
 /* Notes the settings that figures of AMD devices depend on. */
@@ -294,19 +268,6 @@ enum xb_status xb_hip_device_info(struct xb_driver *driver, unsigned index,
     return XB_OK;
 }
 
-/* Reads the kind of the link and its number of hops, if the runtime tells them. */
-static void read_link(unsigned index, unsigned other, struct xb_peer_info *info)
-{
-    uint32_t type = 0;
-    uint32_t hops = 0;
-    if (xb_hip.functions.link_type == NULL ||
-        xb_hip.functions.link_type((int)index, (int)other, &type, &hops) != hipSuccess)
-        return;
-    if (type == LINK_PCIE || type == LINK_XGMI)
-        snprintf(info->link, sizeof info->link, "%s", type == LINK_PCIE ? "PCIe" : "xGMI");
-    info->hops = hops;
-}
-
 enum xb_status xb_hip_peer_info(struct xb_driver *driver, unsigned index, unsigned other,
                                 struct xb_peer_info *info, struct xb_error *error)
 {
@@ -316,7 +277,14 @@ enum xb_status xb_hip_peer_info(struct xb_driver *driver, unsigned index, unsign
     if (!library_has("peers", reason, sizeof reason))
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "no copies between devices: %s", reason);
     XB_TRY(xb_gpu_peer_access(&xb_hip_runtime, index, other, &found.can_access, error));
-    read_link(index, other, &found);
+    uint32_t type = 0;
+    uint32_t hops = 0;
+    if (xb_hip.functions.link_type != NULL &&
+        xb_hip.functions.link_type((int)index, (int)other, &type, &hops) == hipSuccess) {
+        if (type == LINK_PCIE || type == LINK_XGMI)
+            snprintf(found.link, sizeof found.link, "%s", type == LINK_PCIE ? "PCIe" : "xGMI");
+        found.hops = hops;
+    }
     *info = found;
     return XB_OK;
 }

@@ -18,9 +18,7 @@
 /* runtime.c */
 extern const struct xb_gpu_runtime xb_hip_runtime;
 
-/* driver.c */
-XB_DECLARE_SLOT(xb_hip_, driver_open)
-XB_DECLARE_SLOT(xb_hip_, driver_close)
+/* hip.c */
 /* The result of hipRuntimeGetVersion when the driver was opened: 50221153 for 5.2.21153. */
 int xb_hip_version(void);
 #define XB_HIP_MAJOR(version) ((version) / 10000000)
@@ -32,12 +30,3 @@ XB_DECLARE_SLOT(xb_hip_, peer_info)
 /* kernels.c */
 enum xb_status xb_hip_load_kernels(struct xb_gpu_device *device, struct xb_error *error);
 void xb_hip_unload_kernels(struct xb_gpu_device *device);
-
-/* ranges.c */
-
-/* Looks for the functions that a profiler has put into this program. The slots do nothing before.
- */
-void xb_hip_find_ranges(void);
-XB_DECLARE_SLOT(xb_hip_, range_push)
-XB_DECLARE_SLOT(xb_hip_, range_pop)
-XB_DECLARE_SLOT(xb_hip_, profiler_collect)

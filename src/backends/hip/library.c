@@ -12,9 +12,11 @@
 struct xb_hip_library xb_hip;
 
 const struct xb_symbol xb_hip_symbols[] = {
-#define X(type, symbol, field, lost) {symbol, offsetof(struct xb_hip_functions, field), lost},
-    XB_HIP_FUNCTIONS(X)
+#define X(function, field, lost) {#function, offsetof(struct xb_hip_functions, field), lost},
+#define TYPED(type, symbol, field, lost) {symbol, offsetof(struct xb_hip_functions, field), lost},
+    XB_HIP_FUNCTIONS(X, TYPED)
 #undef X
+#undef TYPED
 };
 const size_t xb_hip_symbol_count = sizeof xb_hip_symbols / sizeof xb_hip_symbols[0];
 
@@ -28,13 +30,11 @@ static enum xb_status outcome;
 static struct xb_error reason;
 
 /* The loader's message about a file that exists but does not load. It ends the search. */
-struct search {
-    char said[256];
-};
+static char refusal[256];
 
-static bool try_file(struct search *search, const char *name)
+static bool try_file(const char *name)
 {
-    if (search->said[0] != '\0')
+    if (refusal[0] != '\0')
         return false;
     xb_hip.handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (xb_hip.handle != NULL)
@@ -46,15 +46,15 @@ static bool try_file(struct search *search, const char *name)
     bool absent = said != NULL && strncmp(said, name, strlen(name)) == 0 &&
                   strstr(said, "cannot open shared object file: No such file") != NULL;
     if (said != NULL && !absent)
-        snprintf(search->said, sizeof search->said, "%s", said);
+        snprintf(refusal, sizeof refusal, "%s", said);
     return false;
 }
 
-static bool try_in(struct search *search, const char *folder, int major)
+static bool try_in(const char *folder, int major)
 {
     char name[PATH_MAX + sizeof "/libamdhip64.so.2147483647"];
     snprintf(name, sizeof name, "%s/libamdhip64.so.%d", folder, major);
-    return try_file(search, name);
+    return try_file(name);
 }
 
 static int by_version(const void *a, const void *b)
@@ -63,7 +63,7 @@ static int by_version(const void *a, const void *b)
 }
 
 /* Tries the folders that match, beginning with the newest release. */
-static bool try_matching(struct search *search, const char *pattern, int major)
+static bool try_matching(const char *pattern, int major)
 {
     glob_t found;
     bool opened = false;
@@ -71,26 +71,25 @@ static bool try_matching(struct search *search, const char *pattern, int major)
         return false;
     qsort(found.gl_pathv, found.gl_pathc, sizeof(char *), by_version);
     for (size_t i = found.gl_pathc; !opened && i-- > 0;)
-        opened = try_in(search, found.gl_pathv[i], major);
+        opened = try_in(found.gl_pathv[i], major);
     globfree(&found);
     return opened;
 }
 
-static bool try_major(struct search *search, int major)
+static bool try_major(int major)
 {
     char name[PATH_MAX];
     const char *rocm = secure_getenv("ROCM_PATH");
     snprintf(name, sizeof name, "libamdhip64.so.%d", major);
-    if (try_file(search, name))
+    if (try_file(name))
         return true;
     if (rocm != NULL && rocm[0] != '\0') {
         snprintf(name, sizeof name, "%s/lib", rocm);
-        if (try_in(search, name, major))
+        if (try_in(name, major))
             return true;
     }
-    return try_in(search, "/opt/rocm/lib", major) ||
-           try_matching(search, "/opt/rocm/core-*/lib", major) ||
-           try_matching(search, "/opt/rocm-*/lib", major);
+    return try_in("/opt/rocm/lib", major) || try_matching("/opt/rocm/core-*/lib", major) ||
+           try_matching("/opt/rocm-*/lib", major);
 }
 
 const char *xb_hip_override(void)
@@ -101,7 +100,6 @@ const char *xb_hip_override(void)
 
 static enum xb_status find_library(struct xb_error *error)
 {
-    struct search search = {.said = ""};
     const char *override = xb_hip_override();
     if (override != NULL) {
         xb_hip.overridden = true;
@@ -113,19 +111,20 @@ static enum xb_status find_library(struct xb_error *error)
                        XB_HIP_OVERRIDE, said != NULL ? said : "no reason given");
     }
     for (size_t i = 0; i < sizeof majors / sizeof majors[0]; i++)
-        if (try_major(&search, majors[i]))
+        if (try_major(majors[i]))
             return XB_OK;
-    if (search.said[0] != '\0')
+    if (refusal[0] != '\0')
         return XB_FAIL(error, XB_ERR_UNAVAILABLE,
                        "is there and does not load: %s; " XB_HIP_OVERRIDE " can name another",
-                       search.said);
+                       refusal);
     return XB_FAIL(error, XB_ERR_UNAVAILABLE,
                    "not found, nor in $ROCM_PATH and /opt/rocm*: install ROCm's HIP runtime");
 }
 
 /* Also notes the library's path, because the loader may have found it in any folder. */
-static enum xb_status find_functions(struct xb_error *error)
+static enum xb_status open_library(struct xb_error *error)
 {
+    XB_TRY(find_library(error));
     const char *missing =
         xb_symbols_find(xb_hip.handle, xb_hip_symbols, xb_hip_symbol_count, &xb_hip.functions);
     if (missing != NULL)
@@ -139,12 +138,6 @@ static enum xb_status find_functions(struct xb_error *error)
         free(path);
     }
     return XB_OK;
-}
-
-static enum xb_status open_library(struct xb_error *error)
-{
-    enum xb_status status = find_library(error);
-    return status != XB_OK ? status : find_functions(error);
 }
 
 enum xb_status xb_hip_library_open(struct xb_error *error)

@@ -12,11 +12,18 @@ static const char *error_text(int code)
     return xb_hip.functions.error_text((hipError_t)code);
 }
 
-/* A slot that is one call: of the library's function in the field of this name, with its own name
- * and these arguments. */
-#define ADAPTER(slot, parameters, ...)                                                             \
+static hipMemcpyKind kind_of(enum xb_gpu_way way)
+{
+    return way == XB_GPU_TO_DEVICE ? hipMemcpyHostToDevice
+           : way == XB_GPU_TO_HOST ? hipMemcpyDeviceToHost
+                                   : hipMemcpyDeviceToDevice;
+}
+
+/* A slot that is one call: of the library's function in the field of this name, with these
+ * arguments. */
+#define ADAPTER(slot, parameters, native, ...)                                                     \
     static struct xb_gpu_outcome slot parameters {                                                 \
-        return XB_HIP_CALL(slot, __VA_ARGS__);                                                     \
+        return XB_HIP_CALL(slot, #native, __VA_ARGS__);                                            \
     }
 #define ATTRIBUTE(slot, native)                                                                    \
     static struct xb_gpu_outcome slot(int ordinal, int *value)                                     \
@@ -24,19 +31,15 @@ static const char *error_text(int code)
         return XB_HIP_CALL(attribute, "hipDeviceGetAttribute", value, native, ordinal);            \
     }
 
-ADAPTER(set_device, (int ordinal), "hipSetDevice", ordinal)
+XB_GPU_CALLS(XB_GPU_NO_CALL, ADAPTER, hip)
 ATTRIBUTE(clock_rate, hipDeviceAttributeClockRate)
 ATTRIBUTE(multiprocessors, hipDeviceAttributeMultiprocessorCount)
 ATTRIBUTE(max_pitch, hipDeviceAttributeMaxPitch)
-ADAPTER(memory_info, (size_t * free_bytes, size_t *total), "hipMemGetInfo", free_bytes, total)
-ADAPTER(allocate, (void **address, size_t bytes), "hipMalloc", address, bytes)
-ADAPTER(release, (void *address), "hipFree", address)
+ADAPTER(release, (void *address), hipFree, address)
 
-/*
- * Asks for coherent memory explicitly, because otherwise the variable HIP_HOST_COHERENT decides.
- * Asks for the user's NUMA policy, because otherwise the runtime uses the node that it considers
- * nearest, even if the thread is bound to another.
- */
+/* Asks for coherent memory, because otherwise HIP_HOST_COHERENT decides, and for the user's NUMA
+ * policy, because otherwise the runtime takes the node that it considers nearest, even if the
+ * thread is bound to another. */
 static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb_memory memory)
 {
     unsigned flags = hipHostMallocCoherent | hipHostMallocNumaUser;
@@ -45,14 +48,7 @@ static struct xb_gpu_outcome allocate_host(void **address, size_t bytes, enum xb
     return XB_HIP_CALL(allocate_host, "hipHostMalloc", address, bytes, flags);
 }
 
-ADAPTER(release_host, (void *address), "hipHostFree", address)
-ADAPTER(register_host, (void *address, size_t bytes, bool mapped), "hipHostRegister", address,
-        bytes, mapped ? hipHostRegisterMapped | hipHostRegisterPortable : hipHostRegisterDefault)
-ADAPTER(unregister_host, (void *address), "hipHostUnregister", address)
-ADAPTER(device_pointer, (void **seen, void *host_address), "hipHostGetDevicePointer", seen,
-        host_address, 0)
-ADAPTER(allocate_managed, (void **address, size_t bytes), "hipMallocManaged", address, bytes,
-        hipMemAttachGlobal)
+ADAPTER(release_host, (void *address), hipHostFree, address)
 
 static int native_location_of(int location)
 {
@@ -71,11 +67,7 @@ static struct xb_gpu_outcome advise(const void *address, size_t bytes, enum xb_g
 }
 
 ADAPTER(prefetch, (const void *address, size_t bytes, int location, void *stream),
-        "hipMemPrefetchAsync", address, bytes, native_location_of(location), stream)
-ADAPTER(open_stream, (void **stream), "hipStreamCreateWithFlags", (hipStream_t *)stream,
-        hipStreamNonBlocking)
-ADAPTER(close_stream, (void *stream), "hipStreamDestroy", stream)
-ADAPTER(wait_for_stream, (void *stream), "hipStreamSynchronize", stream)
+        hipMemPrefetchAsync, address, bytes, native_location_of(location), stream)
 
 static struct xb_gpu_outcome stream_wait_event(void *stream, void *event)
 {
@@ -107,16 +99,6 @@ static struct xb_gpu_outcome elapsed(float *milliseconds, void *start, void *sto
     return XB_HIP_CALL(elapsed, "hipEventElapsedTime", milliseconds, start, stop);
 }
 
-static hipMemcpyKind kind_of(enum xb_gpu_way way)
-{
-    return way == XB_GPU_TO_DEVICE ? hipMemcpyHostToDevice
-           : way == XB_GPU_TO_HOST ? hipMemcpyDeviceToHost
-                                   : hipMemcpyDeviceToDevice;
-}
-
-ADAPTER(copy, (void *target, const void *source, size_t bytes, enum xb_gpu_way way, void *stream),
-        "hipMemcpyAsync", target, source, bytes, kind_of(way), stream)
-
 /* ROCm 7.2 refuses attributes, and takes a batch without any: ROCm/clr#273. The index of a copy
  * that failed gets a place always, because no source says that it may be NULL in every release. */
 static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *sizes, size_t count,
@@ -132,31 +114,10 @@ static struct xb_gpu_outcome copy_batch(void **targets, void **sources, size_t *
                        stream);
 }
 
-ADAPTER(copy_rows,
-        (void *target, size_t target_pitch, const void *source, size_t source_pitch, size_t bytes,
-         size_t count, enum xb_gpu_way way, void *stream),
-        "hipMemcpy2DAsync", target, target_pitch, source, source_pitch, bytes, count, kind_of(way),
-        stream)
-
-ADAPTER(begin_capture, (void *stream), "hipStreamBeginCapture", stream,
-        hipStreamCaptureModeThreadLocal)
-ADAPTER(end_capture, (void *stream, void **graph), "hipStreamEndCapture", stream,
-        (hipGraph_t *)graph)
-ADAPTER(instantiate, (void **executable, void *graph), "hipGraphInstantiate",
+ADAPTER(instantiate, (void **executable, void *graph), hipGraphInstantiate,
         (hipGraphExec_t *)executable, graph, NULL, NULL, 0)
-ADAPTER(launch_graph, (void *executable, void *stream), "hipGraphLaunch", executable, stream)
-ADAPTER(release_graph, (void *graph), "hipGraphDestroy", graph)
-ADAPTER(release_executable, (void *executable), "hipGraphExecDestroy", executable)
-ADAPTER(copy_peer,
-        (void *target, int target_ordinal, const void *source, int source_ordinal, size_t bytes,
-         void *stream),
-        "hipMemcpyPeerAsync", target, target_ordinal, source, source_ordinal, bytes, stream)
 ADAPTER(launch, (void *kernel, unsigned blocks, unsigned threads, void **arguments, void *stream),
-        "hipModuleLaunchKernel", kernel, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL)
-ADAPTER(can_access_peer, (int *can_access, int ordinal, int other), "hipDeviceCanAccessPeer",
-        can_access, ordinal, other)
-ADAPTER(open_peer, (int other), "hipDeviceEnablePeerAccess", other, 0)
-ADAPTER(close_peer, (int other), "hipDeviceDisablePeerAccess", other)
+        hipModuleLaunchKernel, kernel, blocks, 1, 1, threads, 1, 1, 0, stream, arguments, NULL)
 
 const struct xb_gpu_runtime xb_hip_runtime = {
     XB_GPU_RUNTIME("HIP"),

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-/*
- * The CPU as a device. It has its own memory, a worker thread for each queue (queue.c) that copies
- * and computes (work.c), and events from the monotonic clock. With it the tools run on machines
- * without a GPU, and it gives a baseline for the host's own memory.
- */
+/* The CPU as a device: its own memory, a worker thread for each queue (queue.c) that copies and
+ * computes (work.c), and events from the monotonic clock. With it the tools run without a GPU, and
+ * it gives a baseline for the host's own memory. */
 #include "host.h"
 
 #include "machine/environment.h"
@@ -12,12 +10,14 @@
 
 #include "xferbench/slot_checks.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* How many operations may be enqueued behind a hold. The queue is a list and never blocks, so any
- * number would do. */
+/* How many operations may be enqueued behind a hold: any, because the queue is a list. */
 #define HELD_OPERATIONS 1024u
 
 static enum xb_status driver_open(struct xb_driver **driver, struct xb_probe *probe,
@@ -91,7 +91,7 @@ static enum xb_status device_memory(struct xb_device *device, uint64_t *free_byt
     return xb_host_memory_available(free_bytes, error);
 }
 
-/* xb_buffer has no host address for device memory, so this keeps the address for all kinds. */
+/* Keeps the address of all kinds: xb_buffer has no host address for device memory. */
 struct host_buffer {
     struct xb_buffer base;
     void *address;
@@ -150,6 +150,80 @@ static void buffer_free(struct xb_buffer *buffer)
     if (!((const struct host_buffer *)buffer)->callers)
         xb_pages_unmap(xb_host_buffer_address(buffer), buffer->bytes);
     free(buffer);
+}
+
+/* What O_DIRECT asks of offsets, lengths and addresses: the page, which no disk's block exceeds. */
+#define BLOCK UINT64_C(4096)
+
+struct host_file {
+    struct xb_file base;
+    int direct;   /* the caller's, opened with O_DIRECT */
+    int buffered; /* the same file without, for what is not in whole blocks */
+};
+
+enum xb_status xb_host_file_open(struct xb_device *device, int descriptor, struct xb_file **file,
+                                 struct xb_error *error)
+{
+    struct host_file *opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to open a file");
+    char path[48];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+    int buffered = open(path, O_RDONLY | O_CLOEXEC);
+    if (buffered < 0) {
+        int code = errno;
+        free(opened);
+        return XB_FAIL_ERRNO(error, "open", code, "a file cannot be opened again by %s", path);
+    }
+    *opened =
+        (struct host_file){.base = {.device = device}, .direct = descriptor, .buffered = buffered};
+    *file = &opened->base;
+    return XB_OK;
+}
+
+void xb_host_file_close(struct xb_file *file)
+{
+    if (file == NULL)
+        return;
+    close(((struct host_file *)file)->buffered);
+    free(file);
+}
+
+enum xb_status xb_host_file_read(struct xb_file *file, uint64_t file_offset,
+                                 struct xb_buffer *buffer, uint64_t offset, uint64_t bytes,
+                                 struct xb_error *error)
+{
+    const struct host_file *from = (const struct host_file *)file;
+    XB_TRY(xb_file_read_check(file, buffer, offset, bytes, error));
+    char *target = (char *)xb_host_buffer_address(buffer) + offset;
+    for (uint64_t left = bytes; left > 0;) {
+        bool in_blocks =
+            file_offset % BLOCK == 0 && (uintptr_t)target % BLOCK == 0 && left >= BLOCK;
+        ssize_t count = pread(in_blocks ? from->direct : from->buffered, target,
+                              in_blocks ? left / BLOCK * BLOCK : left, (off_t)file_offset);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return XB_FAIL_NATIVE(error, XB_ERR_RUNTIME, "pread", errno, xb_errno_name(errno),
+                                  "a file cannot be read at %llu", (unsigned long long)file_offset);
+        if (count == 0)
+            return XB_FAIL(error, XB_ERR_RUNTIME, "a file ends at %llu, %llu bytes too early",
+                           (unsigned long long)file_offset, (unsigned long long)left);
+        target += count;
+        file_offset += (uint64_t)count;
+        left -= (uint64_t)count;
+    }
+    return XB_OK;
+}
+
+enum xb_status xb_host_file_way(struct xb_file *file, struct xb_file_way *way,
+                                struct xb_error *error)
+{
+    (void)file;
+    (void)error;
+    *way = (struct xb_file_way){.is_direct = true};
+    snprintf(way->how, sizeof way->how, "pread into the device's memory, which is the host's");
+    return XB_OK;
 }
 
 const struct xb_backend xb_host_backend = {

@@ -42,5 +42,5 @@ enum xb_status xb_host_queue_enqueue(struct xb_queue *queue, const struct xb_hos
 
 #define XB_HOST_SLOTS(X, prefix)                                                                   \
     XB_QUEUE_SLOTS(X, prefix)                                                                      \
-    XB_FILE_SLOTS(X, prefix)
+    X(prefix, file_open) X(prefix, file_close) X(prefix, file_read) X(prefix, file_way)
 XB_HOST_SLOTS(XB_DECLARE_SLOT, xb_host_)
