@@ -30,13 +30,11 @@ static void add_times(struct xb_table *table, const double *seconds, size_t coun
         xb_table_cell(table, XB_COLOUR_NONE, "%s", XB_TIME(seconds[i]));
 }
 
-static enum xb_status print_table(FILE *stream, struct xb_table *table, struct xb_error *error)
+static void print_table(FILE *stream, struct xb_table *table)
 {
-    const struct xb_table_look look = {.elsewhere = "The JSON has all"};
     fputc('\n', stream);
-    enum xb_status status = xb_table_print(stream, table, &look, error);
+    xb_table_print(stream, table, &(struct xb_table_look){.elsewhere = "The JSON has all"});
     xb_table_free(table);
-    return status;
 }
 
 /* ---- predictions ---- */
@@ -72,8 +70,7 @@ static void add_prediction(struct xb_table *table, const struct xb_prediction *o
 }
 
 /* The fastest first, and the CPU where it stands among them. */
-static enum xb_status print_predictions(FILE *stream, const struct xb_predictions *all,
-                                        struct xb_error *error)
+static void print_predictions(FILE *stream, const struct xb_predictions *all)
 {
     static const struct xb_table_column columns[] = {
         {.title = "WAY", .least = 20},
@@ -114,7 +111,7 @@ static enum xb_status print_predictions(FILE *stream, const struct xb_prediction
         if (i < count)
             add_prediction(table, sorted[i], longest, sorted[i] == all->best);
     }
-    return print_table(stream, table, error);
+    print_table(stream, table);
 }
 
 static void print_job(FILE *stream, const struct xb_advice_report *report)
@@ -164,8 +161,7 @@ static void add_checked(struct xb_table *table, const struct xb_advice_report *r
     add_times(table, parts, sizeof parts / sizeof parts[0]);
 }
 
-static enum xb_status print_checks(FILE *stream, const struct xb_advice_report *report,
-                                   struct xb_error *error)
+static void print_check(FILE *stream, const struct xb_advice_report *report)
 {
     static const struct xb_table_column columns[] = {
         {.title = "CHECK"},
@@ -176,25 +172,19 @@ static enum xb_status print_checks(FILE *stream, const struct xb_advice_report *
         {.title = "KERNEL", .is_right = true, .turn = 1},
         {.title = "COPY OUT", .is_right = true, .turn = 1},
     };
+    char text[XB_RECORD_REASON];
+    if (report->check_failure != NULL)
+        xb_note_print_in(stream, XB_COLOUR_WARNING, "check", LABEL_WIDTH, "not run: %s",
+                         report->check_failure);
+    if (report->check == NULL)
+        return;
     struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
     for (int i = 0; i < XB_STRATEGIES; i++) {
         const struct xb_record_case *test = xb_advice_checked(report, (enum xb_strategy)i);
         if (test != NULL)
             add_checked(table, report, test, &report->predictions->each[i]);
     }
-    return print_table(stream, table, error);
-}
-
-static enum xb_status print_check(FILE *stream, const struct xb_advice_report *report,
-                                  struct xb_error *error)
-{
-    char text[XB_RECORD_REASON];
-    if (report->check_failure != NULL)
-        xb_note_print_in(stream, XB_COLOUR_WARNING, "check", LABEL_WIDTH, "not run: %s",
-                         report->check_failure);
-    if (report->check == NULL)
-        return XB_OK;
-    XB_TRY(print_checks(stream, report, error));
+    print_table(stream, table);
     for (size_t i = 0; i < report->check->case_count; i++) {
         const struct xb_record_case *test = &report->check->cases[i];
         struct xb_words words = {.length = 0};
@@ -210,25 +200,6 @@ static enum xb_status print_check(FILE *stream, const struct xb_advice_report *r
     xb_note_print(stream, "check", LABEL_WIDTH,
                   "one job, run here with its data where the way needs it: PREDICTED is without "
                   "PINNING");
-    return XB_OK;
-}
-
-/* ---- all of it ---- */
-
-/* The answer, and from which size on it holds. */
-static void print_answer(FILE *stream, const struct xb_advice_report *report)
-{
-    const struct xb_predictions *all = report->predictions;
-    const size_t width = xb_terminal_prose_columns(stream);
-    struct xb_words words = {.length = 0};
-    xb_advice_say(all, &words);
-    xb_heading_print(stream,
-                     xb_advice_judge(all) == XB_WORTH_YES ? XB_COLOUR_GOOD : XB_COLOUR_WARNING,
-                     "%s", words.text);
-    words.length = 0;
-    xb_advice_say_break_even(&report->break_even, &words);
-    if (words.length > 0)
-        xb_lines_print(stream, width, "%s", words.text);
 }
 
 /* Which ways are not known, and the command that measures what they need. */
@@ -258,24 +229,27 @@ static void print_unknown(FILE *stream, const struct xb_predictions *all)
     xb_lines_print(stream, width, "To know all: %s", command.text);
 }
 
-static enum xb_status print_all(FILE *stream, const struct xb_advice_report *report,
-                                struct xb_error *error)
-{
-    const struct xb_predictions *all = report->predictions;
-    print_answer(stream, report);
-    if (all->best != NULL)
-        XB_TRY(print_predictions(stream, all, error));
-    fputc('\n', stream);
-    print_unknown(stream, all);
-    print_job(stream, report);
-    return print_check(stream, report, error);
-}
-
 enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report *report,
                                      struct xb_error *error)
 {
+    const struct xb_predictions *all = report->predictions;
+    struct xb_words words = {.length = 0};
     locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = print_all(stream, report, error);
+    /* The answer, and from which size on it holds. */
+    xb_advice_say(all, &words);
+    xb_heading_print(stream,
+                     xb_advice_judge(all) == XB_WORTH_YES ? XB_COLOUR_GOOD : XB_COLOUR_WARNING,
+                     "%s", words.text);
+    words.length = 0;
+    xb_advice_say_break_even(&report->break_even, &words);
+    if (words.length > 0)
+        xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", words.text);
+    if (all->best != NULL)
+        print_predictions(stream, all);
+    fputc('\n', stream);
+    print_unknown(stream, all);
+    print_job(stream, report);
+    print_check(stream, report);
     xb_plain_locale_leave(previous);
-    return status == XB_OK ? xb_stream_finish(stream, "the advice", error) : status;
+    return xb_stream_finish(stream, "the advice", error);
 }

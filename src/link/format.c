@@ -17,13 +17,13 @@ const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
     return text;
 }
 
-const char *xb_link_range_text(double low, double high, int decimals, char text[XB_LINK_RANGE])
+const char *xb_link_range_text(double low, double high, int decimals, char text[72])
 {
     char least[32], most[32];
     snprintf(least, sizeof least, "%.*f", decimals, low / 1e9);
     snprintf(most, sizeof most, "%.*f", decimals, high / 1e9);
     bool is_one = strcmp(least, most) == 0;
-    snprintf(text, XB_LINK_RANGE, "%s%s%s", least, is_one ? "" : " to ", is_one ? "" : most);
+    snprintf(text, 72, "%s%s%s", least, is_one ? "" : " to ", is_one ? "" : most);
     return text;
 }
 

@@ -99,9 +99,8 @@ static void widen(struct range *range, double value)
 
 static void put_range(FILE *stream, const char *name, struct range range)
 {
-    char text[XB_LINK_RANGE];
     if (range.high > 0)
-        fprintf(stream, ", %s %s", name, xb_link_range_text(range.low, range.high, 1, text));
+        fprintf(stream, ", %s %s", name, XB_LINK_RANGE(range.low, range.high, 1));
 }
 
 static const char *lanes_of(const struct xb_verdict *verdict, char *text, size_t size)

@@ -20,12 +20,6 @@ static const struct xb_table_column path_columns[] = {
     {.title = ""},
 };
 
-static void put_lanes(struct xb_table *table, struct xb_lanes lanes)
-{
-    char text[64];
-    CELL("%s", xb_link_lanes_text(lanes, text, sizeof text));
-}
-
 static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool is_bottleneck)
 {
     char changes[32] = "";
@@ -35,22 +29,21 @@ static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool 
                  hop->changes == 1 ? "" : "s");
     xb_table_row(table);
     CELL("%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
-    put_lanes(table, hop->load);
-    put_lanes(table, hop->best);
-    put_lanes(table, hop->at_rest);
+    CELL("%s", XB_LINK_LANES(hop->load));
+    CELL("%s", XB_LINK_LANES(hop->best));
+    CELL("%s", XB_LINK_LANES(hop->at_rest));
     xb_table_cell(table, is_bottleneck ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%s%s%s",
                   is_bottleneck ? "bottleneck" : "", hop->on_package ? "on package" : "", changes);
 }
 
-static enum xb_status print_path(FILE *stream, const struct xb_verdict *verdict,
-                                 struct xb_error *error)
+static void print_path(FILE *stream, const struct xb_verdict *verdict)
 {
     const struct xb_link_hop *hops = verdict->facts.hops;
     size_t count = verdict->facts.hop_count;
     char label[32], indent[32];
     if (count == 0) {
         NOTE("path", "sysfs does not show the GPU");
-        return XB_OK;
+        return;
     }
     struct xb_table *table = xb_table_new();
     snprintf(label, sizeof label, "  %-*s", XB_LINK_LABEL, "path");
@@ -60,10 +53,8 @@ static enum xb_status print_path(FILE *stream, const struct xb_verdict *verdict,
     /* That a single link limits the path goes without saying. */
     for (size_t i = 0; i < count; i++)
         add_hop(table, &hops[i], count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
-    enum xb_status status = xb_table_print(
-        stream, table, &(struct xb_table_look){.label = label, .indent = indent}, error);
+    xb_table_print(stream, table, &(struct xb_table_look){.label = label, .indent = indent});
     xb_table_free(table);
-    return status;
 }
 
 /* ---- NVLinks: what they counted during the test and since boot is told apart, because only the
@@ -107,7 +98,6 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
     bool counted[XB_NVLINK_COUNTERS] = {false};
     uint64_t since_boot[XB_NVLINK_COUNTERS] = {0};
     double slowest = INFINITY, fastest = 0;
-    char range[XB_LINK_RANGE];
     if (!after->nvlinks_known)
         return;
     for (size_t i = 0; i < XB_NVLINKS; i++)
@@ -116,8 +106,7 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
             fastest = fmax(fastest, after->nvlinks[i].rate);
         }
     if (fastest > 0)
-        xb_words_add(&words, ", each %s GB/s each way",
-                     xb_link_range_text(slowest, fastest, 2, range));
+        xb_words_add(&words, ", each %s GB/s each way", XB_LINK_RANGE(slowest, fastest, 2));
     NOTE("NVLink", "%u active, %u inactive%s", after->nvlinks_active, after->nvlinks_inactive,
          words.text);
     words = (struct xb_words){.length = 0};
@@ -183,7 +172,6 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
 static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
 {
     const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
-    char link[64];
     if (ceiling->payload > 0 && ceiling->read_request > 0)
         NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
              ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
@@ -191,7 +179,7 @@ static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
     if (ceiling->known)
         NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
              XB_RATE_TEXT(ceiling->h2d), XB_RATE_TEXT(ceiling->d2h), XB_RATE_TEXT(ceiling->raw),
-             xb_link_lanes_text(lanes, link, sizeof link));
+             XB_LINK_LANES(lanes));
     else
         NOTE("ceiling", "not known for this link");
 }
@@ -296,10 +284,8 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
     const struct xb_pcie_seen seen = xb_attempt_seen(attempt, verdict->bottleneck);
     const struct xb_lanes lanes = {seen.speed_gts, seen.width};
     struct xb_words words = {.length = 0};
-    char link[64];
     xb_words_add(&words, "%zu%s: %s", index + 1, index == verdict->best ? " (judged)" : "",
-                 seen.readings > 0 ? xb_link_lanes_text(lanes, link, sizeof link)
-                                   : "link not known");
+                 seen.readings > 0 ? XB_LINK_LANES(lanes) : "link not known");
     add_rate(&words, "to the GPU", attempt->h2d);
     add_rate(&words, "back", attempt->d2h);
     if (attempt->data_wrong)
@@ -311,10 +297,8 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
     NOTE("attempt", "%s", words.text);
 }
 
-/* ---- the whole ---- */
-
-enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *device,
-                                    const struct xb_verdict *verdict, struct xb_error *error)
+void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
+                          const struct xb_verdict *verdict)
 {
     const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
     const struct xb_device_info *info = &device->info;
@@ -326,8 +310,8 @@ enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *d
     if (device->cut)
         NOTE("cut", "the deadline came before all attempts were made");
     if (attempt == NULL)
-        return XB_OK;
-    enum xb_status status = print_path(stream, verdict, error);
+        return;
+    print_path(stream, verdict);
     print_errors(stream, &verdict->facts);
     print_ceiling(stream, &verdict->ceiling);
     print_bandwidth(stream, "to GPU", &verdict->h2d);
@@ -344,5 +328,4 @@ enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *d
     print_health(stream, device, attempt, &verdict->facts);
     for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
         print_attempt(stream, &device->attempts[i], i, verdict);
-    return status;
 }
