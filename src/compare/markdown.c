@@ -62,13 +62,11 @@ static void put_answer(FILE *stream, const struct xb_comparison *comparison)
         put(stream, "", xb_compare_forbidden(comparison, &words), "\n\n");
 }
 
-static enum xb_status put_table(FILE *stream, struct xb_table *table, struct xb_error *error)
+static void put_table(FILE *stream, struct xb_table *table)
 {
-    (void)error;
     xb_table_markdown(stream, table);
     xb_table_free(table);
     fputc('\n', stream);
-    return XB_OK;
 }
 
 static enum xb_status put_cases(FILE *stream, const struct xb_comparison *comparison,
@@ -83,7 +81,7 @@ static enum xb_status put_cases(FILE *stream, const struct xb_comparison *compar
     struct xb_table *table = xb_compare_cases_table(comparison, &look, &words);
     if (words.length > 0)
         put(stream, "", words.text, "\n\n");
-    enum xb_status status = put_table(stream, table, error);
+    put_table(stream, table);
     for (size_t i = 0; i < comparison->case_count; i++) {
         if (xb_compare_row_note(comparison, rows, i, &words)[0] == '\0')
             continue;
@@ -92,7 +90,7 @@ static enum xb_status put_cases(FILE *stream, const struct xb_comparison *compar
     }
     fputs(any ? "\n" : "", stream);
     free(rows);
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_comparison *comparison,
@@ -107,7 +105,7 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
         status = put_cases(stream, comparison, error);
     if (status == XB_OK && xb_compare_differences(comparison, true) > 0) {
         fputs("These must be the same in both files:\n\n", stream);
-        status = put_table(stream, xb_compare_differences_table(comparison, true, quote), error);
+        put_table(stream, xb_compare_differences_table(comparison, true, quote));
     }
     put_file(stream, "- baseline: ", comparison->baseline);
     put_file(stream, "- candidate: ", comparison->candidate);
@@ -116,7 +114,7 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
     put(stream, "- rule: ", xb_compare_rule(comparison, &words), "\n");
     if (status == XB_OK && others > 0) {
         fprintf(stream, "\n<details><summary>Other differences: %zu</summary>\n\n", others);
-        status = put_table(stream, xb_compare_differences_table(comparison, false, quote), error);
+        put_table(stream, xb_compare_differences_table(comparison, false, quote));
         fputs("</details>\n", stream);
     }
     if (status == XB_OK)

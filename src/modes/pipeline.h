@@ -2,7 +2,7 @@
 #pragma once
 
 #include "storage/reader.h"
-#include "storage/store.h"
+#include "storage/files.h"
 #include "xferbench/mode.h"
 #include "xferbench/result.h"
 #include "xferbench/stage.h"
