@@ -656,6 +656,7 @@ static int work(void *argument, int channel)
         }
         driver->backend->driver_close(driver);
     }
+    error.status = status; /* a device that does not open left its own there, and is no failure */
     (void)end_measuring(&error);
     exit(EXIT_SUCCESS); /* what drivers and libraries do at the end of a program, they do here */
 }
