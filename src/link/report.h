@@ -4,7 +4,6 @@
 #include "base/json_fields.h"
 #include "base/note.h"
 #include "machine/start.h"
-#include "peers.h"
 #include "verdict.h"
 #include "xferbench/options.h"
 

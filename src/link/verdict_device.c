@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verdict on a device: what follows from the observations alone, incidents and counters, and
  * which attempt counts. */
-#include "verdict_internal.h"
+#include "verdict.h"
 
 #include <inttypes.h>
 #include <math.h>

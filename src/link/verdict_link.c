@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether every link on the way is what both its ends can do; and what was measured against what is
  * asked for, and against what the link can carry. */
-#include "verdict_internal.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* "Gen5", or "128 GT/s" for a rate that is no generation. Returns `text`. */
+static const char *speed_name(double speed_gts, char text[24])
+{
+    unsigned generation = xb_pcie_generation(speed_gts);
+    if (generation > 0)
+        snprintf(text, 24, "Gen%u", generation);
+    else
+        snprintf(text, 24, "%.10g GT/s", speed_gts);
+    return text;
+}
+
+/* In memory that lasts as long as the block in which it stands. */
+#define SPEED(speed_gts) speed_name((speed_gts), (char[24]){0})
 
 static double carries(struct xb_lanes lanes)
 {
@@ -55,9 +69,8 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
                        hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
     if (hop->load.speed_gts < hop->best.speed_gts && !(is_slot && limits->generation.is_set))
         xb_finding_add(&verdict->found, sight.level, "XB-LINK-SPEED",
-                       "%s under load at %s, %s can do %s: %s", XB_SPEED_NAME(hop->load.speed_gts),
-                       hop->lower, sight.able, XB_SPEED_NAME(hop->best.speed_gts),
-                       sight.do_for_speed);
+                       "%s under load at %s, %s can do %s: %s", SPEED(hop->load.speed_gts),
+                       hop->lower, sight.able, SPEED(hop->best.speed_gts), sight.do_for_speed);
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
@@ -126,7 +139,7 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
     xb_finding_add(
         &verdict->found, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
         "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
-        XB_SPEED_NAME(slot->load.speed_gts), slot->load.width, slot->lower, expected);
+        SPEED(slot->load.speed_gts), slot->load.width, slot->lower, expected);
 }
 
 /* ---- the path as a whole ---- */
@@ -153,9 +166,8 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
             xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
                            "the link above the device at %s carries less than its own: %s x%u, its "
                            "own is %s x%u: try a slot with a better path to the CPU",
-                           hop->lower, XB_SPEED_NAME(hop->load.speed_gts), hop->load.width,
-                           XB_SPEED_NAME(facts->hops[slot].load.speed_gts),
-                           facts->hops[slot].load.width);
+                           hop->lower, SPEED(hop->load.speed_gts), hop->load.width,
+                           SPEED(facts->hops[slot].load.speed_gts), facts->hops[slot].load.width);
     }
     judge_expectation(&facts->hops[slot], limits, verdict);
 
@@ -209,7 +221,7 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
         xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                        "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the "
                        "card, check the riser and power management (ASPM)",
-                       i + 1, count, XB_SPEED_NAME(seen.speed_gts), seen.width,
+                       i + 1, count, SPEED(seen.speed_gts), seen.width,
                        attempt->at_rest.hops[hop].lower.bdf);
         return;
     }
@@ -335,7 +347,7 @@ static void judge_way(const struct way *way, double measured, struct xb_verdict 
         xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
                        "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not "
                        "cross it, or the link was read wrongly",
-                       way->name, measured / 1e9, XB_SPEED_NAME(ceiling->speed_gts), ceiling->width,
+                       way->name, measured / 1e9, SPEED(ceiling->speed_gts), ceiling->width,
                        ceiling->most / 1e9);
 }
 
@@ -354,7 +366,7 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
         xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
                        "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or "
                        "--limits)",
-                       XB_SPEED_NAME(ceiling->speed_gts), ceiling->width);
+                       SPEED(ceiling->speed_gts), ceiling->width);
 }
 
 /* ---- what follows from one that is too low: the link, something else, or nobody knows what ----
@@ -477,9 +489,8 @@ static void say_loss(const struct way *way, const struct xb_ceiling *ceiling, bo
                  xb_limit_source_name(way->minimum->source));
     else
         snprintf(text, 160, "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f",
-                 way->name, direction->measured / 1e9, direction->share,
-                 XB_SPEED_NAME(ceiling->speed_gts), ceiling->width, way->full / 1e9,
-                 limit / way->full);
+                 way->name, direction->measured / 1e9, direction->share, SPEED(ceiling->speed_gts),
+                 ceiling->width, way->full / 1e9, limit / way->full);
 }
 
 static void judge_loss_of(const struct xb_link_device *device, const struct xb_link_limits *limits,

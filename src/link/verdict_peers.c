@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether copies between two devices are as fast as their links, and arrive as they were sent; and
  * NVLinks: what they counted, what they did while they were tested, how many a device has. */
-#include "peers.h"
+#include "verdict.h"
 
-#include "verdict_internal.h"
 #include "xferbench/statistics.h"
 
 #include <inttypes.h>
