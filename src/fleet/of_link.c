@@ -107,7 +107,7 @@ static void take_device(struct test *test, size_t i)
     /* The link as its own end could have it: a GPU that trained fewer lanes than it has still
      * belongs to those with all lanes. */
     const struct xb_pcie_link *end = &best->at_rest.hops[0].lower.link;
-    if (xb_link_hops(&best->at_rest) > 0)
+    if (xb_pcie_path_hops(&best->at_rest) > 0)
         own = xb_taking_link_text(end->max_speed_gts, end->max_width, link);
     take_direction(test, gpu, "link h2d", model, own, verdict->h2d.measured);
     take_direction(test, gpu, "link d2h", model, own, verdict->d2h.measured);

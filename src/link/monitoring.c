@@ -95,41 +95,23 @@ struct range {
     double low, high;
 };
 
-static void widen(struct range *range, double value)
-{
-    if (value <= 0)
-        return;
-    range->low = range->high > 0 ? fmin(range->low, value) : value;
-    range->high = fmax(range->high, value);
-}
-
-static void put_range(FILE *stream, const char *name, struct range range)
-{
-    if (range.high > 0)
-        fprintf(stream, ", %s %s", name, XB_LINK_RANGE(range.low, range.high, 1));
-}
-
-static const char *lanes_of(const struct xb_verdict *verdict, char *text, size_t size)
+static const char *lanes_of(const struct xb_verdict *verdict, char text[64])
 {
     const struct xb_lanes lanes = xb_verdict_lanes(verdict);
-    if (lanes.width > 0)
-        return xb_link_lanes_text(lanes, text, size);
-    snprintf(text, size, "link not known");
-    return text;
+    return lanes.width > 0 ? xb_link_lanes_text(lanes, text, 64) : "link not known";
 }
 
 /* "Gen5 x16", or "3 of Gen5 x16, 1 of Gen4 x16" where they differ. */
 static void put_lanes(FILE *stream, const struct xb_link_report *report)
 {
-    char own[64];
-    char other[64];
+    char text[64], others[64];
     const char *separator = "";
     for (size_t i = 0; i < report->device_count; i++) {
         size_t same = 0;
         bool seen_before = false;
-        lanes_of(&report->verdicts[i], own, sizeof own);
+        const char *own = lanes_of(&report->verdicts[i], text);
         for (size_t j = 0; j < report->device_count; j++) {
-            bool equal = strcmp(own, lanes_of(&report->verdicts[j], other, sizeof other)) == 0;
+            bool equal = strcmp(own, lanes_of(&report->verdicts[j], others)) == 0;
             same += equal;
             seen_before = seen_before || (equal && j < i);
         }
@@ -145,19 +127,28 @@ static void put_lanes(FILE *stream, const struct xb_link_report *report)
 
 static void put_good(FILE *stream, const struct xb_link_report *report)
 {
+    static const char *const names[] = {"H2D", "D2H", "peers"};
     struct range ranges[3] = {0};
+    bool any = false;
     for (size_t i = 0; i < xb_link_subjects(report); i++) {
         const struct xb_link_subject of = xb_link_subject_at(report, i);
-        for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++)
-            widen(&ranges[of.peer != NULL ? 2 : j], of.ways[j].copies->measured);
+        for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++) {
+            struct range *range = &ranges[of.peer != NULL ? 2 : j];
+            double value = of.ways[j].copies->measured;
+            if (value <= 0)
+                continue;
+            range->low = range->high > 0 ? fmin(range->low, value) : value;
+            range->high = fmax(range->high, value);
+        }
     }
     fprintf(stream, "%zu GPU%s: ", report->device_count, report->device_count == 1 ? "" : "s");
     put_lanes(stream, report);
-    put_range(stream, "H2D", ranges[0]);
-    put_range(stream, "D2H", ranges[1]);
-    put_range(stream, "peers", ranges[2]);
-    if (ranges[0].high > 0 || ranges[1].high > 0 || ranges[2].high > 0)
-        fputs(" GB/s", stream);
+    for (size_t i = 0; i < 3; i++)
+        if (ranges[i].high > 0) {
+            fprintf(stream, ", %s %s", names[i], XB_LINK_RANGE(ranges[i].low, ranges[i].high, 1));
+            any = true;
+        }
+    fputs(any ? " GB/s" : "", stream);
 }
 
 /* Tells the worst reason in full and only the codes of the others: some monitoring cores cut a line
@@ -217,23 +208,6 @@ static void put_entry(struct data *data, struct entry entry)
     fputs("0;", data->stream);
     if (entry.most > 0)
         fprintf(data->stream, "%.*f", entry.decimals, entry.most);
-}
-
-static void put_bandwidth(struct data *data, const struct xb_link_subject *of,
-                          const struct xb_link_way *way)
-{
-    char name[32];
-    if (of->peer != NULL)
-        snprintf(name, sizeof name, "to_gpu%u_GBps", of->peer->index);
-    else
-        snprintf(name, sizeof name, "%s_GBps", way->direction);
-    if (way->copies->measured > 0)
-        put_entry(data, (struct entry){.name = name,
-                                       .value = way->copies->measured / 1e9,
-                                       .warning = way->copies->warning / 1e9,
-                                       .critical = way->copies->critical / 1e9,
-                                       .most = way->ceiling / 1e9,
-                                       .decimals = 3});
 }
 
 /* --expect applies to the slot's link. Without it nothing is expected: what both ends can do is the
@@ -304,8 +278,21 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
     for (size_t i = 0; i < xb_link_subjects(report); i++) {
         const struct xb_link_subject of = xb_link_subject_at(report, i);
         data.gpu = of.gpu->index;
-        for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++)
-            put_bandwidth(&data, &of, &of.ways[j]);
+        for (size_t j = 0; j < 2 && of.ways[j].copies != NULL; j++) {
+            const struct xb_link_direction *copies = of.ways[j].copies;
+            char name[32];
+            if (of.peer != NULL)
+                snprintf(name, sizeof name, "to_gpu%u_GBps", of.peer->index);
+            else
+                snprintf(name, sizeof name, "%s_GBps", of.ways[j].direction);
+            if (copies->measured > 0)
+                put_entry(&data, (struct entry){.name = name,
+                                                .value = copies->measured / 1e9,
+                                                .warning = copies->warning / 1e9,
+                                                .critical = copies->critical / 1e9,
+                                                .most = of.ways[j].ceiling / 1e9,
+                                                .decimals = 3});
+        }
         if (of.peer != NULL)
             continue;
         put_link(&data, of.verdict);
@@ -458,37 +445,29 @@ static void tell(struct metrics *metrics, const struct xb_link_subject *of)
         tell_gpu(metrics, of->verdict);
 }
 
-static void put_node(FILE *stream, const char *name, const char *help, long long value)
+enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report,
+                                        struct xb_error *error)
 {
-    xb_metric_begin(stream, PREFIX, name, help);
-    fprintf(stream, PREFIX "%s %lld\n", name, value);
-}
-
-static void put_families(FILE *stream, const struct xb_link_report *report, bool of_pairs)
-{
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+    locale_t previous = xb_plain_locale_enter();
+    xb_metric_begin(stream, PREFIX, "node_status", "The worst verdict of the node: " LEVELS);
+    fprintf(stream, PREFIX "node_status %d\n", (int)report->level);
+    xb_metric_begin(stream, PREFIX, "test_timestamp_seconds",
+                    "When the test ended, in seconds since 1970.");
+    fprintf(stream, PREFIX "test_timestamp_seconds %lld\n", (long long)time(NULL));
+    const size_t count = sizeof families / sizeof families[0];
+    for (size_t i = 0; i < 2 * count; i++) { /* those of GPUs, then those of pairs */
+        const bool of_pairs = i >= count;
         struct metrics metrics = {.stream = stream,
                                   .prefix = of_pairs ? PREFIX "peer_" : PREFIX,
-                                  .name = families[i].name,
-                                  .help = of_pairs ? families[i].help_of_pairs : families[i].help};
+                                  .name = families[i % count].name,
+                                  .help = of_pairs ? families[i % count].help_of_pairs
+                                                   : families[i % count].help};
         for (size_t j = 0; metrics.help != NULL && j < xb_link_subjects(report); j++) {
             const struct xb_link_subject of = xb_link_subject_at(report, j);
             if ((of.peer != NULL) == of_pairs)
                 tell(&metrics, &of);
         }
     }
-}
-
-enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report,
-                                        struct xb_error *error)
-{
-    locale_t previous = xb_plain_locale_enter();
-    put_node(stream, "node_status", "The worst verdict of the node: " LEVELS,
-             (long long)report->level);
-    put_node(stream, "test_timestamp_seconds", "When the test ended, in seconds since 1970.",
-             (long long)time(NULL));
-    put_families(stream, report, false);
-    put_families(stream, report, true);
     enum xb_status status = xb_stream_finish(stream, "the metrics", error);
     xb_plain_locale_leave(previous);
     return status;

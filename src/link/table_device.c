@@ -169,21 +169,6 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
 
 /* ---- ceiling, bandwidth, limits ---- */
 
-static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
-{
-    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
-    if (ceiling->payload > 0 && ceiling->read_request > 0)
-        NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
-             ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
-             ceiling->read_request_assumed ? "assumed" : "read");
-    if (ceiling->known)
-        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
-             XB_RATE_TEXT(ceiling->h2d), XB_RATE_TEXT(ceiling->d2h), XB_RATE_TEXT(ceiling->raw),
-             XB_LINK_LANES(lanes));
-    else
-        NOTE("ceiling", "not known for this link");
-}
-
 static void print_bandwidth(FILE *stream, const char *label,
                             const struct xb_link_direction *direction)
 {
@@ -205,11 +190,22 @@ static void print_bandwidth(FILE *stream, const char *label,
 
 /* ---- where it is plugged in ---- */
 
-static void print_acs(FILE *stream, const struct xb_pcie_path *path)
+static void print_location(FILE *stream, const struct xb_pcie_path *path)
 {
     struct xb_words words = {.length = 0};
     bool known = false;
-    for (size_t i = 0; i < xb_link_hops(path); i++) {
+    if (xb_pcie_path_hops(path) == 0)
+        return;
+    xb_words_add(&words, path->numa_node >= 0 ? "node %d" : "node not known", path->numa_node);
+    if (path->local_cpus[0] != '\0')
+        xb_words_add(&words, ", CPUs ");
+    /* A blank behind each comma lets a long list be broken into lines. */
+    for (const char *c = path->local_cpus; *c != '\0'; c++)
+        xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
+    NOTE("NUMA", "%s", words.text);
+    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
+    words = (struct xb_words){.length = 0};
+    for (size_t i = 0; i < xb_pcie_path_hops(path); i++) {
         const struct xb_pcie_hop *hop = &path->hops[i];
         const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
         for (size_t j = 0; j < 2 && ends[j] != NULL; j++) {
@@ -223,22 +219,6 @@ static void print_acs(FILE *stream, const struct xb_pcie_path *path)
         NOTE("ACS", "peers' transfers go up to the root at %s", words.text);
     else if (known)
         NOTE("ACS", "peers' transfers are not redirected");
-}
-
-static void print_location(FILE *stream, const struct xb_pcie_path *path)
-{
-    struct xb_words words = {.length = 0};
-    if (xb_link_hops(path) == 0)
-        return;
-    xb_words_add(&words, path->numa_node >= 0 ? "node %d" : "node not known", path->numa_node);
-    if (path->local_cpus[0] != '\0')
-        xb_words_add(&words, ", CPUs ");
-    /* A blank behind each comma lets a long list be broken into lines. */
-    for (const char *c = path->local_cpus; *c != '\0'; c++)
-        xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
-    NOTE("NUMA", "%s", words.text);
-    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
-    print_acs(stream, path);
 }
 
 /* ---- what the vendor's library says ---- */
@@ -313,7 +293,18 @@ void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
         return;
     print_path(stream, verdict);
     print_errors(stream, &verdict->facts);
-    print_ceiling(stream, &verdict->ceiling);
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
+    if (ceiling->payload > 0 && ceiling->read_request > 0)
+        NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
+             ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
+             ceiling->read_request_assumed ? "assumed" : "read");
+    if (ceiling->known)
+        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
+             XB_RATE_TEXT(ceiling->h2d), XB_RATE_TEXT(ceiling->d2h), XB_RATE_TEXT(ceiling->raw),
+             XB_LINK_LANES(lanes));
+    else
+        NOTE("ceiling", "not known for this link");
     print_bandwidth(stream, "to GPU", &verdict->h2d);
     print_bandwidth(stream, "back", &verdict->d2h);
     /* What is expected of the slot's link, and who said so. */

@@ -106,10 +106,9 @@ struct xb_link_device {
     bool missing;     /* there is no such device, though --count says that there must be */
 };
 
-/* How many attempts a device has and how many hops a path: never more than their arrays hold. (What
- * lies in the memory of another process may say anything.) No hops where there is no path. */
+/* How many attempts a device has: never more than its array holds. (What lies in the memory of
+ * another process may say anything.) */
 size_t xb_link_attempts(const struct xb_link_device *device);
-size_t xb_link_hops(const struct xb_pcie_path *path);
 
 /* Whether a rate was measured: 0, and what is not finite, stands for none. */
 bool xb_rate_known(double bytes_per_second);
