@@ -247,7 +247,7 @@ static void put_counters(struct data *data, const struct xb_link_facts *facts)
         put_count(data, "replays", facts->replays);
     for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
         char name[48];
-        snprintf(name, sizeof name, "nvlink_%s", xb_nvlink_counter_key(i));
+        snprintf(name, sizeof name, "nvlink_%s", xb_nvlink_counters[i].key);
         if (facts->nvlinks.counted[i])
             put_count(data, name, facts->nvlinks.rises[i]);
     }
@@ -401,7 +401,7 @@ static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
     tell_ports(metrics, facts);
     put(metrics, "replays", NULL, facts->replays_known ? (double)facts->replays : (double)NAN);
     for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++) {
-        const struct xb_metric_label *kind = XB_METRIC_LABELS({"kind", xb_pcie_counter_key(i)});
+        const struct xb_metric_label *kind = XB_METRIC_LABELS({"kind", xb_pcie_counters[i].key});
         if (!facts->counted[i])
             continue;
         put(metrics, "pcie_events", kind, (double)facts->rises[i]);
@@ -412,7 +412,7 @@ static void tell_gpu(struct metrics *metrics, const struct xb_verdict *verdict)
             if (facts->nvlinks.links[i].counted[j])
                 put(metrics, "nvlink_events",
                     XB_METRIC_LABELS({"link", XB_METRIC_NUMBER(i)},
-                                     {"kind", xb_nvlink_counter_key(j)}),
+                                     {"kind", xb_nvlink_counters[j].key}),
                     (double)facts->nvlinks.links[i].rises[j]);
 }
 

@@ -527,6 +527,7 @@ static void test_pairs(struct xb_link_session *session, struct xb_driver *driver
             struct xb_device_health health = {0};
             xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL, &health);
             lock(session);
+            session->devices[i].peers.known = true;
             session->devices[i].peers.after = health;
             session->devices[i].peers.seconds = xb_clock_now() - begin;
             unlock(session);

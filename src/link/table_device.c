@@ -60,34 +60,17 @@ static void print_path(FILE *stream, const struct xb_verdict *verdict)
 /* ---- NVLinks: what they counted during the test and since boot is told apart, because only the
  * first says something of the links as they are ---- */
 
-/* "0 replays, 3 recoveries": the counters that are known. */
-static void add_nvlink_counts(struct xb_words *words, const bool counted[XB_NVLINK_COUNTERS],
+/* "0 replays, 3 recoveries": the counters that are known, or where that is NULL, that are not 0;
+ * `separator` stands before the first. */
+static void add_nvlink_counts(struct xb_words *words, const char *separator, const bool *counted,
                               const uint64_t counts[XB_NVLINK_COUNTERS])
 {
-    const char *separator = "";
     for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
-        if (!counted[i])
+        if (counted != NULL ? !counted[i] : counts[i] == 0)
             continue;
         xb_words_add(words, "%s%" PRIu64 " %s", separator, counts[i],
-                     xb_nvlink_counter_words(i, counts[i]));
+                     counts[i] == 1 ? xb_nvlink_counters[i].one : xb_nvlink_counters[i].many);
         separator = ", ";
-    }
-}
-
-/* The links that counted anything during the test. */
-static void add_links(struct xb_words *words, const struct xb_nvlink_facts *facts)
-{
-    for (size_t i = 0; i < XB_NVLINKS; i++) {
-        const struct xb_nvlink_seen *link = &facts->links[i];
-        bool rose[XB_NVLINK_COUNTERS];
-        bool any = false;
-        for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++) {
-            rose[j] = link->rises[j] > 0;
-            any = any || rose[j];
-        }
-        if (any)
-            xb_words_add(words, "; link %zu: ", i);
-        add_nvlink_counts(words, rose, link->rises);
     }
 }
 
@@ -110,9 +93,13 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
     NOTE("NVLink", "%u active, %u inactive%s", after->nvlinks_active, after->nvlinks_inactive,
          words.text);
     words = (struct xb_words){.length = 0};
-    add_nvlink_counts(&words, facts->counted, facts->rises);
+    add_nvlink_counts(&words, "", facts->counted, facts->rises);
     if (words.length > 0) {
-        add_links(&words, facts);
+        for (size_t i = 0; i < XB_NVLINKS; i++) { /* those that counted anything */
+            char before[24];
+            snprintf(before, sizeof before, "; link %zu: ", i);
+            add_nvlink_counts(&words, before, NULL, facts->links[i].rises);
+        }
         NOTE("", "during the test: %s", words.text);
     }
     for (size_t i = 0; i < XB_NVLINKS; i++)
@@ -122,7 +109,7 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
                 since_boot[j] += after->nvlinks[i].counts[j];
             }
     words = (struct xb_words){.length = 0};
-    add_nvlink_counts(&words, counted, since_boot);
+    add_nvlink_counts(&words, "", counted, since_boot);
     if (words.length > 0)
         NOTE("", "since boot: %s", words.text);
 }
@@ -138,7 +125,7 @@ static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTE
         known = known || counted[i];
         if (counted[i] && counts[i] > 0)
             xb_words_add(words, "%s%s %" PRIu64, words->length > 0 ? ", " : "",
-                         xb_pcie_counter_words(i), counts[i]);
+                         xb_pcie_counters[i].words, counts[i]);
     }
     return known;
 }

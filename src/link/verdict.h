@@ -40,10 +40,12 @@ struct xb_nvlink_facts {
     uint64_t rises[XB_NVLINK_COUNTERS];
 };
 
-/* How a counter is called in keys, and in words behind a count: "crc_errors", "CRC errors". Static
- * text. */
-const char *xb_nvlink_counter_key(enum xb_nvlink_counter counter);
-const char *xb_nvlink_counter_words(enum xb_nvlink_counter counter, uint64_t count);
+/* How a counter is called in keys, and in words behind a count of one, and of more: "crc_errors",
+ * "CRC error", "CRC errors". */
+struct xb_nvlink_counter_names {
+    const char *key, *one, *many;
+};
+extern const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS];
 
 /* Adds what happened between two readings of one device that lie so many seconds apart. A counter
  * that went back was reset: no rise. Where the second reading knows no link at all, the library is
@@ -98,8 +100,9 @@ struct xb_link_device {
     size_t attempt_count;
     /* Around all copies between it and its peers. */
     struct {
+        bool known; /* there were some */
         struct xb_device_health before, after;
-        double seconds; /* between the two; 0 where no peers were tested */
+        double seconds; /* between the two */
     } peers;
     bool cut;         /* the deadline or a signal came before the device was done with */
     bool interrupted; /* a signal came */
@@ -259,9 +262,12 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
  * links of this kind leave alone. */
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict);
 
-/* "naks_received", "NAKs received". Static text. */
-const char *xb_pcie_counter_key(enum xb_pcie_counter counter);
-const char *xb_pcie_counter_words(enum xb_pcie_counter counter);
+/* The counters of a device: "naks_received", "NAKs received". */
+struct xb_pcie_counter_names {
+    const char *key, *words;
+    enum { XB_COUNT_SHOWN, XB_COUNT_RATE, XB_COUNT_ERROR } judged; /* an error is one too many */
+};
+extern const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS];
 
 /* The attempt that a verdict on the device is about, or NULL where there is none. */
 const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdict,

@@ -237,33 +237,20 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
  * attempt alone counted is one event.
  */
 #define HEALTHY_RATE 0.6 /* a second */
-static const struct {
-    const char *key, *words;
-    enum { SHOWN, RATE, ERROR } judged; /* an error is one too many */
-} counters[XB_PCIE_COUNTERS] = {
-    [XB_PCIE_RETRAINS] = {"retrains", "retrains", RATE},
-    [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", RATE},
-    [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", RATE},
-    [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", RATE},
-    [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", RATE},
-    [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", RATE},
-    [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", RATE},
-    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", ERROR},
-    [XB_PCIE_FATAL] = {"fatal", "fatal errors", ERROR},
-    [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", SHOWN},
-    [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", RATE},
-    [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", RATE},
+const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS] = {
+    [XB_PCIE_RETRAINS] = {"retrains", "retrains", XB_COUNT_RATE},
+    [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", XB_COUNT_RATE},
+    [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", XB_COUNT_RATE},
+    [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", XB_COUNT_RATE},
+    [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", XB_COUNT_RATE},
+    [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", XB_COUNT_RATE},
+    [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", XB_COUNT_RATE},
+    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", XB_COUNT_ERROR},
+    [XB_PCIE_FATAL] = {"fatal", "fatal errors", XB_COUNT_ERROR},
+    [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", XB_COUNT_SHOWN},
+    [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", XB_COUNT_RATE},
+    [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", XB_COUNT_RATE},
 };
-
-const char *xb_pcie_counter_key(enum xb_pcie_counter counter)
-{
-    return counters[counter].key;
-}
-
-const char *xb_pcie_counter_words(enum xb_pcie_counter counter)
-{
-    return counters[counter].words;
-}
 
 /* Whether healthy devices of its kind are known. */
 static bool is_hopper(const struct xb_link_device *device)
@@ -308,8 +295,9 @@ static void judge_errors(const struct xb_link_device *device, struct xb_verdict 
     char text[200] = "";
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
         uint64_t count = facts->rises[i];
-        if (counters[i].judged == RATE ? !is_frequent(count, facts->attempts_risen[i], facts)
-                                       : counters[i].judged == SHOWN || count == 0)
+        if (xb_pcie_counters[i].judged == XB_COUNT_RATE
+                ? !is_frequent(count, facts->attempts_risen[i], facts)
+                : xb_pcie_counters[i].judged == XB_COUNT_SHOWN || count == 0)
             continue;
         if (i == XB_PCIE_RETRAINS)
             xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
@@ -318,7 +306,7 @@ static void judge_errors(const struct xb_link_device *device, struct xb_verdict 
                            count);
         else if (length < sizeof text)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %" PRIu64,
-                                       length > 0 ? ", " : "", counters[i].words, count);
+                                       length > 0 ? ", " : "", xb_pcie_counters[i].words, count);
     }
     if (length > 0)
         xb_finding_add(&verdict->found, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
@@ -330,7 +318,8 @@ bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_ver
 {
     bool rose = verdict->facts.replays > 0;
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
-        rose = rose || (counters[i].judged != SHOWN && verdict->facts.rises[i] > 0);
+        rose =
+            rose || (xb_pcie_counters[i].judged != XB_COUNT_SHOWN && verdict->facts.rises[i] > 0);
     return verdict->found.level != XB_LEVEL_OK || (rose && is_hopper(device));
 }
 

@@ -176,24 +176,12 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
 
 /* ---- NVLinks: counters ---- */
 
-static const struct {
-    const char *key, *one, *many;
-} names[XB_NVLINK_COUNTERS] = {
+const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS] = {
     [XB_NVLINK_REPLAYS] = {"replays", "replay", "replays"},
     [XB_NVLINK_RECOVERIES] = {"recoveries", "recovery", "recoveries"},
     [XB_NVLINK_FAILED_RECOVERIES] = {"failed_recoveries", "failed recovery", "failed recoveries"},
     [XB_NVLINK_CRC_ERRORS] = {"crc_errors", "CRC error", "CRC errors"},
 };
-
-const char *xb_nvlink_counter_key(enum xb_nvlink_counter counter)
-{
-    return names[counter].key;
-}
-
-const char *xb_nvlink_counter_words(enum xb_nvlink_counter counter, uint64_t count)
-{
-    return count == 1 ? names[counter].one : names[counter].many;
-}
 
 void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_health *before,
                          const struct xb_device_health *after, double seconds)
@@ -285,12 +273,11 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
                        "nvlink -s and dmesg",
                        LINKS(lost));
     if (trained.count > 0)
-        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
-                       "NVLink: %" PRIu64 " %s (%" PRIu64
-                       " failed) of link%s %s during the test: see "
-                       "nvidia-smi nvlink -e",
-                       recoveries, xb_nvlink_counter_words(XB_NVLINK_RECOVERIES, recoveries),
-                       failed, LINKS(trained));
+        xb_finding_add(
+            findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
+            "NVLink: %" PRIu64 " %s (%" PRIu64 " failed) of link%s %s during the test: see "
+            "nvidia-smi nvlink -e",
+            recoveries, recoveries == 1 ? "recovery" : "recoveries", failed, LINKS(trained));
     /* Of the worst link its own count and bound, and the names of all. */
     if (replayed.count > 0)
         xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",

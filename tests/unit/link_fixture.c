@@ -304,6 +304,7 @@ void make_peers(struct node *n)
         n->devices[i].peers.before = n->devices[i].attempts[0].health_before;
         n->devices[i].peers.after = n->devices[i].peers.before;
         n->devices[i].peers.after.nvlinks[4].counts[XB_NVLINK_REPLAYS] = i;
+        n->devices[i].peers.known = true;
         n->devices[i].peers.seconds = 0.25;
     }
     make_pair(n, 0, 396.2e9);
