@@ -411,15 +411,6 @@ static double last_known(const struct walk *on, double step)
     return last;
 }
 
-static uint64_t smallest_row(const struct xb_costs *costs)
-{
-    uint64_t smallest = UINT64_MAX;
-    for (int kind = 0; kind < XB_COSTS; kind++)
-        if (costs->costs[kind].count > 0 && costs->costs[kind].points[0].bytes < smallest)
-            smallest = costs->costs[kind].points[0].bytes;
-    return smallest;
-}
-
 static struct xb_edge edge_of(double low, double middle, double high, double in)
 {
     return (struct xb_edge){in * low, low > 0 && high > 0 ? in * middle : 0, in * high};
@@ -429,8 +420,11 @@ struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const stru
 {
     const struct walk usual = {costs, job, XB_MIDDLE}, low = {costs, job, XB_LOW},
                       high = {costs, job, XB_HIGH};
-    struct xb_break_even found = {.smallest_row = smallest_row(costs)};
+    struct xb_break_even found = {.smallest_row = UINT64_MAX};
     const double in = (double)job->in;
+    for (int kind = 0; kind < XB_COSTS; kind++)
+        if (costs->costs[kind].count > 0 && costs->costs[kind].points[0].bytes < found.smallest_row)
+            found.smallest_row = costs->costs[kind].points[0].bytes;
     if (!(job->cpu_time > 0) || isnan(gain_at(&usual, 1)))
         return found;
     double least = last_known(&usual, 1 / STEP), most = last_known(&usual, STEP);

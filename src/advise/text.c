@@ -202,26 +202,18 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 
 /* ---- what is missing ---- */
 
-/* "512M": the end of a range that doubles from 4K on and holds that many bytes. */
-static const char *range_end(uint64_t bytes, char text[32])
+void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
 {
-    uint64_t end = 8; /* KiB */
+    /* Up to the end of a range that doubles from 4K on and holds the larger of both: "512M". */
+    uint64_t larger = job->in > job->out ? job->in : job->out, end = 8; /* KiB */
     size_t unit = 0;
-    while (end << 10 < bytes)
+    while (end << 10 < larger)
         end *= 2;
     for (; end >= 1024 && unit < 3; end /= 1024)
         unit++;
-    snprintf(text, 32, "%" PRIu64 "%c", end, "KMGT"[unit]);
-    return text;
-}
-
-void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
-{
-    uint64_t larger = job->in > job->out ? job->in : job->out;
-    char most[32];
-    xb_words_add(words, "xferbench %s --size 4K..%s --json FILE",
-                 job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options,
-                 range_end(larger, most));
+    xb_words_add(words, "xferbench %s --size 4K..%" PRIu64 "%c --json FILE",
+                 job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options, end,
+                 "KMGT"[unit]);
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
