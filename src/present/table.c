@@ -279,21 +279,10 @@ static void print_bar(FILE *stream, double share, size_t width, bool is_last)
     fprintf(stream, "%s%*s", eighths[parts % 8], is_last ? 0 : (int)(width - used), "");
 }
 
-static void print_padded(FILE *stream, const struct column *column, const char *text,
-                         const char *begin, const char *end, bool is_last)
+/* One line; the titles where `row` is NULL. */
+static void print_line(FILE *stream, const struct xb_table *table, const struct cell *row)
 {
-    int pad = (int)(column->width - width_of(text));
-    int length = (int)strlen(text);
-    while (is_last && length > 0 && text[length - 1] == ' ')
-        length--;
-    fprintf(stream, "%*s%s%.*s%s%*s", column->of.is_right ? pad : 0, "", begin, length, text, end,
-            column->of.is_right || is_last ? 0 : pad, "");
-}
-
-/* Nothing stands behind the last cell that has something to show. */
-static size_t last_cell(const struct xb_table *table, const struct cell *row)
-{
-    size_t last = 0;
+    size_t gap = 0, last = 0; /* nothing stands behind the last cell that has something to show */
     for (size_t i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];
         bool shows = row == NULL      ? column->title[0] != '\0'
@@ -302,14 +291,6 @@ static size_t last_cell(const struct xb_table *table, const struct cell *row)
         if (shows && !column->is_hidden)
             last = i;
     }
-    return last;
-}
-
-/* One line; the titles where `row` is NULL. */
-static void print_line(FILE *stream, const struct xb_table *table, const struct cell *row)
-{
-    size_t last = last_cell(table, row);
-    size_t gap = 0;
     for (size_t i = 0; i <= last; i++) {
         const struct column *column = &table->columns[i];
         if (column->is_hidden)
@@ -320,9 +301,14 @@ static void print_line(FILE *stream, const struct xb_table *table, const struct 
             print_bar(stream, row[i].bar, column->width, i == last);
             continue;
         }
+        const char *text = row != NULL ? text_of(&row[i]) : column->title;
         enum xb_colour colour = row != NULL ? row[i].colour : XB_COLOUR_TITLE;
-        print_padded(stream, column, row != NULL ? text_of(&row[i]) : column->title,
-                     xb_colour_begin(stream, colour), xb_colour_end(stream, colour), i == last);
+        int pad = (int)(column->width - width_of(text)), length = (int)strlen(text);
+        while (i == last && length > 0 && text[length - 1] == ' ')
+            length--;
+        fprintf(stream, "%*s%s%.*s%s%*s", column->of.is_right ? pad : 0, "",
+                xb_colour_begin(stream, colour), length, text, xb_colour_end(stream, colour),
+                column->of.is_right || i == last ? 0 : pad, "");
     }
     fputc('\n', stream);
 }
@@ -363,17 +349,6 @@ static void print_cell(struct paragraph *paragraph, const char *name, const stru
         gap = 1;
     }
     fputs(xb_colour_end(paragraph->stream, cell->colour), paragraph->stream);
-}
-
-static void print_paragraph(FILE *stream, const struct xb_table *table, const struct cell *row,
-                            size_t width)
-{
-    struct paragraph paragraph = {.stream = stream, .width = width};
-    for (size_t i = 0; i < table->column_count; i++)
-        if (!table->columns[i].is_hidden && text_of(&row[i])[0] != '\0' &&
-            strcmp(text_of(&row[i]), "-") != 0)
-            print_cell(&paragraph, table->columns[i].of.title, &row[i]);
-    fputc('\n', stream);
 }
 
 /* ---- the whole ---- */
@@ -419,10 +394,16 @@ void xb_table_print(FILE *stream, struct xb_table *table, const struct xb_table_
             continue;
         fputs(before, stream);
         before = indent;
-        if (fits)
+        if (fits) {
             print_line(stream, table, cells);
-        else
-            print_paragraph(stream, table, cells, room);
+            continue;
+        }
+        struct paragraph paragraph = {.stream = stream, .width = room};
+        for (size_t i = 0; i < table->column_count; i++)
+            if (!table->columns[i].is_hidden && text_of(&cells[i])[0] != '\0' &&
+                strcmp(text_of(&cells[i]), "-") != 0)
+                print_cell(&paragraph, table->columns[i].of.title, &cells[i]);
+        fputc('\n', stream);
     }
     print_hidden(stream, table, width, look);
 }

@@ -37,7 +37,7 @@
 
 struct making {
     const char *where;
-    bool is_named; /* `where`, by who asked for the files; else it is the usual place */
+    const char *advice; /* where they cannot be made */
     size_t count;
     uint64_t bytes_each;
     bool need_names;
@@ -109,17 +109,6 @@ void xb_made_files_remove(const struct xb_files *files)
 
 /* ---- what fails ---- */
 
-static const char *files_word(const struct making *making)
-{
-    return making->count == 1 ? "file" : "files";
-}
-
-static const char *advice(const struct making *making)
-{
-    return making->is_named ? "name another folder, or make less"
-                            : "name another place by TMPDIR, or make less";
-}
-
 static enum xb_status failed(const struct making *making, const char *call, int code,
                              struct xb_error *error)
 {
@@ -127,9 +116,9 @@ static enum xb_status failed(const struct making *making, const char *call, int 
     char size[32];
     return XB_FAIL_NATIVE(error, is_full ? XB_ERR_MEMORY : XB_ERR_RUNTIME, call, code,
                           xb_errno_name(code), "%.300s: %zu %s of %s cannot be made here, %s: %s",
-                          making->where, making->count, files_word(making),
+                          making->where, making->count, making->count == 1 ? "file" : "files",
                           xb_size_format(making->bytes_each, size, sizeof size), strerror(code),
-                          advice(making));
+                          making->advice);
 }
 
 static enum xb_status do_not_fit(const struct making *making, const char *what, uint64_t needed,
@@ -137,9 +126,9 @@ static enum xb_status do_not_fit(const struct making *making, const char *what, 
 {
     return XB_FAIL(error, XB_ERR_MEMORY,
                    "%.300s: %zu %s of %llu bytes %s %llu %s, and %llu are free: %s", making->where,
-                   making->count, files_word(making), (unsigned long long)making->bytes_each,
-                   making->count == 1 ? "needs" : "need", (unsigned long long)needed, what,
-                   (unsigned long long)left, advice(making));
+                   making->count, making->count == 1 ? "file" : "files",
+                   (unsigned long long)making->bytes_each, making->count == 1 ? "needs" : "need",
+                   (unsigned long long)needed, what, (unsigned long long)left, making->advice);
 }
 
 /* Whether the files fit, before anything is made. */
@@ -327,7 +316,8 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
 {
     const char *usual = secure_getenv("TMPDIR");
     struct making making = {.where = where,
-                            .is_named = where != NULL,
+                            .advice = where != NULL ? "name another folder, or make less"
+                                                    : "name another place by TMPDIR, or make less",
                             .count = count,
                             .bytes_each = bytes_each,
                             .need_names = need_names,
