@@ -216,7 +216,7 @@ static void read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
             if (is_of(&records[i].cases[k], source))
                 cases[found++] = &records[i].cases[k];
     if (!xb_cases_group(cases, found, by_setting, NULL))
-        xb_memory_end(found * sizeof *cases);
+        xb_memory_end(found * sizeof(const struct xb_record_case *));
     for (size_t i = 0, equal = 0; i < found; i += equal) {
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
         struct xb_cost tried =
