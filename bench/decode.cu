@@ -5,8 +5,8 @@
  * Prints GB/s of the original, the median of 9. usage: decode [--blocks N], of 64 KiB each; 8,192
  * unless given.
  *
- *   nvcc -O3 -arch=sm_90 -Iinclude -Isrc bench/decode.cu src/codecs/for.c src/codecs/lz4.c \
- *        -l:liblz4.a -o decode
+ *   nvcc -O3 -arch=sm_90 -Iinclude -Isrc bench/decode.cu src/codecs/{for,codec,lz4_compress}.c \
+ *        src/codecs/narrow_{plain,avx2,avx512}.c -l:liblz4.a -o decode
  */
 #include <algorithm>
 #include <cstdio>
@@ -17,7 +17,7 @@
 #include "made_data.h"
 
 extern "C" {
-#include "codecs/for.h"
+#include "codecs/formats.h"
 }
 
 /* The ways differ in how many lanes share a block; the kernels' own text knows only warps. */

@@ -9,8 +9,8 @@
  * narrow --prove: instead, every way against plain C for all 2^32 values, and that plain C never
  * gives a larger value less. tests/unit/test_narrow.c proves what lies between two neighbours.
  */
-#include "codecs/narrow.h"
 #include "codecs/codec.h"
+#include "codecs/formats.h"
 #include "codecs/widen.h"
 #include "machine/environment.h"
 

@@ -8,8 +8,7 @@
 #include "made_data.h"
 
 #include "base/clock.h"
-#include "codecs/for.h"
-#include "codecs/lz4.h"
+#include "codecs/formats.h"
 
 #include <stdio.h>
 #include <stdlib.h>

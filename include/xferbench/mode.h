@@ -108,7 +108,7 @@ struct xb_mode_context {
     const struct xb_case *test;
     struct xb_device *device;
     struct xb_workspace *workspace;
-    struct xb_store *store; /* files that are made, kept from case to case (storage/store.h) */
+    struct xb_store *store; /* files that are made, kept from case to case (storage/files.h) */
     /* A pair's destination; else NULL. */
     struct xb_device *peer_device;
     struct xb_workspace *peer_workspace;

@@ -253,7 +253,7 @@ static enum xb_status write_report(struct command *command, struct xb_error *err
 static enum xb_status advise(struct command *command, struct xb_error *error)
 {
     XB_TRY(command->path != NULL ? read_file(command, error) : measure(command, error));
-    XB_TRY(xb_costs_read(&command->costs, command->records, command->record_count, error));
+    xb_costs_read(&command->costs, command->records, command->record_count);
     xb_predict_all(&command->costs, &command->job, &command->predictions);
     if (command->checks)
         command->check_status = check(command, &command->check_error);

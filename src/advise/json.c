@@ -69,26 +69,6 @@ static const struct xb_field known_fields[] = {
 
 /* ---- a prediction ---- */
 
-static void put_measured(struct xb_json *json, const struct xb_advice_report *report,
-                         const struct xb_prediction *one)
-{
-    const struct xb_record_case *test = xb_advice_checked(report, one->strategy);
-    double measured = xb_advice_measured(report, one->strategy);
-    if (test == NULL) {
-        xb_json_put_null(json, "measured");
-        return;
-    }
-    xb_json_open_object(json, "measured");
-    xb_json_put_number(json, "seconds", measured);
-    xb_json_put_known_number(json, "predicted_by_measured",
-                             one->running[XB_MIDDLE] > 0 && isfinite(measured),
-                             one->running[XB_MIDDLE] / measured);
-    xb_json_put_number(json, "copy_in_s", xb_record_median(report->check, test, "in_time"));
-    xb_json_put_number(json, "kernel_s", xb_record_median(report->check, test, "kernel_time"));
-    xb_json_put_number(json, "copy_out_s", xb_record_median(report->check, test, "out_time"));
-    xb_json_close(json);
-}
-
 static void put_prediction(struct xb_json *json, const struct xb_advice_report *report,
                            const struct xb_prediction *one)
 {
@@ -115,7 +95,21 @@ static void put_prediction(struct xb_json *json, const struct xb_advice_report *
         }
         xb_json_put_text(json, "missing", words.text);
     }
-    put_measured(json, report, one);
+    const struct xb_record_case *test = xb_advice_checked(report, one->strategy);
+    if (test != NULL) {
+        double measured = xb_advice_measured(report, one->strategy);
+        xb_json_open_object(json, "measured");
+        xb_json_put_number(json, "seconds", measured);
+        xb_json_put_known_number(json, "predicted_by_measured",
+                                 one->running[XB_MIDDLE] > 0 && isfinite(measured),
+                                 one->running[XB_MIDDLE] / measured);
+        xb_json_put_number(json, "copy_in_s", xb_record_median(report->check, test, "in_time"));
+        xb_json_put_number(json, "kernel_s", xb_record_median(report->check, test, "kernel_time"));
+        xb_json_put_number(json, "copy_out_s", xb_record_median(report->check, test, "out_time"));
+        xb_json_close(json);
+    } else {
+        xb_json_put_null(json, "measured");
+    }
     xb_json_close(json);
 }
 

@@ -6,7 +6,6 @@
 #include "run/command.h"
 #include "run/deadline.h"
 #include "run/progress.h"
-#include "ways.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,28 +14,12 @@
 #define WORDS 32
 
 /* With plan_only nothing is measured: the record then tells of the machine. */
-static enum xb_status execute(struct xb_run *run, bool plan_only, struct xb_record *record,
-                              struct xb_error *error)
-{
-    struct xb_progress progress;
-    const struct xb_run_observer observer = {.progress = xb_progress_show, .argument = &progress};
-    xb_deadline_doing("measuring");
-    enum xb_status status = xb_plan(run, error);
-    if (status == XB_OK && !plan_only) {
-        xb_progress_start(&progress, true);
-        status = xb_run_execute(run, &observer, error);
-        xb_progress_clear(&progress);
-    }
-    xb_deadline_doing(NULL);
-    if (status == XB_OK && run->interrupted)
-        status = XB_FAIL(error, XB_ERR_STOPPED, "a signal ended the measurement");
-    return status == XB_OK ? xb_record_take_run(run, record, error) : status;
-}
-
 static enum xb_status run_words(struct xb_advise_session *session, const char *const *words,
                                 bool plan_only, struct xb_record *record, struct xb_error *error)
 {
     const struct xb_run *holder = &session->holder;
+    struct xb_progress progress;
+    const struct xb_run_observer observer = {.progress = xb_progress_show, .argument = &progress};
     struct xb_config config;
     struct xb_run run = {.backend = holder->backend,
                          .driver = holder->driver,
@@ -50,7 +33,18 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
     argv[count] = NULL;
     XB_TRY(xb_config_parse(xb_run_rows(), count, (char **)argv, &config, error));
     run.asked = xb_run_options_of(&config);
-    enum xb_status status = execute(&run, plan_only, record, error);
+    xb_deadline_doing("measuring");
+    enum xb_status status = xb_plan(&run, error);
+    if (status == XB_OK && !plan_only) {
+        xb_progress_start(&progress, true);
+        status = xb_run_execute(&run, &observer, error);
+        xb_progress_clear(&progress);
+    }
+    xb_deadline_doing(NULL);
+    if (status == XB_OK && run.interrupted)
+        status = XB_FAIL(error, XB_ERR_STOPPED, "a signal ended the measurement");
+    if (status == XB_OK)
+        status = xb_record_take_run(&run, record, error);
     session->is_cut = session->is_cut || (status == XB_OK && !plan_only && !run.deadline_met);
     run.driver = NULL; /* the session's, for the next run */
     xb_run_free(&run);
@@ -69,11 +63,6 @@ static enum xb_status run_words(struct xb_advise_session *session, const char *c
 static uint64_t lesser(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
-}
-
-static void add_size(struct xb_words *sizes, uint64_t bytes)
-{
-    xb_words_add(sizes, "%s%" PRIu64, sizes->length > 0 ? "," : "", bytes);
 }
 
 /* What smaller jobs, chunks and waiting take; and larger jobs, where the break-even is asked. */
@@ -103,20 +92,19 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
     uint64_t in = lesser(job->in, LARGEST);
     uint64_t out = lesser(job->out, LARGEST);
     uint64_t most = job->cpu_time > 0 ? UINT64_MAX : in > out ? in : out;
-    add_size(&sizes, in);
+    xb_words_add(&sizes, "%" PRIu64, in);
     if (out > 0 && out != in)
-        add_size(&sizes, out);
+        xb_words_add(&sizes, ",%" PRIu64, out);
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (usual[i] < most && usual[i] != in && usual[i] != out)
-            add_size(&sizes, usual[i]);
-    add_size(&both, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
-    enum xb_status status =
-        measure_part(session, xb_copies_words, sizes.text, records, count, error);
-    if (status == XB_OK && job->out > 0)
-        status = measure_part(session, xb_both_ways_words, both.text, records, count, error);
-    if (status != XB_OK || job->is_in_pinned)
-        return status;
-    return measure_part(session, xb_pinning_words, sizes.text, records, count, error);
+            xb_words_add(&sizes, ",%" PRIu64, usual[i]);
+    xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
+    XB_TRY(measure_part(session, xb_copies_words, sizes.text, records, count, error));
+    if (job->out > 0)
+        XB_TRY(measure_part(session, xb_both_ways_words, both.text, records, count, error));
+    if (!job->is_in_pinned)
+        XB_TRY(measure_part(session, xb_pinning_words, sizes.text, records, count, error));
+    return XB_OK;
 }
 
 /* ---- the job itself ---- */

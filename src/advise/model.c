@@ -10,6 +10,55 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- names of modes and variants ---- */
+
+const struct xb_strategy_words xb_strategy_words[XB_STRATEGIES] = {
+    [XB_STRATEGY_PAGEABLE] = {"pageable", "pageable", "pageable memory, one step after the other"},
+    [XB_STRATEGY_RING] = {"ring", "pageable, by a ring",
+                          "pageable memory through a ring of pinned chunks"},
+    [XB_STRATEGY_PINNED] = {"pinned", "pinned", "pinned memory, one step after the other"},
+    [XB_STRATEGY_OVERLAPPED] = {"overlapped", "pinned, overlapped",
+                                "pinned memory, copies and kernels overlapped"},
+};
+
+const struct xb_cost_source xb_cost_sources[XB_COSTS] = {
+    [XB_COST_PAGEABLE_IN] = {.mode = "pageable",
+                             .variants = {"driver", "malloc"},
+                             .direction = "h2d"},
+    [XB_COST_PAGEABLE_OUT] = {.mode = "pageable",
+                              .variants = {"driver", "malloc"},
+                              .direction = "d2h"},
+    [XB_COST_RING_IN] = {.mode = "pageable", .variants = {"ring"}, .direction = "h2d"},
+    [XB_COST_RING_OUT] = {.mode = "pageable", .variants = {"ring"}, .direction = "d2h"},
+    [XB_COST_PINNED_IN] = {.mode = "pinned",
+                           .variants = {"registered", "alloc"},
+                           .direction = "h2d",
+                           .is_by_device = true},
+    [XB_COST_PINNED_OUT] = {.mode = "pinned",
+                            .variants = {"registered", "alloc"},
+                            .direction = "d2h",
+                            .is_by_device = true},
+    [XB_COST_REGISTER] = {.mode = "pin", .variants = {"used"}, .is_setup = true},
+    [XB_COST_COPY_IN] = {.mode = "pin", .variants = {"copy"}, .direction = "h2d"},
+    [XB_COST_COPY_OUT] = {.mode = "pin", .variants = {"copy"}, .direction = "d2h"},
+    [XB_COST_COPY_ROOM] = {.mode = "pin", .variants = {"copy"}, .is_setup = true},
+};
+
+const struct xb_cost_source xb_both_ways_source = {
+    .mode = "pinned", .variants = {"registered", "alloc"}, .direction = "bidir"};
+
+const char xb_all_rows_options[] =
+    "--mode pageable,pinned,pin --pin-by used,copy --direction both,bidir";
+const char xb_pinned_rows_options[] = "--mode pinned --direction both,bidir";
+
+const char xb_job_mode[] = "job";
+
+const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
+
+const char *const xb_copies_words[] = {"--mode", "pageable,pinned", "--direction", "both", NULL};
+const char *const xb_both_ways_words[] = {"--mode", "pinned", "--direction", "bidir", NULL};
+const char *const xb_pinning_words[] = {"--mode", "pin", "--pin-by", "used,copy", NULL};
+
 /* ---- rows ---- */
 
 static bool is_of(const struct xb_record_case *test, const struct xb_cost_source *source)
@@ -46,56 +95,26 @@ static bool read_seconds(const struct xb_record *record, const struct xb_record_
     return true;
 }
 
-/* The bytes by the bandwidth: a high bandwidth is a low time. */
-static bool read_by_rate(const struct xb_record *record, const struct xb_record_case *test,
-                         double *seconds)
-{
-    double rates[XB_ESTIMATES];
-    if (!read_seconds(record, test, &xb_figure_bandwidth, rates))
-        return false;
-    for (int i = 0; i < XB_ESTIMATES; i++)
-        seconds[i] = (double)test->bytes / rates[XB_ESTIMATES - 1 - i];
-    return true;
-}
-
 /* Samples that are batches give the bandwidth of copies one behind the other; wall_time is one
  * alone, from few samples: the interval of the first has to do for both. */
 static bool read_copy(const struct xb_record *record, const struct xb_record_case *test,
                       struct xb_cost_point *point)
 {
+    double rates[XB_ESTIMATES];
     double wall = xb_record_median(record, test, xb_figure_wall_time.name);
     double call = xb_record_median(record, test, xb_figure_submit_time.name);
     point->call = call > 0 ? call : 0;
     if (test->latency)
         return read_seconds(record, test, &xb_figure_latency_host, point->alone) &&
                read_seconds(record, test, &xb_figure_latency_device, point->behind);
-    if (!read_by_rate(record, test, point->behind))
+    if (!read_seconds(record, test, &xb_figure_bandwidth, rates))
         return false;
-    for (int i = 0; i < XB_ESTIMATES; i++)
-        point->alone[i] =
-            wall > 0 ? wall * point->behind[i] / point->behind[XB_MIDDLE] : point->behind[i];
+    double middle = (double)test->bytes / rates[XB_MIDDLE];
+    for (int i = 0; i < XB_ESTIMATES; i++) { /* a high bandwidth is a low time */
+        point->behind[i] = (double)test->bytes / rates[XB_ESTIMATES - 1 - i];
+        point->alone[i] = wall > 0 ? wall * point->behind[i] / middle : point->behind[i];
+    }
     return true;
-}
-
-static bool read_point(const struct xb_record *record, const struct xb_record_case *test,
-                       const struct xb_cost_source *source, struct xb_cost_point *point)
-{
-    *point = (struct xb_cost_point){.bytes = test->bytes, .test = test, .rows = 1};
-    if (!source->is_setup)
-        return read_copy(record, test, point);
-    if (test->latency || !read_seconds(record, test, &xb_figure_setup_time, point->alone))
-        return false;
-    memcpy(point->behind, point->alone, sizeof point->alone);
-    return true;
-}
-
-/* Page-locking h2d and d2h is the same thing twice. */
-static void add_to_mean(struct xb_cost_point *mean, const struct xb_cost_point *point)
-{
-    double rows = (double)mean->rows++;
-    for (int i = 0; i < XB_ESTIMATES; i++)
-        mean->alone[i] = mean->behind[i] =
-            (mean->alone[i] * rows + point->alone[i]) / (double)mean->rows;
 }
 
 static int by_size(const void *a, const void *b)
@@ -115,10 +134,15 @@ static void sort_points(struct xb_cost *cost, bool is_setup)
         struct xb_cost_point *last = kept > 0 ? &cost->points[kept - 1] : NULL;
         if (last == NULL || last->bytes != point->bytes)
             cost->points[kept++] = *point;
-        else if (is_setup)
-            add_to_mean(last, point);
-        else if (point->behind[XB_MIDDLE] < last->behind[XB_MIDDLE])
+        else if (!is_setup && point->behind[XB_MIDDLE] < last->behind[XB_MIDDLE])
             *last = *point;
+        if (last == NULL || last->bytes != point->bytes || !is_setup)
+            continue;
+        /* Page-locking h2d and d2h is the same thing twice: their mean counts. */
+        double rows = (double)last->rows++;
+        for (int k = 0; k < XB_ESTIMATES; k++)
+            last->alone[k] = last->behind[k] =
+                (last->alone[k] * rows + point->alone[k]) / (double)last->rows;
     }
     cost->count = kept;
 }
@@ -138,20 +162,30 @@ static int by_setting(const struct xb_record_case *a, const struct xb_record_cas
 }
 
 /* All points of the cases of one setting. */
-static void read_setting(struct xb_cost *cost, const struct xb_cost_source *source, int device,
-                         const struct xb_record *records, struct xb_record_cases setting)
+static struct xb_cost read_setting(const struct xb_cost_source *source, int device,
+                                   const struct xb_record *records, struct xb_record_cases setting)
 {
-    cost->points = xb_new(setting.count, sizeof *cost->points);
+    struct xb_cost cost = {.points = xb_new(setting.count, sizeof *cost.points),
+                           .is_by_device = source->is_by_device};
     for (size_t i = 0; i < setting.count; i++) {
         const struct xb_record_case *test = setting.cases[i];
         const struct xb_record *record = records; /* that has it */
         while (test < record->cases || test >= record->cases + record->case_count)
             record++;
-        if (counts(record, test, device) &&
-            read_point(record, test, source, &cost->points[cost->count]))
-            cost->count++;
+        struct xb_cost_point *point = &cost.points[cost.count];
+        *point = (struct xb_cost_point){.bytes = test->bytes, .test = test, .rows = 1};
+        if (!counts(record, test, device))
+            continue;
+        if (!source->is_setup) {
+            cost.count += read_copy(record, test, point);
+        } else if (!test->latency &&
+                   read_seconds(record, test, &xb_figure_setup_time, point->alone)) {
+            memcpy(point->behind, point->alone, sizeof point->alone);
+            cost.count++;
+        }
     }
-    sort_points(cost, source->is_setup);
+    sort_points(&cost, source->is_setup);
+    return cost;
 }
 
 /* Whether the setting of `one` is preferred to that of `other`. */
@@ -182,9 +216,9 @@ static void read_cost(struct xb_cost *cost, const struct xb_cost_source *source,
                 cases[found++] = &records[i].cases[k];
     xb_cases_group(cases, found, by_setting, NULL);
     for (size_t i = 0, equal = 0; i < found; i += equal) {
-        struct xb_cost tried = {.is_by_device = source->is_by_device};
         equal = xb_cases_equal(cases + i, found - i, by_setting, NULL);
-        read_setting(&tried, source, device, records, (struct xb_record_cases){cases + i, equal});
+        struct xb_cost tried =
+            read_setting(source, device, records, (struct xb_record_cases){cases + i, equal});
         /* Keep the points of the better one, and free the other's. */
         bool has_others = cost->has_others || (tried.count > 0 && cost->count > 0);
         if (is_preferred(&tried, cost)) {
@@ -218,8 +252,7 @@ static void add_both_ways(struct xb_costs *costs, const struct xb_record *record
     costs->both_out = out;
 }
 
-enum xb_status xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count,
-                             struct xb_error *error)
+void xb_costs_read(struct xb_costs *costs, const struct xb_record *records, size_t count)
 {
     const struct xb_record_device *device =
         count > 0 ? xb_record_device(&records[0], costs->device) : NULL;
@@ -232,14 +265,11 @@ enum xb_status xb_costs_read(struct xb_costs *costs, const struct xb_record *rec
                 counts(&records[i], &records[i].cases[k], costs->device))
                 add_both_ways(costs, &records[i], &records[i].cases[k]);
     }
-    const struct xb_record_case **cases = calloc(all + 1, sizeof(const struct xb_record_case *));
-    if (cases == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the rows");
+    const struct xb_record_case **cases = xb_new(all, sizeof(const struct xb_record_case *));
     for (int kind = 0; kind < XB_COSTS; kind++)
         read_cost(&costs->costs[kind], &xb_cost_sources[kind], costs->device, records, count,
                   cases);
     free(cases);
-    return XB_OK;
 }
 
 void xb_costs_free(struct xb_costs *costs)
@@ -270,32 +300,17 @@ static size_t point_at(const struct xb_cost *cost, uint64_t bytes)
     return at;
 }
 
-/* Which of a point's two times is asked for. */
-enum which { ALONE, BEHIND };
-
-static double seconds_of(const struct xb_cost_point *point, enum which which,
-                         enum xb_estimate estimate)
-{
-    return which == ALONE ? point->alone[estimate] : point->behind[estimate];
-}
-
 /*
  * Less than the smallest row takes its share of that row's time and the start of a copy, and no
  * more than the row, within these bounds. Every time in the committed sweeps lies between them,
  * whichever of its rows is the smallest (tests/unit/test_advise_model.c). The second of each is for
  * what the device does alone: CPUs copy faster out of their caches, and their threads start late.
  */
-static double below_smallest(const struct xb_cost *cost, uint64_t bytes, double seconds,
-                             enum xb_estimate estimate)
-{
-    static const double factors[][XB_ESTIMATES] = {{0.4, 1, 1.5}, {0.9, 1, 1.2}};
-    static const double starts[][XB_ESTIMATES] = {{0, 10e-6, 300e-6}, {0, 10e-6, 100e-6}};
-    double share = seconds * (double)bytes / (double)cost->points[0].bytes;
-    return factors[cost->is_by_device][estimate] *
-           fmin(seconds, share + starts[cost->is_by_device][estimate]);
-}
+static const double below_factors[][XB_ESTIMATES] = {{0.4, 1, 1.5}, {0.9, 1, 1.2}};
+static const double below_starts[][XB_ESTIMATES] = {{0, 10e-6, 300e-6}, {0, 10e-6, 100e-6}};
 
-static double cost_of(const struct xb_cost *cost, uint64_t bytes, enum which which,
+/* Of a point's two times the one that is_alone says. */
+static double cost_of(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
                       enum xb_estimate estimate)
 {
     size_t at = point_at(cost, bytes);
@@ -304,28 +319,30 @@ static double cost_of(const struct xb_cost *cost, uint64_t bytes, enum which whi
     if (cost->count == 0)
         return (double)NAN;
     const struct xb_cost_point *above = &cost->points[at < cost->count ? at : at - 1];
-    double seconds = seconds_of(above, which, estimate);
+    double seconds = is_alone ? above->alone[estimate] : above->behind[estimate];
     if (at == cost->count)
-        return seconds + (double)(bytes - above->bytes) * seconds_of(above, BEHIND, estimate) /
-                             (double)above->bytes;
+        return seconds +
+               (double)(bytes - above->bytes) * above->behind[estimate] / (double)above->bytes;
     if (above->bytes == bytes)
         return seconds;
     if (at == 0)
-        return below_smallest(cost, bytes, seconds, estimate);
+        return below_factors[cost->is_by_device][estimate] *
+               fmin(seconds, seconds * (double)bytes / (double)above->bytes +
+                                 below_starts[cost->is_by_device][estimate]);
     const struct xb_cost_point *below = above - 1;
     double share = (double)(bytes - below->bytes) / (double)(above->bytes - below->bytes);
-    double from = seconds_of(below, which, estimate);
+    double from = is_alone ? below->alone[estimate] : below->behind[estimate];
     return from + share * (seconds - from);
 }
 
 double xb_cost_alone(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate)
 {
-    return cost_of(cost, bytes, ALONE, estimate);
+    return cost_of(cost, bytes, true, estimate);
 }
 
 double xb_cost_behind(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate)
 {
-    return cost_of(cost, bytes, BEHIND, estimate);
+    return cost_of(cost, bytes, false, estimate);
 }
 
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes)
@@ -336,11 +353,16 @@ double xb_cost_call(const struct xb_cost *cost, uint64_t bytes)
     return cost->points[at < cost->count ? at : at - 1].call;
 }
 
-/* "pageable ring h2d (ring-slots 4, threads 8): "; parameters that are 0 are left to the mode. */
-static void add_row_name(struct xb_words *words, const struct xb_cost *cost,
-                         const struct xb_record_case *test)
+void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words)
 {
+    size_t at = point_at(cost, bytes);
+    const struct xb_cost_point *points = cost->points;
     const char *before = " (";
+    if (cost->count == 0 || bytes == 0)
+        return;
+    /* "pageable ring h2d (ring-slots 4, threads 8): "; parameters that are 0 are left to the mode.
+     */
+    const struct xb_record_case *test = points[at < cost->count ? at : at - 1].test;
     xb_words_add(words, "%s %s %s", test->mode, test->variant, test->direction);
     for (size_t i = 0; cost->has_others && i < test->parameter_count; i++) {
         const char *name = test->parameters[i].name;
@@ -351,15 +373,6 @@ static void add_row_name(struct xb_words *words, const struct xb_cost *cost,
         before = ", ";
     }
     xb_words_add(words, "%s: ", before[0] == ',' ? ")" : "");
-}
-
-void xb_cost_basis(const struct xb_cost *cost, uint64_t bytes, struct xb_words *words)
-{
-    size_t at = point_at(cost, bytes);
-    const struct xb_cost_point *points = cost->points;
-    if (cost->count == 0 || bytes == 0)
-        return;
-    add_row_name(words, cost, points[at < cost->count ? at : at - 1].test);
     if (at == cost->count)
         xb_words_add(words, "beyond its largest, %s, by the rate there",
                      XB_SIZE_TEXT(points[at - 1].bytes));

@@ -158,21 +158,6 @@ static struct pipeline pipeline_of(const struct work *work, uint64_t chunk,
     return line;
 }
 
-static bool choose_chunk(const struct work *work, uint64_t *chunk)
-{
-    double best = INFINITY;
-    for (uint64_t size = MOST_CHUNK; size >= LEAST_CHUNK; size /= 2) {
-        if (2 * size > work->job->in)
-            continue; /* nothing to overlap */
-        double total = pipeline_of(work, size, XB_MIDDLE).total;
-        if (!(total < best * (1 - AS_GOOD)))
-            continue;
-        best = total;
-        *chunk = size;
-    }
-    return best < INFINITY;
-}
-
 /* Whether any chunk that may be chosen is known, and one copy of it all. */
 static bool has_pipeline_rows(const struct work *work)
 {
@@ -196,7 +181,18 @@ static bool predict_overlapped(const struct work *work)
     const struct xb_job *job = work->job;
     prediction->why = job->gpu_time > 0 || job->out > 0 ? XB_UNKNOWN_SMALL : XB_UNKNOWN_ONE_STEP;
     if (prediction->why == XB_UNKNOWN_ONE_STEP || job->in < 2 * LEAST_CHUNK ||
-        !has_pipeline_rows(work) || !choose_chunk(work, &prediction->chunk))
+        !has_pipeline_rows(work))
+        return false;
+    double best = INFINITY;
+    for (uint64_t size = MOST_CHUNK; size >= LEAST_CHUNK; size /= 2) {
+        /* Of less than two chunks there is nothing to overlap. */
+        double total = 2 * size > job->in ? INFINITY : pipeline_of(work, size, XB_MIDDLE).total;
+        if (total < best * (1 - AS_GOOD)) {
+            best = total;
+            prediction->chunk = size;
+        }
+    }
+    if (!(best < INFINITY))
         return false;
     struct pipeline line = pipeline_of(work, prediction->chunk, XB_MIDDLE);
     (void)needs(work, XB_COST_PINNED_IN, line.chunk);
@@ -219,20 +215,6 @@ static bool predict_overlapped(const struct work *work)
 }
 
 /* ---- from ordinary memory into pinned memory ---- */
-
-/* Page-locking in and out where they lie, once for all runs. */
-static bool cost_of_registering(const struct work *work, double seconds[XB_ESTIMATES])
-{
-    const struct xb_job *job = work->job;
-    const struct xb_cost *cost = &work->costs->costs[XB_COST_REGISTER];
-    if (!xb_cost_is_known(cost, job->in) || !xb_cost_is_known(cost, job->out))
-        return false;
-    for (enum xb_estimate i = XB_LOW; i < XB_ESTIMATES; i++)
-        seconds[i] = (alone(work, XB_COST_REGISTER, job->in, i) +
-                      alone(work, XB_COST_REGISTER, job->out, i)) /
-                     (double)job->times;
-    return true;
-}
 
 /* One way: what a copy through pinned memory takes longer than from it, each run; and making that
  * memory. Pinned, the copy from it is in the time that this is added to, and goes; overlapped it
@@ -259,37 +241,29 @@ static bool add_pinning(const struct work *work)
     struct xb_prediction *prediction = work->prediction;
     double registering[XB_ESTIMATES] = {0};
     double copying[XB_ESTIMATES] = {0};
-    bool can_register = cost_of_registering(work, registering);
     const struct xb_job *job = work->job;
+    const struct xb_cost *registers = &work->costs->costs[XB_COST_REGISTER];
+    bool can_register =
+        xb_cost_is_known(registers, job->in) && xb_cost_is_known(registers, job->out);
+    /* Page-locking in and out where they lie, once for all runs. */
+    for (enum xb_estimate i = XB_LOW; can_register && i < XB_ESTIMATES; i++)
+        registering[i] = (alone(work, XB_COST_REGISTER, job->in, i) +
+                          alone(work, XB_COST_REGISTER, job->out, i)) /
+                         (double)job->times;
     bool can_copy = add_copying(work, XB_COST_COPY_IN, XB_COST_PINNED_IN, job->in, copying) &&
                     add_copying(work, XB_COST_COPY_OUT, XB_COST_PINNED_OUT, job->out, copying);
     if (!can_register && !can_copy)
-        return needs(work, XB_COST_REGISTER, work->job->in) &&
-               needs(work, XB_COST_REGISTER, work->job->out);
+        return needs(work, XB_COST_REGISTER, job->in) && needs(work, XB_COST_REGISTER, job->out);
     prediction->is_copied =
         can_copy && (!can_register || copying[XB_MIDDLE] < registering[XB_MIDDLE]);
     memcpy(prediction->pinning, prediction->is_copied ? copying : registering, sizeof copying);
-    (void)needs(work, prediction->is_copied ? XB_COST_COPY_IN : XB_COST_REGISTER, work->job->in);
-    (void)needs(work, prediction->is_copied ? XB_COST_COPY_OUT : XB_COST_REGISTER, work->job->out);
+    (void)needs(work, prediction->is_copied ? XB_COST_COPY_IN : XB_COST_REGISTER, job->in);
+    (void)needs(work, prediction->is_copied ? XB_COST_COPY_OUT : XB_COST_REGISTER, job->out);
     limit_to(prediction, XB_LIMIT_PINNING, prediction->pinning[XB_MIDDLE]);
     return true;
 }
 
 /* ---- a strategy, and all of them ---- */
-
-static bool predict_running(const struct work *work, enum xb_strategy strategy)
-{
-    switch (strategy) {
-    case XB_STRATEGY_PAGEABLE:
-        return predict_serial(work, XB_COST_PAGEABLE_IN, XB_COST_PAGEABLE_OUT);
-    case XB_STRATEGY_RING:
-        return predict_serial(work, XB_COST_RING_IN, XB_COST_RING_OUT);
-    case XB_STRATEGY_PINNED:
-        return predict_serial(work, XB_COST_PINNED_IN, XB_COST_PINNED_OUT);
-    default:
-        return predict_overlapped(work);
-    }
-}
 
 static bool is_pinned(enum xb_strategy strategy)
 {
@@ -315,7 +289,13 @@ void xb_predict(const struct xb_costs *costs, const struct xb_job *job, enum xb_
     prediction->why = !fits(costs, job) ? XB_UNKNOWN_TOO_LARGE : XB_UNKNOWN_NOT_ASKED;
     if (!fits(costs, job) || !xb_strategy_is_asked(job, strategy))
         return;
-    prediction->is_known = predict_running(&work, strategy);
+    prediction->is_known = strategy == XB_STRATEGY_PAGEABLE
+                               ? predict_serial(&work, XB_COST_PAGEABLE_IN, XB_COST_PAGEABLE_OUT)
+                           : strategy == XB_STRATEGY_RING
+                               ? predict_serial(&work, XB_COST_RING_IN, XB_COST_RING_OUT)
+                           : strategy == XB_STRATEGY_PINNED
+                               ? predict_serial(&work, XB_COST_PINNED_IN, XB_COST_PINNED_OUT)
+                               : predict_overlapped(&work);
     prediction->at_least = fmax(prediction->running[XB_LOW], job->gpu_time);
     if (prediction->is_known && !job->is_in_pinned && is_pinned(strategy))
         prediction->is_known = add_pinning(&work);
@@ -431,15 +411,6 @@ static double last_known(const struct walk *on, double step)
     return last;
 }
 
-static uint64_t smallest_row(const struct xb_costs *costs)
-{
-    uint64_t smallest = UINT64_MAX;
-    for (int kind = 0; kind < XB_COSTS; kind++)
-        if (costs->costs[kind].count > 0 && costs->costs[kind].points[0].bytes < smallest)
-            smallest = costs->costs[kind].points[0].bytes;
-    return smallest;
-}
-
 static struct xb_edge edge_of(double low, double middle, double high, double in)
 {
     return (struct xb_edge){in * low, low > 0 && high > 0 ? in * middle : 0, in * high};
@@ -449,8 +420,11 @@ struct xb_break_even xb_find_break_even(const struct xb_costs *costs, const stru
 {
     const struct walk usual = {costs, job, XB_MIDDLE}, low = {costs, job, XB_LOW},
                       high = {costs, job, XB_HIGH};
-    struct xb_break_even found = {.smallest_row = smallest_row(costs)};
+    struct xb_break_even found = {.smallest_row = UINT64_MAX};
     const double in = (double)job->in;
+    for (int kind = 0; kind < XB_COSTS; kind++)
+        if (costs->costs[kind].count > 0 && costs->costs[kind].points[0].bytes < found.smallest_row)
+            found.smallest_row = costs->costs[kind].points[0].bytes;
     if (!(job->cpu_time > 0) || isnan(gain_at(&usual, 1)))
         return found;
     double least = last_known(&usual, 1 / STEP), most = last_known(&usual, STEP);

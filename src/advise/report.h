@@ -26,20 +26,15 @@ enum xb_worth {
 };
 enum xb_worth xb_advice_judge(const struct xb_predictions *predictions);
 
-/* Whether results are missing for a way that may take less than `seconds`. */
-bool xb_advice_any_may_beat(const struct xb_predictions *predictions, double seconds);
 /* The answer in one or two sentences. */
 void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *words);
-/* "1.5 ms", "0"; "-" for what is not known. */
-const char *xb_advice_time_text(double seconds, char *text, size_t size);
-/* The same in memory that lasts as long as the block in which it stands. */
-#define XB_TIME(seconds) xb_advice_time_text((seconds), (char[32]){0}, 32)
 /* "copy in", "kernel" */
 const char *xb_limit_name(int limit); /* of enum xb_limit_by */
 /* Why there is no prediction. */
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words);
 /* The command that measures all that predictions of the job need, into one file. */
 void xb_advice_say_command(const struct xb_job *job, struct xb_words *words);
+
 /* Where GPU and CPU take as long. */
 void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words *words);
 

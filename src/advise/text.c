@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What table and JSON say alike. */
+#define _GNU_SOURCE
+/* The advice in words, which JSON has too, and as a table. */
 #include "report.h"
 
+#include "base/stream.h"
+#include "base/text.h"
+#include "machine/node.h"
+#include "present/table.h"
 #include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-bool xb_advice_any_may_beat(const struct xb_predictions *predictions, double seconds)
+/* Whether results are missing for a way that may take less than `seconds`. */
+static bool any_may_beat(const struct xb_predictions *predictions, double seconds)
 {
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_prediction_may_beat(&predictions->each[i], seconds))
@@ -31,19 +37,22 @@ enum xb_worth xb_advice_judge(const struct xb_predictions *predictions)
         return XB_WORTH_UNKNOWN;
     if (xb_predictions_least(predictions, XB_HIGH) < cpu)
         return XB_WORTH_YES;
-    return xb_predictions_least(predictions, XB_LOW) >= cpu &&
-                   !xb_advice_any_may_beat(predictions, cpu)
+    return xb_predictions_least(predictions, XB_LOW) >= cpu && !any_may_beat(predictions, cpu)
                ? XB_WORTH_NO
                : XB_WORTH_UNKNOWN;
 }
 
-const char *xb_advice_time_text(double seconds, char *text, size_t size)
+/* "1.5 ms", "0"; "-" for what is not known. */
+static const char *time_text(double seconds, char *text, size_t size)
 {
     if (seconds > 0 && isfinite(seconds))
         return xb_duration_format(seconds, text, size);
     snprintf(text, size, "%s", isfinite(seconds) ? "0" : "-");
     return text;
 }
+
+/* In memory that lasts as long as the block in which it stands. */
+#define TIME(seconds) time_text((seconds), (char[32]){0}, 32)
 
 /* ---- the answer ---- */
 
@@ -109,10 +118,10 @@ static void say_unknown(const struct xb_predictions *predictions, struct xb_word
         return;
     }
     bool is_between = least < cpu;
-    xb_words_add(words, "Cannot say: %s on the CPU, %s", XB_TIME(cpu),
-                 XB_TIME(is_between ? least : best->total[XB_MIDDLE]));
+    xb_words_add(words, "Cannot say: %s on the CPU, %s", TIME(cpu),
+                 TIME(is_between ? least : best->total[XB_MIDDLE]));
     if (is_between)
-        xb_words_add(words, " to %s", XB_TIME(most));
+        xb_words_add(words, " to %s", TIME(most));
     xb_words_add(words, " by the fastest way known");
     if (!is_between || best->total[XB_LOW] < cpu)
         xb_words_add(words, " (%s)", xb_strategy_words[best->strategy].name);
@@ -137,17 +146,17 @@ static void add_caveats(const struct xb_predictions *predictions, enum xb_worth 
     double cpu = predictions->job.cpu_time;
     if (lacks_sizes(best))
         xb_words_add(words, " It may take %s to %s: more sizes would tell.",
-                     XB_TIME(best->total[XB_LOW]), XB_TIME(best->total[XB_HIGH]));
+                     TIME(best->total[XB_LOW]), TIME(best->total[XB_HIGH]));
     else if (best->lacks_both_ways)
         xb_words_add(words, " It takes up to %s if copies both ways slow each other.",
-                     XB_TIME(best->total[XB_HIGH]));
+                     TIME(best->total[XB_HIGH]));
     if (cpu > 0 && worth == XB_WORTH_YES && best->total[XB_HIGH] >= cpu) {
         /* Where the fastest may take longer than the CPU: which way surely takes less. */
         const struct xb_prediction *one = predictions->each;
         while (!one->is_known || !(one->total[XB_HIGH] < predictions->job.cpu_time))
             one++;
         xb_words_add(words, " Even so the GPU is faster: %s takes %s at most.",
-                     xb_strategy_words[one->strategy].name, XB_TIME(one->total[XB_HIGH]));
+                     xb_strategy_words[one->strategy].name, TIME(one->total[XB_HIGH]));
     }
     add_unmeasured(words, predictions, best->total[XB_MIDDLE]);
 }
@@ -163,22 +172,19 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
     }
     if (best == NULL) {
         xb_words_add(words, "No: stay on the CPU. The kernel alone takes %s, the CPU %s.",
-                     XB_TIME(predictions->job.gpu_time), XB_TIME(cpu));
+                     TIME(predictions->job.gpu_time), TIME(cpu));
         return;
     }
     double gpu = best->total[XB_MIDDLE];
     const char *how = xb_strategy_words[best->strategy].text;
     bool is_ring = best->strategy == XB_STRATEGY_RING && predictions->job.times < OFTEN;
     if (!(cpu > 0))
-        xb_words_add(words, "Fastest%s: %s: %s",
-                     xb_advice_any_may_beat(predictions, gpu) ? " known way" : "", how,
-                     XB_TIME(gpu));
+        xb_words_add(words, "Fastest%s: %s: %s", any_may_beat(predictions, gpu) ? " known way" : "",
+                     how, TIME(gpu));
     else if (worth == XB_WORTH_YES)
-        xb_words_add(words, "Yes: use the GPU. %s against %s on the CPU", XB_TIME(gpu),
-                     XB_TIME(cpu));
+        xb_words_add(words, "Yes: use the GPU. %s against %s on the CPU", TIME(gpu), TIME(cpu));
     else
-        xb_words_add(words, "No: stay on the CPU. %s against %s on the GPU", XB_TIME(cpu),
-                     XB_TIME(gpu));
+        xb_words_add(words, "No: stay on the CPU. %s against %s on the GPU", TIME(cpu), TIME(gpu));
     if (cpu > 0) {
         /* "5.32 times as fast" */
         if (fmax(cpu / gpu, gpu / cpu) < 1.05)
@@ -196,26 +202,18 @@ void xb_advice_say(const struct xb_predictions *predictions, struct xb_words *wo
 
 /* ---- what is missing ---- */
 
-/* "512M": the end of a range that doubles from 4K on and holds that many bytes. */
-static const char *range_end(uint64_t bytes, char text[32])
+void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
 {
-    uint64_t end = 8; /* KiB */
+    /* Up to the end of a range that doubles from 4K on and holds the larger of both: "512M". */
+    uint64_t larger = job->in > job->out ? job->in : job->out, end = 8; /* KiB */
     size_t unit = 0;
-    while (end << 10 < bytes)
+    while (end << 10 < larger)
         end *= 2;
     for (; end >= 1024 && unit < 3; end /= 1024)
         unit++;
-    snprintf(text, 32, "%" PRIu64 "%c", end, "KMGT"[unit]);
-    return text;
-}
-
-void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
-{
-    uint64_t larger = job->in > job->out ? job->in : job->out;
-    char most[32];
-    xb_words_add(words, "xferbench %s --size 4K..%s --json FILE",
-                 job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options,
-                 range_end(larger, most));
+    xb_words_add(words, "xferbench %s --size 4K..%" PRIu64 "%c --json FILE",
+                 job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options, end,
+                 "KMGT"[unit]);
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
@@ -331,8 +329,248 @@ double xb_advice_measured(const struct xb_advice_report *report, enum xb_strateg
 
 void xb_advice_say_kernel(double asked, double measured, struct xb_words *words)
 {
-    if (!(asked > 0) || !(fabs(measured / asked - 1) > AS_ASKED))
+    if (asked > 0 && fabs(measured / asked - 1) > AS_ASKED)
+        xb_words_add(words, "its kernel took %s instead of %s, which is part of DIFF",
+                     XB_DURATION_TEXT(measured), XB_DURATION_TEXT(asked));
+}
+
+#define LABEL_WIDTH 11
+
+/* ---- tables: a row a way ---- */
+
+static struct xb_table *new_table(const struct xb_table_column *columns, size_t count)
+{
+    struct xb_table *table = xb_table_new();
+    for (size_t i = 0; i < count; i++)
+        xb_table_add_column(table, &columns[i]);
+    return table;
+}
+
+static void add_cells(struct xb_table *table, const double *seconds, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        xb_table_cell(table, XB_COLOUR_NONE, "%s", TIME(seconds[i]));
+}
+
+static void print_table(FILE *stream, struct xb_table *table)
+{
+    fputc('\n', stream);
+    xb_table_print(stream, table, &(struct xb_table_look){.elsewhere = "The JSON has all"});
+    xb_table_free(table);
+}
+
+/* ---- predictions ---- */
+
+static double shown_time(const struct xb_prediction *one)
+{
+    return one->is_known ? one->total[XB_MIDDLE] : INFINITY;
+}
+
+/* How long it takes, in all and by its parts. */
+static void add_prediction(struct xb_table *table, const struct xb_prediction *one, double longest,
+                           bool is_best)
+{
+    const double unknown = (double)NAN;
+    double ends = one->is_known && xb_prediction_has_ends(one) ? 1 : unknown;
+    /* Where only getting the data into pinned memory is not known, the rest is. */
+    double rest = one->is_known || one->running[XB_MIDDLE] > 0 ? 1 : unknown;
+    const double times[] = {ends * one->total[XB_LOW],
+                            ends * one->total[XB_HIGH],
+                            rest * one->in,
+                            rest * one->kernel,
+                            rest * one->out,
+                            one->is_known ? one->pinning[XB_MIDDLE] : unknown};
+    char chunk[32];
+    xb_table_row(table);
+    xb_table_cell(table, is_best ? XB_COLOUR_GOOD : XB_COLOUR_NONE, "%s",
+                  xb_strategy_words[one->strategy].way);
+    add_cells(table, (double[]){one->is_known ? one->total[XB_MIDDLE] : unknown}, 1);
+    xb_table_bar(table, one->is_known ? one->total[XB_MIDDLE] / longest : 0);
+    add_cells(table, times, sizeof times / sizeof times[0]);
+    xb_table_cell(table, XB_COLOUR_NONE, "%s",
+                  one->chunk > 0 ? xb_size_format(one->chunk, chunk, sizeof chunk) : "-");
+}
+
+/* The fastest first, and the CPU where it stands among them. */
+static void print_predictions(FILE *stream, const struct xb_predictions *all)
+{
+    static const struct xb_table_column columns[] = {
+        {.title = "WAY", .least = 20},
+        {.title = "TIME", .is_right = true},
+        {.title = "", .turn = 5},
+        {.title = "LOW", .is_right = true, .turn = 1},
+        {.title = "HIGH", .is_right = true, .turn = 1},
+        {.title = "COPY IN", .is_right = true, .turn = 3},
+        {.title = "KERNEL", .is_right = true, .turn = 3},
+        {.title = "COPY OUT", .is_right = true, .turn = 3},
+        {.title = "PINNING", .is_right = true, .turn = 2},
+        {.title = "CHUNK", .is_right = true, .turn = 4},
+    };
+    struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
+    const struct xb_prediction *sorted[XB_STRATEGIES];
+    double cpu = all->job.cpu_time;
+    double longest = cpu;
+    size_t count = 0;
+    for (int i = 0; i < XB_STRATEGIES; i++) {
+        const struct xb_prediction *one = &all->each[i];
+        size_t at = count;
+        if (!xb_strategy_is_asked(&all->job, one->strategy))
+            continue;
+        for (; at > 0 && shown_time(one) < shown_time(sorted[at - 1]); at--)
+            sorted[at] = sorted[at - 1];
+        sorted[at] = one;
+        count++;
+        longest = one->is_known ? fmax(longest, one->total[XB_MIDDLE]) : longest;
+    }
+    for (size_t i = 0; i <= count; i++) {
+        if (cpu > 0 && (i == count || cpu < shown_time(sorted[i]))) {
+            xb_table_row(table);
+            xb_table_cell(table, XB_COLOUR_NONE, "the CPU");
+            add_cells(table, &cpu, 1);
+            xb_table_bar(table, cpu / longest);
+            cpu = 0;
+        }
+        if (i < count)
+            add_prediction(table, sorted[i], longest, sorted[i] == all->best);
+    }
+    print_table(stream, table);
+}
+
+static void print_job(FILE *stream, const struct xb_advice_report *report)
+{
+    const struct xb_job *job = &report->predictions->job;
+    const struct xb_record_host *host = &report->record->host;
+    const struct xb_record_device *device = xb_record_device(report->record, report->device);
+    char in[32], out[32], gpu[32], cpu[32], node[XB_NODE_TEXT];
+    struct xb_words words = {.length = 0};
+    xb_words_add(&words, "%s in, %s out, %s on the GPU", xb_size_format(job->in, in, sizeof in),
+                 job->out > 0 ? xb_size_format(job->out, out, sizeof out) : "nothing",
+                 job->gpu_time > 0 ? xb_duration_format(job->gpu_time, gpu, sizeof gpu)
+                                   : "no time");
+    if (job->cpu_time > 0)
+        xb_words_add(&words, ", %s on the CPU", xb_duration_format(job->cpu_time, cpu, sizeof cpu));
+    xb_words_add(&words, "; run %" PRIu64 " time%s; its data is in %s memory", job->times,
+                 job->times == 1 ? "" : "s",
+                 xb_memory_words[job->is_in_pinned ? XB_MEMORY_WORD_PINNED : 0]);
+    xb_note_print(stream, "job", LABEL_WIDTH, "%s", words.text);
+    xb_node_text(host->node, host->hostname, node);
+    xb_note_print(stream, "results", LABEL_WIDTH, "%s: GPU %d, %s, %s%s%s",
+                  report->file != NULL ? report->file : "measured now", report->device,
+                  device != NULL && device->name != NULL ? device->name : "not known",
+                  report->record->backend != NULL ? report->record->backend : "not known",
+                  node[0] != '\0' ? ", node " : "", node);
+}
+
+/* ---- the check ---- */
+
+static void add_checked(struct xb_table *table, const struct xb_advice_report *report,
+                        const struct xb_record_case *test, const struct xb_prediction *one)
+{
+    double measured = xb_advice_measured(report, one->strategy);
+    double running = one->running[XB_MIDDLE];
+    double predicted = running > 0 ? running : (double)NAN;
+    double difference = 100 * (predicted / measured - 1);
+    const double parts[] = {xb_record_median(report->check, test, "in_time"),
+                            xb_record_median(report->check, test, "kernel_time"),
+                            xb_record_median(report->check, test, "out_time")};
+    xb_table_row(table);
+    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[one->strategy].way);
+    add_cells(table, (double[]){predicted, measured}, 2);
+    if (isfinite(difference))
+        xb_table_cell(table, XB_COLOUR_NONE, "%+.1f %%", difference);
+    else
+        xb_table_cell(table, XB_COLOUR_NONE, "-");
+    add_cells(table, parts, sizeof parts / sizeof parts[0]);
+}
+
+static void print_check(FILE *stream, const struct xb_advice_report *report)
+{
+    static const struct xb_table_column columns[] = {
+        {.title = "CHECK"},
+        {.title = "PREDICTED", .is_right = true},
+        {.title = "MEASURED", .is_right = true},
+        {.title = "DIFF", .is_right = true},
+        {.title = "COPY IN", .is_right = true, .turn = 1},
+        {.title = "KERNEL", .is_right = true, .turn = 1},
+        {.title = "COPY OUT", .is_right = true, .turn = 1},
+    };
+    char text[XB_RECORD_REASON];
+    if (report->check_failure != NULL)
+        xb_note_print_in(stream, XB_COLOUR_WARNING, "check", LABEL_WIDTH, "not run: %s",
+                         report->check_failure);
+    if (report->check == NULL)
         return;
-    xb_words_add(words, "its kernel took %s instead of %s, which is part of DIFF",
-                 XB_DURATION_TEXT(measured), XB_DURATION_TEXT(asked));
+    struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
+    for (int i = 0; i < XB_STRATEGIES; i++) {
+        const struct xb_record_case *test = xb_advice_checked(report, (enum xb_strategy)i);
+        if (test != NULL)
+            add_checked(table, report, test, &report->predictions->each[i]);
+    }
+    print_table(stream, table);
+    for (size_t i = 0; i < report->check->case_count; i++) {
+        const struct xb_record_case *test = &report->check->cases[i];
+        struct xb_words words = {.length = 0};
+        xb_advice_say_kernel(report->predictions->job.gpu_time,
+                             xb_record_median(report->check, test, "kernel_time"), &words);
+        if (words.length > 0)
+            xb_note_print(stream, test->variant, LABEL_WIDTH, "%s", words.text);
+        struct xb_record_summary summary = xb_record_summarize(report->check, test);
+        const char *reason = xb_record_reason(test, &summary, text, sizeof text);
+        if (reason != NULL)
+            xb_note_print(stream, test->variant, LABEL_WIDTH, "not measured: %s", reason);
+    }
+    xb_note_print(stream, "check", LABEL_WIDTH,
+                  "one job, run here with its data where the way needs it: PREDICTED is without "
+                  "PINNING");
+}
+
+/* Which ways are not known, and the command that measures what they need. */
+static void print_unknown(FILE *stream, const struct xb_predictions *all)
+{
+    const size_t width = xb_terminal_prose_columns(stream);
+    struct xb_words names = {.length = 0}, why = {.length = 0}, command = {.length = 0};
+    for (int i = 0; i < XB_STRATEGIES; i++) {
+        const struct xb_prediction *one = &all->each[i];
+        struct xb_words own = {.length = 0};
+        if (!xb_strategy_is_asked(&all->job, one->strategy) || one->is_known)
+            continue;
+        xb_advice_say_missing(one, &own);
+        if (names.length > 0 && strcmp(own.text, why.text) != 0) {
+            xb_lines_print(stream, width, "Not known: %s: %s.", names.text, why.text);
+            names.length = 0;
+        }
+        xb_words_add(&names, "%s%s", names.length > 0 ? ", " : "", xb_strategy_words[i].name);
+        why = own;
+    }
+    if (names.length > 0)
+        xb_lines_print(stream, width, "Not known: %s: %s.", names.text, why.text);
+    if (!any_may_beat(all, INFINITY) && !all->each[XB_STRATEGY_OVERLAPPED].lacks_both_ways)
+        return;
+    xb_advice_say_command(&all->job, &command);
+    xb_lines_print(stream, width, "To know all: %s", command.text);
+}
+
+enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report *report,
+                                     struct xb_error *error)
+{
+    const struct xb_predictions *all = report->predictions;
+    struct xb_words words = {.length = 0};
+    locale_t previous = xb_plain_locale_enter();
+    /* The answer, and from which size on it holds. */
+    xb_advice_say(all, &words);
+    xb_heading_print(stream,
+                     xb_advice_judge(all) == XB_WORTH_YES ? XB_COLOUR_GOOD : XB_COLOUR_WARNING,
+                     "%s", words.text);
+    words.length = 0;
+    xb_advice_say_break_even(&report->break_even, &words);
+    if (words.length > 0)
+        xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", words.text);
+    if (all->best != NULL)
+        print_predictions(stream, all);
+    fputc('\n', stream);
+    print_unknown(stream, all);
+    print_job(stream, report);
+    print_check(stream, report);
+    xb_plain_locale_leave(previous);
+    return xb_stream_finish(stream, "the advice", error);
 }

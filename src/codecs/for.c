@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "for.h"
+#include "codecs/formats.h"
 
 #include "for_decode.h"
 
@@ -164,11 +164,7 @@ void xb_for_decode(const void *encoded, uint64_t encoded_bytes, void *target, ui
         int restored = 1;
         for (unsigned lane = 0; lane < LANES; lane++)
             restored &= xb_for_decode_lane(encoded, encoded_bytes, target, bytes, block, lane);
-        if (restored)
-            continue;
-        report->refused_blocks++;
-        uint64_t refused = offset + block * XB_FOR_BLOCK_BYTES;
-        if (refused < report->first_refused)
-            report->first_refused = refused;
+        if (!restored)
+            xb_decode_refuse(report, offset + block * XB_FOR_BLOCK_BYTES);
     }
 }

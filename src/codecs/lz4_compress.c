@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codecs/lz4.h"
+#include "codecs/formats.h"
 
 #include <lz4.h>
 

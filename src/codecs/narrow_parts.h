@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "codecs/narrow.h"
+#include "codecs/formats.h"
 
 #include <string.h>
 

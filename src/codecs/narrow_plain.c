@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codecs/narrow.h"
+#include "codecs/formats.h"
 
 #include "codecs/narrow_parts.h"
 #include "codecs/widen.h"

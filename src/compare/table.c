@@ -355,17 +355,15 @@ static void print_answer(const struct text *out)
                        xb_compare_forbidden(comparison, XB_NEW_WORDS));
 }
 
-static enum xb_status print_table(const struct text *out, struct xb_table *table,
-                                  const char *elsewhere)
+static void print_table(const struct text *out, struct xb_table *table, const char *elsewhere)
 {
     const struct xb_table_look look = {.width = out->columns, .elsewhere = elsewhere};
-    enum xb_status status = xb_table_print(out->stream, table, &look, out->error);
+    xb_table_print(out->stream, table, &look);
     xb_table_free(table);
-    return status;
 }
 
 /* The table; what a row cannot say; and, of all columns, what they are. */
-static enum xb_status print_cases(const struct text *out)
+static void print_cases(const struct text *out)
 {
     const struct xb_compared **rows = sorted_rows(out->comparison);
     struct xb_words shared = {.length = 0};
@@ -374,9 +372,8 @@ static enum xb_status print_cases(const struct text *out)
     fputc('\n', out->stream);
     if (shared.length > 0)
         xb_heading_print(out->stream, XB_COLOUR_TITLE, "%s", shared.text);
-    enum xb_status status =
-        print_table(out, table, out->is_verbose ? "They are in --format json" : NULL);
-    for (size_t i = 0; status == XB_OK && i < out->comparison->case_count; i++) {
+    print_table(out, table, out->is_verbose ? "They are in --format json" : NULL);
+    for (size_t i = 0; i < out->comparison->case_count; i++) {
         const char *note = row_note(out->comparison, rows, i, XB_NEW_WORDS);
         if (note[0] == '\0')
             continue;
@@ -385,31 +382,31 @@ static enum xb_status print_cases(const struct text *out)
         any = true;
     }
     free(rows);
-    if (status != XB_OK || !out->is_verbose)
-        return status;
+    if (!out->is_verbose)
+        return;
     fputc('\n', out->stream);
     xb_note_print(out->stream, "figures", LABEL,
                   "medians over the processes; RATIO is the candidate's divided by the baseline's");
     xb_note_print(out->stream, "sure of", LABEL,
                   "how large the change is at least, or a loss at most, each row by itself");
     xb_note_print(out->stream, "P", LABEL, "how likely data like this is if the verdict is wrong");
-    return XB_OK;
 }
 
 /* The conditions that differ: those that forbid a comparison as a table, the others by name. */
-static enum xb_status print_differences(const struct text *out)
+static void print_differences(const struct text *out)
 {
     const struct xb_comparison *comparison = out->comparison;
     struct xb_words words = {.length = 0};
     if (xb_compare_differences(comparison, true) > 0) {
         fputs("\nThese must be the same in both files\n", out->stream);
-        XB_TRY(print_table(out, differences_table(comparison, true, false), NULL));
+        print_table(out, differences_table(comparison, true, false), NULL);
     }
     if (xb_compare_differences(comparison, false) == 0)
-        return XB_OK;
+        return;
     if (out->is_verbose) {
         fputs("\nOther differences\n", out->stream);
-        return print_table(out, differences_table(comparison, false, false), NULL);
+        print_table(out, differences_table(comparison, false, false), NULL);
+        return;
     }
     for (size_t i = 0; i < comparison->difference_count; i++)
         if (xb_compare_is_listed(&comparison->differences[i], false))
@@ -417,7 +414,6 @@ static enum xb_status print_differences(const struct text *out)
                          XB_PLAIN_WORD(comparison->differences[i].name));
     fputc('\n', out->stream);
     xb_note_print(out->stream, "differ", LABEL, "%s (--verbose)", words.text);
-    return XB_OK;
 }
 
 static void print_files(const struct text *out)
@@ -456,29 +452,25 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
                              .error = error};
     locale_t previous = xb_plain_locale_enter();
     print_answer(&out);
-    enum xb_status status = comparison->case_count > 0 ? print_cases(&out) : XB_OK;
-    if (status == XB_OK)
-        status = print_differences(&out);
-    if (status == XB_OK) {
-        print_files(&out);
-        status = xb_stream_finish(stream, "the table", error);
-    }
+    if (comparison->case_count > 0)
+        print_cases(&out);
+    print_differences(&out);
+    print_files(&out);
+    enum xb_status status = xb_stream_finish(stream, "the table", error);
     xb_plain_locale_leave(previous);
     return status;
 }
 
 /* ---- as Markdown ---- */
 
-static enum xb_status put_table(FILE *stream, struct xb_table *table, struct xb_error *error)
+static void put_table(FILE *stream, struct xb_table *table)
 {
-    enum xb_status status = xb_table_markdown(stream, table, error);
+    xb_table_markdown(stream, table);
     xb_table_free(table);
     fputc('\n', stream);
-    return status;
 }
 
-static enum xb_status put_cases(FILE *stream, const struct xb_comparison *comparison,
-                                struct xb_error *error)
+static void put_cases(FILE *stream, const struct xb_comparison *comparison)
 {
     const struct xb_compared **rows = sorted_rows(comparison);
     struct xb_words shared = {.length = 0};
@@ -486,7 +478,7 @@ static enum xb_status put_cases(FILE *stream, const struct xb_comparison *compar
     bool any = false;
     if (shared.length > 0)
         put(stream, "", shared.text, "\n\n");
-    enum xb_status status = put_table(stream, table, error);
+    put_table(stream, table);
     for (size_t i = 0; i < comparison->case_count; i++) {
         const char *note = row_note(comparison, rows, i, XB_NEW_WORDS);
         if (note[0] == '\0')
@@ -496,7 +488,6 @@ static enum xb_status put_cases(FILE *stream, const struct xb_comparison *compar
     }
     fputs(any ? "\n" : "", stream);
     free(rows);
-    return status;
 }
 
 enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_comparison *comparison,
@@ -505,7 +496,6 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
     const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
     const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
     size_t others = xb_compare_differences(comparison, false);
-    enum xb_status status = XB_OK;
     locale_t previous = xb_plain_locale_enter();
     fprintf(stream, "## xferbench compare: %s%s\n\n", xb_compare_overall(comparison),
             xb_compare_caution(comparison));
@@ -515,10 +505,10 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
     if (xb_compare_forced(comparison))
         put(stream, "", xb_compare_forbidden(comparison, XB_NEW_WORDS), "\n\n");
     if (comparison->case_count > 0)
-        status = put_cases(stream, comparison, error);
-    if (status == XB_OK && xb_compare_differences(comparison, true) > 0) {
+        put_cases(stream, comparison);
+    if (xb_compare_differences(comparison, true) > 0) {
         fputs("These must be the same in both files:\n\n", stream);
-        status = put_table(stream, differences_table(comparison, true, true), error);
+        put_table(stream, differences_table(comparison, true, true));
     }
     for (size_t i = 0; i < 2; i++) {
         put(stream, i == 0 ? "- baseline: " : "- candidate: ", XB_PLAIN_VALUE(files[i]->path),
@@ -528,13 +518,12 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
     if (stack[0] != '\0')
         put(stream, "- changed: ", stack, "\n");
     put(stream, "- rule: ", xb_compare_rule(comparison, XB_NEW_WORDS), "\n");
-    if (status == XB_OK && others > 0) {
+    if (others > 0) {
         fprintf(stream, "\n<details><summary>Other differences: %zu</summary>\n\n", others);
-        status = put_table(stream, differences_table(comparison, false, true), error);
+        put_table(stream, differences_table(comparison, false, true));
         fputs("</details>\n", stream);
     }
-    if (status == XB_OK)
-        status = xb_stream_finish(stream, "the Markdown", error);
+    enum xb_status status = xb_stream_finish(stream, "the Markdown", error);
     xb_plain_locale_leave(previous);
     return status;
 }

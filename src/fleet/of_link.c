@@ -85,7 +85,7 @@ static void take_device(struct test *test, size_t i)
     /* The link as its own end could have it: a GPU that trained fewer lanes than it has still
      * belongs to those with all lanes. */
     const struct xb_pcie_link *end = &best->at_rest.hops[0].lower.link;
-    if (xb_link_hops(&best->at_rest) > 0)
+    if (xb_pcie_path_hops(&best->at_rest) > 0)
         own = xb_taking_link_text(end->max_speed_gts, end->max_width, link);
     struct xb_fleet_figure figure = {.unit = XB_UNIT_RATE,
                                      .more_is_better = true,

@@ -12,6 +12,7 @@
 #include "cli/start_at.h"
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "base/output.h"
 #include "machine/environment.h"
 #include "machine/node.h"
@@ -274,13 +275,8 @@ static enum xb_level judge(const struct xb_link_session *session, struct xb_verd
 static int report(struct command *command, bool done)
 {
     const struct xb_link_session *session = command->session;
-    struct xb_verdict *verdicts = calloc(session->device_count + 1, sizeof *verdicts);
-    struct xb_pair_verdict *pair_verdicts = calloc(session->pair_count + 1, sizeof *pair_verdicts);
-    if (verdicts == NULL || pair_verdicts == NULL) {
-        free(verdicts);
-        free(pair_verdicts);
-        return XB_LEVEL_UNKNOWN;
-    }
+    struct xb_verdict *verdicts = xb_new(session->device_count, sizeof *verdicts);
+    struct xb_pair_verdict *pair_verdicts = xb_new(session->pair_count, sizeof *pair_verdicts);
     struct xb_link_report report = {
         .version = XB_VERSION,
         .backend = session->backend != NULL ? session->backend->name : NULL,

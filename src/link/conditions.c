@@ -3,6 +3,7 @@
 #include "conditions.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "machine/host_activity.h"
 #include "machine/pcie.h"
 
@@ -103,18 +104,14 @@ void xb_conditions_look(void *argument)
         look_at(conditions, way);
 }
 
-enum xb_status xb_conditions_open(struct xb_driver *driver, unsigned index, const char *bdf,
-                                  struct xb_conditions **conditions, struct xb_error *error)
+struct xb_conditions *xb_conditions_open(struct xb_driver *driver, unsigned index, const char *bdf)
 {
-    struct xb_conditions *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to note what else the machine does");
+    struct xb_conditions *opened = xb_new(1, sizeof *opened);
     opened->driver = driver;
     opened->index = index;
     opened->bdf = bdf;
     pthread_mutex_init(&opened->lock, NULL);
-    *conditions = opened;
-    return XB_OK;
+    return opened;
 }
 
 void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *run, bool copied)
@@ -184,8 +181,6 @@ static void tell(const struct view *view, struct xb_link_conditions *told)
 
 void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2])
 {
-    if (conditions == NULL)
-        return;
     for (size_t i = 0; i < 2; i++)
         tell(&conditions->views[i], &told[i]);
     xb_memory_probe_close(conditions->probe);

@@ -31,10 +31,8 @@ void xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
 
 struct xb_conditions;
 
-/* For copies of device `index` at that PCI address, which is borrowed. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_conditions_open(struct xb_driver *driver, unsigned index,
-                                                const char *bdf, struct xb_conditions **conditions,
-                                                struct xb_error *error);
+/* For copies of device `index` at that PCI address, which is borrowed. */
+struct xb_conditions *xb_conditions_open(struct xb_driver *driver, unsigned index, const char *bdf);
 /* Looks in each fourth call, from the end of the first copy on. For xb_pcie_watch_task: to be
  * called each 5 ms by one thread, which it binds near the device. `argument` is the struct. */
 void xb_conditions_look(void *argument);
@@ -43,5 +41,5 @@ void xb_conditions_look(void *argument);
  * copies. Another thread's than looks. The run's topology is used until xb_conditions_close. */
 void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *run, bool copied);
 /* When nobody looks any more. Tells the conditions of both directions, h2d and d2h, and releases.
- * Accepts NULL. */
+ */
 void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2]);

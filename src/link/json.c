@@ -188,45 +188,35 @@ static const struct xb_field load_fields[] = {
     XB_ITEMS("hops", load, hops, count, XB_PCIE_HOPS, seen_fields),
     XB_FIELD("gone", FLAG, load, gone), XB_FIELDS_END};
 
-/* A counter, and whether it is known. */
-static void read_counter(struct xb_json_reader *reader, const cJSON *object, const char *key,
-                         bool *known, uint64_t *count)
-{
-    struct counter {
-        bool known;
-        uint64_t count;
-    } read = {false, 0};
-    const struct xb_field fields[] = {
-        XB_FIELD(key, COUNTER, struct counter, count, XB_KNOWN(struct counter, known)),
-        XB_FIELDS_END};
-    xb_fields_read(reader, object, fields, &read);
-    *known = read.known;
-    *count = read.count;
-}
+#define PCIE_COUNTER(key, counter)                                                                 \
+    XB_FIELD(key, COUNTER, health, counts[XB_PCIE_##counter],                                      \
+             XB_KNOWN(health, counted[XB_PCIE_##counter]))
+static const struct xb_field pcie_counter_fields[] = {
+    PCIE_COUNTER("retrains", RETRAINS),
+    PCIE_COUNTER("correctable", CORRECTABLE),
+    PCIE_COUNTER("naks_received", NAKS_RECEIVED),
+    PCIE_COUNTER("receiver_errors", RECEIVER_ERRORS),
+    PCIE_COUNTER("bad_tlps", BAD_TLPS),
+    PCIE_COUNTER("naks_sent", NAKS_SENT),
+    PCIE_COUNTER("bad_dllps", BAD_DLLPS),
+    PCIE_COUNTER("nonfatal", NONFATAL),
+    PCIE_COUNTER("fatal", FATAL),
+    PCIE_COUNTER("unsupported_requests", UNSUPPORTED),
+    PCIE_COUNTER("lcrc_errors", LCRC_ERRORS),
+    PCIE_COUNTER("lane_errors", LANE_ERRORS),
+    XB_FIELDS_END};
 
-static void put_pcie_counters(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const health *of = from;
-    xb_json_open_object(json, field->key);
-    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
-        xb_json_put_known_whole(json, xb_pcie_counter_key(i), of->counted[i], of->counts[i]);
-    xb_json_close(json);
-}
-
-static void read_pcie_counters(struct xb_json_reader *reader, const cJSON *object,
-                               const struct xb_field *field, void *to)
-{
-    health *of = to;
-    const cJSON *counters = xb_json_get_object(reader, object, field->key);
-    size_t outer = xb_place_enter(&reader->place, field->key);
-    for (enum xb_pcie_counter i = 0; i < XB_PCIE_COUNTERS; i++)
-        read_counter(reader, counters, xb_pcie_counter_key(i), &of->counted[i], &of->counts[i]);
-    xb_place_leave(&reader->place, outer);
-}
-
+#define NVLINK_COUNTER(key, counter)                                                               \
+    XB_FIELD(key, COUNTER, nvlink, counts[XB_NVLINK_##counter],                                    \
+             XB_KNOWN(nvlink, counted[XB_NVLINK_##counter]))
 static const struct xb_field nvlink_fields[] = {
     XB_FIELD("active", FLAG, nvlink, active),
-    XB_FIELD("rate_bytes_per_second", DOUBLE, nvlink, rate, XB_RATE), XB_FIELDS_END};
+    XB_FIELD("rate_bytes_per_second", DOUBLE, nvlink, rate, XB_RATE),
+    NVLINK_COUNTER("replays", REPLAYS),
+    NVLINK_COUNTER("recoveries", RECOVERIES),
+    NVLINK_COUNTER("failed_recoveries", FAILED_RECOVERIES),
+    NVLINK_COUNTER("crc_errors", CRC_ERRORS),
+    XB_FIELDS_END};
 
 /* Those that are known, each with its number. */
 static void put_nvlinks(struct xb_json *json, const struct xb_field *field, const void *from)
@@ -244,9 +234,6 @@ static void put_nvlinks(struct xb_json *json, const struct xb_field *field, cons
         xb_json_open_object(json, NULL);
         xb_json_put_whole(json, "link", i);
         xb_fields_put(json, nvlink_fields, one);
-        for (enum xb_nvlink_counter k = 0; k < XB_NVLINK_COUNTERS; k++)
-            xb_json_put_known_whole(json, xb_nvlink_counter_key(k), one->counted[k],
-                                    one->counts[k]);
         xb_json_close(json);
     }
     xb_json_close(json);
@@ -259,8 +246,6 @@ static void read_nvlink(struct xb_json_reader *reader, const cJSON *item, size_t
     (void)index;
     one->known = true;
     xb_fields_read(reader, item, nvlink_fields, one);
-    for (enum xb_nvlink_counter k = 0; k < XB_NVLINK_COUNTERS; k++)
-        read_counter(reader, item, xb_nvlink_counter_key(k), &one->counted[k], &one->counts[k]);
 }
 
 static void read_nvlinks(struct xb_json_reader *reader, const cJSON *object,
@@ -272,7 +257,7 @@ static void read_nvlinks(struct xb_json_reader *reader, const cJSON *object,
 
 static const struct xb_field health_fields[] = {
     XB_FIELD("replays", COUNTER, health, replays, XB_KNOWN(health, replays_known)),
-    XB_CUSTOM("pcie_counters", put_pcie_counters, read_pcie_counters),
+    XB_PART("pcie_counters", pcie_counter_fields),
     XB_FIELD("sm_clock_mhz", UNSIGNED, health, sm_clock_mhz, XB_KNOWN(health, clocks_known)),
     XB_FIELD("memory_clock_mhz", UNSIGNED, health, memory_clock_mhz,
              XB_KNOWN(health, clocks_known)),
@@ -395,27 +380,11 @@ const struct xb_field xb_link_info_fields[] = {
 static const struct xb_field peers_fields[] = {
     XB_OBJECT("health_before", device, peers.before, health_fields),
     XB_OBJECT("health_after", device, peers.after, health_fields),
-    XB_FIELD("seconds", DOUBLE, device, peers.seconds, XB_RATE), XB_FIELDS_END};
-
-/* Around the copies between the device and its peers; null where there were none. */
-static void put_peers(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    if (((const device *)from)->peers.seconds > 0)
-        xb_fields_put_object(json, field->key, peers_fields, from);
-    else
-        xb_json_put_null(json, field->key);
-}
-
-static void read_peers(struct xb_json_reader *reader, const cJSON *object,
-                       const struct xb_field *field, void *to)
-{
-    if (!cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key)))
-        xb_fields_read_object(reader, object, field->key, peers_fields, to);
-}
+    XB_FIELD("seconds", DOUBLE, device, peers.seconds, XB_ABOVE_0), XB_FIELDS_END};
 
 const struct xb_field xb_link_device_fields[] = {
     XB_ITEMS("attempts", device, attempts, attempt_count, XB_LINK_ATTEMPTS, attempt_fields),
-    XB_CUSTOM("peers", put_peers, read_peers), XB_FIELDS_END};
+    XB_PART("peers", peers_fields, XB_KNOWN(device, peers.known)), XB_FIELDS_END};
 
 /* ---- pairs ---- */
 

@@ -155,69 +155,58 @@ static void *room(struct xb_json_reader *reader, const cJSON *root, const char *
                   size_t size)
 {
     size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(reader, root, key));
-    void *made = xb_arena_new(reader->texts, (count < most ? count : most) * size);
-    if (made == NULL)
-        xb_json_refuse_memory(reader);
-    return made;
+    return xb_arena_new(reader->texts, (count < most ? count : most) * size);
 }
 
-static void read_report(struct xb_json_reader *reader, const cJSON *root, struct xb_link_file *file)
-{
-    struct xb_link_report *report = &file->report;
-    struct xb_start *start = xb_arena_new(&file->texts, sizeof *start);
-    if (start == NULL) {
-        xb_json_refuse_memory(reader);
-        return;
-    }
-    const char *schema = xb_json_get_text(reader, root, "schema");
-    if (schema != NULL && strcmp(schema, "xferbench.link") != 0)
-        xb_json_refuse(reader, "schema", "\"%.60s\" is not \"xferbench.link\"", schema);
-    uint64_t version = xb_json_get_whole(reader, root, "schema_version", 0, UINT32_MAX);
-    if (version != 1)
-        xb_json_refuse(reader, "schema_version",
-                       "%u was written by a newer xferbench than this one, which reads 1",
-                       (unsigned)version);
-    const cJSON *tool = xb_json_get_object(reader, root, "tool");
-    size_t outer = xb_place_enter(&reader->place, "tool");
-    report->version = keep_known(reader, tool, "version");
-    xb_place_leave(&reader->place, outer);
-    file->timestamp = keep_known(reader, root, "timestamp");
-    const cJSON *host = xb_json_get_object(reader, root, "host");
-    outer = xb_place_enter(&reader->place, "host");
-    file->hostname = keep_known(reader, host, "hostname");
-    file->node = keep_known(reader, host, "node");
-    file->node_named_by = keep_known(reader, host, "node_named_by");
-    xb_place_leave(&reader->place, outer);
-    read_launcher(reader, root, file);
-    read_start(reader, root, start);
-    report->start = start;
-    report->hostname = file->hostname;
-    report->node = file->node;
-    if (xb_json_get_known_object(reader, root, "backend") != NULL)
-        xb_fields_read_object(reader, root, "backend", xb_link_backend_fields, report);
-    report->command = keep_known(reader, root, "command");
-    xb_fields_read(reader, root, xb_link_report_fields, report);
-    double elapsed = xb_json_get_optional_number(reader, root, "elapsed_s", DBL_MAX);
-    report->elapsed = isnan(elapsed) ? 0 : elapsed; /* early files do not have it */
-    report->devices = file->devices =
-        room(reader, root, "devices", XB_RUN_DEVICES, sizeof *file->devices);
-    report->verdicts = file->verdicts =
-        room(reader, root, "devices", XB_RUN_DEVICES, sizeof *file->verdicts);
-    report->device_count =
-        xb_fields_read_each(reader, root, "devices", XB_RUN_DEVICES, read_device, file);
-    report->pairs = file->pairs = room(reader, root, "pairs", XB_LINK_PAIRS, sizeof *file->pairs);
-    report->pair_verdicts = file->pair_verdicts =
-        room(reader, root, "pairs", XB_LINK_PAIRS, sizeof *file->pair_verdicts);
-    report->pair_count = xb_fields_read_each(reader, root, "pairs", XB_LINK_PAIRS, read_pair, file);
-    report->no_pairs = keep_known(reader, root, "pairs_not_tested");
-}
-
-enum xb_status xb_link_report_of_tree(const char *path, const cJSON *tree,
+enum xb_status xb_link_report_of_tree(const char *path, const cJSON *root,
                                       struct xb_link_file *file, struct xb_error *error)
 {
     struct xb_json_reader reader = {.place = {.path = path}, .texts = &file->texts};
     memset(file, 0, sizeof *file);
-    read_report(&reader, tree, file);
+    struct xb_link_report *report = &file->report;
+    struct xb_start *start = xb_arena_new(&file->texts, sizeof *start);
+    const char *schema = xb_json_get_text(&reader, root, "schema");
+    if (schema != NULL && strcmp(schema, "xferbench.link") != 0)
+        xb_json_refuse(&reader, "schema", "\"%.60s\" is not \"xferbench.link\"", schema);
+    uint64_t version = xb_json_get_whole(&reader, root, "schema_version", 0, UINT32_MAX);
+    if (version != 1)
+        xb_json_refuse(&reader, "schema_version",
+                       "%u was written by a newer xferbench than this one, which reads 1",
+                       (unsigned)version);
+    const cJSON *tool = xb_json_get_object(&reader, root, "tool");
+    size_t outer = xb_place_enter(&reader.place, "tool");
+    report->version = keep_known(&reader, tool, "version");
+    xb_place_leave(&reader.place, outer);
+    file->timestamp = keep_known(&reader, root, "timestamp");
+    const cJSON *host = xb_json_get_object(&reader, root, "host");
+    outer = xb_place_enter(&reader.place, "host");
+    file->hostname = keep_known(&reader, host, "hostname");
+    file->node = keep_known(&reader, host, "node");
+    file->node_named_by = keep_known(&reader, host, "node_named_by");
+    xb_place_leave(&reader.place, outer);
+    read_launcher(&reader, root, file);
+    read_start(&reader, root, start);
+    report->start = start;
+    report->hostname = file->hostname;
+    report->node = file->node;
+    if (xb_json_get_known_object(&reader, root, "backend") != NULL)
+        xb_fields_read_object(&reader, root, "backend", xb_link_backend_fields, report);
+    report->command = keep_known(&reader, root, "command");
+    xb_fields_read(&reader, root, xb_link_report_fields, report);
+    double elapsed = xb_json_get_optional_number(&reader, root, "elapsed_s", DBL_MAX);
+    report->elapsed = isnan(elapsed) ? 0 : elapsed; /* early files do not have it */
+    report->devices = file->devices =
+        room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *file->devices);
+    report->verdicts = file->verdicts =
+        room(&reader, root, "devices", XB_RUN_DEVICES, sizeof *file->verdicts);
+    report->device_count =
+        xb_fields_read_each(&reader, root, "devices", XB_RUN_DEVICES, read_device, file);
+    report->pairs = file->pairs = room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *file->pairs);
+    report->pair_verdicts = file->pair_verdicts =
+        room(&reader, root, "pairs", XB_LINK_PAIRS, sizeof *file->pair_verdicts);
+    report->pair_count =
+        xb_fields_read_each(&reader, root, "pairs", XB_LINK_PAIRS, read_pair, file);
+    report->no_pairs = keep_known(&reader, root, "pairs_not_tested");
     if (!xb_json_failed(&reader))
         return XB_OK;
     xb_link_file_free(file);

@@ -4,7 +4,6 @@
 #include "base/json_fields.h"
 #include "base/note.h"
 #include "machine/start.h"
-#include "peers.h"
 #include "verdict.h"
 #include "xferbench/options.h"
 
@@ -113,10 +112,13 @@ bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, u
 
 /* "Gen5 x16"; "48 GT/s x16" for a rate that is no generation; "-" where either is not known. */
 const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size);
+/* The same in memory that lasts as long as the block in which it stands. */
+#define XB_LINK_LANES(lanes) xb_link_lanes_text((lanes), (char[64]){0}, 64)
 
 /* "394.6 to 394.8", in GB/s with so many decimals; one number where both are the same. */
-#define XB_LINK_RANGE 72
-const char *xb_link_range_text(double low, double high, int decimals, char text[XB_LINK_RANGE]);
+#define XB_LINK_RANGE(low, high, decimals)                                                         \
+    xb_link_range_text((low), (high), (decimals), (char[72]){0})
+const char *xb_link_range_text(double low, double high, int decimals, char text[72]);
 
 /* What a verdict is on: a GPU, or a pair, whose source is the GPU. */
 struct xb_link_subject {
@@ -145,10 +147,9 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 /* A plain cell of the `table` of that function. */
 #define CELL(...) xb_table_cell(table, XB_COLOUR_NONE, __VA_ARGS__)
 
-/* Prints all that is known of a GPU. XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *device,
-                                                  const struct xb_verdict *verdict,
-                                                  struct xb_error *error);
+/* Prints all that is known of a GPU. */
+void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
+                          const struct xb_verdict *verdict);
 
 struct cJSON;
 

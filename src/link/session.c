@@ -126,20 +126,18 @@ struct xb_link_limits xb_link_session_limits(const struct xb_link_session *sessi
     return limits;
 }
 
-/* A pair has a least bandwidth where both its devices have one: the lesser. */
-static struct xb_limit minimum_of(const struct xb_link_session *session,
-                                  const struct xb_link_pair *pair)
-{
-    struct xb_limit from = xb_link_session_limits(session, &session->devices[pair->from]).min_peer;
-    struct xb_limit to = xb_link_session_limits(session, &session->devices[pair->to]).min_peer;
-    return !to.is_set || (from.is_set && to.value < from.value) ? to : from;
-}
-
 void xb_link_session_judge_pairs(const struct xb_link_session *session,
                                  struct xb_pair_verdict *verdicts)
 {
-    for (size_t i = 0; i < session->pair_count; i++)
-        verdicts[i].minimum = minimum_of(session, &session->pairs[i]);
+    for (size_t i = 0; i < session->pair_count; i++) {
+        const struct xb_link_device *devices = session->devices;
+        const struct xb_link_pair *pair = &session->pairs[i];
+        struct xb_limit from = xb_link_session_limits(session, &devices[pair->from]).min_peer;
+        struct xb_limit to = xb_link_session_limits(session, &devices[pair->to]).min_peer;
+        /* A pair has a least bandwidth where both its devices have one: the lesser. */
+        bool takes_to = !to.is_set || (from.is_set && to.value < from.value);
+        verdicts[i].minimum = takes_to ? to : from;
+    }
     xb_verdict_of_pairs(session->devices, session->pairs, session->pair_count, verdicts);
 }
 
@@ -185,37 +183,27 @@ static void note_failure(struct xb_link_attempt *attempt, const char *direction,
              length > 0 ? "; " : "", direction, reason);
 }
 
-/* Whether the host memory of the copies lay on other NUMA nodes than the device's alone. */
-static bool is_far(const struct xb_result *result, int node)
-{
-    char near[16];
-    char nodes[132] = "";
-    for (size_t i = 0; i < result->row.detail_count; i++)
-        if (strcmp(result->details[i].name, "host_memory_numa_nodes") == 0 &&
-            result->details[i].text[0] != '\0') /* "" where nothing tells */
-            snprintf(nodes, sizeof nodes, ",%s,", result->details[i].text); /* "0", or "0,1" */
-    snprintf(near, sizeof near, ",%d,", node);
-    return node >= 0 && nodes[0] != '\0' && strstr(nodes, near) == NULL;
-}
-
-static void take_conditions(const struct xb_result *result, struct xb_link_attempt *attempt)
-{
-    struct xb_link_conditions *seen = &attempt->conditions[result->test.direction == XB_D2H];
-    double seconds = 0;
-    for (size_t i = 0; i < result->times.count; i++)
-        seconds += result->times.values[i];
-    if (seconds > 0)
-        seen->mean = (double)result->bytes_moved * (double)result->times.count / seconds;
-    seen->fastest = result->bandwidth.max;
-    seen->memory_is_far = is_far(result, attempt->at_rest.numa_node);
-}
-
 static void take_results(const struct xb_run *run, struct xb_link_attempt *attempt)
 {
     for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_result *result = &run->results[i];
-        double *rate = result->test.direction == XB_H2D ? &attempt->h2d : &attempt->d2h;
-        take_conditions(result, attempt);
+        bool is_back = result->test.direction == XB_D2H;
+        struct xb_link_conditions *seen = &attempt->conditions[is_back];
+        double *rate = is_back ? &attempt->d2h : &attempt->h2d, seconds = 0;
+        for (size_t k = 0; k < result->times.count; k++)
+            seconds += result->times.values[k];
+        if (seconds > 0)
+            seen->mean = (double)result->bytes_moved * (double)result->times.count / seconds;
+        seen->fastest = result->bandwidth.max;
+        /* Whether the host memory of the copies lay on other NUMA nodes than the device's alone. */
+        char near[16], nodes[132] = "";
+        for (size_t k = 0; k < result->row.detail_count; k++)
+            if (strcmp(result->details[k].name, "host_memory_numa_nodes") == 0 &&
+                result->details[k].text[0] != '\0') /* "" where nothing tells */
+                snprintf(nodes, sizeof nodes, ",%s,", result->details[k].text); /* "0", or "0,1" */
+        snprintf(near, sizeof near, ",%d,", attempt->at_rest.numa_node);
+        seen->memory_is_far =
+            attempt->at_rest.numa_node >= 0 && nodes[0] != '\0' && strstr(nodes, near) == NULL;
         if (result->row.status == XB_RESULT_OK)
             *rate = result->bandwidth.median;
         else
@@ -268,10 +256,8 @@ static void transfer(struct trial *trial)
     struct xb_error error;
     snprintf(device, sizeof device, "%u", trial->info->index);
     enum xb_status status = plan_copies(trial->session, trial->driver, device, &run, &error);
-    if (status == XB_OK)
-        status = xb_conditions_open(trial->driver, trial->info->index, trial->info->pci_bdf,
-                                    &trial->conditions, &error);
-    task.argument = trial->conditions;
+    task.argument = trial->conditions =
+        xb_conditions_open(trial->driver, trial->info->index, trial->info->pci_bdf);
     if (status == XB_OK)
         status = xb_pcie_watch_start(&task, &trial->link, &error);
     if (status == XB_OK)
@@ -288,32 +274,6 @@ static void transfer(struct trial *trial)
     free_run(&run);
 }
 
-static void make_attempt(const struct xb_link_session *session, struct xb_driver *driver,
-                         const struct xb_device_info *info, struct xb_link_attempt *attempt)
-{
-    struct trial trial = {.session = session, .driver = driver, .info = info, .attempt = attempt};
-    memset(attempt, 0, sizeof *attempt);
-    xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->at_rest);
-    if (!attempt->at_rest.present)
-        return;
-    transfer(&trial);
-    xb_health_read(driver, info->index, XB_HEALTH_ALL, &attempt->health_after);
-    attempt->health_seconds = trial.begin > 0 ? xb_clock_now() - trial.begin : 0;
-    xb_pcie_path_read(session->sysfs, info->pci_bdf, &attempt->after);
-}
-
-/* Whether another attempt may change what is known: not where there is no link to test. Sets *slow
- * where it was one of low bandwidth. */
-static bool may_change(const struct xb_link_session *session, const struct xb_link_device *device,
-                       bool *slow)
-{
-    struct xb_link_limits limits = xb_link_session_limits(session, device);
-    struct xb_verdict verdict;
-    xb_verdict_of_device(device, &limits, &verdict);
-    *slow = verdict.h2d.is_slow || verdict.d2h.is_slow;
-    return xb_verdict_is_open(device, &verdict) && device->attempts[verdict.best].at_rest.present;
-}
-
 /* Where a device is in its attempts. */
 struct turn {
     bool done, slow;
@@ -323,14 +283,34 @@ struct turn {
 static void test_once(struct xb_link_session *session, struct xb_driver *driver,
                       struct xb_link_device *device, struct turn *turn)
 {
-    bool cut = time_is_up(session);
+    bool cut = time_is_up(session), again = false;
     /* Nobody else writes to it, and no reader looks past the attempts that are counted. */
-    if (!cut)
-        make_attempt(session, driver, &device->info, &device->attempts[device->attempt_count]);
+    struct xb_link_attempt *attempt = &device->attempts[device->attempt_count];
+    const char *bdf = device->info.pci_bdf;
+    if (!cut) {
+        memset(attempt, 0, sizeof *attempt);
+        xb_pcie_path_read(session->sysfs, bdf, &attempt->at_rest);
+    }
+    if (!cut && attempt->at_rest.present) {
+        struct trial trial = {
+            .session = session, .driver = driver, .info = &device->info, .attempt = attempt};
+        transfer(&trial);
+        xb_health_read(driver, device->info.index, XB_HEALTH_ALL, &attempt->health_after);
+        attempt->health_seconds = trial.begin > 0 ? xb_clock_now() - trial.begin : 0;
+        xb_pcie_path_read(session->sysfs, bdf, &attempt->after);
+    }
     lock(session);
-    device->attempt_count += !cut;
-    bool again = !cut && may_change(session, device, &turn->slow) &&
-                 device->attempt_count < session->attempts;
+    if (!cut) {
+        /* Whether another one may change what is known: not where there is no link to test. */
+        struct xb_verdict verdict;
+        device->attempt_count++;
+        const struct xb_link_limits limits = xb_link_session_limits(session, device);
+        xb_verdict_of_device(device, &limits, &verdict);
+        turn->slow = verdict.h2d.is_slow || verdict.d2h.is_slow;
+        again = xb_verdict_is_open(device, &verdict) &&
+                device->attempts[verdict.best].at_rest.present &&
+                device->attempt_count < session->attempts;
+    }
     device->cut = cut || again; /* an attempt that does not return leaves it so */
     device->interrupted = xb_interrupt_signal() != 0;
     unlock(session);
@@ -378,14 +358,16 @@ static unsigned index_of(const struct xb_link_session *session, size_t place)
     return session->devices[place].info.index;
 }
 
-/* Why no pair is tested; "" where pairs are. */
-static void find_obstacle(const struct xb_link_session *session, struct xb_driver *driver,
-                          char *text, size_t size)
+/* Finds the pairs of the session's devices, or why none is tested. XB_ERR_USAGE where a least
+ * bandwidth of pairs is asked for and none can be tested. */
+static enum xb_status find_pairs(struct xb_link_session *session, struct xb_driver *driver,
+                                 struct xb_error *error)
 {
+    char text[sizeof session->no_pairs] = ""; /* why no pair is tested */
+    const size_t size = sizeof text;
     struct xb_peer_info info;
-    struct xb_error error;
+    struct xb_error detail;
     size_t count = session->device_count;
-    text[0] = '\0';
     if (session->no_peers)
         snprintf(text, size, "--no-peers leaves pairs of devices out");
     else if (count > XB_PEER_DEVICES)
@@ -396,22 +378,13 @@ static void find_obstacle(const struct xb_link_session *session, struct xb_drive
         snprintf(text, size, "the %s backend has no copies between devices", driver->backend->name);
     else if (count > 1 &&
              driver->backend->peer_info(driver, index_of(session, 0), index_of(session, 1), &info,
-                                        &error) == XB_ERR_UNSUPPORTED)
-        snprintf(text, size, "%.*s", (int)size - 1, error.message);
-}
-
-/* Finds the pairs of the session's devices, or why none is tested. XB_ERR_USAGE where a least
- * bandwidth of pairs is asked for and none can be tested. */
-static enum xb_status find_pairs(struct xb_link_session *session, struct xb_driver *driver,
-                                 struct xb_error *error)
-{
-    char obstacle[sizeof session->no_pairs];
-    find_obstacle(session, driver, obstacle, sizeof obstacle);
-    if (obstacle[0] != '\0' && session->limits.min_peer.is_set)
-        return XB_FAIL(error, XB_ERR_USAGE, "--min-peer: no pair is tested: %.400s", obstacle);
+                                        &detail) == XB_ERR_UNSUPPORTED)
+        snprintf(text, size, "%.*s", (int)size - 1, detail.message);
+    if (text[0] != '\0' && session->limits.min_peer.is_set)
+        return XB_FAIL(error, XB_ERR_USAGE, "--min-peer: no pair is tested: %.400s", text);
     lock(session);
-    memcpy(session->no_pairs, obstacle, sizeof obstacle);
-    size_t count = obstacle[0] == '\0' ? session->device_count : 0;
+    memcpy(session->no_pairs, text, sizeof text);
+    count = text[0] == '\0' ? count : 0;
     for (size_t from = 0; from < count; from++)
         for (size_t to = 0; to < count; to++)
             if (from != to)
@@ -506,57 +479,26 @@ static void copy_all(struct round *round)
     free_run(&run);
 }
 
-/* Copies between all pairs of the round that can reach each other. */
-static void make_round(struct round *round)
-{
-    size_t count = round->count;
-    round->count = 0;
-    for (size_t i = 0; i < count; i++)
-        if (begin_attempt(round, round->pairs[i]))
-            round->pairs[round->count++] = round->pairs[i];
-    if (round->count > 0)
-        copy_all(round);
-}
-
-/* Whether another attempt may change what is known: not where there is no direct access. */
-static bool may_change_pair(const struct xb_link_pair *pair, const struct xb_pair_verdict *verdict)
-{
-    const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
-    bool is_impossible = attempt != NULL && attempt->reach_known && !attempt->there.can_access;
-    return verdict->found.level != XB_LEVEL_OK && !is_impossible;
-}
-
-/* The pairs that are not OK make up the next round. Without memory to judge them there is none. */
+/* The pairs that are not OK make up the next round. */
 static void choose_again(struct round *round)
 {
     struct xb_link_session *session = round->session;
-    struct xb_pair_verdict *verdicts = calloc(session->pair_count, sizeof *verdicts);
+    struct xb_pair_verdict *verdicts = xb_new(session->pair_count, sizeof *verdicts);
     round->count = 0;
-    if (verdicts == NULL)
-        return;
     lock(session);
     xb_link_session_judge_pairs(session, verdicts);
     for (size_t i = 0; i < session->pair_count; i++) {
         struct xb_link_pair *pair = &session->pairs[i];
-        pair->cut = may_change_pair(pair, &verdicts[i]) && pair->attempt_count < session->attempts;
+        const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(&verdicts[i], pair);
+        /* Where there is no direct access another attempt changes nothing. */
+        bool is_impossible = attempt != NULL && attempt->reach_known && !attempt->there.can_access;
+        pair->cut = verdicts[i].found.level != XB_LEVEL_OK && !is_impossible &&
+                    pair->attempt_count < session->attempts;
         if (pair->cut)
             round->pairs[round->count++] = pair;
     }
     unlock(session);
     free(verdicts);
-}
-
-/* From now on the readings tell of the time since `begin`, which was not after those before. */
-static void read_after(struct xb_link_session *session, struct xb_driver *driver, double begin)
-{
-    for (size_t i = 0; i < session->device_count; i++) {
-        struct xb_device_health health = {0};
-        xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL, &health);
-        lock(session);
-        session->devices[i].peers.after = health;
-        session->devices[i].peers.seconds = xb_clock_now() - begin;
-        unlock(session);
-    }
 }
 
 /* Tests every pair, and those that are not OK again. */
@@ -572,8 +514,23 @@ static void test_pairs(struct xb_link_session *session, struct xb_driver *driver
         xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL,
                        &session->devices[i].peers.before);
     while (round.count > 0 && !time_is_up(session)) {
-        make_round(&round);
-        read_after(session, driver, begin);
+        size_t asked = round.count;
+        round.count = 0; /* of those that can reach each other */
+        for (size_t i = 0; i < asked; i++)
+            if (begin_attempt(&round, round.pairs[i]))
+                round.pairs[round.count++] = round.pairs[i];
+        if (round.count > 0)
+            copy_all(&round);
+        /* These readings tell of the time since `begin`, which was not after those before. */
+        for (size_t i = 0; i < session->device_count; i++) {
+            struct xb_device_health health = {0};
+            xb_health_read(driver, index_of(session, i), XB_HEALTH_ALL, &health);
+            lock(session);
+            session->devices[i].peers.known = true;
+            session->devices[i].peers.after = health;
+            session->devices[i].peers.seconds = xb_clock_now() - begin;
+            unlock(session);
+        }
         choose_again(&round);
     }
     lock(session);
@@ -655,6 +612,7 @@ static int work(void *argument, int channel)
         }
         driver->backend->driver_close(driver);
     }
+    error.status = status; /* a device that does not open left its own there, and is no failure */
     (void)end_measuring(&error);
     exit(EXIT_SUCCESS); /* what drivers and libraries do at the end of a program, they do here */
 }

@@ -3,7 +3,6 @@
 
 #include "base/child.h"
 #include "measure/run.h"
-#include "peers.h"
 #include "report.h"
 
 #include <pthread.h>

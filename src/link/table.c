@@ -11,6 +11,65 @@
 #include <math.h>
 #include <string.h>
 
+/* ---- what the formats write alike ---- */
+
+const char *xb_link_lanes_text(struct xb_lanes lanes, char *text, size_t size)
+{
+    if (lanes.speed_gts > 0 && lanes.width > 0)
+        return xb_lanes_text(lanes.speed_gts, lanes.width, text, size);
+    snprintf(text, size, "-");
+    return text;
+}
+
+const char *xb_link_range_text(double low, double high, int decimals, char text[72])
+{
+    char least[32], most[32];
+    snprintf(least, sizeof least, "%.*f", decimals, low / 1e9);
+    snprintf(most, sizeof most, "%.*f", decimals, high / 1e9);
+    bool is_one = strcmp(least, most) == 0;
+    snprintf(text, 72, "%s%s%s", least, is_one ? "" : " to ", is_one ? "" : most);
+    return text;
+}
+
+size_t xb_link_subjects(const struct xb_link_report *report)
+{
+    return report->device_count + report->pair_count;
+}
+
+struct xb_link_subject xb_link_subject_at(const struct xb_link_report *report, size_t index)
+{
+    struct xb_link_subject of = {.gpu = NULL};
+    if (index < report->device_count) {
+        const struct xb_verdict *verdict = &report->verdicts[index];
+        const struct xb_ceiling *ceiling = &verdict->ceiling;
+        of.gpu = &report->devices[index].info;
+        of.found = &verdict->found;
+        of.verdict = verdict;
+        of.ways[0] = (struct xb_link_way){"h2d", &verdict->h2d, ceiling->known ? ceiling->h2d : 0};
+        of.ways[1] = (struct xb_link_way){"d2h", &verdict->d2h, ceiling->known ? ceiling->d2h : 0};
+    } else {
+        const struct xb_link_pair *pair = &report->pairs[index - report->device_count];
+        const struct xb_pair_verdict *verdict =
+            &report->pair_verdicts[index - report->device_count];
+        of.gpu = &report->devices[pair->from].info;
+        of.peer = &report->devices[pair->to].info;
+        of.found = &verdict->found;
+        of.pair = verdict;
+        of.ways[0] = (struct xb_link_way){NULL, &verdict->bandwidth, verdict->ceiling};
+    }
+    return of;
+}
+
+size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs)
+{
+    size_t bad = 0;
+    *pairs = 0;
+    for (size_t i = 0; i < xb_link_subjects(report); i++)
+        if (xb_link_subject_at(report, i).found->level != XB_LEVEL_OK)
+            (*(i < report->device_count ? &bad : pairs))++;
+    return bad;
+}
+
 /* ---- pairs: a sentence, and a matrix where they differ ---- */
 
 /* Pairs whose rates differ by more are told apart. */
@@ -63,12 +122,11 @@ static struct pairs sum_up(const struct xb_link_report *report)
 static void print_alike(FILE *stream, const struct pairs *all)
 {
     struct xb_words words = {.length = 0};
-    char range[XB_LINK_RANGE];
     if (all->measured == 0) {
         xb_words_add(&words, "no direct access");
     } else {
         const struct xb_pair_verdict *first = all->first;
-        xb_words_add(&words, "%s GB/s", xb_link_range_text(all->least, all->most, 1, range));
+        xb_words_add(&words, "%s GB/s", XB_LINK_RANGE(all->least, all->most, 1));
         if (first->ceiling > 0 && first->reach.links > 0)
             xb_words_add(&words, ", %.0f %% of the %.0f that %u %s%s carry",
                          100 * all->least / first->ceiling, first->ceiling / 1e9,
@@ -101,8 +159,7 @@ static void put_pair(struct xb_table *table, const struct xb_link_report *report
              has_no_access(xb_pair_verdict_attempt(verdict, &report->pairs[i])) ? "none" : "?");
 }
 
-static enum xb_status print_matrix(FILE *stream, const struct xb_link_report *report,
-                                   struct xb_error *error)
+static void print_matrix(FILE *stream, const struct xb_link_report *report)
 {
     struct xb_table *table = xb_table_new();
     xb_table_add_column(
@@ -118,22 +175,8 @@ static enum xb_status print_matrix(FILE *stream, const struct xb_link_report *re
         for (size_t to = 0; to < report->device_count; to++)
             put_pair(table, report, from, to);
     }
-    enum xb_status status = xb_table_print(stream, table, &(struct xb_table_look){0}, error);
+    xb_table_print(stream, table, &(struct xb_table_look){0});
     xb_table_free(table);
-    return status;
-}
-
-static enum xb_status print_all_pairs(FILE *stream, const struct xb_link_report *report,
-                                      struct xb_error *error)
-{
-    const struct pairs all = sum_up(report);
-    if (report->no_pairs != NULL && report->no_pairs[0] != '\0')
-        xb_lines_print(stream, xb_terminal_prose_columns(stream), "Pairs: not tested: %s.",
-                       report->no_pairs);
-    if (all.alike && (all.measured > 0 || all.apart > 0))
-        print_alike(stream, &all);
-    return !all.alike || (report->verbose && all.measured > 0) ? print_matrix(stream, report, error)
-                                                               : XB_OK;
 }
 
 /* ---- the node ---- */
@@ -157,17 +200,6 @@ static void print_tool(FILE *stream, const struct xb_link_report *report)
     xb_heading_print(stream, XB_COLOUR_NONE, "xferbench %s%s", report->version, words.text);
 }
 
-static const char *advice_for(const struct xb_link_report *report)
-{
-    if (report->device_count == 0)
-        return "run 'xferbench list', fix what it finds, then run this again";
-    if (report->cut)
-        return "give it more time (--deadline) on an idle node";
-    if (report->level == XB_LEVEL_UNKNOWN)
-        return "fix what the codes name, or wait until the node is idle, then run this again";
-    return "do what each code says (more in docs/link.md), then run this again on an idle node";
-}
-
 static void add_pairs(struct xb_words *words, size_t count, const char *after)
 {
     if (count > 0)
@@ -175,9 +207,9 @@ static void add_pairs(struct xb_words *words, size_t count, const char *after)
 }
 
 /* "Node gpu07: CRITICAL: 1 of 8 GPUs and 2 of 56 pairs are not OK, 2.9 s" */
-static void print_verdict(FILE *stream, const struct xb_link_report *report)
+static void print_verdict(FILE *stream, const struct xb_link_report *report,
+                          const struct pairs *all)
 {
-    const struct pairs all = sum_up(report);
     size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     struct xb_words words = {.length = 0};
     char node[XB_NODE_TEXT];
@@ -198,13 +230,13 @@ static void print_verdict(FILE *stream, const struct xb_link_report *report)
             xb_words_add(&words, " (%s)", report->devices[0].info.name);
     }
     if (bad == 0 && bad_pairs == 0)
-        add_pairs(&words, report->pair_count - all.open, "");
+        add_pairs(&words, report->pair_count - all->open, "");
     else if (bad_pairs > 0)
         xb_words_add(&words, "%s %zu of %zu pairs", bad > 0 ? " and" : " OK,", bad_pairs,
-                     report->pair_count - all.open);
+                     report->pair_count - all->open);
     if (bad + bad_pairs > 0)
         xb_words_add(&words, " %s not OK", bad + bad_pairs == 1 ? "is" : "are");
-    add_pairs(&words, all.open, " not judged");
+    add_pairs(&words, all->open, " not judged");
     if (report->elapsed > 0)
         xb_words_add(&words, ", %.1f s", report->elapsed);
     xb_heading_print(stream, xb_level_colour(report->level), "%s", words.text);
@@ -264,11 +296,10 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
                                             : device->peers.after.nvlinks_known
                                                 ? &device->peers.after
                                                 : &attempt->health_after;
-    char link[64];
     xb_table_row(table);
     CELL("%u", device->info.index);
     CELL("%s", device->info.pci_bdf[0] != '\0' ? device->info.pci_bdf : "-");
-    CELL("%s", xb_link_lanes_text(xb_verdict_lanes(verdict), link, sizeof link));
+    CELL("%s", XB_LINK_LANES(xb_verdict_lanes(verdict)));
     put_rate(table, &verdict->h2d);
     put_rate(table, &verdict->d2h);
     if (health->nvlinks_known)
@@ -278,22 +309,6 @@ static void add_gpu(struct xb_table *table, const struct xb_link_device *device,
     put_error_count(table, &verdict->facts);
     xb_table_cell(table, xb_level_colour(verdict->found.level), "%s",
                   xb_level_name(verdict->found.level));
-}
-
-static enum xb_status print_gpus(FILE *stream, const struct xb_link_report *report,
-                                 struct xb_error *error)
-{
-    size_t pairs = 0, bad = xb_link_count_bad(report, &pairs);
-    if (report->device_count == 0)
-        return XB_OK;
-    struct xb_table *table = xb_table_new();
-    for (size_t i = 0; i < sizeof columns / sizeof columns[0] - (bad == 0); i++)
-        xb_table_add_column(table, &columns[i]);
-    for (size_t i = 0; i < report->device_count; i++)
-        add_gpu(table, &report->devices[i], &report->verdicts[i]);
-    enum xb_status status = xb_table_print(stream, table, &(struct xb_table_look){0}, error);
-    xb_table_free(table);
-    return status;
 }
 
 /* ---- the whole ---- */
@@ -317,37 +332,19 @@ static void print_remarks(FILE *stream, const struct xb_link_report *report)
                          "Packet sizes are assumed. As root, link reads them, and ACS.");
 }
 
-static enum xb_status write_table(FILE *stream, const struct xb_link_report *report,
-                                  struct xb_error *error)
+/* What to do next. */
+static void print_advice(FILE *stream, const struct xb_link_report *report)
 {
-    print_verdict(stream, report);
-    enum xb_status status = print_gpus(stream, report, error);
-    if (status == XB_OK)
-        status = print_all_pairs(stream, report, error);
-    if (status != XB_OK)
-        return status;
-    print_remarks(stream, report);
-    if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK))
-        print_tool(stream, report);
-    for (size_t i = 0; i < report->device_count && status == XB_OK; i++)
-        if (report->verbose || report->verdicts[i].found.level != XB_LEVEL_OK)
-            status = xb_link_table_device(stream, &report->devices[i], &report->verdicts[i], error);
-    if (status != XB_OK)
-        return status;
-    /* Why pairs are not OK. */
-    size_t bad = 0;
-    (void)xb_link_count_bad(report, &bad);
-    fputs(bad > 0 ? "\n" : "", stream);
-    for (size_t i = report->device_count; i < xb_link_subjects(report); i++) {
-        const struct xb_link_subject of = xb_link_subject_at(report, i);
-        char name[48];
-        snprintf(name, sizeof name, "GPU %u to %u: ", of.gpu->index, of.peer->index);
-        xb_findings_print(stream, of.found, XB_LINK_LABEL, name);
-    }
     const size_t count = report->device_count, width = xb_terminal_prose_columns(stream);
+    const char *advice =
+        count == 0    ? "run 'xferbench list', fix what it finds, then run this again"
+        : report->cut ? "give it more time (--deadline) on an idle node"
+        : report->level == XB_LEVEL_UNKNOWN
+            ? "fix what the codes name, or wait until the node is idle, then run this again"
+            : "do what each code says (more in docs/link.md), then run this again on an idle node";
     if (report->level != XB_LEVEL_OK) {
         fputs(count > 0 ? "\n" : "", stream);
-        xb_lines_print(stream, width, "Next: %s: %s", advice_for(report),
+        xb_lines_print(stream, width, "Next: %s: %s", advice,
                        report->command != NULL ? report->command : "xferbench link");
     } else if (!report->verbose && count > 1) {
         xb_lines_print(stream, width, "Details of a GPU: xferbench link --device %u --verbose",
@@ -355,16 +352,47 @@ static enum xb_status write_table(FILE *stream, const struct xb_link_report *rep
     } else if (!report->verbose) {
         fputs("Details: xferbench link --verbose\n", stream);
     }
-    return XB_OK;
 }
 
 enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
                                    struct xb_error *error)
 {
+    const struct pairs all = sum_up(report);
+    size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
     locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = write_table(stream, report, error);
-    if (status == XB_OK)
-        status = xb_stream_finish(stream, "the table", error);
+    print_verdict(stream, report, &all);
+    if (report->device_count > 0) {
+        struct xb_table *table = xb_table_new();
+        for (size_t i = 0; i < sizeof columns / sizeof columns[0] - (bad == 0); i++)
+            xb_table_add_column(table, &columns[i]);
+        for (size_t i = 0; i < report->device_count; i++)
+            add_gpu(table, &report->devices[i], &report->verdicts[i]);
+        xb_table_print(stream, table, &(struct xb_table_look){0});
+        xb_table_free(table);
+    }
+    if (report->no_pairs != NULL && report->no_pairs[0] != '\0')
+        xb_lines_print(stream, xb_terminal_prose_columns(stream), "Pairs: not tested: %s.",
+                       report->no_pairs);
+    if (all.alike && (all.measured > 0 || all.apart > 0))
+        print_alike(stream, &all);
+    if (!all.alike || (report->verbose && all.measured > 0))
+        print_matrix(stream, report);
+    print_remarks(stream, report);
+    if (report->device_count > 0 && (report->verbose || report->level != XB_LEVEL_OK))
+        print_tool(stream, report);
+    for (size_t i = 0; i < report->device_count; i++)
+        if (report->verbose || report->verdicts[i].found.level != XB_LEVEL_OK)
+            xb_link_table_device(stream, &report->devices[i], &report->verdicts[i]);
+    /* Why pairs are not OK. */
+    fputs(bad_pairs > 0 ? "\n" : "", stream);
+    for (size_t i = report->device_count; i < xb_link_subjects(report); i++) {
+        const struct xb_link_subject of = xb_link_subject_at(report, i);
+        char name[48];
+        snprintf(name, sizeof name, "GPU %u to %u: ", of.gpu->index, of.peer->index);
+        xb_findings_print(stream, of.found, XB_LINK_LABEL, name);
+    }
+    print_advice(stream, report);
+    enum xb_status status = xb_stream_finish(stream, "the table", error);
     xb_plain_locale_leave(previous);
     return status;
 }

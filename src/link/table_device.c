@@ -20,12 +20,6 @@ static const struct xb_table_column path_columns[] = {
     {.title = ""},
 };
 
-static void put_lanes(struct xb_table *table, struct xb_lanes lanes)
-{
-    char text[64];
-    CELL("%s", xb_link_lanes_text(lanes, text, sizeof text));
-}
-
 static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool is_bottleneck)
 {
     char changes[32] = "";
@@ -35,22 +29,21 @@ static void add_hop(struct xb_table *table, const struct xb_link_hop *hop, bool 
                  hop->changes == 1 ? "" : "s");
     xb_table_row(table);
     CELL("%s - %s", hop->lower, hop->has_upper ? hop->upper : "(no bridge seen)");
-    put_lanes(table, hop->load);
-    put_lanes(table, hop->best);
-    put_lanes(table, hop->at_rest);
+    CELL("%s", XB_LINK_LANES(hop->load));
+    CELL("%s", XB_LINK_LANES(hop->best));
+    CELL("%s", XB_LINK_LANES(hop->at_rest));
     xb_table_cell(table, is_bottleneck ? XB_COLOUR_WARNING : XB_COLOUR_NONE, "%s%s%s",
                   is_bottleneck ? "bottleneck" : "", hop->on_package ? "on package" : "", changes);
 }
 
-static enum xb_status print_path(FILE *stream, const struct xb_verdict *verdict,
-                                 struct xb_error *error)
+static void print_path(FILE *stream, const struct xb_verdict *verdict)
 {
     const struct xb_link_hop *hops = verdict->facts.hops;
     size_t count = verdict->facts.hop_count;
     char label[32], indent[32];
     if (count == 0) {
         NOTE("path", "sysfs does not show the GPU");
-        return XB_OK;
+        return;
     }
     struct xb_table *table = xb_table_new();
     snprintf(label, sizeof label, "  %-*s", XB_LINK_LABEL, "path");
@@ -60,43 +53,24 @@ static enum xb_status print_path(FILE *stream, const struct xb_verdict *verdict,
     /* That a single link limits the path goes without saying. */
     for (size_t i = 0; i < count; i++)
         add_hop(table, &hops[i], count > 1 && i == verdict->bottleneck && hops[i].load.width > 0);
-    enum xb_status status = xb_table_print(
-        stream, table, &(struct xb_table_look){.label = label, .indent = indent}, error);
+    xb_table_print(stream, table, &(struct xb_table_look){.label = label, .indent = indent});
     xb_table_free(table);
-    return status;
 }
 
 /* ---- NVLinks: what they counted during the test and since boot is told apart, because only the
  * first says something of the links as they are ---- */
 
-/* "0 replays, 3 recoveries": the counters that are known. */
-static void add_nvlink_counts(struct xb_words *words, const bool counted[XB_NVLINK_COUNTERS],
+/* "0 replays, 3 recoveries": the counters that are known, or where that is NULL, that are not 0;
+ * `separator` stands before the first. */
+static void add_nvlink_counts(struct xb_words *words, const char *separator, const bool *counted,
                               const uint64_t counts[XB_NVLINK_COUNTERS])
 {
-    const char *separator = "";
     for (enum xb_nvlink_counter i = 0; i < XB_NVLINK_COUNTERS; i++) {
-        if (!counted[i])
+        if (counted != NULL ? !counted[i] : counts[i] == 0)
             continue;
         xb_words_add(words, "%s%" PRIu64 " %s", separator, counts[i],
-                     xb_nvlink_counter_words(i, counts[i]));
+                     counts[i] == 1 ? xb_nvlink_counters[i].one : xb_nvlink_counters[i].many);
         separator = ", ";
-    }
-}
-
-/* The links that counted anything during the test. */
-static void add_links(struct xb_words *words, const struct xb_nvlink_facts *facts)
-{
-    for (size_t i = 0; i < XB_NVLINKS; i++) {
-        const struct xb_nvlink_seen *link = &facts->links[i];
-        bool rose[XB_NVLINK_COUNTERS];
-        bool any = false;
-        for (size_t j = 0; j < XB_NVLINK_COUNTERS; j++) {
-            rose[j] = link->rises[j] > 0;
-            any = any || rose[j];
-        }
-        if (any)
-            xb_words_add(words, "; link %zu: ", i);
-        add_nvlink_counts(words, rose, link->rises);
     }
 }
 
@@ -107,7 +81,6 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
     bool counted[XB_NVLINK_COUNTERS] = {false};
     uint64_t since_boot[XB_NVLINK_COUNTERS] = {0};
     double slowest = INFINITY, fastest = 0;
-    char range[XB_LINK_RANGE];
     if (!after->nvlinks_known)
         return;
     for (size_t i = 0; i < XB_NVLINKS; i++)
@@ -116,14 +89,17 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
             fastest = fmax(fastest, after->nvlinks[i].rate);
         }
     if (fastest > 0)
-        xb_words_add(&words, ", each %s GB/s each way",
-                     xb_link_range_text(slowest, fastest, 2, range));
+        xb_words_add(&words, ", each %s GB/s each way", XB_LINK_RANGE(slowest, fastest, 2));
     NOTE("NVLink", "%u active, %u inactive%s", after->nvlinks_active, after->nvlinks_inactive,
          words.text);
     words = (struct xb_words){.length = 0};
-    add_nvlink_counts(&words, facts->counted, facts->rises);
+    add_nvlink_counts(&words, "", facts->counted, facts->rises);
     if (words.length > 0) {
-        add_links(&words, facts);
+        for (size_t i = 0; i < XB_NVLINKS; i++) { /* those that counted anything */
+            char before[24];
+            snprintf(before, sizeof before, "; link %zu: ", i);
+            add_nvlink_counts(&words, before, NULL, facts->links[i].rises);
+        }
         NOTE("", "during the test: %s", words.text);
     }
     for (size_t i = 0; i < XB_NVLINKS; i++)
@@ -133,7 +109,7 @@ static void print_nvlinks(FILE *stream, const struct xb_device_health *after,
                 since_boot[j] += after->nvlinks[i].counts[j];
             }
     words = (struct xb_words){.length = 0};
-    add_nvlink_counts(&words, counted, since_boot);
+    add_nvlink_counts(&words, "", counted, since_boot);
     if (words.length > 0)
         NOTE("", "since boot: %s", words.text);
 }
@@ -149,7 +125,7 @@ static bool add_counts(struct xb_words *words, const bool counted[XB_PCIE_COUNTE
         known = known || counted[i];
         if (counted[i] && counts[i] > 0)
             xb_words_add(words, "%s%s %" PRIu64, words->length > 0 ? ", " : "",
-                         xb_pcie_counter_words(i), counts[i]);
+                         xb_pcie_counters[i].words, counts[i]);
     }
     return known;
 }
@@ -180,22 +156,6 @@ static void print_errors(FILE *stream, const struct xb_link_facts *facts)
 
 /* ---- ceiling, bandwidth, limits ---- */
 
-static void print_ceiling(FILE *stream, const struct xb_ceiling *ceiling)
-{
-    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
-    char link[64];
-    if (ceiling->payload > 0 && ceiling->read_request > 0)
-        NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
-             ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
-             ceiling->read_request_assumed ? "assumed" : "read");
-    if (ceiling->known)
-        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
-             XB_RATE_TEXT(ceiling->h2d), XB_RATE_TEXT(ceiling->d2h), XB_RATE_TEXT(ceiling->raw),
-             xb_link_lanes_text(lanes, link, sizeof link));
-    else
-        NOTE("ceiling", "not known for this link");
-}
-
 static void print_bandwidth(FILE *stream, const char *label,
                             const struct xb_link_direction *direction)
 {
@@ -217,11 +177,22 @@ static void print_bandwidth(FILE *stream, const char *label,
 
 /* ---- where it is plugged in ---- */
 
-static void print_acs(FILE *stream, const struct xb_pcie_path *path)
+static void print_location(FILE *stream, const struct xb_pcie_path *path)
 {
     struct xb_words words = {.length = 0};
     bool known = false;
-    for (size_t i = 0; i < xb_link_hops(path); i++) {
+    if (xb_pcie_path_hops(path) == 0)
+        return;
+    xb_words_add(&words, path->numa_node >= 0 ? "node %d" : "node not known", path->numa_node);
+    if (path->local_cpus[0] != '\0')
+        xb_words_add(&words, ", CPUs ");
+    /* A blank behind each comma lets a long list be broken into lines. */
+    for (const char *c = path->local_cpus; *c != '\0'; c++)
+        xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
+    NOTE("NUMA", "%s", words.text);
+    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
+    words = (struct xb_words){.length = 0};
+    for (size_t i = 0; i < xb_pcie_path_hops(path); i++) {
         const struct xb_pcie_hop *hop = &path->hops[i];
         const struct xb_pcie_end *ends[] = {&hop->lower, hop->has_upper ? &hop->upper : NULL};
         for (size_t j = 0; j < 2 && ends[j] != NULL; j++) {
@@ -235,22 +206,6 @@ static void print_acs(FILE *stream, const struct xb_pcie_path *path)
         NOTE("ACS", "peers' transfers go up to the root at %s", words.text);
     else if (known)
         NOTE("ACS", "peers' transfers are not redirected");
-}
-
-static void print_location(FILE *stream, const struct xb_pcie_path *path)
-{
-    struct xb_words words = {.length = 0};
-    if (xb_link_hops(path) == 0)
-        return;
-    xb_words_add(&words, path->numa_node >= 0 ? "node %d" : "node not known", path->numa_node);
-    if (path->local_cpus[0] != '\0')
-        xb_words_add(&words, ", CPUs ");
-    /* A blank behind each comma lets a long list be broken into lines. */
-    for (const char *c = path->local_cpus; *c != '\0'; c++)
-        xb_words_add(&words, *c == ',' ? "%c " : "%c", *c);
-    NOTE("NUMA", "%s", words.text);
-    NOTE("IOMMU", path->iommu_group >= 0 ? "group %d" : "no group", path->iommu_group);
-    print_acs(stream, path);
 }
 
 /* ---- what the vendor's library says ---- */
@@ -296,10 +251,8 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
     const struct xb_pcie_seen seen = xb_attempt_seen(attempt, verdict->bottleneck);
     const struct xb_lanes lanes = {seen.speed_gts, seen.width};
     struct xb_words words = {.length = 0};
-    char link[64];
     xb_words_add(&words, "%zu%s: %s", index + 1, index == verdict->best ? " (judged)" : "",
-                 seen.readings > 0 ? xb_link_lanes_text(lanes, link, sizeof link)
-                                   : "link not known");
+                 seen.readings > 0 ? XB_LINK_LANES(lanes) : "link not known");
     add_rate(&words, "to the GPU", attempt->h2d);
     add_rate(&words, "back", attempt->d2h);
     if (attempt->data_wrong)
@@ -311,10 +264,8 @@ static void print_attempt(FILE *stream, const struct xb_link_attempt *attempt, s
     NOTE("attempt", "%s", words.text);
 }
 
-/* ---- the whole ---- */
-
-enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *device,
-                                    const struct xb_verdict *verdict, struct xb_error *error)
+void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
+                          const struct xb_verdict *verdict)
 {
     const struct xb_link_attempt *attempt = xb_verdict_attempt(verdict, device);
     const struct xb_device_info *info = &device->info;
@@ -326,10 +277,21 @@ enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *d
     if (device->cut)
         NOTE("cut", "the deadline came before all attempts were made");
     if (attempt == NULL)
-        return XB_OK;
-    enum xb_status status = print_path(stream, verdict, error);
+        return;
+    print_path(stream, verdict);
     print_errors(stream, &verdict->facts);
-    print_ceiling(stream, &verdict->ceiling);
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
+    const struct xb_lanes lanes = {ceiling->speed_gts, ceiling->width};
+    if (ceiling->payload > 0 && ceiling->read_request > 0)
+        NOTE("packets", "payload %u bytes (%s), read request %u bytes (%s)", ceiling->payload,
+             ceiling->payload_assumed ? "assumed" : "read", ceiling->read_request,
+             ceiling->read_request_assumed ? "assumed" : "read");
+    if (ceiling->known)
+        NOTE("ceiling", "to the GPU %s, back %s GB/s; raw %s GB/s each way (%s)",
+             XB_RATE_TEXT(ceiling->h2d), XB_RATE_TEXT(ceiling->d2h), XB_RATE_TEXT(ceiling->raw),
+             XB_LINK_LANES(lanes));
+    else
+        NOTE("ceiling", "not known for this link");
     print_bandwidth(stream, "to GPU", &verdict->h2d);
     print_bandwidth(stream, "back", &verdict->d2h);
     /* What is expected of the slot's link, and who said so. */
@@ -344,5 +306,4 @@ enum xb_status xb_link_table_device(FILE *stream, const struct xb_link_device *d
     print_health(stream, device, attempt, &verdict->facts);
     for (size_t i = 0; xb_link_attempts(device) > 1 && i < xb_link_attempts(device); i++)
         print_attempt(stream, &device->attempts[i], i, verdict);
-    return status;
 }

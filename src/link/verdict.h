@@ -40,10 +40,12 @@ struct xb_nvlink_facts {
     uint64_t rises[XB_NVLINK_COUNTERS];
 };
 
-/* How a counter is called in keys, and in words behind a count: "crc_errors", "CRC errors". Static
- * text. */
-const char *xb_nvlink_counter_key(enum xb_nvlink_counter counter);
-const char *xb_nvlink_counter_words(enum xb_nvlink_counter counter, uint64_t count);
+/* How a counter is called in keys, and in words behind a count of one, and of more: "crc_errors",
+ * "CRC error", "CRC errors". */
+struct xb_nvlink_counter_names {
+    const char *key, *one, *many;
+};
+extern const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS];
 
 /* Adds what happened between two readings of one device that lie so many seconds apart. A counter
  * that went back was reset: no rise. Where the second reading knows no link at all, the library is
@@ -98,18 +100,18 @@ struct xb_link_device {
     size_t attempt_count;
     /* Around all copies between it and its peers. */
     struct {
+        bool known; /* there were some */
         struct xb_device_health before, after;
-        double seconds; /* between the two; 0 where no peers were tested */
+        double seconds; /* between the two */
     } peers;
     bool cut;         /* the deadline or a signal came before the device was done with */
     bool interrupted; /* a signal came */
     bool missing;     /* there is no such device, though --count says that there must be */
 };
 
-/* How many attempts a device has and how many hops a path: never more than their arrays hold. (What
- * lies in the memory of another process may say anything.) No hops where there is no path. */
+/* How many attempts a device has: never more than its array holds. (What lies in the memory of
+ * another process may say anything.) */
 size_t xb_link_attempts(const struct xb_link_device *device);
-size_t xb_link_hops(const struct xb_pcie_path *path);
 
 /* Whether a rate was measured: 0, and what is not finite, stands for none. */
 bool xb_rate_known(double bytes_per_second);
@@ -260,12 +262,129 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
  * links of this kind leave alone. */
 bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_verdict *verdict);
 
-/* "naks_received", "NAKs received". Static text. */
-const char *xb_pcie_counter_key(enum xb_pcie_counter counter);
-const char *xb_pcie_counter_words(enum xb_pcie_counter counter);
+/* The counters of a device: "naks_received", "NAKs received". */
+struct xb_pcie_counter_names {
+    const char *key, *words;
+    enum { XB_COUNT_SHOWN, XB_COUNT_RATE, XB_COUNT_ERROR } judged; /* an error is one too many */
+};
+extern const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS];
 
 /* The attempt that a verdict on the device is about, or NULL where there is none. */
 const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdict,
                                                  const struct xb_link_device *device);
 /* What the hop that limits the path did under load; 0 and 0 where it is not known. */
 struct xb_lanes xb_verdict_lanes(const struct xb_verdict *verdict);
+
+/* ---- direct copies between every two devices: of an ordered pair ---- */
+
+#define XB_PEER_DEVICES 8u /* of more devices no pairs are tested: it would take minutes */
+#define XB_LINK_PAIRS ((size_t)(XB_PEER_DEVICES * (XB_PEER_DEVICES - 1)))
+
+/* One test of a pair. */
+struct xb_pair_attempt {
+    bool reach_known;
+    struct xb_peer_info there, back; /* what the source can do with the target, and it with it */
+    double bandwidth;  /* median bytes per second of verified copies; 0 where there is none */
+    bool data_wrong;   /* a copy arrived wrong */
+    char failure[512]; /* why there is no bandwidth; "" where there is one, or no direct access */
+};
+
+/* Copies from one device's memory to another's, and every attempt to test them. */
+struct xb_link_pair {
+    size_t from, to; /* source and target: places in the list of devices */
+    struct xb_pair_attempt attempts[XB_LINK_ATTEMPTS]; /* in the order made */
+    size_t attempt_count;
+    bool cut;         /* the deadline or a signal came before the pair was done with */
+    bool interrupted; /* a signal came */
+};
+
+/* How many attempts a pair has: never more than its array holds. */
+size_t xb_pair_attempts(const struct xb_link_pair *pair);
+
+struct xb_pair_verdict {
+    struct xb_limit minimum; /* least bandwidth that it is judged by, in bytes per second */
+    struct xb_findings found;
+    size_t best;               /* index of the attempt that counts; 0 also where there is none */
+    struct xb_peer_info reach; /* the source's in that attempt. links and link_rate are the less
+                                  of both ends', 0 where one end does not tell */
+    double ceiling;            /* links x link_rate, in bytes per second; 0 where not known */
+    struct xb_link_direction bandwidth; /* its share is that of the ceiling */
+    size_t like_count;                  /* how many pairs are like this one, itself included */
+    double like; /* their median bandwidth; 0 where fewer than XB_PEERS_LIKE were measured */
+};
+
+/* Whether anything is asked of the pair's bandwidth. */
+bool xb_pair_is_judged(const struct xb_pair_verdict *verdict);
+
+/*
+ * A pair is judged by a least bandwidth where one is set, else by shares of its ceiling where that
+ * is known. Links carry protocol besides data: H200s reach 0.82 to 0.83 of 18 links x 26.56 GB/s,
+ * and 0.83 to 0.93 is what NVIDIA's GPUs reach. So a healthy pair never comes near these.
+ */
+#define XB_PEER_WARN_SHARE 0.75
+#define XB_PEER_CRITICAL_SHARE 0.50
+/* Where there are so many pairs of the same devices and links, one that reaches less than this
+ * share of their median is slow: like pairs agree within 2 %. */
+#define XB_PEERS_LIKE 3u
+#define XB_PEERS_LIKE_SHARE 0.90
+
+/*
+ * Judges all pairs of a node, each by the minimum that its verdict has already. The best attempt
+ * counts, which is the one with the highest bandwidth; but data that was wrong counts in whichever
+ * attempt it was seen. A pair without direct access, or whose links' rate is not known, is not
+ * judged unless there is a minimum.
+ */
+void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_link_pair *pairs,
+                         size_t count, struct xb_pair_verdict *verdicts);
+
+/* Fills what follows from the attempt `best` alone: reach, ceiling, what was measured and its
+ * share. For a verdict that is read from a file. */
+void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
+                             struct xb_pair_verdict *verdict);
+
+/* The attempt that a verdict on the pair is about, or NULL where there is none. */
+const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdict *verdict,
+                                                      const struct xb_link_pair *pair);
+
+/*
+ * Adds to devices' verdicts what only several devices together show: a GPU with fewer active
+ * NVLinks than another of its name. One with none at all is not judged unless pairs show that the
+ * links lead to a switch: of cards with bridges some may have none.
+ */
+void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t device_count,
+                                const struct xb_link_pair *pairs, size_t pair_count,
+                                struct xb_verdict *verdicts);
+
+/* ---- the parts of a verdict, for its files. Each adds its reasons; all codes are told in
+ * docs/link.md ---- */
+
+/* More than this share of what links can carry is impossible: 1 % is for the inaccuracy of clocks.
+ */
+#define XB_BANDWIDTH_ABOVE 1.01
+
+/* Says that the test of a device or a pair ended before it had an attempt that is OK. `whose` and
+ * `who` are words: "the device's", "it". */
+void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who);
+
+/* A hop right after the transfers, or NULL: one that has lost its upper end, or shows
+ * another device, cannot be compared with what it was before. */
+const struct xb_pcie_hop *xb_attempt_hop_after(const struct xb_link_attempt *attempt, size_t hop);
+/* The hops of one attempt, which must have a path. */
+void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_link_facts *facts);
+
+/* Speed and width of every hop, and what was expected. Fills bottleneck and ceiling; reads the hops
+ * in verdict->facts, which are the attempt's. */
+void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
+                   struct xb_verdict *verdict);
+/* Fills what is asked of both directions, as far as the ceiling is known. */
+void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict);
+/* Fills h2d and d2h, behind xb_judge_link; adds a reason where a bandwidth cannot be judged or
+ * cannot be true. What follows from one that is too low, xb_judge_loss says. */
+void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
+                        struct xb_verdict *verdict);
+/* What follows from a bandwidth that is too low. Last of all: it asks for the link's reasons. */
+void xb_judge_loss(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                   struct xb_verdict *verdict);
+/* A link that was less in another attempt than in the best, or fell while data moved. */
+void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                        struct xb_verdict *verdict);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The verdict on a device: what follows from the observations alone, incidents and counters, and
  * which attempt counts. */
-#include "verdict_internal.h"
+#include "verdict.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,11 +15,6 @@ size_t xb_link_attempts(const struct xb_link_device *device)
     return device->attempt_count < XB_LINK_ATTEMPTS ? device->attempt_count : XB_LINK_ATTEMPTS;
 }
 
-size_t xb_link_hops(const struct xb_pcie_path *path)
-{
-    return xb_pcie_path_hops(path);
-}
-
 bool xb_rate_known(double bytes_per_second)
 {
     return isfinite(bytes_per_second) && bytes_per_second > 0.0;
@@ -28,7 +23,7 @@ bool xb_rate_known(double bytes_per_second)
 struct xb_pcie_seen xb_attempt_seen(const struct xb_link_attempt *attempt, size_t hop)
 {
     const struct xb_pcie_seen none = {0};
-    if (hop >= xb_link_hops(&attempt->at_rest) || hop >= attempt->load.count)
+    if (hop >= xb_pcie_path_hops(&attempt->at_rest) || hop >= attempt->load.count)
         return none;
     const struct xb_pcie_seen *seen = &attempt->load.hops[hop];
     return seen->readings > 0 && seen->speed_gts > 0.0 && seen->width > 0 ? *seen : none;
@@ -40,38 +35,23 @@ bool xb_attempt_gone(const struct xb_link_attempt *attempt)
                                         !attempt->after.present || attempt->after.dead);
 }
 
-/* ---- what a hop can do ---- */
-
 const struct xb_pcie_hop *xb_attempt_hop_after(const struct xb_link_attempt *attempt, size_t hop)
 {
     const struct xb_pcie_hop *before = &attempt->at_rest.hops[hop];
     const struct xb_pcie_hop *after = &attempt->after.hops[hop];
-    if (hop >= xb_link_hops(&attempt->after) || strcmp(before->lower.bdf, after->lower.bdf) != 0 ||
-        before->has_upper != after->has_upper)
+    if (hop >= xb_pcie_path_hops(&attempt->after) ||
+        strcmp(before->lower.bdf, after->lower.bdf) != 0 || before->has_upper != after->has_upper)
         return NULL;
     return after;
 }
 
-/* Some devices lower what they call their maximum while they idle, so the higher of the readings
- * before and after counts. */
-static struct xb_lanes find_best(const struct xb_link_attempt *attempt, size_t hop)
-{
-    const struct xb_pcie_hop *before = &attempt->at_rest.hops[hop];
-    const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, hop);
-    struct xb_lanes best = {xb_pcie_hop_best_speed(before), xb_pcie_hop_best_width(before)};
-    if (after == NULL)
-        return best;
-    struct xb_lanes later = {xb_pcie_hop_best_speed(after), xb_pcie_hop_best_width(after)};
-    return (struct xb_lanes){later.speed_gts > best.speed_gts ? later.speed_gts : best.speed_gts,
-                             later.width > best.width ? later.width : best.width};
-}
-
 void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_link_facts *facts)
 {
-    facts->hop_count = xb_link_hops(&attempt->at_rest);
+    facts->hop_count = xb_pcie_path_hops(&attempt->at_rest);
     facts->slot = xb_pcie_path_slot(&attempt->at_rest);
     for (size_t i = 0; i < facts->hop_count; i++) {
         const struct xb_pcie_hop *hop = &attempt->at_rest.hops[i];
+        const struct xb_pcie_hop *after = xb_attempt_hop_after(attempt, i);
         const struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
         struct xb_link_hop *found = &facts->hops[i];
         *found = (struct xb_link_hop){
@@ -79,10 +59,15 @@ void xb_link_facts_find_hops(const struct xb_link_attempt *attempt, struct xb_li
             .on_package = hop->on_package,
             .at_rest = {hop->lower.link.speed_gts, hop->lower.link.width},
             .load = {seen.speed_gts, seen.width},
-            .best = find_best(attempt, i),
+            .best = {xb_pcie_hop_best_speed(hop), xb_pcie_hop_best_width(hop)},
             .changes = seen.changes,
             .drops = seen.drops,
         };
+        /* Some devices lower what they call their maximum while they idle: the higher counts. */
+        if (after != NULL && xb_pcie_hop_best_speed(after) > found->best.speed_gts)
+            found->best.speed_gts = xb_pcie_hop_best_speed(after);
+        if (after != NULL && xb_pcie_hop_best_width(after) > found->best.width)
+            found->best.width = xb_pcie_hop_best_width(after);
         snprintf(found->lower, sizeof found->lower, "%s", hop->lower.bdf);
         snprintf(found->upper, sizeof found->upper, "%s", hop->has_upper ? hop->upper.bdf : "");
     }
@@ -100,7 +85,7 @@ static uint64_t rise(uint64_t before, uint64_t after)
 static const struct xb_pcie_end *end_of(const struct xb_pcie_path *path, size_t j)
 {
     const struct xb_pcie_hop *hop = &path->hops[j / 2];
-    if (j / 2 >= xb_link_hops(path))
+    if (j / 2 >= xb_pcie_path_hops(path))
         return NULL;
     if (j % 2 == 0)
         return &hop->lower;
@@ -110,7 +95,7 @@ static const struct xb_pcie_end *end_of(const struct xb_pcie_path *path, size_t 
 /* Looks for the name, because hops may appear and vanish in between. */
 static const struct xb_pcie_end *find_end(const struct xb_pcie_path *path, const char *bdf)
 {
-    for (size_t j = 0; j < 2 * xb_link_hops(path); j++) {
+    for (size_t j = 0; j < 2 * xb_pcie_path_hops(path); j++) {
         const struct xb_pcie_end *end = end_of(path, j);
         if (end != NULL && strcmp(end->bdf, bdf) == 0)
             return end;
@@ -146,14 +131,6 @@ static void count_errors(const struct xb_link_device *device, struct xb_link_por
         if (errors.correctable > port->most_correctable)
             port->most_correctable = errors.correctable;
     }
-}
-
-static bool is_listed(const struct xb_link_facts *facts, const char *bdf)
-{
-    for (size_t i = 0; i < facts->port_count; i++)
-        if (strcmp(facts->ports[i].bdf, bdf) == 0)
-            return true;
-    return false;
 }
 
 /* What was counted in one attempt. Retrains only count while copies go on: a link that rests
@@ -194,9 +171,13 @@ void xb_link_facts_find(const struct xb_link_device *device, size_t best,
         xb_link_facts_find_hops(&device->attempts[best], facts);
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         /* Add the ports that no attempt before this one had. */
-        for (size_t j = 0; j < 2 * xb_link_hops(&device->attempts[i].at_rest); j++) {
+        for (size_t j = 0; j < 2 * xb_pcie_path_hops(&device->attempts[i].at_rest); j++) {
             const struct xb_pcie_end *end = end_of(&device->attempts[i].at_rest, j);
-            if (end == NULL || is_listed(facts, end->bdf))
+            size_t k = 0;
+            while (end != NULL && k < facts->port_count &&
+                   strcmp(facts->ports[k].bdf, end->bdf) != 0)
+                k++;
+            if (end == NULL || k < facts->port_count)
                 continue;
             struct xb_link_port *port = &facts->ports[facts->port_count++];
             *port = (struct xb_link_port){.hop = j / 2, .is_upper = j % 2 != 0};
@@ -248,21 +229,6 @@ static void judge_incidents(const struct xb_link_device *device, struct xb_verdi
  * allows one wrong bit in 10^12, which is one in two seconds on a busy Gen5 x16 link. */
 #define USUAL_ERRORS 5u
 
-static void judge_port(const struct xb_link_port *port, struct xb_verdict *verdict)
-{
-    const struct xb_pcie_aer *errors = &port->errors;
-    if (errors->nonfatal > 0 || errors->fatal > 0)
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
-                       "%" PRIu64 " uncorrectable errors (%" PRIu64 " of them fatal) at %s while "
-                       "data moved: reseat the card, check riser and cables; dmesg has their kinds",
-                       errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
-    if (port->most_correctable > USUAL_ERRORS)
-        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
-                       "%" PRIu64 " correctable errors at %s while data moved: reseat the card, "
-                       "check riser and cables",
-                       errors->correctable, port->bdf);
-}
-
 /*
  * What the device itself counts, judged as a rate where healthy devices were seen: H100s and H200s.
  * One wrong bit is allowed on any link now and then. On two healthy ones it came about once in two
@@ -271,33 +237,20 @@ static void judge_port(const struct xb_link_port *port, struct xb_verdict *verdi
  * attempt alone counted is one event.
  */
 #define HEALTHY_RATE 0.6 /* a second */
-static const struct {
-    const char *key, *words;
-    enum { SHOWN, RATE, ERROR } judged; /* an error is one too many */
-} counters[XB_PCIE_COUNTERS] = {
-    [XB_PCIE_RETRAINS] = {"retrains", "retrains", RATE},
-    [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", RATE},
-    [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", RATE},
-    [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", RATE},
-    [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", RATE},
-    [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", RATE},
-    [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", RATE},
-    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", ERROR},
-    [XB_PCIE_FATAL] = {"fatal", "fatal errors", ERROR},
-    [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", SHOWN},
-    [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", RATE},
-    [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", RATE},
+const struct xb_pcie_counter_names xb_pcie_counters[XB_PCIE_COUNTERS] = {
+    [XB_PCIE_RETRAINS] = {"retrains", "retrains", XB_COUNT_RATE},
+    [XB_PCIE_CORRECTABLE] = {"correctable", "correctable errors", XB_COUNT_RATE},
+    [XB_PCIE_NAKS_RECEIVED] = {"naks_received", "NAKs received", XB_COUNT_RATE},
+    [XB_PCIE_RECEIVER_ERRORS] = {"receiver_errors", "receiver errors", XB_COUNT_RATE},
+    [XB_PCIE_BAD_TLPS] = {"bad_tlps", "bad TLPs", XB_COUNT_RATE},
+    [XB_PCIE_NAKS_SENT] = {"naks_sent", "NAKs sent", XB_COUNT_RATE},
+    [XB_PCIE_BAD_DLLPS] = {"bad_dllps", "bad DLLPs", XB_COUNT_RATE},
+    [XB_PCIE_NONFATAL] = {"nonfatal", "non-fatal errors", XB_COUNT_ERROR},
+    [XB_PCIE_FATAL] = {"fatal", "fatal errors", XB_COUNT_ERROR},
+    [XB_PCIE_UNSUPPORTED] = {"unsupported_requests", "unsupported requests", XB_COUNT_SHOWN},
+    [XB_PCIE_LCRC_ERRORS] = {"lcrc_errors", "LCRC errors", XB_COUNT_RATE},
+    [XB_PCIE_LANE_ERRORS] = {"lane_errors", "lane errors", XB_COUNT_RATE},
 };
-
-const char *xb_pcie_counter_key(enum xb_pcie_counter counter)
-{
-    return counters[counter].key;
-}
-
-const char *xb_pcie_counter_words(enum xb_pcie_counter counter)
-{
-    return counters[counter].words;
-}
 
 /* Whether healthy devices of its kind are known. */
 static bool is_hopper(const struct xb_link_device *device)
@@ -310,16 +263,41 @@ static bool is_frequent(uint64_t count, unsigned attempts, const struct xb_link_
     return attempts > 1 && (double)count > HEALTHY_RATE * facts->counted_seconds;
 }
 
-static void judge_device_counters(struct xb_verdict *verdict)
+/* The errors that were counted: what the facts have. */
+static void judge_errors(const struct xb_link_device *device, struct xb_verdict *verdict)
 {
     const struct xb_link_facts *facts = &verdict->facts;
+    for (size_t i = 0; i < facts->port_count; i++) {
+        const struct xb_link_port *port = &facts->ports[i];
+        const struct xb_pcie_aer *errors = &port->errors;
+        if (errors->nonfatal > 0 || errors->fatal > 0)
+            xb_finding_add(
+                &verdict->found, XB_LEVEL_CRITICAL, "XB-AER-UNCORRECTABLE",
+                "%" PRIu64 " uncorrectable errors (%" PRIu64 " of them fatal) at %s while "
+                "data moved: reseat the card, check riser and cables; dmesg has their kinds",
+                errors->nonfatal + errors->fatal, errors->fatal, port->bdf);
+        if (port->most_correctable > USUAL_ERRORS)
+            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-AER-CORRECTABLE",
+                           "%" PRIu64 " correctable errors at %s while data moved: reseat the "
+                           "card, check riser and cables",
+                           errors->correctable, port->bdf);
+    }
+    if (facts->most_replays > USUAL_ERRORS ||
+        (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
+        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
+                       "%" PRIu64 " packets were sent again while data moved: reseat the card, "
+                       "check riser and cables",
+                       facts->replays);
+    if (!is_hopper(device))
+        return;
     bool is_grave = facts->rises[XB_PCIE_NONFATAL] > 0 || facts->rises[XB_PCIE_FATAL] > 0;
     size_t length = 0;
     char text[200] = "";
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++) {
         uint64_t count = facts->rises[i];
-        if (counters[i].judged == RATE ? !is_frequent(count, facts->attempts_risen[i], facts)
-                                       : counters[i].judged == SHOWN || count == 0)
+        if (xb_pcie_counters[i].judged == XB_COUNT_RATE
+                ? !is_frequent(count, facts->attempts_risen[i], facts)
+                : xb_pcie_counters[i].judged == XB_COUNT_SHOWN || count == 0)
             continue;
         if (i == XB_PCIE_RETRAINS)
             xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN",
@@ -328,7 +306,7 @@ static void judge_device_counters(struct xb_verdict *verdict)
                            count);
         else if (length < sizeof text)
             length += (size_t)snprintf(text + length, sizeof text - length, "%s%s %" PRIu64,
-                                       length > 0 ? ", " : "", counters[i].words, count);
+                                       length > 0 ? ", " : "", xb_pcie_counters[i].words, count);
     }
     if (length > 0)
         xb_finding_add(&verdict->found, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING,
@@ -340,11 +318,10 @@ bool xb_verdict_is_open(const struct xb_link_device *device, const struct xb_ver
 {
     bool rose = verdict->facts.replays > 0;
     for (size_t i = 0; i < XB_PCIE_COUNTERS; i++)
-        rose = rose || (counters[i].judged != SHOWN && verdict->facts.rises[i] > 0);
+        rose =
+            rose || (xb_pcie_counters[i].judged != XB_COUNT_SHOWN && verdict->facts.rises[i] > 0);
     return verdict->found.level != XB_LEVEL_OK || (rose && is_hopper(device));
 }
-
-/* ---- why there is nothing to judge ---- */
 
 /* Why no copy of the device crosses a PCIe link; NULL if copies do, as far as is known. `attempt`
  * is NULL where there is none. */
@@ -414,23 +391,6 @@ static double total(const struct xb_link_attempt *attempt)
            (xb_rate_known(attempt->d2h) ? attempt->d2h : 0.0);
 }
 
-/* The first of several that are as good. Sets *least to how bad it is. */
-static size_t best_attempt(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                           int *least)
-{
-    size_t best = 0;
-    *least = badness(device, 0, limits);
-    for (size_t i = 1; i < xb_link_attempts(device); i++) {
-        int bad = badness(device, i, limits);
-        if (bad < *least ||
-            (bad == *least && total(&device->attempts[i]) > total(&device->attempts[best]))) {
-            *least = bad;
-            best = i;
-        }
-    }
-    return best;
-}
-
 /* ---- a device ---- */
 
 void xb_judge_cut(struct xb_findings *found, bool interrupted, const char *whose, const char *who)
@@ -448,7 +408,8 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
                           struct xb_verdict *verdict)
 {
     const char *none = no_link(&device->info, NULL);
-    int least = XB_LEVEL_UNKNOWN;
+    size_t count = xb_link_attempts(device);
+    int least = XB_LEVEL_UNKNOWN + 2; /* badness of the best attempt */
     memset(verdict, 0, sizeof *verdict);
     verdict->limits = *limits;
     xb_verdict_set_limits(limits, verdict); /* They hold also for a device without an attempt. */
@@ -457,25 +418,22 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
                        "there are fewer devices than --count asks for: see lspci and dmesg");
         return;
     }
-    if (xb_link_attempts(device) > 0) {
-        verdict->best = best_attempt(device, limits, &least);
+    /* The first of several that are as good is the best one. */
+    for (size_t i = 0; i < count; i++) {
+        int bad = badness(device, i, limits);
+        if (bad < least || (bad == least && total(&device->attempts[i]) >
+                                                total(&device->attempts[verdict->best]))) {
+            least = bad;
+            verdict->best = i;
+        }
+    }
+    if (count > 0) {
         xb_link_facts_find(device, verdict->best, &verdict->facts);
         /* First, so that incidents come first among the reasons of their level. */
         judge_incidents(device, verdict);
         judge_attempt(device, verdict->best, limits, verdict);
         xb_judge_stability(device, limits, verdict);
-        /* Errors that were counted: what the facts have. */
-        const struct xb_link_facts *facts = &verdict->facts;
-        for (size_t i = 0; i < facts->port_count; i++)
-            judge_port(&facts->ports[i], verdict);
-        if (facts->most_replays > USUAL_ERRORS ||
-            (is_hopper(device) && is_frequent(facts->replays, facts->attempts_replayed, facts)))
-            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-PCIE-REPLAY",
-                           "%" PRIu64 " packets were sent again while data moved: reseat the card, "
-                           "check riser and cables",
-                           facts->replays);
-        if (is_hopper(device))
-            judge_device_counters(verdict);
+        judge_errors(device, verdict);
         xb_judge_nvlinks(&verdict->facts.nvlinks, &verdict->found);
         xb_judge_loss(device, limits, verdict);
     } else if (none != NULL) {
@@ -487,8 +445,6 @@ void xb_verdict_of_device(const struct xb_link_device *device, const struct xb_l
     if (device->cut && least != XB_LEVEL_OK)
         xb_judge_cut(&verdict->found, device->interrupted, "the device's", "it");
 }
-
-/* ---- what a verdict is about ---- */
 
 const struct xb_link_attempt *xb_verdict_attempt(const struct xb_verdict *verdict,
                                                  const struct xb_link_device *device)

@@ -1,11 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether every link on the way is what both its ends can do; and what was measured against what is
  * asked for, and against what the link can carry. */
-#include "verdict_internal.h"
+#include "verdict.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* "Gen5", or "128 GT/s" for a rate that is no generation. Returns `text`. */
+static const char *speed_name(double speed_gts, char text[24])
+{
+    unsigned generation = xb_pcie_generation(speed_gts);
+    if (generation > 0)
+        snprintf(text, 24, "Gen%u", generation);
+    else
+        snprintf(text, 24, "%.10g GT/s", speed_gts);
+    return text;
+}
+
+/* In memory that lasts as long as the block in which it stands. */
+#define SPEED(speed_gts) speed_name((speed_gts), (char[24]){0})
 
 static double carries(struct xb_lanes lanes)
 {
@@ -55,9 +69,8 @@ static bool judge_hop(const struct xb_link_attempt *attempt, size_t index, bool 
                        hop->load.width, hop->best.width, hop->lower, sight.do_for_width);
     if (hop->load.speed_gts < hop->best.speed_gts && !(is_slot && limits->generation.is_set))
         xb_finding_add(&verdict->found, sight.level, "XB-LINK-SPEED",
-                       "%s under load at %s, %s can do %s: %s", XB_SPEED_NAME(hop->load.speed_gts),
-                       hop->lower, sight.able, XB_SPEED_NAME(hop->best.speed_gts),
-                       sight.do_for_speed);
+                       "%s under load at %s, %s can do %s: %s", SPEED(hop->load.speed_gts),
+                       hop->lower, sight.able, SPEED(hop->best.speed_gts), sight.do_for_speed);
     return hop->load.width >= hop->best.width && hop->load.speed_gts >= hop->best.speed_gts;
 }
 
@@ -126,7 +139,7 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
     xb_finding_add(
         &verdict->found, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
         "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
-        XB_SPEED_NAME(slot->load.speed_gts), slot->load.width, slot->lower, expected);
+        SPEED(slot->load.speed_gts), slot->load.width, slot->lower, expected);
 }
 
 /* ---- the path as a whole ---- */
@@ -153,9 +166,8 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
             xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
                            "the link above the device at %s carries less than its own: %s x%u, its "
                            "own is %s x%u: try a slot with a better path to the CPU",
-                           hop->lower, XB_SPEED_NAME(hop->load.speed_gts), hop->load.width,
-                           XB_SPEED_NAME(facts->hops[slot].load.speed_gts),
-                           facts->hops[slot].load.width);
+                           hop->lower, SPEED(hop->load.speed_gts), hop->load.width,
+                           SPEED(facts->hops[slot].load.speed_gts), facts->hops[slot].load.width);
     }
     judge_expectation(&facts->hops[slot], limits, verdict);
 
@@ -180,7 +192,7 @@ static bool lacks(const struct xb_link_attempt *attempt, const struct xb_link_li
 static size_t find_lesser(const struct xb_link_attempt *attempt, const struct xb_link_attempt *best)
 {
     size_t slot = xb_pcie_path_slot(&attempt->at_rest);
-    for (size_t i = slot; i < xb_link_hops(&attempt->at_rest); i++) {
+    for (size_t i = slot; i < xb_pcie_path_hops(&attempt->at_rest); i++) {
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, i);
         struct xb_pcie_seen bests = xb_attempt_seen(best, i);
         if (seen.readings > 0 && !attempt->at_rest.hops[i].on_package &&
@@ -209,19 +221,21 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
         xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
                        "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the "
                        "card, check the riser and power management (ASPM)",
-                       i + 1, count, XB_SPEED_NAME(seen.speed_gts), seen.width,
+                       i + 1, count, SPEED(seen.speed_gts), seen.width,
                        attempt->at_rest.hops[hop].lower.bdf);
         return;
     }
 }
 
-/* Warns once, of the first hop in the first attempt whose speed or width fell. */
-static void judge_drops(const struct xb_link_device *device, struct xb_verdict *verdict)
+void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
+                        struct xb_verdict *verdict)
 {
+    judge_lesser(device, limits, verdict);
+    /* Warns once, of the first hop in the first attempt whose speed or width fell. */
     for (size_t i = 0; i < xb_link_attempts(device); i++) {
         const struct xb_link_attempt *attempt = &device->attempts[i];
         const struct xb_pcie_path *path = &attempt->at_rest;
-        for (size_t j = 0; j < xb_link_hops(path) && !xb_attempt_gone(attempt); j++) {
+        for (size_t j = 0; j < xb_pcie_path_hops(path) && !xb_attempt_gone(attempt); j++) {
             unsigned drops = xb_attempt_seen(attempt, j).drops;
             if (drops == 0 || path->hops[j].on_package)
                 continue;
@@ -232,13 +246,6 @@ static void judge_drops(const struct xb_link_device *device, struct xb_verdict *
             return;
         }
     }
-}
-
-void xb_judge_stability(const struct xb_link_device *device, const struct xb_link_limits *limits,
-                        struct xb_verdict *verdict)
-{
-    judge_lesser(device, limits, verdict);
-    judge_drops(device, verdict);
 }
 
 /* ---- bandwidth ---- */
@@ -255,24 +262,6 @@ double xb_default_critical_share(double speed_gts)
 {
     return speed_gts <= 8.0 ? 0.70 : 0.80;
 }
-
-static double warn_share(double speed_gts, const struct xb_link_limits *limits)
-{
-    double share = xb_default_warn_share(speed_gts);
-    if (limits->warn_share.is_set)
-        return limits->warn_share.value;
-    return limits->critical_share.is_set ? fmax(share, limits->critical_share.value) : share;
-}
-
-static double critical_share(double speed_gts, const struct xb_link_limits *limits)
-{
-    double share = xb_default_critical_share(speed_gts);
-    if (limits->critical_share.is_set)
-        return limits->critical_share.value;
-    return limits->warn_share.is_set ? fmin(share, limits->warn_share.value) : share;
-}
-
-/* ---- one direction ---- */
 
 struct way {
     bool is_back;
@@ -295,20 +284,25 @@ static void find_ways(const struct xb_link_limits *limits, struct xb_verdict *ve
 void xb_verdict_set_limits(const struct xb_link_limits *limits, struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
+    const struct xb_limit *warn = &limits->warn_share, *worst = &limits->critical_share;
+    double warning = xb_default_warn_share(ceiling->speed_gts);
+    double critical = xb_default_critical_share(ceiling->speed_gts);
+    warning = warn->is_set ? warn->value : worst->is_set ? fmax(warning, worst->value) : warning;
+    critical = worst->is_set ? worst->value : warn->is_set ? fmin(critical, warn->value) : critical;
     struct way ways[2];
     find_ways(limits, verdict, ways);
     for (size_t i = 0; i < 2; i++) {
         const struct xb_limit *minimum = ways[i].minimum;
         struct xb_link_direction *direction = ways[i].direction;
         /* Where the limit below which it is CRITICAL comes from: bytes per second, or a share. */
-        direction->source = minimum->is_set                 ? minimum->source
-                            : limits->critical_share.is_set ? limits->critical_share.source
-                                                            : XB_LIMIT_DEFAULT;
+        direction->source = minimum->is_set ? minimum->source
+                            : worst->is_set ? worst->source
+                                            : XB_LIMIT_DEFAULT;
         if (minimum->is_set) {
             direction->critical = minimum->value;
         } else if (ceiling->known) {
-            direction->critical = critical_share(ceiling->speed_gts, limits) * ways[i].full;
-            direction->warning = warn_share(ceiling->speed_gts, limits) * ways[i].full;
+            direction->critical = critical * ways[i].full;
+            direction->warning = warning * ways[i].full;
         }
     }
 }
@@ -319,46 +313,42 @@ static double rate_of(const struct xb_link_attempt *attempt, bool is_back)
     return xb_rate_known(rate) ? rate : 0;
 }
 
-static void judge_way(const struct way *way, double measured, struct xb_verdict *verdict)
-{
-    const struct xb_ceiling *ceiling = &verdict->ceiling;
-    struct xb_link_direction *direction = way->direction;
-    bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
-    if (!(measured > 0))
-        return; /* There is a reason for that already. */
-    direction->measured = measured;
-    if (ceiling->known)
-        direction->share = measured / way->full;
-    direction->is_slow = measured < fmax(direction->warning, direction->critical);
-    /* What the link cannot carry was measured wrongly, though it looks good. */
-    if (ceiling->known && measured > (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most)
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
-                       "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not "
-                       "cross it, or the link was read wrongly",
-                       way->name, measured / 1e9, XB_SPEED_NAME(ceiling->speed_gts), ceiling->width,
-                       ceiling->most / 1e9);
-}
-
 void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_link_limits *limits,
                         struct xb_verdict *verdict)
 {
     const struct xb_ceiling *ceiling = &verdict->ceiling;
+    bool assumed = ceiling->payload_assumed || ceiling->read_request_assumed;
+    double most = (assumed ? ABOVE_ASSUMED : XB_BANDWIDTH_ABOVE) * ceiling->most;
     struct way ways[2];
     xb_verdict_set_limits(limits, verdict);
     find_ways(limits, verdict, ways);
-    for (size_t i = 0; i < 2; i++)
-        judge_way(&ways[i], rate_of(attempt, ways[i].is_back), verdict);
+    for (size_t i = 0; i < 2; i++) {
+        struct xb_link_direction *direction = ways[i].direction;
+        double measured = rate_of(attempt, ways[i].is_back);
+        if (!(measured > 0))
+            continue; /* There is a reason for that already. */
+        direction->measured = measured;
+        if (ceiling->known)
+            direction->share = measured / ways[i].full;
+        direction->is_slow = measured < fmax(direction->warning, direction->critical);
+        /* What the link cannot carry was measured wrongly, though it looks good. */
+        if (ceiling->known && measured > most)
+            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
+                           "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did "
+                           "not cross it, or the link was read wrongly",
+                           ways[i].name, measured / 1e9, SPEED(ceiling->speed_gts), ceiling->width,
+                           ceiling->most / 1e9);
+    }
     /* A link that could not be read has its reason already. */
     if (ceiling->speed_gts > 0.0 && !ceiling->known &&
         !(limits->min_h2d.is_set && limits->min_d2h.is_set))
         xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
                        "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or "
                        "--limits)",
-                       XB_SPEED_NAME(ceiling->speed_gts), ceiling->width);
+                       SPEED(ceiling->speed_gts), ceiling->width);
 }
 
-/* ---- what follows from one that is too low: the link, something else, or nobody knows what ----
- */
+/* ---- what follows from one that is too low: the link, something else, or nobody knows ---- */
 
 /*
  * From where on something else may be what slows copies down, by what was seen on H100s and H200s
@@ -371,8 +361,6 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
 #define OTHER_SHARE_ASSUMED 0.10 /* where packets' sizes are assumed, and so their headers */
 #define OTHER_WAY_SHARE 0.20     /* requests for reads are a tenth of what they fetch */
 #define SLOW_CLOCK 0.9           /* of the best */
-
-/* ---- something else ---- */
 
 /* What went on beside copies that were slow, or NULL: a code, and words about it. The counters of
  * traffic count headers too, of which the ceiling has subtracted the usual share. */
@@ -445,8 +433,6 @@ static const char *find_cause(const struct xb_link_device *device, const struct 
     return code;
 }
 
-/* ---- the link ---- */
-
 /* Whether no attempt came near to what the link can carry, all were made, and other traffic would
  * have been seen: that above a switch, which others may share, is not. */
 static bool is_surely_far_below(const struct xb_link_device *device,
@@ -463,34 +449,16 @@ static bool is_surely_far_below(const struct xb_link_device *device,
     return is_seen;
 }
 
-/* ---- what follows ---- */
-
-/* "h2d 44.16 GB/s is 0.760 of what Gen5 x16 can carry (58.08 GB/s), below 0.90" */
-static void say_loss(const struct way *way, const struct xb_ceiling *ceiling, bool is_critical,
-                     char text[160])
-{
-    const struct xb_link_direction *direction = way->direction;
-    double limit = is_critical ? direction->critical : direction->warning;
-    if (way->minimum->is_set)
-        snprintf(text, 160, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", way->name,
-                 direction->measured / 1e9, way->minimum->value / 1e9,
-                 xb_limit_source_name(way->minimum->source));
-    else
-        snprintf(text, 160, "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f",
-                 way->name, direction->measured / 1e9, direction->share,
-                 XB_SPEED_NAME(ceiling->speed_gts), ceiling->width, way->full / 1e9,
-                 limit / way->full);
-}
-
 static void judge_loss_of(const struct xb_link_device *device, const struct xb_link_limits *limits,
                           const struct way *way, bool suspect, struct xb_verdict *verdict)
 {
+    const struct xb_ceiling *ceiling = &verdict->ceiling;
     struct xb_link_direction *direction = way->direction;
     bool sets_critical = way->minimum->is_set || limits->critical_share.is_set;
     bool is_own = sets_critical || limits->warn_share.is_set;
     char text[160];
     char cause[128];
-    if (!suspect && !sets_critical && verdict->ceiling.known)
+    if (!suspect && !sets_critical && ceiling->known)
         direction->critical = fmin(direction->critical, XB_UNEXPLAINED_CRITICAL_SHARE * way->full);
     if (!direction->is_slow)
         return;
@@ -499,7 +467,16 @@ static void judge_loss_of(const struct xb_link_device *device, const struct xb_l
         other == NULL && direction->measured < direction->critical &&
         (suspect || sets_critical || is_surely_far_below(device, verdict, way->is_back, way->full));
     enum xb_level level = is_critical ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING;
-    say_loss(way, &verdict->ceiling, is_critical, text);
+    if (way->minimum->is_set)
+        snprintf(text, sizeof text, "%s %.2f GB/s is below the limit of %.2f GB/s (%s)", way->name,
+                 direction->measured / 1e9, way->minimum->value / 1e9,
+                 xb_limit_source_name(way->minimum->source));
+    else
+        snprintf(text, sizeof text,
+                 "%s %.2f GB/s is %.3f of what %s x%u can carry (%.2f GB/s), below %.2f", way->name,
+                 direction->measured / 1e9, direction->share, SPEED(ceiling->speed_gts),
+                 ceiling->width, way->full / 1e9,
+                 (is_critical ? direction->critical : direction->warning) / way->full);
     if (suspect || is_own)
         xb_finding_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
                        text);

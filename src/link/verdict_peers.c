@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether copies between two devices are as fast as their links, and arrive as they were sent; and
  * NVLinks: what they counted, what they did while they were tested, how many a device has. */
-#include "peers.h"
+#include "verdict.h"
 
-#include "verdict_internal.h"
 #include "xferbench/statistics.h"
 
 #include <inttypes.h>
@@ -25,22 +24,6 @@ const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdi
 bool xb_pair_is_judged(const struct xb_pair_verdict *verdict)
 {
     return verdict->bandwidth.critical > 0;
-}
-
-/* ---- what was observed ---- */
-
-static size_t find_best(const struct xb_link_pair *pair)
-{
-    size_t best = 0;
-    double most = 0;
-    for (size_t i = 0; i < xb_pair_attempts(pair); i++) {
-        double bandwidth = pair->attempts[i].bandwidth;
-        if (xb_rate_known(bandwidth) && bandwidth > most) {
-            most = bandwidth;
-            best = i;
-        }
-    }
-    return best;
 }
 
 void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
@@ -66,8 +49,6 @@ void xb_pair_verdict_observe(const struct xb_link_pair *pair, size_t best,
         verdict->bandwidth.share = attempt->bandwidth / verdict->ceiling;
 }
 
-/* ---- bandwidth ---- */
-
 static void judge_below(struct xb_pair_verdict *verdict)
 {
     const struct xb_limit *minimum = &verdict->minimum;
@@ -90,37 +71,6 @@ static void judge_below(struct xb_pair_verdict *verdict)
             verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9, limit / verdict->ceiling);
 }
 
-static void judge_no_bandwidth(const struct xb_pair_attempt *attempt,
-                               struct xb_pair_verdict *verdict)
-{
-    const struct xb_limit *minimum = &verdict->minimum;
-    bool no_access = attempt->reach_known && !attempt->there.can_access;
-    if (no_access && minimum->is_set)
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-BW-PEER",
-                       "there is no direct access between the devices, and the limit is %.2f GB/s "
-                       "(%s)",
-                       minimum->value / 1e9, xb_limit_source_name(minimum->source));
-    else if (!no_access && !attempt->data_wrong)
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
-                       attempt->failure[0] != '\0' ? attempt->failure
-                                                   : "no bandwidth was measured");
-}
-
-/* ---- a pair ---- */
-
-static void judge_data(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
-{
-    for (size_t i = 0; i < xb_pair_attempts(pair); i++) {
-        const struct xb_pair_attempt *attempt = &pair->attempts[i];
-        if (!attempt->data_wrong)
-            continue;
-        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
-                       "a copy arrived wrong, take both devices out of service%s%s",
-                       attempt->failure[0] != '\0' ? ": " : "", attempt->failure);
-        return;
-    }
-}
-
 static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdict)
 {
     const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(verdict, pair);
@@ -130,7 +80,15 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
     bandwidth->critical =
         minimum->is_set ? minimum->value : XB_PEER_CRITICAL_SHARE * verdict->ceiling;
     bandwidth->warning = minimum->is_set ? 0 : XB_PEER_WARN_SHARE * verdict->ceiling;
-    judge_data(pair, verdict);
+    size_t wrong = 0; /* the first attempt whose data was */
+    while (wrong < xb_pair_attempts(pair) && !pair->attempts[wrong].data_wrong)
+        wrong++;
+    if (wrong < xb_pair_attempts(pair))
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-DATA-WRONG",
+                       "a copy arrived wrong, take both devices out of service%s%s",
+                       pair->attempts[wrong].failure[0] != '\0' ? ": " : "",
+                       pair->attempts[wrong].failure);
+    bool no_access = attempt != NULL && attempt->reach_known && !attempt->there.can_access;
     if (attempt == NULL) {
         if (!pair->cut)
             xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED",
@@ -144,12 +102,17 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
                            "data did not cross them, or they were read wrongly",
                            bandwidth->measured / 1e9, verdict->reach.links,
                            verdict->reach.link_rate / 1e9, verdict->ceiling / 1e9);
-    } else {
-        judge_no_bandwidth(attempt, verdict);
+    } else if (no_access && minimum->is_set) {
+        xb_finding_add(&verdict->found, XB_LEVEL_CRITICAL, "XB-BW-PEER",
+                       "there is no direct access between the devices, and the limit is %.2f GB/s "
+                       "(%s)",
+                       minimum->value / 1e9, xb_limit_source_name(minimum->source));
+    } else if (!no_access && !attempt->data_wrong) {
+        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-TEST-FAILED", "%s",
+                       attempt->failure[0] != '\0' ? attempt->failure
+                                                   : "no bandwidth was measured");
     }
 }
-
-/* ---- among others ---- */
 
 /* Whether two pairs should be as fast as each other: they are of the same kinds of devices, with as
  * many links of the same rate. Where that is not known they may differ for good reasons, as pairs
@@ -190,8 +153,17 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
                          size_t count, struct xb_pair_verdict *verdicts)
 {
     for (size_t i = 0; i < count; i++) {
+        size_t best = 0;
+        double most = 0;
+        for (size_t k = 0; k < xb_pair_attempts(&pairs[i]); k++) {
+            double bandwidth = pairs[i].attempts[k].bandwidth;
+            if (xb_rate_known(bandwidth) && bandwidth > most) {
+                most = bandwidth;
+                best = k;
+            }
+        }
         verdicts[i] = (struct xb_pair_verdict){.minimum = verdicts[i].minimum};
-        xb_pair_verdict_observe(&pairs[i], find_best(&pairs[i]), &verdicts[i]);
+        xb_pair_verdict_observe(&pairs[i], best, &verdicts[i]);
         judge(&pairs[i], &verdicts[i]);
     }
     for (size_t i = 0; i < count; i++) {
@@ -204,55 +176,34 @@ void xb_verdict_of_pairs(const struct xb_link_device *devices, const struct xb_l
 
 /* ---- NVLinks: counters ---- */
 
-static const struct {
-    const char *key, *one, *many;
-} names[XB_NVLINK_COUNTERS] = {
+const struct xb_nvlink_counter_names xb_nvlink_counters[XB_NVLINK_COUNTERS] = {
     [XB_NVLINK_REPLAYS] = {"replays", "replay", "replays"},
     [XB_NVLINK_RECOVERIES] = {"recoveries", "recovery", "recoveries"},
     [XB_NVLINK_FAILED_RECOVERIES] = {"failed_recoveries", "failed recovery", "failed recoveries"},
     [XB_NVLINK_CRC_ERRORS] = {"crc_errors", "CRC error", "CRC errors"},
 };
 
-const char *xb_nvlink_counter_key(enum xb_nvlink_counter counter)
-{
-    return names[counter].key;
-}
-
-const char *xb_nvlink_counter_words(enum xb_nvlink_counter counter, uint64_t count)
-{
-    return count == 1 ? names[counter].one : names[counter].many;
-}
-
-/* ---- between two readings ---- */
-
-static void add_link(struct xb_nvlink_facts *facts, size_t number, const struct xb_nvlink *before,
-                     const struct xb_nvlink *after, bool others_known, double seconds)
-{
-    struct xb_nvlink_seen *seen = &facts->links[number];
-    seen->lost = seen->lost || (before->active && !after->known && others_known);
-    if (!before->known || !after->known)
-        return;
-    seen->fell = seen->fell || (before->active && !after->active);
-    seen->bits += 2 * 8 * before->rate * seconds;
-    for (size_t i = 0; i < XB_NVLINK_COUNTERS; i++) {
-        if (!before->counted[i] || !after->counted[i])
-            continue;
-        uint64_t rise =
-            after->counts[i] > before->counts[i] ? after->counts[i] - before->counts[i] : 0;
-        seen->counted[i] = facts->counted[i] = true;
-        seen->rises[i] += rise;
-        facts->rises[i] += rise;
-    }
-}
-
 void xb_nvlink_facts_add(struct xb_nvlink_facts *facts, const struct xb_device_health *before,
                          const struct xb_device_health *after, double seconds)
 {
-    for (size_t i = 0; i < XB_NVLINKS; i++)
-        add_link(facts, i, &before->nvlinks[i], &after->nvlinks[i], after->nvlinks_known, seconds);
+    for (size_t i = 0; i < XB_NVLINKS; i++) {
+        const struct xb_nvlink *was = &before->nvlinks[i], *now = &after->nvlinks[i];
+        struct xb_nvlink_seen *seen = &facts->links[i];
+        seen->lost = seen->lost || (was->active && !now->known && after->nvlinks_known);
+        if (!was->known || !now->known)
+            continue;
+        seen->fell = seen->fell || (was->active && !now->active);
+        seen->bits += 2 * 8 * was->rate * seconds;
+        for (size_t k = 0; k < XB_NVLINK_COUNTERS; k++) {
+            if (!was->counted[k] || !now->counted[k])
+                continue;
+            uint64_t rise = now->counts[k] > was->counts[k] ? now->counts[k] - was->counts[k] : 0;
+            seen->counted[k] = facts->counted[k] = true;
+            seen->rises[k] += rise;
+            facts->rises[k] += rise;
+        }
+    }
 }
-
-/* ---- how many a healthy link may count ---- */
 
 uint64_t xb_nvlink_replays_allowed(double bits)
 {
@@ -322,12 +273,11 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
                        "nvlink -s and dmesg",
                        LINKS(lost));
     if (trained.count > 0)
-        xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
-                       "NVLink: %" PRIu64 " %s (%" PRIu64
-                       " failed) of link%s %s during the test: see "
-                       "nvidia-smi nvlink -e",
-                       recoveries, xb_nvlink_counter_words(XB_NVLINK_RECOVERIES, recoveries),
-                       failed, LINKS(trained));
+        xb_finding_add(
+            findings, XB_LEVEL_WARNING, "XB-NVLINK-ERRORS",
+            "NVLink: %" PRIu64 " %s (%" PRIu64 " failed) of link%s %s during the test: see "
+            "nvidia-smi nvlink -e",
+            recoveries, recoveries == 1 ? "recovery" : "recoveries", failed, LINKS(trained));
     /* Of the worst link its own count and bound, and the names of all. */
     if (replayed.count > 0)
         xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",

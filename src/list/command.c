@@ -3,6 +3,7 @@
 
 #include "backends/registry.h"
 #include "base/left_out.h"
+#include "base/memory.h"
 #include "base/note.h"
 #include "base/output.h"
 #include "base/plain_text.h"
@@ -24,38 +25,24 @@
 
 /* ---- what is there ---- */
 
-static enum xb_status look_at(struct xb_found_backend *found, struct xb_error *error)
+/* It is no failure if a backend cannot run or a device does not describe itself: the inventory says
+ * why. */
+static void look_at(struct xb_found_backend *found)
 {
     struct xb_driver *driver = xb_backend_open(found->entry, &found->probe);
     const unsigned count = found->probe.device_count;
     if (driver == NULL)
-        return XB_OK;
+        return;
     found->usable = true;
-    found->devices = calloc(count, sizeof *found->devices);
-    found->failures = calloc(count, sizeof *found->failures);
-    bool has_room = found->devices != NULL && found->failures != NULL;
-    for (unsigned i = 0; has_room && i < count; i++)
+    found->devices = xb_new(count, sizeof *found->devices);
+    found->failures = xb_new(count, sizeof *found->failures);
+    for (unsigned i = 0; i < count; i++)
         if (driver->backend->device_info(driver, i, &found->devices[found->device_count],
                                          &found->failures[found->failed_count]) == XB_OK)
             found->device_count++;
         else
             found->failed_count++;
     driver->backend->driver_close(driver);
-    return has_room ? XB_OK
-                    : XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u devices", count);
-}
-
-/* It is no failure if a backend cannot run or a device does not describe itself: the inventory says
- * why. XB_ERR_MEMORY only. */
-static enum xb_status take_inventory(struct xb_inventory *inventory, struct xb_error *error)
-{
-    memset(inventory, 0, sizeof *inventory);
-    for (size_t i = 0; xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS; i++) {
-        struct xb_found_backend *found = &inventory->backends[inventory->count++];
-        found->entry = &xb_backends[i];
-        XB_TRY(look_at(found, error));
-    }
-    return XB_OK;
 }
 
 /* Takes each way in which a mode can be measured, with the capabilities that it needs. */
@@ -238,16 +225,6 @@ const struct xb_field xb_list_probe_fields[] = {
     XB_ITEMS("checks", probe, checks, check_count, XB_PROBE_CHECKS, check_fields),
     XB_FIELDS_END};
 
-static void put_backend(struct xb_json *json, const struct xb_found_backend *found)
-{
-    xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "name", found->entry->name);
-    xb_json_put_flag(json, "usable", found->usable);
-    xb_json_put_optional(json, "absent_reason", found->entry->absent_reason);
-    xb_fields_put(json, xb_list_probe_fields, &found->probe);
-    xb_json_close(json);
-}
-
 static void put_device(struct xb_json *json, const char *backend, const device *of)
 {
     xb_json_open_object(json, NULL);
@@ -322,8 +299,15 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
     xb_json_put_text(&json, "version", XB_VERSION);
     xb_document_put_left_out(&json);
     xb_json_open_array(&json, "backends");
-    for (size_t i = 0; i < inventory->count; i++)
-        put_backend(&json, &inventory->backends[i]);
+    for (size_t i = 0; i < inventory->count; i++) {
+        const struct xb_found_backend *found = &inventory->backends[i];
+        xb_json_open_object(&json, NULL);
+        xb_json_put_text(&json, "name", found->entry->name);
+        xb_json_put_flag(&json, "usable", found->usable);
+        xb_json_put_optional(&json, "absent_reason", found->entry->absent_reason);
+        xb_fields_put(&json, xb_list_probe_fields, &found->probe);
+        xb_json_close(&json);
+    }
     xb_json_close(&json);
     xb_json_open_array(&json, "devices");
     for (size_t i = 0; i < inventory->count; i++)
@@ -372,8 +356,12 @@ static int run(struct xb_config *config, char *const *words)
     struct xb_error error;
     bool on_stdout = false;
     (void)words;
-    enum xb_status status = take_inventory(&inventory, &error);
-    if (status == XB_OK && json != NULL)
+    enum xb_status status = XB_OK;
+    for (size_t i = 0; xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS; i++) {
+        inventory.backends[i].entry = &xb_backends[i];
+        look_at(&inventory.backends[inventory.count++]);
+    }
+    if (json != NULL)
         status = write_list(json, &inventory, &on_stdout, &error);
     if (status == XB_OK && !on_stdout)
         status = print_list(&inventory, &error);

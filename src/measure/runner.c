@@ -9,7 +9,7 @@
 #include "base/interrupt.h"
 #include "case.h"
 #include "machine/host_memory.h"
-#include "storage/store.h"
+#include "storage/files.h"
 #include "xferbench/workspace.h"
 
 #include <stdlib.h>

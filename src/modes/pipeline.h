@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "storage/files.h"
 #include "storage/reader.h"
-#include "storage/store.h"
 #include "xferbench/mode.h"
 #include "xferbench/result.h"
 #include "xferbench/stage.h"

@@ -32,7 +32,6 @@ struct xb_table {
     struct cell *cells;                     /* row by row */
     size_t column_count, row_count, filled; /* cells of the last row that have been told */
     size_t gap;                             /* between columns */
-    bool has_failed;
 };
 
 static size_t larger(size_t a, size_t b)
@@ -54,7 +53,7 @@ static size_t width_of(const char *text)
 
 struct xb_table *xb_table_new(void)
 {
-    return calloc(1, sizeof(struct xb_table));
+    return xb_new(1, sizeof(struct xb_table));
 }
 
 void xb_table_free(struct xb_table *table)
@@ -67,58 +66,37 @@ void xb_table_free(struct xb_table *table)
     free(table);
 }
 
-static const char *keep(struct xb_table *table, const char *text)
-{
-    const char *kept = xb_arena_print(&table->texts, "%s", text);
-    table->has_failed = table->has_failed || kept == NULL;
-    return kept != NULL ? kept : "";
-}
-
-/* The same in plain ASCII: it may come from a file. */
+/* A copy in plain ASCII: it may come from a file. */
 static const char *keep_plain(struct xb_table *table, const char *text)
 {
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "%s", text);
     xb_make_plain(words.text);
-    return keep(table, words.text);
+    return xb_arena_copy(&table->texts, words.text);
 }
 
 void xb_table_add_column(struct xb_table *table, const struct xb_table_column *column)
 {
-    struct column *grown =
-        table != NULL ? xb_grow(table->columns, table->column_count, sizeof *grown) : NULL;
-    if (grown == NULL) {
-        if (table != NULL)
-            table->has_failed = true;
-        return;
-    }
-    table->columns = grown;
-    grown[table->column_count] = (struct column){.of = *column};
-    grown[table->column_count].of.title = keep_plain(table, column->title);
+    table->columns = xb_grow(table->columns, table->column_count, sizeof *table->columns);
+    struct column *added = &table->columns[table->column_count++];
+    *added = (struct column){.of = *column};
+    added->of.title = keep_plain(table, column->title);
     if (column->brief != NULL)
-        grown[table->column_count].of.brief = keep_plain(table, column->brief);
-    table->column_count++;
+        added->of.brief = keep_plain(table, column->brief);
 }
 
 void xb_table_row(struct xb_table *table)
 {
-    if (table == NULL || table->has_failed)
-        return;
     const size_t row = table->column_count * sizeof(struct cell);
-    struct cell *grown = xb_grow(table->cells, table->row_count, row);
-    table->has_failed = grown == NULL;
-    if (grown == NULL)
-        return;
-    memset(grown + table->row_count * table->column_count, 0, row);
-    table->cells = grown;
-    table->row_count++;
+    table->cells = xb_grow(table->cells, table->row_count, row);
+    memset(table->cells + table->row_count++ * table->column_count, 0, row);
     table->filled = 0;
 }
 
-/* The cell whose turn it is; NULL where memory was short. */
+/* The cell whose turn it is; NULL behind the last column. */
 static struct cell *next_cell(struct xb_table *table)
 {
-    if (table == NULL || table->has_failed || table->filled == table->column_count)
+    if (table->filled == table->column_count)
         return NULL;
     return &table->cells[(table->row_count - 1) * table->column_count + table->filled++];
 }
@@ -164,7 +142,7 @@ void xb_table_curve(struct xb_table *table, const double *shares, size_t count)
         xb_words_add(&words, "%s", heights[is_there ? lround(fmin(fmax(8 * shares[i], 1), 8)) : 0]);
     }
     if (cell != NULL)
-        *cell = (struct cell){.text = keep(table, words.text)};
+        cell->text = xb_arena_copy(&table->texts, words.text);
 }
 
 static const struct cell *cell_of(const struct xb_table *table, size_t row, size_t column)
@@ -208,31 +186,6 @@ static bool shows_nothing(const struct xb_table *table, size_t column)
     return true;
 }
 
-static void be_brief(struct xb_table *table)
-{
-    for (size_t i = 0; i < table->column_count; i++) {
-        struct column *column = &table->columns[i];
-        if (column->of.brief != NULL)
-            column->title = column->of.brief;
-        measure_column(table, i);
-    }
-}
-
-/* Hides columns turn by turn, as long as it must; first those with a turn that show nothing. */
-static void hide_columns(struct xb_table *table, size_t room)
-{
-    unsigned last = 0;
-    for (size_t i = 0; i < table->column_count; i++) {
-        struct column *column = &table->columns[i];
-        last = column->of.turn > last ? column->of.turn : last;
-        column->is_hidden = column->of.turn > 0 && shows_nothing(table, i);
-    }
-    for (unsigned turn = 1; turn <= last && width_of_table(table) > room; turn++)
-        for (size_t i = 0; i < table->column_count; i++)
-            table->columns[i].is_hidden =
-                table->columns[i].is_hidden || table->columns[i].of.turn == turn;
-}
-
 static void cut_texts(struct xb_table *table, size_t room)
 {
     for (size_t i = 0; i < table->column_count; i++) {
@@ -255,7 +208,7 @@ static void cut_texts(struct xb_table *table, size_t room)
             else
                 snprintf(cut, column->width + 1, "%.*s...%s", (int)(column->width - 3 - behind),
                          cell->text, cell->text + length - behind);
-            cell->text = keep(table, cut);
+            cell->text = xb_arena_copy(&table->texts, cut);
         }
     }
 }
@@ -271,10 +224,21 @@ static bool lay_out(struct xb_table *table, size_t room)
     }
     if (width_of_table(table) > room)
         table->gap = 1;
-    if (width_of_table(table) > room)
-        be_brief(table);
-    if (width_of_table(table) > room)
-        hide_columns(table, room);
+    bool is_brief = width_of_table(table) > room;
+    unsigned last = 0;
+    for (size_t i = 0; is_brief && i < table->column_count; i++) {
+        struct column *column = &table->columns[i];
+        column->title = column->of.brief != NULL ? column->of.brief : column->title;
+        last = column->of.turn > last ? column->of.turn : last;
+        measure_column(table, i);
+    }
+    bool hides = width_of_table(table) > room; /* first those with a turn that show nothing */
+    for (size_t i = 0; hides && i < table->column_count; i++)
+        table->columns[i].is_hidden = table->columns[i].of.turn > 0 && shows_nothing(table, i);
+    for (unsigned turn = 1; turn <= last && width_of_table(table) > room; turn++)
+        for (size_t i = 0; i < table->column_count; i++)
+            table->columns[i].is_hidden =
+                table->columns[i].is_hidden || table->columns[i].of.turn == turn;
     if (width_of_table(table) > room)
         cut_texts(table, room);
     bool fits = width_of_table(table) <= room;
@@ -315,21 +279,10 @@ static void print_bar(FILE *stream, double share, size_t width, bool is_last)
     fprintf(stream, "%s%*s", eighths[parts % 8], is_last ? 0 : (int)(width - used), "");
 }
 
-static void print_padded(FILE *stream, const struct column *column, const char *text,
-                         const char *begin, const char *end, bool is_last)
+/* One line; the titles where `row` is NULL. */
+static void print_line(FILE *stream, const struct xb_table *table, const struct cell *row)
 {
-    int pad = (int)(column->width - width_of(text));
-    int length = (int)strlen(text);
-    while (is_last && length > 0 && text[length - 1] == ' ')
-        length--;
-    fprintf(stream, "%*s%s%.*s%s%*s", column->of.is_right ? pad : 0, "", begin, length, text, end,
-            column->of.is_right || is_last ? 0 : pad, "");
-}
-
-/* Nothing stands behind the last cell that has something to show. */
-static size_t last_cell(const struct xb_table *table, const struct cell *row)
-{
-    size_t last = 0;
+    size_t gap = 0, last = 0; /* nothing stands behind the last cell that has something to show */
     for (size_t i = 0; i < table->column_count; i++) {
         const struct column *column = &table->columns[i];
         bool shows = row == NULL      ? column->title[0] != '\0'
@@ -338,14 +291,6 @@ static size_t last_cell(const struct xb_table *table, const struct cell *row)
         if (shows && !column->is_hidden)
             last = i;
     }
-    return last;
-}
-
-/* One line; the titles where `row` is NULL. */
-static void print_line(FILE *stream, const struct xb_table *table, const struct cell *row)
-{
-    size_t last = last_cell(table, row);
-    size_t gap = 0;
     for (size_t i = 0; i <= last; i++) {
         const struct column *column = &table->columns[i];
         if (column->is_hidden)
@@ -356,9 +301,14 @@ static void print_line(FILE *stream, const struct xb_table *table, const struct 
             print_bar(stream, row[i].bar, column->width, i == last);
             continue;
         }
+        const char *text = row != NULL ? text_of(&row[i]) : column->title;
         enum xb_colour colour = row != NULL ? row[i].colour : XB_COLOUR_TITLE;
-        print_padded(stream, column, row != NULL ? text_of(&row[i]) : column->title,
-                     xb_colour_begin(stream, colour), xb_colour_end(stream, colour), i == last);
+        int pad = (int)(column->width - width_of(text)), length = (int)strlen(text);
+        while (i == last && length > 0 && text[length - 1] == ' ')
+            length--;
+        fprintf(stream, "%*s%s%.*s%s%*s", column->of.is_right ? pad : 0, "",
+                xb_colour_begin(stream, colour), length, text, xb_colour_end(stream, colour),
+                column->of.is_right || i == last ? 0 : pad, "");
     }
     fputc('\n', stream);
 }
@@ -401,17 +351,6 @@ static void print_cell(struct paragraph *paragraph, const char *name, const stru
     fputs(xb_colour_end(paragraph->stream, cell->colour), paragraph->stream);
 }
 
-static void print_paragraph(FILE *stream, const struct xb_table *table, const struct cell *row,
-                            size_t width)
-{
-    struct paragraph paragraph = {.stream = stream, .width = width};
-    for (size_t i = 0; i < table->column_count; i++)
-        if (!table->columns[i].is_hidden && text_of(&row[i])[0] != '\0' &&
-            strcmp(text_of(&row[i]), "-") != 0)
-            print_cell(&paragraph, table->columns[i].of.title, &row[i]);
-    fputc('\n', stream);
-}
-
 /* ---- the whole ---- */
 
 /* "Not shown in 80 columns: MIN, MAX. JSON has all." */
@@ -439,22 +378,12 @@ static void print_hidden(FILE *stream, const struct xb_table *table, size_t widt
     }
 }
 
-static enum xb_status check(const struct xb_table *table, struct xb_error *error)
-{
-    return table != NULL && !table->has_failed
-               ? XB_OK
-               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-}
-
-enum xb_status xb_table_print(FILE *stream, struct xb_table *table,
-                              const struct xb_table_look *look, struct xb_error *error)
+void xb_table_print(FILE *stream, struct xb_table *table, const struct xb_table_look *look)
 {
     const char *indent = look->indent != NULL ? look->indent : "";
     const char *before = look->label != NULL ? look->label : indent;
     size_t width = look->width > 0 ? look->width : xb_terminal_columns(stream);
     size_t room = width > strlen(indent) ? width - strlen(indent) : 1;
-    if (check(table, error) != XB_OK)
-        return XB_ERR_MEMORY;
     bool fits = lay_out(table, room);
     bool has_titles = false;
     for (size_t i = 0; i < table->column_count; i++)
@@ -465,34 +394,35 @@ enum xb_status xb_table_print(FILE *stream, struct xb_table *table,
             continue;
         fputs(before, stream);
         before = indent;
-        if (fits)
+        if (fits) {
             print_line(stream, table, cells);
-        else
-            print_paragraph(stream, table, cells, room);
+            continue;
+        }
+        struct paragraph paragraph = {.stream = stream, .width = room};
+        for (size_t i = 0; i < table->column_count; i++)
+            if (!table->columns[i].is_hidden && text_of(&cells[i])[0] != '\0' &&
+                strcmp(text_of(&cells[i]), "-") != 0)
+                print_cell(&paragraph, table->columns[i].of.title, &cells[i]);
+        fputc('\n', stream);
     }
     print_hidden(stream, table, width, look);
-    return XB_OK;
 }
 
 bool xb_table_shows(const struct xb_table *table, size_t column)
 {
-    return table != NULL && column < table->column_count && !table->columns[column].is_hidden;
+    return column < table->column_count && !table->columns[column].is_hidden;
 }
 
 /* ---- other renderers ---- */
 
-enum xb_status xb_table_each(const struct xb_table *table, xb_table_render *render, void *argument,
-                             struct xb_error *error)
+void xb_table_each(const struct xb_table *table, xb_table_render *render, void *argument)
 {
-    if (check(table, error) != XB_OK)
-        return XB_ERR_MEMORY;
     for (size_t i = 0; i < table->column_count; i++)
         render(argument, -1, table->columns[i].of.title, table->columns[i].of.is_right);
     for (size_t row = 0; row < table->row_count; row++)
         for (size_t i = 0; i < table->column_count; i++)
             render(argument, (int)row, text_of(cell_of(table, row, i)),
                    table->columns[i].of.is_right);
-    return XB_OK;
 }
 
 /* ---- Markdown ---- */
@@ -507,10 +437,8 @@ static void print_markdown_cell(FILE *stream, const struct column *column, const
     fprintf(stream, "%*s ", column->of.is_right ? 0 : pad, "");
 }
 
-enum xb_status xb_table_markdown(FILE *stream, struct xb_table *table, struct xb_error *error)
+void xb_table_markdown(FILE *stream, struct xb_table *table)
 {
-    if (check(table, error) != XB_OK)
-        return XB_ERR_MEMORY;
     for (size_t i = 0; i < table->column_count; i++) {
         table->columns[i].title = table->columns[i].of.title;
         measure_column(table, i);
@@ -529,5 +457,4 @@ enum xb_status xb_table_markdown(FILE *stream, struct xb_table *table, struct xb
             print_markdown_cell(stream, &table->columns[i], text_of(cell_of(table, row, i)));
         fputs("|\n", stream);
     }
-    return XB_OK;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/terminal.h"
-#include "xferbench/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,8 +9,8 @@
 
 /*
  * A table for people: first its columns are told, then its cells, row by row; then it is laid out
- * for a line of some width and printed. Where memory is short, xb_table_print() says so, and
- * nothing before it need be asked. Titles and cells are copied, and made plain (xb_make_plain).
+ * for a line of some width and printed. Titles and cells are copied, and made plain
+ * (xb_make_plain).
  */
 struct xb_table;
 
@@ -59,20 +58,15 @@ void xb_table_curve(struct xb_table *table, const double *shares, size_t count);
 /* Prints it: no line is longer than the width. For as long as lines are, first the space between
  * columns shrinks, then titles get brief, then columns go, then texts are cut. If that is still too
  * wide, each row becomes a paragraph: "MODE pinned  SIZE 1 GiB ...". No figure is ever cut.
- * XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_table_print(FILE *stream, struct xb_table *table,
-                                            const struct xb_table_look *look,
-                                            struct xb_error *error);
+ */
+void xb_table_print(FILE *stream, struct xb_table *table, const struct xb_table_look *look);
 
 /* Whether the column was printed, counted from 0, by the last xb_table_print(). */
 bool xb_table_shows(const struct xb_table *table, size_t column);
 
-/* Gives its titles, as row -1, and then its cells to a renderer, row by row from the left.
- * XB_ERR_MEMORY only. */
+/* Gives its titles, as row -1, and then its cells to a renderer, row by row from the left. */
 typedef void xb_table_render(void *argument, int row, const char *text, bool is_right);
-XB_MUST_CHECK enum xb_status xb_table_each(const struct xb_table *table, xb_table_render *render,
-                                           void *argument, struct xb_error *error);
+void xb_table_each(const struct xb_table *table, xb_table_render *render, void *argument);
 
 /* Prints it as Markdown that a person can read as it is: columns are aligned, and all are there. */
-XB_MUST_CHECK enum xb_status xb_table_markdown(FILE *stream, struct xb_table *table,
-                                               struct xb_error *error);
+void xb_table_markdown(FILE *stream, struct xb_table *table);

@@ -174,8 +174,8 @@ static void write_rows(struct xb_page *page, const struct xb_report_document *do
         return;
     struct xb_table *table = xb_table_of_rows(document->record, XB_ROWS_ALL);
     xb_page_table_begin(page, "All rows", "");
-    if (xb_table_each(table, write_cell, page, &page->error) == XB_OK)
-        xb_page_table_end(page);
+    xb_table_each(table, write_cell, page);
+    xb_page_table_end(page);
     xb_table_free(table);
 }
 

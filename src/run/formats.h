@@ -4,7 +4,7 @@
 #include "base/output.h"
 #include "base/stream.h"
 #include "measure/run.h"
-#include "trace/chrome.h"
+#include "trace/trace.h"
 #include "xferbench/options.h"
 #include "xferbench/record.h"
 

@@ -4,7 +4,6 @@
 #include "base/plain_text.h"
 #include "base/terminal.h"
 #include "cli/command.h"
-#include "trace/text.h"
 
 #include <stdlib.h>
 

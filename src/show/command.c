@@ -107,36 +107,6 @@ static bool is_named(const struct xb_record_case *test, const void *cases)
     return xb_gates_name(cases, test);
 }
 
-/* Drops the cases that --case does not name. */
-static enum xb_status keep_of_record(struct xb_record *record, const struct xb_gates *cases,
-                                     struct xb_error *error)
-{
-    struct modes modes = {.count = 0};
-    if (cases->count == 0)
-        return XB_OK;
-    for (size_t i = 0; i < record->case_count; i++)
-        add_mode(&modes, record->cases[i].mode);
-    xb_record_keep(record, is_named, cases);
-    return record->case_count > 0 ? XB_OK : refuse(record->path, cases, &modes, error);
-}
-
-/* The same; the verdict stays that of all rows. */
-static enum xb_status keep_of_comparison(const char *path, struct xb_comparison *comparison,
-                                         const struct xb_gates *cases, struct xb_error *error)
-{
-    struct modes modes = {.count = 0};
-    size_t kept = 0;
-    if (cases->count == 0)
-        return XB_OK;
-    for (size_t i = 0; i < comparison->case_count; i++) {
-        add_mode(&modes, comparison->cases[i].test->mode);
-        if (xb_gates_name(cases, comparison->cases[i].test))
-            comparison->cases[kept++] = comparison->cases[i];
-    }
-    comparison->case_count = kept;
-    return kept > 0 ? XB_OK : refuse(path, cases, &modes, error);
-}
-
 /* Says that these are not all; nothing where they are. */
 static void say_kept(size_t kept, size_t all)
 {
@@ -168,8 +138,14 @@ static enum xb_status show_record(struct show *show, const char *path, cJSON *tr
     cJSON_Delete(tree);
     if (status != XB_OK)
         return status;
+    struct modes modes = {.count = 0};
     size_t all = record.case_count;
-    status = keep_of_record(&record, &show->gates, error);
+    for (size_t i = 0; i < all; i++)
+        add_mode(&modes, record.cases[i].mode);
+    if (show->gates.count > 0)
+        xb_record_keep(&record, is_named, &show->gates);
+    if (show->gates.count > 0 && record.case_count == 0)
+        status = refuse(path, &show->gates, &modes, error);
     if (status == XB_OK && show->finds_columns)
         status = xb_csv_add_columns(&show->csv, &record, error);
     else if (status == XB_OK && writes_csv(show))
@@ -209,8 +185,18 @@ static enum xb_status show_comparison(struct show *show, const char *path, const
 {
     struct xb_comparison_file file;
     XB_TRY(xb_comparison_parse(path, text, length, &file, error));
-    size_t all = file.comparison.case_count;
-    enum xb_status status = keep_of_comparison(path, &file.comparison, &show->gates, error);
+    /* The verdict stays that of all rows. */
+    struct xb_compared *cases = file.comparison.cases;
+    struct modes modes = {.count = 0};
+    size_t all = file.comparison.case_count, kept = 0;
+    for (size_t i = 0; i < all; i++) {
+        add_mode(&modes, cases[i].test->mode);
+        if (show->gates.count == 0 || xb_gates_name(&show->gates, cases[i].test))
+            cases[kept++] = cases[i];
+    }
+    file.comparison.case_count = kept;
+    enum xb_status status =
+        kept == 0 && show->gates.count > 0 ? refuse(path, &show->gates, &modes, error) : XB_OK;
     if (status == XB_OK && prints(show)) {
         say_kept(file.comparison.case_count, all);
         status = show->format == MARKDOWN
@@ -269,26 +255,17 @@ static enum xb_status show_file(struct show *show, const char *path, struct xb_e
 
 /* ---- all files: one after the other, so that any number of them takes the memory of one ---- */
 
-/* Above what each of several files says. */
-static void print_title(const char *path, bool first)
-{
-    char plain[4096];
-    printf("%s==> %s <==\n\n", first ? "" : "\n", xb_plain_text(path, plain, sizeof plain));
-}
-
-/* Whether more files are of use: neither a signal nor a write that failed ended it. */
-static bool goes_on(const struct show *show)
-{
-    return xb_interrupt_signal() == 0 && !(writes_csv(show) && ferror(show->output.stream));
-}
-
 static int show_files(struct show *show, const struct xb_config *config)
 {
     int code = XB_EXIT_OK;
-    for (size_t i = 0; i < config->operand_count && goes_on(show); i++) {
+    for (size_t i = 0; i < config->operand_count; i++) {
         struct xb_error error;
+        char plain[4096];
+        if (xb_interrupt_signal() != 0 || (writes_csv(show) && ferror(show->output.stream)))
+            break;
         if (config->operand_count > 1 && prints(show))
-            print_title(config->operands[i], i == 0);
+            printf("%s==> %s <==\n\n", i == 0 ? "" : "\n",
+                   xb_plain_text(config->operands[i], plain, sizeof plain));
         if (show_file(show, config->operands[i], &error) == XB_OK)
             continue;
         (void)fflush(stdout); /* on a terminal or in a log the message stands where it belongs */

@@ -19,8 +19,7 @@ const char *xb_files_label(const struct xb_files *files, size_t file, char text[
 int xb_files_open_one(const struct xb_files *files, size_t file, int flags);
 
 /* Adds a file with a copy of `name`. */
-XB_MUST_CHECK enum xb_status xb_files_add(struct xb_files *files, const char *name, uint64_t bytes,
-                                          struct xb_error *error);
+void xb_files_add(struct xb_files *files, const char *name, uint64_t bytes);
 
 /* "ext4"; "0x5a4f4653" where the name is not known; "unknown" where the kernel does not say. */
 const char *xb_file_system_name(int descriptor, char *text, size_t size);
@@ -59,9 +58,6 @@ struct xb_read {
     char *target;
     bool is_direct; /* whole blocks are read, so the target has room for the last one */
 };
-
-/* Reads by preadv(2). */
-enum xb_status xb_read_by_preadv(const struct xb_read *read, struct xb_error *error);
 
 /* errno `code` of `call`, which read `bytes` at `offset`. */
 enum xb_status xb_read_failed(const struct xb_read *read, const char *call, int code,

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* O_TMPFILE, fallocate, syncfs, secure_getenv */
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "base/plain_text.h"
 #include "files.h"
 #include "internal.h"
@@ -36,7 +37,7 @@
 
 struct making {
     const char *where;
-    bool is_named; /* `where`, by who asked for the files; else it is the usual place */
+    const char *advice; /* where they cannot be made */
     size_t count;
     uint64_t bytes_each;
     bool need_names;
@@ -46,11 +47,6 @@ struct making {
 };
 
 /* ---- what was made before ---- */
-
-static void name_of(size_t index, char name[32])
-{
-    snprintf(name, 32, "%08zu" NAME_SUFFIX, index);
-}
 
 static void remove_left_over(int where, const char *name)
 {
@@ -64,7 +60,7 @@ static void remove_left_over(int where, const char *name)
         DIR *folder = list >= 0 ? fdopendir(list) : NULL;
         const struct dirent *entry;
         while (folder != NULL && (entry = readdir(folder)) != NULL) {
-            /* Only names that name_of() writes: others are of files of the user's. */
+            /* Only names that make_many() writes: others are of files of the user's. */
             size_t digits = strspn(entry->d_name, "0123456789");
             if (digits > 0 && strcmp(entry->d_name + digits, NAME_SUFFIX) == 0)
                 (void)unlinkat(list, entry->d_name, 0);
@@ -113,17 +109,6 @@ void xb_made_files_remove(const struct xb_files *files)
 
 /* ---- what fails ---- */
 
-static const char *files_word(const struct making *making)
-{
-    return making->count == 1 ? "file" : "files";
-}
-
-static const char *advice(const struct making *making)
-{
-    return making->is_named ? "name another folder, or make less"
-                            : "name another place by TMPDIR, or make less";
-}
-
 static enum xb_status failed(const struct making *making, const char *call, int code,
                              struct xb_error *error)
 {
@@ -131,9 +116,9 @@ static enum xb_status failed(const struct making *making, const char *call, int 
     char size[32];
     return XB_FAIL_NATIVE(error, is_full ? XB_ERR_MEMORY : XB_ERR_RUNTIME, call, code,
                           xb_errno_name(code), "%.300s: %zu %s of %s cannot be made here, %s: %s",
-                          making->where, making->count, files_word(making),
+                          making->where, making->count, making->count == 1 ? "file" : "files",
                           xb_size_format(making->bytes_each, size, sizeof size), strerror(code),
-                          advice(making));
+                          making->advice);
 }
 
 static enum xb_status do_not_fit(const struct making *making, const char *what, uint64_t needed,
@@ -141,12 +126,12 @@ static enum xb_status do_not_fit(const struct making *making, const char *what, 
 {
     return XB_FAIL(error, XB_ERR_MEMORY,
                    "%.300s: %zu %s of %llu bytes %s %llu %s, and %llu are free: %s", making->where,
-                   making->count, files_word(making), (unsigned long long)making->bytes_each,
-                   making->count == 1 ? "needs" : "need", (unsigned long long)needed, what,
-                   (unsigned long long)left, advice(making));
+                   making->count, making->count == 1 ? "file" : "files",
+                   (unsigned long long)making->bytes_each, making->count == 1 ? "needs" : "need",
+                   (unsigned long long)needed, what, (unsigned long long)left, making->advice);
 }
 
-/* Before anything is made. */
+/* Whether the files fit, before anything is made. */
 static enum xb_status check_space(const struct making *making, struct xb_error *error)
 {
     struct statvfs system;
@@ -216,11 +201,7 @@ static int open_unnamed(const char *where)
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL))
         return fd;
     /* The file system or the kernel has none: one with a name, for a moment. */
-    char *path = NULL;
-    if (asprintf(&path, "%s/" FOLDER_PREFIX FOLDER_RANDOM, where) < 0) {
-        errno = ENOMEM;
-        return -1;
-    }
+    char *path = xb_print("%s/" FOLDER_PREFIX FOLDER_RANDOM, where);
     fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
         (void)unlink(path);
@@ -236,10 +217,7 @@ static enum xb_status make_one(const struct making *making, struct xb_files *fil
     /* openat(2) takes an absolute path whatever the folder is, so the file itself is in its place.
      */
     char name[32];
-    if (asprintf(&files->path, "%s: the file made there", making->where) < 0) {
-        files->path = NULL;
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the list of files");
-    }
+    files->path = xb_print("%s: the file made there", making->where);
     files->folder = open_unnamed(making->where);
     if (files->folder < 0)
         return failed(making, "open", errno, error);
@@ -248,7 +226,9 @@ static enum xb_status make_one(const struct making *making, struct xb_files *fil
     enum xb_status status = fill(making, 0, files->folder, error);
     if (status == XB_OK && fdatasync(files->folder) != 0)
         status = failed(making, "fdatasync", errno, error);
-    return status == XB_OK ? xb_files_add(files, name, making->bytes_each, error) : status;
+    if (status == XB_OK)
+        xb_files_add(files, name, making->bytes_each);
+    return status;
 }
 
 /* Whether a file without a name can be opened again here: not without /proc. */
@@ -274,10 +254,7 @@ static enum xb_status make_folder(const struct making *making, struct xb_files *
     struct stat own, there;
     for (int i = 0; i < TRIES; i++) {
         free(files->path);
-        if (asprintf(&files->path, "%s/" FOLDER_PREFIX FOLDER_RANDOM "/", making->where) < 0) {
-            files->path = NULL;
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the list of files");
-        }
+        files->path = xb_print("%s/" FOLDER_PREFIX FOLDER_RANDOM "/", making->where);
         char *slash = files->path + strlen(files->path) - 1;
         *slash = '\0'; /* mkdtemp wants the X at the end */
         if (mkdtemp(files->path) == NULL)
@@ -305,16 +282,11 @@ static enum xb_status make_folder(const struct making *making, struct xb_files *
 static enum xb_status make_in_folder(const struct making *making, size_t index,
                                      struct xb_files *files, struct xb_error *error)
 {
-    char name[32];
-    name_of(index, name);
-    int fd = openat(files->folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = openat(files->folder, files->entries[index].name,
+                    O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return failed(making, "openat", errno, error);
-    enum xb_status status = xb_files_add(files, name, making->bytes_each, error);
-    if (status != XB_OK)
-        (void)unlinkat(files->folder, name, 0);
-    else
-        status = fill(making, index, fd, error);
+    enum xb_status status = fill(making, index, fd, error);
     if (index == 0)
         xb_file_system_name(fd, files->file_system, sizeof files->file_system);
     if (close(fd) != 0 && status == XB_OK)
@@ -325,31 +297,17 @@ static enum xb_status make_in_folder(const struct making *making, size_t index,
 static enum xb_status make_many(const struct making *making, struct xb_files *files,
                                 struct xb_error *error)
 {
+    /* What needs memory first: where it is lacking nothing is left behind. */
+    for (size_t i = 0; i < making->count; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%08zu" NAME_SUFFIX, i);
+        xb_files_add(files, name, making->bytes_each);
+    }
     XB_TRY(make_folder(making, files, error));
     for (size_t i = 0; i < making->count; i++)
         XB_TRY(make_in_folder(making, i, files, error));
     /* One call for all: an fsync(2) for each of thousands of files takes minutes on some disks. */
-    if (syncfs(files->folder) != 0)
-        XB_TRY(failed(making, "syncfs", errno, error));
-    return XB_OK;
-}
-
-static enum xb_status make(struct making *making, struct xb_files *files, struct xb_error *error)
-{
-    sweep(making->where);
-    enum xb_status status = check_space(making, error);
-    if (status != XB_OK)
-        return status;
-    making->piece = malloc(PIECE_BYTES);
-    if (making->piece == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for what is written to files");
-    files->is_made = true;
-    if (making->count == 1 && !making->need_names && can_open_again(making->where))
-        status = make_one(making, files, error);
-    else
-        status = make_many(making, files, error);
-    free(making->piece);
-    return status;
+    return syncfs(files->folder) == 0 ? XB_OK : failed(making, "syncfs", errno, error);
 }
 
 enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_each, bool need_names,
@@ -358,7 +316,8 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
 {
     const char *usual = secure_getenv("TMPDIR");
     struct making making = {.where = where,
-                            .is_named = where != NULL,
+                            .advice = where != NULL ? "name another folder, or make less"
+                                                    : "name another place by TMPDIR, or make less",
                             .count = count,
                             .bytes_each = bytes_each,
                             .need_names = need_names,
@@ -370,8 +329,50 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
     if (count == 0 || bytes_each == 0)
         return XB_FAIL(error, XB_ERR_USAGE, "no file to be made: %zu of %llu bytes were asked for",
                        count, (unsigned long long)bytes_each);
-    enum xb_status status = make(&making, files, error);
+    sweep(making.where);
+    XB_TRY(check_space(&making, error));
+    making.piece = malloc(PIECE_BYTES);
+    if (making.piece == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for what is written to files");
+    files->is_made = true;
+    enum xb_status status = count == 1 && !need_names && can_open_again(making.where)
+                                ? make_one(&making, files, error)
+                                : make_many(&making, files, error);
+    free(making.piece);
     if (status != XB_OK)
         xb_files_close(files);
     return status;
+}
+
+/* ---- kept for the next case ---- */
+
+/* Of no case of a run: those are counted from 1 << 40 on. */
+#define SEED (1ULL << 32)
+
+void xb_store_close(struct xb_store *store)
+{
+    xb_files_close(&store->files);
+    *store = (struct xb_store){.end_at = store->end_at};
+}
+
+enum xb_status xb_store_files(struct xb_store *store, const char *where, size_t count,
+                              uint64_t bytes_each, bool need_names, const struct xb_files **files,
+                              struct xb_error *error)
+{
+    const struct xb_pattern pattern = {.seed = SEED};
+    *files = &store->files;
+    if (store->files.count == count && store->bytes_each == bytes_each &&
+        (store->has_names || !need_names))
+        return XB_OK;
+    xb_store_close(store);
+    enum xb_status status = xb_files_make(where, count, bytes_each, need_names, store->end_at,
+                                          pattern, &store->files, error);
+    if (status != XB_OK) {
+        *store = (struct xb_store){.end_at = store->end_at};
+        return status;
+    }
+    store->bytes_each = bytes_each;
+    store->has_names = need_names || count > 1;
+    store->pattern = pattern;
+    return XB_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The keys: "Trace Event Format" of the Chromium project. */
-#include "chrome.h"
-#include "text.h"
+#include "trace.h"
 
+#include "base/memory.h"
 #include "base/stream.h"
 #include "read.h"
 
@@ -106,6 +106,7 @@ static void put_metadata(struct page *page, const char *what, size_t thread, con
     end_event(page, &json);
 }
 
+/* A span, and where there is an arrow its end: "s" at the call, "f" at what it submitted. */
 static void put_span(struct page *page, const struct xb_timeline_span *span)
 {
     struct xb_json json;
@@ -127,12 +128,8 @@ static void put_span(struct page *page, const struct xb_timeline_span *span)
     }
     xb_json_close(&json);
     end_event(page, &json);
-}
-
-/* An arrow's end: "s" at the call, "f" at what it submitted. */
-static void put_flow(struct page *page, const struct xb_timeline_span *span)
-{
-    struct xb_json json;
+    if (span->flow == 0)
+        return;
     bool is_call = span->kind == XB_SPAN_CALL;
     begin_event(page, &json, is_call ? "s" : "f", "submits", span->track + 1);
     xb_json_put_text(&json, "cat", "ac2g");
@@ -241,21 +238,17 @@ static void put_counters(struct page *page)
     static const char *const ways[] = {"HtoD", "DtoH", "DtoD", "PtoP"};
     const struct xb_timeline *timeline = page->timeline;
     const char *stage = NULL; /* of the host, of which a mode has one */
-    struct edge *edges = calloc(2 * timeline->span_count + 1, sizeof *edges);
+    struct edge *edges = xb_new(2 * timeline->span_count, sizeof *edges);
     const struct xb_timeline_span **list =
-        calloc(timeline->span_count + 1, sizeof(struct xb_timeline_span *));
+        xb_new(timeline->span_count, sizeof(struct xb_timeline_span *));
     for (size_t i = 0; stage == NULL && i < timeline->span_count; i++)
         if (timeline->spans[i].kind == XB_SPAN_WORK)
             stage = timeline->spans[i].stage;
-    if (edges != NULL && list != NULL) {
-        for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
-            put_rates(page, XB_SPAN_COPY, ways[i], edges);
-        if (stage != NULL)
-            put_rates(page, XB_SPAN_WORK, stage, edges);
-        put_items(page, list, edges);
-    } else {
-        page->status = XB_FAIL(page->error, XB_ERR_MEMORY, "no memory to count along a timeline");
-    }
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
+        put_rates(page, XB_SPAN_COPY, ways[i], edges);
+    if (stage != NULL)
+        put_rates(page, XB_SPAN_WORK, stage, edges);
+    put_items(page, list, edges);
     free(edges);
     free(list);
 }
@@ -267,11 +260,8 @@ enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *r
 {
     const struct xb_timeline *timeline = result->timeline;
     struct page page = {.chrome = chrome, .timeline = timeline, .error = error};
-    struct xb_chrome_case *cases = realloc(chrome->cases, (chrome->count + 1) * sizeof *cases);
-    if (cases == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to write %s", WHAT);
-    chrome->cases = cases;
-    struct xb_chrome_case *own = &cases[chrome->count];
+    chrome->cases = xb_grow(chrome->cases, chrome->count, sizeof *chrome->cases);
+    struct xb_chrome_case *own = &chrome->cases[chrome->count];
     *own = (struct xb_chrome_case){
         .process = chrome->count + 1,
         .clock_error_us = timeline->clock_error * 1e6,
@@ -294,11 +284,8 @@ enum xb_status xb_chrome_add(struct xb_chrome *chrome, const struct xb_result *r
                      xb_track_name(page.timeline, i, text, sizeof text), 0);
         put_metadata(&page, "thread_sort_index", i + 1, "sort_index", NULL, i);
     }
-    for (size_t i = 0; page.status == XB_OK && i < timeline->span_count; i++) {
+    for (size_t i = 0; page.status == XB_OK && i < timeline->span_count; i++)
         put_span(&page, &timeline->spans[i]);
-        if (timeline->spans[i].flow > 0)
-            put_flow(&page, &timeline->spans[i]);
-    }
     if (page.status == XB_OK)
         put_counters(&page);
     chrome->count++;

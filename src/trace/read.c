@@ -53,20 +53,6 @@ static void count(struct xb_json_reader *r, const cJSON *item, size_t index, voi
     own->span_count += is_span;
 }
 
-static void allocate(struct xb_json_reader *r, struct xb_trace *trace)
-{
-    for (size_t i = 0; i < trace->case_count; i++) {
-        struct xb_trace_case *own = &trace->cases[i];
-        own->tracks = xb_arena_new(&trace->memory, (own->track_count + 1) * sizeof *own->tracks);
-        own->spans = xb_arena_new(&trace->memory, (own->span_count + 1) * sizeof *own->spans);
-        own->span_count = 0; /* filled so far */
-        if (own->tracks == NULL || own->spans == NULL) {
-            xb_json_refuse_memory(r);
-            return;
-        }
-    }
-}
-
 /* ---- then: what it is ---- */
 
 static void take_name(struct xb_json_reader *r, const cJSON *item, const event *of,
@@ -128,11 +114,13 @@ enum xb_status xb_trace_read(const char *path, const struct cJSON *root, struct 
     struct xb_json_reader reader = {.place = {.path = path}};
     *trace = (struct xb_trace){.cases = NULL};
     trace->cases = xb_arena_new(&trace->memory, XB_TRACE_CASES * sizeof *trace->cases);
-    if (trace->cases == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "%s: no memory to read it", path);
     (void)xb_fields_read_each(&reader, root, "traceEvents", SIZE_MAX, count, trace);
-    if (!xb_json_failed(&reader))
-        allocate(&reader, trace);
+    for (size_t i = 0; i < trace->case_count && !xb_json_failed(&reader); i++) {
+        struct xb_trace_case *own = &trace->cases[i];
+        own->tracks = xb_arena_new(&trace->memory, own->track_count * sizeof *own->tracks);
+        own->spans = xb_arena_new(&trace->memory, own->span_count * sizeof *own->spans);
+        own->span_count = 0; /* filled so far */
+    }
     if (!xb_json_failed(&reader))
         (void)xb_fields_read_each(&reader, root, "traceEvents", SIZE_MAX, take, trace);
     for (size_t i = 0; i < trace->case_count && !xb_json_failed(&reader); i++) {

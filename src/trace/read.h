@@ -53,7 +53,7 @@ struct xb_trace {
 /*
  * Reads the tree of a file, which must outlive *trace: texts are its. `path` is for messages only.
  * XB_ERR_USAGE names the file and the place of whatever is wrong: events that --trace does not
- * write, numbers that no run can give, a case or a track without its name. XB_ERR_MEMORY. On
+ * write, numbers that no run can give, a case or a track without its name. On
  * failure nothing is left to free.
  */
 XB_MUST_CHECK enum xb_status xb_trace_read(const char *path, const struct cJSON *root,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "text.h"
+#include "trace.h"
 
+#include "base/memory.h"
 #include "base/note.h"
 #include "measure/case.h"
 #include "measure/run.h"
@@ -45,41 +46,25 @@ struct picture {
 
 /* ---- tracks ---- */
 
-static bool has_several_devices(const struct xb_timeline *timeline)
-{
-    const struct xb_track *first = NULL;
-    for (size_t i = 0; i < timeline->track_count; i++) {
-        const struct xb_track *track = &timeline->tracks[i];
-        if (track->kind != XB_TRACK_QUEUE)
-            continue;
-        if (first != NULL && track->device != first->device)
-            return true;
-        first = track;
-    }
-    return false;
-}
-
-/* What the thread does besides submitting: the stage of its first turn; NULL for none. */
-static const char *stage_of(const struct xb_timeline *timeline, size_t track)
-{
-    for (size_t i = 0; i < timeline->span_count; i++)
-        if (timeline->spans[i].track == track && timeline->spans[i].kind == XB_SPAN_WORK)
-            return timeline->spans[i].stage;
-    return NULL;
-}
-
 const char *xb_track_name(const struct xb_timeline *timeline, size_t track, char *text, size_t size)
 {
     const struct xb_track *own = &timeline->tracks[track];
-    const char *stage = stage_of(timeline, track);
-    if (own->kind == XB_TRACK_QUEUE && has_several_devices(timeline))
+    const struct xb_timeline_span *turn = NULL; /* its first: what it does besides submitting */
+    bool has_others = false;                    /* streams of another device */
+    for (size_t i = 0; turn == NULL && i < timeline->span_count; i++)
+        if (timeline->spans[i].track == track && timeline->spans[i].kind == XB_SPAN_WORK)
+            turn = &timeline->spans[i];
+    for (size_t i = 0; i < timeline->track_count; i++)
+        has_others = has_others || (timeline->tracks[i].kind == XB_TRACK_QUEUE &&
+                                    timeline->tracks[i].device != own->device);
+    if (own->kind == XB_TRACK_QUEUE && has_others)
         snprintf(text, size, "device %u stream %u", own->device, own->number);
     else if (own->kind == XB_TRACK_QUEUE)
         snprintf(text, size, "stream %u", own->number);
     else if (own->number == 0)
         snprintf(text, size, "thread 0 (submits)");
-    else if (stage != NULL)
-        snprintf(text, size, "thread %u (%ss)", own->number, stage);
+    else if (turn != NULL && turn->stage != NULL)
+        snprintf(text, size, "thread %u (%ss)", own->number, turn->stage);
     else
         snprintf(text, size, "thread %u", own->number);
     return text;
@@ -114,27 +99,26 @@ static int order_cells(const void *a, const void *b)
 }
 
 /* A row with room for all spans; NULL, and counted, where there are enough. */
-static enum xb_status add_row(struct picture *picture, struct row **row, struct xb_error *error)
+static struct row *add_row(struct picture *picture)
 {
-    *row = picture->row_count < MOST_ROWS ? &picture->rows[picture->row_count++] : NULL;
-    picture->rows_left_out += *row == NULL;
-    if (*row == NULL)
-        return XB_OK;
-    (*row)->cells = calloc(picture->timeline->span_count + 1, sizeof *(*row)->cells);
-    return (*row)->cells != NULL ? XB_OK
-                                 : XB_FAIL(error, XB_ERR_MEMORY, "no memory to draw a timeline");
+    if (picture->row_count == MOST_ROWS) {
+        picture->rows_left_out++;
+        return NULL;
+    }
+    struct row *row = &picture->rows[picture->row_count++];
+    row->cells = xb_new(picture->timeline->span_count, sizeof *row->cells);
+    return row;
 }
 
 /* The spans of a track, in order; what lies within another is drawn as that. */
-static enum xb_status add_track(struct picture *picture, size_t track, struct xb_error *error)
+static void add_track(struct picture *picture, size_t track)
 {
     const struct xb_timeline *timeline = picture->timeline;
-    struct row *row;
+    struct row *row = add_row(picture);
     uint64_t item = 0;
     double covered = -INFINITY;
-    XB_TRY(add_row(picture, &row, error));
     if (row == NULL)
-        return XB_OK;
+        return;
     xb_track_name(timeline, track, row->label, sizeof row->label);
     row->is_thread = timeline->tracks[track].kind == XB_TRACK_THREAD;
     row->busy = track_busy(timeline, track) / timeline->seconds;
@@ -149,7 +133,6 @@ static enum xb_status add_track(struct picture *picture, size_t track, struct xb
         item += span->kind != XB_SPAN_WAIT;
         covered = span->end;
     }
-    return XB_OK;
 }
 
 static int order_items(const void *a, const void *b)
@@ -183,8 +166,7 @@ static enum xb_status add_stage(struct picture *picture, const struct xb_stage *
         [XB_ENGINE_HOST] = "CPU", [XB_ENGINE_COPY] = "copy", [XB_ENGINE_COMPUTE] = "device"};
     const struct xb_timeline *timeline = picture->timeline;
     struct xb_shares shares;
-    struct row *row;
-    XB_TRY(add_row(picture, &row, error));
+    struct row *row = add_row(picture);
     if (row == NULL)
         return XB_OK;
     snprintf(row->label, sizeof row->label, "%s (%s)", stage->name, engines[stage->engine]);
@@ -203,18 +185,14 @@ static enum xb_status add_stage(struct picture *picture, const struct xb_stage *
 
 static enum xb_status make_rows(struct picture *picture, struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
     const struct xb_stage *stage = picture->result->test.mode->stages;
     for (size_t i = 0; stage != NULL && i < picture->timeline->span_count; i++)
         picture->has_stages = picture->has_stages || picture->timeline->spans[i].stage != NULL;
-    if (picture->has_stages) {
-        for (; status == XB_OK && stage->name != NULL; stage++)
-            status = add_stage(picture, stage, error);
-        return status;
-    }
-    for (size_t i = 0; status == XB_OK && i < picture->timeline->track_count; i++)
-        status = add_track(picture, i, error);
-    return status;
+    for (; picture->has_stages && stage->name != NULL; stage++)
+        XB_TRY(add_stage(picture, stage, error));
+    for (size_t i = 0; !picture->has_stages && i < picture->timeline->track_count; i++)
+        add_track(picture, i);
+    return XB_OK;
 }
 
 /* Shows all, or from the beginning so much that no row of a device has too many items; but where

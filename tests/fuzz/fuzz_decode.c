@@ -9,8 +9,7 @@
  * chunk.
  */
 #define _POSIX_C_SOURCE 200809L /* posix_memalign */
-#include "codecs/for.h"
-#include "codecs/lz4.h"
+#include "codecs/formats.h"
 #include "codecs/lz4_decode.h"
 
 #include <stdbool.h>

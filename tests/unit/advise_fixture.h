@@ -88,9 +88,8 @@ static inline void add_copies(struct rows *made, const char *mode, const char *v
 static inline struct xb_costs costs_of(const struct rows *made)
 {
     static struct xb_costs costs;
-    struct xb_error error;
     xb_costs_free(&costs);
-    assert_int_equal(xb_costs_read(&costs, &made->record, 1, &error), XB_OK);
+    xb_costs_read(&costs, &made->record, 1);
     return costs;
 }
 

@@ -301,8 +301,9 @@ void make_peers(struct node *n)
     n->report.device_count = n->report.pair_count = 2;
     n->report.level = XB_LEVEL_WARNING;
     for (size_t i = 0; i < 2; i++) {
-        n->devices[i].peers.before = n->devices[i].attempts[0].health_before;
-        n->devices[i].peers.after = n->devices[i].peers.before;
+        const struct xb_device_health *health = &n->devices[i].attempts[0].health_before;
+        n->devices[i].peers.known = true;
+        n->devices[i].peers.before = n->devices[i].peers.after = *health;
         n->devices[i].peers.after.nvlinks[4].counts[XB_NVLINK_REPLAYS] = i;
         n->devices[i].peers.seconds = 0.25;
     }

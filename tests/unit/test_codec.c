@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "codecs/codec.h"
-#include "codecs/for.h"
-#include "codecs/lz4.h"
+#include "codecs/formats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* The format `lz4`: what is encoded comes back, the bytes are those that docs/formats.md tells, and
  * what is damaged is refused. test_lz4_blocks.c tests what a block holds. */
-#include "codecs/lz4.h"
+#include "codecs/formats.h"
 #include "codecs/lz4_decode.h"
 
 #include <lz4.h>

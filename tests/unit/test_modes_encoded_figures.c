@@ -5,7 +5,7 @@
 #include "testing.h"
 
 #include "base/parallel.h"
-#include "codecs/lz4.h"
+#include "codecs/formats.h"
 #include "fixture_tree.h"
 #include "measure_fixture.h"
 #include "modes/encoded.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 #include "codecs/codec.h"
-#include "codecs/narrow.h"
+#include "codecs/formats.h"
 #include "codecs/widen.h"
 #include "random.h"
 

@@ -6,8 +6,7 @@
 
 #include "checks.h"
 #include "measure/run.h"
-#include "trace/chrome.h"
-#include "trace/text.h"
+#include "trace/trace.h"
 #include "xferbench/stage.h"
 
 #include <math.h>

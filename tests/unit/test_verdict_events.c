@@ -165,7 +165,7 @@ static void judges_what_the_device_counts(NO_STATE)
             assert_only(&verdict, XB_LEVEL_WARNING, "XB-PCIE-RETRAIN", "trained again|count 3");
         else
             assert_only(&verdict, is_grave ? XB_LEVEL_CRITICAL : XB_LEVEL_WARNING, "XB-PCIE-ERRORS",
-                        xb_pcie_counter_words(i));
+                        xb_pcie_counters[i].words);
         verdict = counted(i, 1, "sm_80");
         assert_ok(&verdict);
         assert_int_equal(verdict.facts.rises[i], 3);

@@ -3,7 +3,7 @@
 
 #include "testing.h"
 
-#include "link/peers.h"
+#include "link/verdict.h"
 #include "verdict_fixture.h"
 
 #include <math.h>

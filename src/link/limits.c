@@ -1,12 +1,67 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Limits: as words, and by model of GPU and link from a file. */
 #include "report.h"
 
 #include "base/file_text.h"
 #include "base/json_read.h"
+#include "base/memory.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+
+const char *xb_limit_source_name(enum xb_limit_source source)
+{
+    return source == XB_LIMIT_FILE           ? "file"
+           : source == XB_LIMIT_COMMAND_LINE ? "command line"
+                                             : "default";
+}
+
+/* Reads a number of one or two digits that does not begin with 0; 0 if there is none. */
+static unsigned read_digits(const char **text)
+{
+    unsigned number = 0;
+    if (**text == '0')
+        return 0;
+    for (int i = 0; i < 2 && isdigit((unsigned char)**text); i++)
+        number = number * 10 + (unsigned)(*(*text)++ - '0');
+    return number;
+}
+
+enum xb_status xb_expect_parse(const char *text, enum xb_limit_source source,
+                               struct xb_link_limits *limits, struct xb_error *error)
+{
+    const char *at = text;
+    unsigned generation = 0;
+    unsigned width = 0;
+    bool ok = *at != '\0';
+    if (strncasecmp(at, "gen", 3) == 0) {
+        at += 3;
+        generation = read_digits(&at);
+        ok = generation >= 1 && generation <= 6;
+    }
+    if (ok && (*at == 'x' || *at == 'X')) {
+        at++;
+        width = read_digits(&at);
+        /* The widths that exist: PCI Express Base Specification 5.0, 7.5.3.6. */
+        ok = width == 1 || width == 2 || width == 4 || width == 8 || width == 12 || width == 16 ||
+             width == 32;
+    }
+    if (!ok || *at != '\0')
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "\"%.40s\" is not a link; write gen5x16, gen5 or x16 (generations 1 to 6, "
+                       "widths 1, 2, 4, 8, 12, 16 and 32)",
+                       text);
+    if (generation > 0)
+        limits->generation = (struct xb_limit){true, generation, source};
+    if (width > 0)
+        limits->width = (struct xb_limit){true, width, source};
+    return XB_OK;
+}
+
+/* ---- a file ---- */
 
 #define LARGEST_BYTES ((size_t)1 << 20)
 #define HIGHEST_SHARE 1.5   /* of a ceiling: a larger one is meant as a percentage */
@@ -55,8 +110,10 @@ static void read_link(struct xb_json_reader *reader, const cJSON *object, const 
         xb_json_refuse(reader, key, "%s", detail.message);
 }
 
-static void read_entry(struct xb_json_reader *reader, const cJSON *object, struct entry *entry)
+static void read_entry(struct xb_json_reader *reader, const cJSON *object, size_t index, void *to)
 {
+    struct xb_limits_file *file = to;
+    struct entry *entry = &file->entries[index];
     struct xb_link_limits *limits = &entry->limits;
     struct xb_link_limits link = {0};
     xb_json_check_keys(reader, object, entry_keys);
@@ -79,63 +136,34 @@ static void read_entry(struct xb_json_reader *reader, const cJSON *object, struc
         xb_json_refuse(reader, "critical_share", "must not be above warn_share");
 }
 
-static void read_entries(struct xb_json_reader *reader, const cJSON *array,
-                         struct xb_limits_file *file)
-{
-    const cJSON *item;
-    size_t count = (size_t)cJSON_GetArraySize(array);
-    size_t outer = xb_place_enter(&reader->place, "limits");
-    file->entries = calloc(count + 1, sizeof *file->entries);
-    if (file->entries == NULL) {
-        XB_FAIL(&reader->error, XB_ERR_MEMORY, "no memory for the limits in %s",
-                reader->place.path);
-        return;
-    }
-    cJSON_ArrayForEach(item, array)
-    {
-        size_t length = xb_place_enter_item(&reader->place, file->count);
-        read_entry(reader, item, &file->entries[file->count++]);
-        xb_place_leave(&reader->place, length);
-    }
-    xb_place_leave(&reader->place, outer);
-}
-
-/* ---- the file ---- */
-
 enum xb_status xb_limits_file_open(const char *path, struct xb_limits_file **file,
                                    struct xb_error *error)
 {
     struct xb_json_reader reader = {.place = {.path = path}};
     char *text = NULL;
     size_t length = 0;
-    struct xb_limits_file *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the limits in %s", path);
-    enum xb_status status = xb_file_text_read(path, LARGEST_BYTES, true, &text, &length, error);
-    if (status == XB_OK) {
-        opened->root = xb_json_read(&reader, text, length);
-        free(text);
-        const cJSON *root = opened->root;
-        if (!cJSON_IsObject(root))
-            xb_json_refuse(&reader, NULL, "must be a JSON object");
-        const char *schema = xb_json_get_text(&reader, root, "schema");
-        if (schema != NULL && strcmp(schema, "xferbench.limits") != 0)
-            xb_json_refuse(&reader, "schema", "must be \"xferbench.limits\"");
-        if (xb_json_get_whole(&reader, root, "schema_version", 1, 1000000) > 1)
-            xb_json_refuse(&reader, "schema_version", "must be 1, the only one there is");
-        xb_json_check_keys(&reader, root, root_keys);
-        const cJSON *limits = xb_json_get_array(&reader, root, "limits");
-        if (reader.error.status == XB_OK)
-            read_entries(&reader, limits, opened);
-        status = reader.error.status;
-        if (status != XB_OK)
-            *error = reader.error;
-    }
-    if (status == XB_OK)
+    XB_TRY(xb_file_text_read(path, LARGEST_BYTES, true, &text, &length, error));
+    struct xb_limits_file *opened = xb_new(1, sizeof *opened);
+    const cJSON *root = opened->root = xb_json_read(&reader, text, length);
+    free(text);
+    if (!cJSON_IsObject(root))
+        xb_json_refuse(&reader, NULL, "must be a JSON object");
+    const char *schema = xb_json_get_text(&reader, root, "schema");
+    if (schema != NULL && strcmp(schema, "xferbench.limits") != 0)
+        xb_json_refuse(&reader, "schema", "must be \"xferbench.limits\"");
+    if (xb_json_get_whole(&reader, root, "schema_version", 1, 1000000) > 1)
+        xb_json_refuse(&reader, "schema_version", "must be 1, the only one there is");
+    xb_json_check_keys(&reader, root, root_keys);
+    size_t count = (size_t)cJSON_GetArraySize(xb_json_get_array(&reader, root, "limits"));
+    opened->entries = xb_new(count, sizeof *opened->entries);
+    opened->count = xb_fields_read_each(&reader, root, "limits", SIZE_MAX, read_entry, opened);
+    if (!xb_json_failed(&reader)) {
         *file = opened;
-    else
-        xb_limits_file_close(opened);
-    return status;
+        return XB_OK;
+    }
+    xb_limits_file_close(opened);
+    *error = reader.error;
+    return error->status;
 }
 
 void xb_limits_file_close(struct xb_limits_file *file)
@@ -146,8 +174,6 @@ void xb_limits_file_close(struct xb_limits_file *file)
     free(file->entries);
     free(file);
 }
-
-/* ---- looking up ---- */
 
 static void set_unset(struct xb_limit *limit, const struct xb_limit *from)
 {
