@@ -40,16 +40,14 @@ struct drawing {
     size_t count, left_out;
 };
 
-static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *grid,
-                                 struct xb_error *error)
+static void write_grid(void *argument, const struct xb_matrix_grid *grid)
 {
     struct drawing *drawing = argument;
     struct xb_page *page = drawing->page;
     struct xb_words description = {.length = 0};
-    (void)error;
     if (!xb_page_has_room(page)) {
         drawing->left_out++;
-        return XB_OK;
+        return;
     }
     describe(&description, grid);
     struct xb_cells cells = {.picture = {.title = grid->title, .description = description.text},
@@ -77,7 +75,6 @@ static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *gr
     xb_page_table_end(page);
     if (grid->left_out > 0)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
-    return page->error.status;
 }
 
 /* ---- the pairs of a link test ---- */
@@ -122,20 +119,17 @@ static void write_link(struct xb_page *page, const struct xb_link_report *report
         texts[at] = xb_rate_text(rate, rates[at], sizeof rates[at]);
     }
     struct drawing drawing = {.page = page};
-    (void)write_grid(&drawing, &grid, &page->error);
+    write_grid(&drawing, &grid);
 }
 
 static void write(struct xb_page *page, const struct xb_report_document *document)
 {
     struct drawing drawing = {.page = page};
-    struct xb_error error;
     if (document->link != NULL && document->link->report.pair_count > 0)
         write_link(page, &document->link->report);
     if (document->record == NULL || !xb_matrix_is_there(document->record))
         return;
-    if (xb_matrix_each(document->record, write_grid, &drawing, &error) != XB_OK &&
-        page->error.status == XB_OK)
-        page->error = error;
+    xb_matrix_each(document->record, write_grid, &drawing);
     if (drawing.count > DRAWN)
         xb_page_remark(page, "Of %zu matrices the first %d have a picture.", drawing.count, DRAWN);
     if (drawing.left_out > 0)
