@@ -180,14 +180,12 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
     run->devices = calloc(XB_RUN_DEVICES + 1, sizeof *run->devices);
     if (run->devices == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
-    enum xb_status status = XB_OK;
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
     if (!all)
-        status = choose_named(run, named, choice, error);
-    if (status == XB_OK && pairs)
-        status = choose_pairs(run, choice, error);
+        XB_TRY(choose_named(run, named, choice, error));
+    if (pairs)
+        XB_TRY(choose_pairs(run, choice, error));
     /* If only pairs are measured, no device that is in none of them takes part. */
-    return status == XB_OK ? add_devices(run, choice, singles || choice->pair_count == 0, error)
-                           : status;
+    return add_devices(run, choice, singles || choice->pair_count == 0, error);
 }

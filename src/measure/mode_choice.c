@@ -236,8 +236,7 @@ static enum xb_status refuse_idle_simultaneous(const struct xb_config *config,
 enum xb_status xb_mode_choice_check(const struct xb_config *config,
                                     const struct xb_mode_choice *choice, struct xb_error *error)
 {
-    enum xb_status status = refuse_idle_options(config, choice, error);
-    if (status == XB_OK)
-        status = refuse_other_ways(config, choice, error);
-    return status == XB_OK ? refuse_idle_simultaneous(config, choice, error) : status;
+    XB_TRY(refuse_idle_options(config, choice, error));
+    XB_TRY(refuse_other_ways(config, choice, error));
+    return refuse_idle_simultaneous(config, choice, error);
 }

@@ -252,14 +252,11 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
 static enum xb_status choose(const struct xb_config *config, struct xb_mode_choice *modes,
                              struct xb_node_choice *nodes, struct xb_error *error)
 {
-    enum xb_status status = xb_mode_choose(config, modes, error);
-    if (status == XB_OK)
-        status = xb_mode_choice_check(config, modes, error);
-    if (status == XB_OK)
-        status = xb_node_choose(config, modes, nodes, error);
-    if (status == XB_OK)
-        status = xb_choice_refuse_all_beside_others(xb_config_get(config, "device"), error);
-    return status == XB_OK ? check_single_modes(config, modes, error) : status;
+    XB_TRY(xb_mode_choose(config, modes, error));
+    XB_TRY(xb_mode_choice_check(config, modes, error));
+    XB_TRY(xb_node_choose(config, modes, nodes, error));
+    XB_TRY(xb_choice_refuse_all_beside_others(xb_config_get(config, "device"), error));
+    return check_single_modes(config, modes, error);
 }
 
 enum xb_status xb_plan_check(const struct xb_config *config, struct xb_error *error)

@@ -49,12 +49,9 @@ static enum xb_status borrow(struct xb_chase *chase, uint64_t bytes, struct xb_w
                              struct xb_error *error)
 {
     const uint64_t one = sizeof(uint64_t);
-    enum xb_status status = xb_workspace_buffer(owner, 0, memory, bytes, &chase->chain, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, &chase->cursor, error);
-    return status == XB_OK
-               ? xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, &chase->word, error)
-               : status;
+    XB_TRY(xb_workspace_buffer(owner, 0, memory, bytes, &chase->chain, error));
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, &chase->cursor, error));
+    return xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, &chase->word, error);
 }
 
 static enum xb_status write_chain(const struct xb_chase *chase, uint64_t bytes,
@@ -63,9 +60,8 @@ static enum xb_status write_chain(const struct xb_chase *chase, uint64_t bytes,
     struct xb_queue **queues = NULL;
     XB_TRY(xb_workspace_queues(owner, 1, &queues, error));
     const struct xb_backend *backend = queues[0]->device->backend;
-    enum xb_status status =
-        backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error);
-    return status != XB_OK ? status : backend->queue_wait(queues[0], error);
+    XB_TRY(backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error));
+    return backend->queue_wait(queues[0], error);
 }
 
 enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *owner,
@@ -81,11 +77,9 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
     context->operations_per_iteration = 1;
     context->bytes_moved = XB_CHASE_LOADS * sizeof(uint64_t);
     context->hold = true;
-    enum xb_status status = borrow(chase, bytes, owner, memory, reader, error);
-    if (status == XB_OK)
-        status = write_chain(chase, bytes, owner, error);
-    return status == XB_OK ? place_cursor(chase, xb_chain_offset(chase->access, bytes, 0), error)
-                           : status;
+    XB_TRY(borrow(chase, bytes, owner, memory, reader, error));
+    XB_TRY(write_chain(chase, bytes, owner, error));
+    return place_cursor(chase, xb_chain_offset(chase->access, bytes, 0), error);
 }
 
 enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error *error)

@@ -27,10 +27,9 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
 {
     double seconds;
     (void)config;
-    enum xb_status status = xb_kernel_time_read(test, &seconds, error);
-    if (status == XB_OK)
-        status = xb_chunk_check_words(test, error);
-    return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, 3, error) : status;
+    XB_TRY(xb_kernel_time_read(test, &seconds, error));
+    XB_TRY(xb_chunk_check_words(test, error));
+    return xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
@@ -147,10 +146,8 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
     const struct xb_borrowing wanted[] = {{&state->in, 0, state->memory, bytes, false},
                                           {&state->out, 1, state->memory, bytes, false},
                                           {&state->slots, 0, XB_MEMORY_DEVICE, slots, true}};
-    enum xb_status status = xb_borrow(context, wanted, 3, error);
-    return status == XB_OK ? xb_workspace_queues(context->workspace, context->queue_count,
-                                                 &context->queues, error)
-                           : status;
+    XB_TRY(xb_borrow(context, wanted, 3, error));
+    return xb_workspace_queues(context->workspace, context->queue_count, &context->queues, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)

@@ -128,8 +128,8 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                              error));
     if (!is_overlapped(test))
         return XB_OK;
-    enum xb_status status = xb_chunk_check_words(test, error);
-    return status != XB_OK ? status : xb_chunk_check(test, &xb_option_chunk, 3, error);
+    XB_TRY(xb_chunk_check_words(test, error));
+    return xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -272,9 +272,8 @@ static enum xb_status tune_kernel(struct xb_mode_context *context, struct xb_err
     double target = gpu_time_of(context->test);
     if (target == 0)
         return XB_OK;
-    enum xb_status status =
-        xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error);
-    return status != XB_OK ? status : check_time(context, target, error);
+    XB_TRY(xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error));
+    return check_time(context, target, error);
 }
 
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
@@ -288,10 +287,8 @@ static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_
         {&state->out, 1, memory, layout->out, true},
         {&state->piece, 2, XB_MEMORY_PAGEABLE, piece, true},
         {&state->data, 0, XB_MEMORY_DEVICE, layout->device_bytes, true}};
-    enum xb_status status = xb_borrow(context, wanted, 4, error);
-    return status == XB_OK ? xb_workspace_queues(context->workspace, context->queue_count,
-                                                 &context->queues, error)
-                           : status;
+    XB_TRY(xb_borrow(context, wanted, 4, error));
+    return xb_workspace_queues(context->workspace, context->queue_count, &context->queues, error);
 }
 
 static enum xb_status open_ring(struct xb_mode_context *context, struct xb_error *error)
@@ -312,15 +309,13 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * state->layout.count;
     context->bytes_moved = state->layout.in + state->layout.out;
     context->host_timed = context->host_waits = true;
-    enum xb_status status = borrow_buffers(context, error);
-    if (status == XB_OK && has_ring(test))
-        status = open_ring(context, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(borrow_buffers(context, error));
+    if (has_ring(test))
+        XB_TRY(open_ring(context, error));
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
-    status = xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
-                           xb_job_beside(test->seed, false), error);
-    return status != XB_OK ? status : tune_kernel(context, error);
+    XB_TRY(xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
+                         xb_job_beside(test->seed, false), error));
+    return tune_kernel(context, error);
 }
 
 static void teardown(struct xb_mode_context *context)

@@ -16,6 +16,58 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What comes back of each item: the digest of what the kernel made of it. */
+#define RESULT_BYTES UINT64_C(8)
+
+/* Of each item on the device: in, kernel, digest, out. */
+#define OPERATIONS 4
+
+struct state {
+    struct xb_source source;
+    struct xb_reader *reader; /* NULL: the device reads */
+    struct xb_file *file;     /* NULL: the host's threads read */
+    bool is_open;             /* `descriptor` is of the file that the device reads */
+    int descriptor;
+    struct xb_buffer *host; /* where they read to, one of those below */
+    struct xb_buffer *pinned, *pageable;
+    struct xb_buffer *slots, *digests;     /* on the device */
+    struct xb_buffer *results;             /* on the host: the digests that came back, and behind
+                                              them those of the iteration before */
+    struct xb_buffer *scratch;             /* on the host: an item, to check by */
+    uint64_t steps;                        /* of the kernel, on every word */
+    double cached_at_first, cached_before; /* shares of the files: before anything, and before the
+                                              first sample */
+};
+
+/* How many items of a case are on the device at a time. */
+static unsigned slots_of(const struct xb_case *test)
+{
+    return xb_order_is_overlapped(test->variant)
+               ? (unsigned)xb_case_setting(test, &xb_option_buffers)->count
+               : 1;
+}
+
+/* How long a slot is at most, in whole blocks. */
+static uint64_t slot_bytes(const struct xb_case *test)
+{
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    return xb_chunk_count(chunk, XB_STORAGE_BLOCK) * XB_STORAGE_BLOCK;
+}
+
+/* Each stage alone. */
+static const struct xb_line_part parts[XB_PIPELINE_STAGES] = {
+    {.stages = 1u << XB_PIPELINE_READ},
+    {.stages = 1u << XB_PIPELINE_IN},
+    {.stages = 1u << XB_PIPELINE_COMPUTE},
+    {.stages = 1u << XB_PIPELINE_OUT},
+};
+
+/* Whether the case has the stage `in`: not where the device reads the file itself. */
+static bool copies_in(const struct xb_mode_context *context)
+{
+    return !xb_io_is_by_device(context->test);
+}
+
 static uint32_t capabilities(const struct xb_case *test)
 {
     return XB_CAP_KERNELS | (xb_io_is_by_device(test) ? XB_CAP_FILE : XB_CAP_REGISTER);
@@ -23,13 +75,12 @@ static uint32_t capabilities(const struct xb_case *test)
 
 static struct xb_needs needs(const struct xb_case *test, const struct xb_config *config)
 {
-    uint64_t slots = xb_pipeline_slots(test) * xb_pipeline_slot_bytes(test);
+    uint64_t slots = slots_of(test) * slot_bytes(test);
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    uint64_t results = xb_chunk_count(test->bytes, chunk) * XB_PIPELINE_RESULT_BYTES;
+    uint64_t results = xb_chunk_count(test->bytes, chunk) * RESULT_BYTES;
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
     (void)config;
-    return (struct xb_needs){.host_bytes =
-                                 slots + pageable + 2 * results + xb_pipeline_slot_bytes(test),
+    return (struct xb_needs){.host_bytes = slots + pageable + 2 * results + slot_bytes(test),
                              .device_bytes = slots + results};
 }
 
@@ -37,11 +88,9 @@ static enum xb_status check_options(const struct xb_case *test, const struct xb_
                                     struct xb_error *error)
 {
     double seconds;
-    enum xb_status status = xb_kernel_time_read(test, &seconds, error);
-    if (status == XB_OK)
-        status = xb_source_check(test, config, error);
-    return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, XB_PIPELINE_OPERATIONS, error)
-                           : status;
+    XB_TRY(xb_kernel_time_read(test, &seconds, error));
+    XB_TRY(xb_source_check(test, config, error));
+    return xb_chunk_check(test, &xb_option_chunk, OPERATIONS, error);
 }
 
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
@@ -60,9 +109,228 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
+/* ---- setup ---- */
+
+static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_case *test = context->test;
+    uint64_t item = state->source.item_most;
+    uint64_t slots = slots_of(test) * item;
+    uint64_t results = state->source.items * RESULT_BYTES;
+    uint64_t pinned = xb_io_is_by_device(test) ? 0 : slots;
+    uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
+    const struct xb_borrowing wanted[] = {{&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
+                                          {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
+                                          {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
+                                          {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
+                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
+                                          {&state->digests, 1, XB_MEMORY_DEVICE, results, true}};
+    return xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
+}
+
+/* Has the host's threads read to that buffer from now on. */
+static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer *buffer,
+                              struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_reader_plan plan = {
+        .io = xb_io_of(context->test),
+        .threads = xb_readers_of(context->test) + 1, /* of which one submits */
+        .memory = buffer->host_address,
+        .memory_bytes = slots_of(context->test) * state->source.item_most,
+        .opens_each = state->source.batch > 0,
+    };
+    xb_reader_close(state->reader);
+    state->reader = NULL;
+    state->host = buffer;
+    return xb_reader_open(state->source.files, &plan, &state->reader, error);
+}
+
+static enum xb_status open_file(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    enum xb_status status = XB_OK;
+    if (xb_io_is_direct(context->test))
+        status = xb_files_check_direct(state->source.files, error);
+    if (status != XB_OK)
+        return status;
+    if (!xb_io_is_by_device(context->test))
+        return read_to(context, state->pinned, error);
+    status = xb_files_open_direct(state->source.files, 0, &state->descriptor, error);
+    state->is_open = status == XB_OK;
+    return status == XB_OK ? context->device->backend->file_open(context->device, state->descriptor,
+                                                                 &state->file, error)
+                           : status;
+}
+
+static enum xb_status open_line(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_line_plan plan = {
+        .items = state->source.items,
+        .slots = slots_of(context->test),
+        .in_a_row = !xb_order_is_overlapped(context->test->variant),
+        .threads = xb_readers_of(context->test) + 1,
+        .pieces = state->source.pieces,
+        .frees = state->file != NULL ? XB_PIPELINE_OUT : XB_PIPELINE_IN,
+    };
+    enum xb_status status =
+        xb_workspace_queues(context->workspace, plan.slots, &context->queues, error);
+    context->queue_count = plan.slots;
+    return status == XB_OK ? xb_line_open(context, &plan, error) : status;
+}
+
+static enum xb_status time_part(struct xb_mode_context *context, const struct xb_line_part *part,
+                                double *seconds, struct xb_error *error)
+{
+    xb_line_take(context, part);
+    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
+    xb_line_take(context, NULL);
+    return status;
+}
+
+/* What 'auto' asks for: 5 % more than the slower of reading and copying from page-locked memory,
+ * for all items. */
+static enum xb_status find_target(struct xb_mode_context *context, double *target,
+                                  struct xb_error *error)
+{
+    double reading = 0;
+    double copying = 0;
+    enum xb_status status = time_part(context, &parts[XB_PIPELINE_READ], &reading, error);
+    if (status == XB_OK && copies_in(context))
+        status = time_part(context, &parts[XB_PIPELINE_IN], &copying, error);
+    *target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
+    return status;
+}
+
+/* Finds the steps of the kernel, or takes those of another order of the same work: orders are
+ * compared, and another kernel would be other work. */
+static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    char name[XB_WORKSPACE_NAME];
+    const struct xb_case *test = context->test;
+    const struct xb_source *source = &state->source;
+    double target = 0;
+    XB_TRY(xb_kernel_time_read(test, &target, error));
+    if (target == 0)
+        return XB_OK;
+    /* It is to be the same for everything but the order and the buffers. */
+    snprintf(name, sizeof name, "pipeline %llu bytes %s %u readers %llu a batch %llu a chunk %s",
+             (unsigned long long)test->bytes, xb_case_setting(test, &xb_option_io)->word,
+             xb_readers_of(test),
+             (unsigned long long)xb_case_setting(test, &xb_option_batch_files)->count,
+             (unsigned long long)xb_case_setting(test, &xb_option_chunk)->count,
+             xb_case_setting(test, &xb_option_kernel_time)->word);
+    if (xb_workspace_recall(context->workspace, name, &state->steps))
+        return XB_OK;
+    if (target > 0)
+        target *= (double)source->items;
+    else
+        XB_TRY(find_target(context, &target, error));
+    XB_TRY(xb_kernel_time_tune_stage(context, XB_PIPELINE_COMPUTE, source->bytes,
+                                     xb_chunk_count(source->bytes, source->items), target,
+                                     &state->steps, error));
+    xb_workspace_remember(context->workspace, name, state->steps);
+    return XB_OK;
+}
+
+/* The share of what is read that is in the page cache; NAN where that cannot be seen, as of files
+ * of somebody else. */
+static enum xb_status look_at_cache(const struct state *state, double *share,
+                                    struct xb_error *error)
+{
+    enum xb_status status =
+        xb_files_cached_share(state->source.files, state->source.bytes, share, error);
+    if (status != XB_ERR_UNSUPPORTED)
+        return status;
+    *share = NAN;
+    return XB_OK;
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    XB_TRY(xb_source_open(context, &state->source, error));
+    XB_TRY(look_at_cache(state, &state->cached_at_first, error));
+    XB_TRY(borrow_buffers(context, error));
+    XB_TRY(open_file(context, error));
+    XB_TRY(open_line(context, error));
+    context->operations_per_iteration = OPERATIONS * state->source.items;
+    context->bytes_moved = state->source.bytes;
+    context->host_timed = context->host_waits = true;
+    XB_TRY(choose_steps(context, error));
+    if (state->pageable != NULL)
+        XB_TRY(read_to(context, state->pageable, error));
+    return XB_OK;
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    struct state *state = context->state;
+    xb_reader_close(state->reader);
+    if (state->file != NULL)
+        context->device->backend->file_close(state->file);
+    if (state->is_open)
+        close(state->descriptor);
+    xb_source_close(&state->source);
+}
+
+/* Makes wrong what the slots hold of the iteration before and would be right again without being
+ * read or copied. The device fills from the beginning only, which does no harm. */
+static enum xb_status spoil_slots(struct xb_mode_context *context, struct xb_pattern wrong,
+                                  struct xb_error *error)
+{
+    const struct state *state = context->state;
+    unsigned slots = slots_of(context->test);
+    uint64_t end = 0;
+    for (unsigned i = 0; i < slots; i++) {
+        struct xb_source_own own = xb_source_own(&state->source, slots, i);
+        uint64_t at = i * state->source.item_most + own.from;
+        if (own.from == own.until)
+            continue;
+        end = i * state->source.item_most + own.until;
+        if (state->host != NULL)
+            xb_host_fill((char *)state->host->host_address + at, at, end - at, wrong);
+    }
+    return end > 0 ? xb_proof_fill(context->queues[0], state->slots, end, wrong, error) : XB_OK;
+}
+
+/* Those of each item that came back in the latest iteration that was not stopped. */
+static const unsigned long long *digests_of(const struct xb_mode_context *context)
+{
+    const struct state *state = context->state;
+    const unsigned long long *back = state->results->host_address;
+    return xb_line_was_stopped(context) ? back + state->source.items : back;
+}
+
+/* A stage alone is not verified, and `in` would copy what the CPU's caches hold of the filling: it
+ * is slower then than out of memory. */
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    struct xb_pattern wrong = xb_proof_around(context->test->seed);
+    uint64_t results = state->source.items * RESULT_BYTES;
+    char *back = state->results->host_address;
+    if (!xb_line_is_whole(context))
+        return XB_OK;
+    memcpy(back + results, back, results);
+    xb_host_fill(back, 0, results, wrong);
+    XB_TRY(xb_proof_fill(context->queues[0], state->digests, results, wrong, error));
+    return spoil_slots(context, wrong, error);
+}
+
+/* Nothing is to be made wrong: restore does that before every iteration. */
+static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    return look_at_cache(state, &state->cached_before, error);
+}
+
 /* ---- the stages of an item ---- */
 
-static uint64_t slot_offset(const struct xb_pipeline *state, const struct xb_turn *turn)
+static uint64_t slot_offset(const struct state *state, const struct xb_turn *turn)
 {
     return turn->slot * state->source.item_most;
 }
@@ -70,7 +338,7 @@ static uint64_t slot_offset(const struct xb_pipeline *state, const struct xb_tur
 static enum xb_status read_piece(struct xb_mode_context *context, const struct xb_turn *turn,
                                  struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     struct xb_source_piece piece = xb_source_piece_of(&state->source, turn->item, turn->piece);
     uint64_t at = slot_offset(state, turn) + piece.position;
     if (piece.bytes == 0)
@@ -87,14 +355,14 @@ static enum xb_status read_piece(struct xb_mode_context *context, const struct x
 
 static uint64_t bytes_of_piece(const struct xb_mode_context *context, const struct xb_turn *turn)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     return xb_source_piece_of(&state->source, turn->item, turn->piece).bytes;
 }
 
 static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
                               struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     uint64_t at = slot_offset(state, turn);
     if (state->file != NULL) /* it is there already */
         return XB_OK;
@@ -106,26 +374,23 @@ static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_t
 static enum xb_status compute(struct xb_mode_context *context, const struct xb_turn *turn,
                               struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     uint64_t at = slot_offset(state, turn);
     uint64_t bytes = xb_source_item_bytes(&state->source, turn->item);
-    enum xb_status status = XB_OK;
     if (state->steps > 0 && bytes >= 8)
-        status = backend->queue_compute(turn->queue, state->slots, at, bytes, state->steps, error);
-    return status == XB_OK
-               ? backend->queue_digest(turn->queue, state->slots, at, bytes, state->digests,
-                                       turn->item * XB_PIPELINE_RESULT_BYTES, error)
-               : status;
+        XB_TRY(backend->queue_compute(turn->queue, state->slots, at, bytes, state->steps, error));
+    return backend->queue_digest(turn->queue, state->slots, at, bytes, state->digests,
+                                 turn->item * RESULT_BYTES, error);
 }
 
 static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_turn *turn,
                                struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
-    uint64_t at = turn->item * XB_PIPELINE_RESULT_BYTES;
+    const struct state *state = context->state;
+    uint64_t at = turn->item * RESULT_BYTES;
     return context->device->backend->queue_copy(turn->queue, state->results, at, state->digests, at,
-                                                XB_PIPELINE_RESULT_BYTES, error);
+                                                RESULT_BYTES, error);
 }
 
 /* ---- the line ---- */
@@ -158,7 +423,7 @@ static bool is_overlapped(const struct xb_mode_context *context)
 static enum xb_status tell_way(struct xb_mode_context *context, struct xb_result *result,
                                struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     if (state->file == NULL) {
         const char *way = xb_reader_way(state->reader);
         xb_result_detail_text(result, "read_by", "%s", way);
@@ -177,9 +442,9 @@ static enum xb_status tell_way(struct xb_mode_context *context, struct xb_result
 static enum xb_status tell_files(struct xb_mode_context *context, struct xb_result *result,
                                  struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     double after = 0;
-    enum xb_status status = xb_pipeline_look_at_cache(state, &after, error);
+    enum xb_status status = look_at_cache(state, &after, error);
     xb_result_detail_text(result, "file_system", "%s", state->source.files->file_system);
     xb_result_detail_number(result, "files", (double)state->source.files->count);
     xb_result_detail_text(result, "page_cache_at_first", "%s",
@@ -233,9 +498,9 @@ static enum xb_status compute_figures(struct xb_result *result, struct xb_error 
 static enum xb_status prove(const struct xb_mode_context *context, struct xb_result *result,
                             struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     const struct xb_source *source = &state->source;
-    const unsigned long long *digests = xb_pipeline_digests(context);
+    const unsigned long long *digests = digests_of(context);
     void *scratch = state->scratch->host_address;
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = 0; i < source->items; i++) {
@@ -258,15 +523,12 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
-    enum xb_status status = xb_files_check_lengths(state->source.files, error);
-    if (status == XB_OK)
-        status = tell_way(context, result, error);
-    if (status == XB_OK)
-        status = tell_files(context, result, error);
-    if (status == XB_OK)
-        status = compute_figures(result, error);
-    return status == XB_OK ? prove(context, result, error) : status;
+    const struct state *state = context->state;
+    XB_TRY(xb_files_check_lengths(state->source.files, error));
+    XB_TRY(tell_way(context, result, error));
+    XB_TRY(tell_files(context, result, error));
+    XB_TRY(compute_figures(result, error));
+    return prove(context, result, error);
 }
 
 #define EACH_OF(figures) &(figures)[READ], &(figures)[IN], &(figures)[COMPUTE], &(figures)[OUT]
@@ -314,29 +576,27 @@ const struct xb_mode xb_mode_pipeline = {
                           EACH_OF(xb_pipeline_busy), EACH_OF(xb_pipeline_wait)),
     .reading = xb_pipeline_lines,
     .answer = xb_pipeline_say_disk,
-    .state_bytes = sizeof(struct xb_pipeline),
+    .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
     .check_variant = check_variant,
     .check = check,
-    .setup = xb_pipeline_setup,
+    .setup = setup,
     .stages = stages,
     /* The kernels by the device's clock, because that is what a profiler calls the GPU's busy time.
      */
     .references = XB_REFERENCES(
         {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
-        {.figure = &xb_pipeline_rates[READ], .part = &xb_pipeline_parts[READ]},
-        {.figure = &xb_pipeline_rates[IN],
-         .part = &xb_pipeline_parts[IN],
-         .is_wanted = xb_pipeline_copies_in},
+        {.figure = &xb_pipeline_rates[READ], .part = &parts[READ]},
+        {.figure = &xb_pipeline_rates[IN], .part = &parts[IN], .is_wanted = copies_in},
         {.figure = &xb_pipeline_rates[COMPUTE],
-         .part = &xb_pipeline_parts[COMPUTE],
+         .part = &parts[COMPUTE],
          .clock = XB_CLOCK_OF_DEVICE},
-        {.figure = &xb_pipeline_rates[OUT], .part = &xb_pipeline_parts[OUT]}),
-    .restore = xb_pipeline_restore,
-    .prepare = xb_pipeline_prepare,
+        {.figure = &xb_pipeline_rates[OUT], .part = &parts[OUT]}),
+    .restore = restore,
+    .prepare = prepare,
     .submit = xb_line_submit,
     .verify = verify,
-    .teardown = xb_pipeline_teardown,
+    .teardown = teardown,
 };

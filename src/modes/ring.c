@@ -136,12 +136,10 @@ static enum xb_status open_events(struct xb_ring *ring, struct xb_error *error)
 static enum xb_status fill_in(struct xb_mode_context *context, unsigned number,
                               struct xb_ring *ring, struct xb_error *error)
 {
-    enum xb_status status =
-        xb_workspace_fixed_buffer(context->workspace, number, XB_MEMORY_PINNED,
-                                  xb_ring_bytes(&ring->plan), &ring->slots, error);
-    if (status == XB_OK)
-        status = xb_workspace_crew(context->workspace, ring->plan.threads, &ring->crew, error);
-    return status == XB_OK ? open_events(ring, error) : status;
+    XB_TRY(xb_workspace_fixed_buffer(context->workspace, number, XB_MEMORY_PINNED,
+                                     xb_ring_bytes(&ring->plan), &ring->slots, error));
+    XB_TRY(xb_workspace_crew(context->workspace, ring->plan.threads, &ring->crew, error));
+    return open_events(ring, error);
 }
 
 enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,

@@ -169,8 +169,8 @@ static enum xb_status compare_with_copying(const struct state *state, struct xb_
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    enum xb_status status = compare_with_copying(context->state, result, error);
-    return status != XB_OK ? status : xb_transfer_verify(context, result, error);
+    XB_TRY(compare_with_copying(context->state, result, error));
+    return xb_transfer_verify(context, result, error);
 }
 
 static bool say_in_place(struct xb_reading *reading, int device, uint64_t bytes)
