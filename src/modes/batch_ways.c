@@ -71,29 +71,6 @@ enum xb_status xb_batch_check_variant(const struct xb_case *test, struct xb_erro
 
 /* ---- one iteration ---- */
 
-static enum xb_status copy_each(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_batch *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    struct xb_buffer *source = xb_batch_source(state);
-    struct xb_buffer *target = xb_batch_target(state);
-    for (size_t i = 0; i < state->layout.count; i++) {
-        const struct xb_piece *piece = &state->layout.pieces[i];
-        XB_TRY(backend->queue_copy(context->queues[0], target, piece->target_offset, source,
-                                   piece->source_offset, piece->bytes, error));
-    }
-    return XB_OK;
-}
-
-static enum xb_status call_for_lists(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_batch *state = context->state;
-    for (size_t i = 0; i < state->list_count; i++)
-        XB_TRY(context->device->backend->queue_copy_pieces(context->queues[0], state->lists[i],
-                                                           error));
-    return XB_OK;
-}
-
 /* Host threads move pieces between their places and the room. */
 static void move_on_host(void *argument, uint64_t begin, uint64_t end)
 {
@@ -152,13 +129,6 @@ enum xb_status xb_batch_submit_scattering(struct xb_mode_context *context, struc
     return state->to_device ? submit_kernel_part(context, error) : submit_host_part(context, error);
 }
 
-static enum xb_status submit_packed(struct xb_mode_context *context, struct xb_error *error)
-{
-    XB_TRY(xb_batch_submit_gathering(context, error));
-    XB_TRY(xb_batch_submit_copy(context, error));
-    return xb_batch_submit_scattering(context, error);
-}
-
 static enum xb_status copy_rows(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_batch *state = context->state;
@@ -170,12 +140,11 @@ static enum xb_status copy_rows(struct xb_mode_context *context, struct xb_error
     uint64_t whole = layout->bytes / layout->piece;
     for (int i = 0; i < 2; i++)
         ends[i].pitch = ends[i].pitch > 0 ? ends[i].pitch : layout->piece;
-    enum xb_status status = XB_OK;
     if (whole > 0)
-        status = context->device->backend->queue_copy_rows(context->queues[0], ends[0], ends[1],
-                                                           layout->piece, whole, error);
-    if (status != XB_OK || whole == layout->count)
-        return status;
+        XB_TRY(context->device->backend->queue_copy_rows(context->queues[0], ends[0], ends[1],
+                                                         layout->piece, whole, error));
+    if (whole == layout->count)
+        return XB_OK;
     const struct xb_piece *last = &layout->pieces[whole]; /* a shorter row */
     return context->device->backend->queue_copy(context->queues[0], ends[0].buffer,
                                                 last->target_offset, ends[1].buffer,
@@ -186,15 +155,26 @@ enum xb_status xb_batch_submit(struct xb_mode_context *context, struct xb_error 
 {
     const struct xb_batch *state = context->state;
     const struct xb_backend *backend = context->device->backend;
+    struct xb_buffer *source = xb_batch_source(state);
+    struct xb_buffer *target = xb_batch_target(state);
     switch (state->how) {
     case XB_BATCH_EACH:
-        return copy_each(context, error);
+        for (size_t i = 0; i < state->layout.count; i++) {
+            const struct xb_piece *piece = &state->layout.pieces[i];
+            XB_TRY(backend->queue_copy(context->queues[0], target, piece->target_offset, source,
+                                       piece->source_offset, piece->bytes, error));
+        }
+        return XB_OK;
     case XB_BATCH_CALL:
-        return call_for_lists(context, error);
+        for (size_t i = 0; i < state->list_count; i++)
+            XB_TRY(backend->queue_copy_pieces(context->queues[0], state->lists[i], error));
+        return XB_OK;
     case XB_BATCH_GRAPH:
         return backend->queue_graph(context->queues[0], state->graph, error);
     case XB_BATCH_PACKED:
-        return submit_packed(context, error);
+        XB_TRY(xb_batch_submit_gathering(context, error));
+        XB_TRY(xb_batch_submit_copy(context, error));
+        return xb_batch_submit_scattering(context, error);
     case XB_BATCH_KERNEL:
         return submit_kernel_part(context, error);
     case XB_BATCH_PITCHED:

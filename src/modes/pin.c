@@ -220,16 +220,13 @@ static enum xb_status borrow_for_references(struct xb_mode_context *context,
 {
     struct state *state = context->state;
     uint64_t bytes = context->test->bytes;
-    enum xb_status status = XB_OK;
     state->pageable = state->data;
     if (state->pageable == NULL) {
-        status = xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PAGEABLE, bytes,
-                                     &state->pageable, error);
-        if (status == XB_OK)
-            xb_host_fill(state->pageable->host_address, 0, bytes,
-                         xb_proof_before(context->test->seed));
+        XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PAGEABLE, bytes,
+                                   &state->pageable, error));
+        xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
     }
-    return status == XB_OK ? xb_ring_open(context, plan, 2, &state->ring, error) : status;
+    return xb_ring_open(context, plan, 2, &state->ring, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -384,16 +381,6 @@ enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandw
     return bytes / high_end(bandwidth) >= high_end(reference) ? XB_PIN_NEVER_PAYS : XB_PIN_UNSURE;
 }
 
-/* NULL where there was no time for it. */
-static const struct xb_samples *samples_of(const struct xb_result *result,
-                                           const struct xb_figure *figure)
-{
-    for (size_t i = 0; i < result->figure_count; i++)
-        if (result->figures[i].figure == figure)
-            return &result->figures[i].samples;
-    return NULL;
-}
-
 /* The least n with setup + n * own <= n * other, where `gain` is other - own. */
 static double copies_until_paid(double setup, double gain)
 {
@@ -410,8 +397,11 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
 {
     double setup = 0;
     double bytes = (double)result->bytes_moved;
-    const struct xb_samples *samples = samples_of(result, reference);
+    const struct xb_samples *samples = NULL; /* where there was no time for it */
     struct xb_statistics other;
+    for (size_t i = 0; i < result->figure_count; i++)
+        if (result->figures[i].figure == reference)
+            samples = &result->figures[i].samples;
     if (samples == NULL)
         return XB_OK;
     XB_TRY(xb_statistics_compute(samples->values, samples->count, &other, error));
