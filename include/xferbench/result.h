@@ -87,11 +87,9 @@ XB_MUST_CHECK enum xb_status xb_result_median(const struct xb_result *result,
  * Fills what follows from samples and outcome into the row of a result that is final: times,
  * figures with their statistics, the reason, the error. `ceiling`: of the device's link, for the
  * shares of it; NULL where it is not known. What the row says is the result's; a second
- * call makes its figures anew. XB_ERR_MEMORY only.
+ * call makes its figures anew.
  */
-XB_MUST_CHECK enum xb_status xb_result_finish(struct xb_result *result,
-                                              const struct xb_record_ceiling *ceiling,
-                                              struct xb_error *error);
+void xb_result_finish(struct xb_result *result, const struct xb_record_ceiling *ceiling);
 
 /* Frees the timeline alone: who has shown it needs it no more. */
 void xb_result_drop_timeline(struct xb_result *result);

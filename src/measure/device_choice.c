@@ -3,6 +3,7 @@
 /* From --device and --pairs to devices. */
 #include "planning.h"
 
+#include "base/memory.h"
 #include "base/note.h"
 
 #include <stdio.h>
@@ -60,20 +61,6 @@ static enum xb_status find_device(const struct xb_run *run, const char *option, 
     return no_device(run, option, word, error);
 }
 
-/* Asks what the device is. One that does not answer will not open either: its cases become error
- * rows, and those of the others go on. */
-static enum xb_status describe_device(const struct xb_run *run, unsigned index,
-                                      struct xb_device_info *info, struct xb_error *error)
-{
-    enum xb_status status = run->backend->device_info(run->driver, index, info, error);
-    if (status != XB_ERR_RUNTIME)
-        return status;
-    memset(info, 0, sizeof *info);
-    info->index = index;
-    snprintf(info->name, sizeof info->name, "a device that does not answer");
-    return XB_OK;
-}
-
 /* Makes the device one of the run's, if it is not yet. */
 static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_error *error)
 {
@@ -81,7 +68,15 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
     for (size_t i = 0; i < run->device_count; i++)
         if (run->devices[i].info.index == index)
             return XB_OK;
-    XB_TRY(describe_device(run, index, &device->info, error));
+    /* One that does not answer will not open either: its cases become error rows, and those of the
+     * others go on. */
+    enum xb_status status = run->backend->device_info(run->driver, index, &device->info, error);
+    if (status == XB_ERR_RUNTIME) {
+        device->info = (struct xb_device_info){.index = index};
+        snprintf(device->info.name, sizeof device->info.name, "a device that does not answer");
+    } else if (status != XB_OK) {
+        return status;
+    }
     XB_TRY(xb_registry_check_device(run->backend, &device->info, error));
     /* This holds until a case needs the device. */
     device->binding = (struct xb_binding){.node = -1, .note_is_normal = true};
@@ -153,19 +148,6 @@ static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_ch
     return XB_OK;
 }
 
-/* Makes every device that takes part one of the run's. */
-static enum xb_status add_devices(struct xb_run *run, const struct xb_device_choice *choice,
-                                  bool one_by_one, struct xb_error *error)
-{
-    for (size_t i = 0; one_by_one && i < choice->device_count; i++)
-        XB_TRY(add_device(run, choice->devices[i], error));
-    for (size_t i = 0; i < choice->pair_count; i++) {
-        XB_TRY(add_device(run, choice->pairs[i].from, error));
-        XB_TRY(add_device(run, choice->pairs[i].to, error));
-    }
-    return XB_OK;
-}
-
 enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, bool pairs,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
@@ -177,9 +159,7 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
     if (run->probe.device_count > XB_RUN_DEVICES)
         return XB_FAIL(error, XB_ERR_USAGE, "there are %u devices, and a run takes at most %d",
                        run->probe.device_count, XB_RUN_DEVICES);
-    run->devices = calloc(XB_RUN_DEVICES + 1, sizeof *run->devices);
-    if (run->devices == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
+    run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *run->devices);
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
     if (!all)
@@ -187,5 +167,12 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
     if (pairs)
         XB_TRY(choose_pairs(run, choice, error));
     /* If only pairs are measured, no device that is in none of them takes part. */
-    return add_devices(run, choice, singles || choice->pair_count == 0, error);
+    bool one_by_one = singles || choice->pair_count == 0;
+    for (size_t i = 0; one_by_one && i < choice->device_count; i++)
+        XB_TRY(add_device(run, choice->devices[i], error));
+    for (size_t i = 0; i < choice->pair_count; i++) {
+        XB_TRY(add_device(run, choice->pairs[i].from, error));
+        XB_TRY(add_device(run, choice->pairs[i].to, error));
+    }
+    return XB_OK;
 }

@@ -5,6 +5,7 @@
 #include "case.h"
 #include "planning.h"
 
+#include "base/memory.h"
 #include "machine/host_memory.h"
 
 #include <stdio.h>
@@ -111,14 +112,7 @@ enum xb_status xb_planning_add_case(struct xb_planning *plan, struct xb_case tes
         return XB_FAIL(error, XB_ERR_USAGE,
                        "this asks for more than %u cases; take fewer sizes, modes or devices",
                        MAX_CASES);
-    if (run->case_count == plan->capacity) {
-        size_t capacity = plan->capacity > 0 ? 2 * plan->capacity : 16;
-        struct xb_result *grown = realloc(run->results, capacity * sizeof *grown);
-        if (grown == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", capacity);
-        run->results = grown;
-        plan->capacity = capacity;
-    }
+    run->results = xb_grow(run->results, run->case_count, sizeof *run->results);
     struct xb_result *result = &run->results[run->case_count++];
     memset(result, 0, sizeof *result);
     result->test = test;
@@ -134,13 +128,13 @@ static enum xb_status add_together(struct xb_planning *plan, struct xb_case test
 {
     test.simultaneous = true;
     test.sum = true;
-    enum xb_status status = xb_planning_add_case(plan, test, error);
+    XB_TRY(xb_planning_add_case(plan, test, error));
     test.sum = false;
-    for (size_t i = 0; status == XB_OK && i < plan->choice.device_count; i++) {
+    for (size_t i = 0; i < plan->choice.device_count; i++) {
         test.device = plan->choice.devices[i];
-        status = xb_planning_add_case(plan, test, error);
+        XB_TRY(xb_planning_add_case(plan, test, error));
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_planning_add_mode(struct xb_planning *plan, struct xb_case test,
@@ -160,13 +154,13 @@ static enum xb_status add_on_nodes(struct xb_planning *plan, struct xb_case test
 {
     unsigned host = xb_mode_host_directions(test.mode, directions);
     unsigned others = plan->nodes.count > 0 ? directions & ~host : directions;
-    enum xb_status status = xb_planning_add_mode(plan, test, others, add, error);
+    XB_TRY(xb_planning_add_mode(plan, test, others, add, error));
     test.has_node = true;
-    for (size_t i = 0; status == XB_OK && i < plan->nodes.count; i++) {
+    for (size_t i = 0; i < plan->nodes.count; i++) {
         test.node = plan->nodes.nodes[i];
-        status = xb_planning_add_mode(plan, test, host, add, error);
+        XB_TRY(xb_planning_add_mode(plan, test, host, add, error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* Adds the cases of each mode that is not of pairs. */
@@ -236,14 +230,13 @@ static bool another_fits(const struct xb_run *run, const struct xb_case *test, u
 static enum xb_status check_memory(const struct xb_run *run, struct xb_error *error)
 {
     uint64_t available = 0;
-    enum xb_status status = xb_host_memory_available(&available, error);
-    for (size_t i = 0; status == XB_OK && i < run->case_count; i++) {
+    XB_TRY(xb_host_memory_available(&available, error));
+    for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
-        status = check_case(run, test, available, error);
-        if (status != XB_OK && another_fits(run, test, available))
-            status = XB_OK;
+        if (check_case(run, test, available, error) != XB_OK && !another_fits(run, test, available))
+            return error->status;
     }
-    return status;
+    return XB_OK;
 }
 
 /* ---- the whole ---- */
@@ -276,27 +269,20 @@ static bool wants(const struct xb_planning *plan, bool pairs)
     return false;
 }
 
-/* In the order in which they are measured: each device alone, so that it can be compared with
- * itself beside others, then all at the same time, then pairs. */
-static enum xb_status add_cases(struct xb_planning *plan, struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    for (size_t d = 0; status == XB_OK && d < plan->choice.device_count; d++)
-        status = add_modes(plan, plan->choice.devices[d], xb_mode_directions, xb_planning_add_case,
-                           error);
-    if (status == XB_OK)
-        status = add_modes(plan, plan->choice.devices[0], xb_mode_directions_together, add_together,
-                           error);
-    return status != XB_OK ? status : xb_planning_add_pairs(plan, error);
-}
-
 static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
     XB_TRY(choose(run->config, &plan->modes, &plan->nodes, error));
     XB_TRY(xb_device_choose(run, wants(plan, false), plan->simultaneous, wants(plan, true),
                             &plan->choice, error));
-    XB_TRY(add_cases(plan, error));
+    /* In the order in which they are measured: each device alone, so that it can be compared with
+     * itself beside others, then all at the same time, then pairs. */
+    for (size_t d = 0; d < plan->choice.device_count; d++)
+        XB_TRY(add_modes(plan, plan->choice.devices[d], xb_mode_directions, xb_planning_add_case,
+                         error));
+    XB_TRY(
+        add_modes(plan, plan->choice.devices[0], xb_mode_directions_together, add_together, error));
+    XB_TRY(xb_planning_add_pairs(plan, error));
     XB_TRY(check_memory(run, error));
     for (size_t m = 0; plan->choice.pair_count > 0 && m < plan->modes.count; m++)
         if (plan->modes.modes[m]->pairs)
@@ -306,9 +292,7 @@ static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 {
-    struct xb_planning *plan = calloc(1, sizeof *plan);
-    if (plan == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a plan");
+    struct xb_planning *plan = xb_new(1, sizeof *plan);
     plan->run = run;
     plan->latency = xb_config_get(run->config, "latency")->flag;
     plan->simultaneous = xb_config_get(run->config, "simultaneous")->flag;

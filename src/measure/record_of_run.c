@@ -60,43 +60,25 @@ static bool is_bound(const struct xb_result *result, unsigned device, bool named
            xb_mode_host_directions(test->mode, (unsigned)test->direction) != 0;
 }
 
-static bool has_row_of(const struct xb_run *run, size_t before, unsigned device, unsigned node)
-{
-    for (size_t i = 0; i < before; i++)
-        if (is_bound(&run->results[i], device, true) && run->results[i].test.node == node)
-            return true;
-    return false;
-}
-
-/* The nodes that rows of the device name: "0, 1". */
-static size_t list_nodes(const struct xb_run *run, unsigned device, struct xb_words *nodes)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < run->case_count; i++) {
-        unsigned node = run->results[i].test.node;
-        if (is_bound(&run->results[i], device, true) && !has_row_of(run, i, device, node))
-            xb_words_add(nodes, "%s%u", count++ > 0 ? ", " : "", node);
-    }
-    return count;
-}
-
-static bool has_near(const struct xb_run *run, unsigned device)
-{
-    for (size_t i = 0; i < run->case_count; i++)
-        if (is_bound(&run->results[i], device, false))
-            return true;
-    return false;
-}
-
 static void keep_binding(struct xb_making *making, const struct xb_run *run,
                          const struct xb_run_device *device, struct xb_record_device *kept)
 {
     const struct xb_binding *near = &device->binding;
     unsigned index = device->info.index;
-    struct xb_words nodes = {.length = 0};
+    struct xb_words nodes = {.length = 0}; /* that rows of the device name: "0, 1" */
+    bool has_near = !near->bound && near->note_is_normal;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_result *row = &run->results[i];
+        bool is_new = is_bound(row, index, true);
+        has_near = has_near || is_bound(row, index, false);
+        for (size_t k = 0; is_new && k < i; k++)
+            is_new = !is_bound(&run->results[k], index, true) ||
+                     run->results[k].test.node != row->test.node;
+        if (is_new)
+            xb_words_add(&nodes, "%s%u", nodes.length > 0 ? ", " : "", row->test.node);
+    }
     kept->numa_node = near->node;
-    if ((!near->bound && near->note_is_normal) || has_near(run, index) ||
-        list_nodes(run, index, &nodes) == 0) {
+    if (has_near || nodes.length == 0) {
         kept->bound = near->bound;
         kept->cpus = near->cpu_count;
         kept->numa_note = xb_making_keep(making, near->note);
@@ -139,7 +121,7 @@ static void keep_device(struct xb_making *making, const struct xb_run *run,
         .facts = facts,
     };
     keep_binding(making, run, device, kept);
-    for (size_t i = 0; !making->failed && i < info->fact_count; i++)
+    for (size_t i = 0; i < info->fact_count; i++)
         facts[kept->fact_count++] =
             (struct xb_record_fact){.name = xb_making_keep(making, info->facts[i].key),
                                     .value = xb_making_keep(making, info->facts[i].value),
@@ -149,14 +131,8 @@ static void keep_device(struct xb_making *making, const struct xb_run *run,
 static void keep_process(struct xb_making *making, const struct xb_run *run)
 {
     struct xb_record *record = making->record;
-    struct xb_record_process *process = calloc(1, sizeof *process);
-    struct xb_record_device *devices = calloc(run->device_count + 1, sizeof *devices);
-    if (process == NULL || devices == NULL) {
-        free(process);
-        free(devices);
-        making->failed = true;
-        return;
-    }
+    struct xb_record_process *process = xb_new(1, sizeof *process);
+    struct xb_record_device *devices = xb_new(run->device_count, sizeof *devices);
     record->processes = process;
     record->process_count = record->asked_processes = 1;
     record->interrupted = run->interrupted;
@@ -181,7 +157,7 @@ static void keep_parameters(struct xb_making *making, const struct xb_case *test
     size_t count = test->setting_count;
     char node[16];
     snprintf(node, sizeof node, "%u", test->node);
-    for (size_t i = 0; !making->failed && i < test->setting_count; i++) {
+    for (size_t i = 0; i < test->setting_count; i++) {
         const struct xb_setting *setting = &test->settings[i];
         char number[24];
         snprintf(number, sizeof number, "%" PRIu64, setting->count);
@@ -191,8 +167,6 @@ static void keep_parameters(struct xb_making *making, const struct xb_case *test
             .is_text = setting->word != NULL,
         };
     }
-    if (making->failed)
-        return;
     if (test->group != XB_GROUP_NONE)
         facts[count++] = (struct xb_record_fact){
             .name = XB_RECORD_GROUP, .value = xb_group_name(test->group), .is_text = true};
@@ -204,65 +178,38 @@ static void keep_parameters(struct xb_making *making, const struct xb_case *test
     kept->parameter_count = count;
 }
 
-/* Of a sum only that device is known which all have in common. */
-static int source_of(const struct xb_case *test)
-{
-    return test->sum && test->group != XB_GROUP_ONE_TO_ALL ? -1 : (int)test->device;
-}
-
-static int destination_of(const struct xb_case *test)
-{
-    if (test->sum)
-        return test->group == XB_GROUP_ALL_TO_ONE ? (int)test->device : -1;
-    return test->peer >= 0 ? test->peer : -1;
-}
-
-static void keep_case(struct xb_making *making, const struct xb_case *test,
-                      struct xb_record_case *kept)
-{
-    *kept = (struct xb_record_case){
-        .mode = test->mode->name,
-        .variant = xb_making_keep(making, test->variant),
-        .direction = xb_direction_name(test->direction),
-        .bytes = test->bytes,
-        .device = source_of(test),
-        .peer = destination_of(test),
-        .latency = test->latency,
-        .simultaneous = test->simultaneous || test->sum,
-        .rows = calloc(1, sizeof *kept->rows),
-    };
-    making->failed = making->failed || kept->rows == NULL;
-    if (making->failed)
-        return;
-    keep_parameters(making, test, kept);
-}
-
-/* Of the link of the device that the case is of; NULL for a sum. */
-static const struct xb_record_ceiling *ceiling_of(const struct xb_record *record,
-                                                  const struct xb_case *test)
-{
-    const struct xb_record_process *process = &record->processes[0];
-    for (size_t i = 0; !test->sum && i < process->device_count; i++)
-        if (process->devices[i].index == test->device)
-            return process->devices[i].ceiling.known ? &process->devices[i].ceiling : NULL;
-    return NULL;
-}
-
 static void keep_cases(struct xb_making *making, const struct xb_run *run)
 {
     struct xb_record *record = making->record;
-    struct xb_error error;
-    record->cases = calloc(run->case_count + 1, sizeof *record->cases);
-    making->failed = making->failed || record->cases == NULL;
-    for (size_t i = 0; !making->failed && i < run->case_count; i++) {
+    const struct xb_record_process *process = &record->processes[0];
+    record->cases = xb_new(run->case_count, sizeof *record->cases);
+    for (size_t i = 0; i < run->case_count; i++) {
         struct xb_result *result = &run->results[i];
+        const struct xb_case *test = &result->test;
         struct xb_record_case *kept = &record->cases[record->case_count++];
-        keep_case(making, &result->test, kept);
-        if (!making->failed)
-            making->failed =
-                xb_result_finish(result, ceiling_of(record, &result->test), &error) != XB_OK;
-        if (!making->failed)
-            *kept->rows = result->row;
+        const struct xb_record_ceiling *ceiling = NULL; /* of its device's link */
+        /* Of a sum only that device is known which all have in common. */
+        bool has_source = !test->sum || test->group == XB_GROUP_ONE_TO_ALL;
+        bool is_destination = test->sum && test->group == XB_GROUP_ALL_TO_ONE;
+        *kept = (struct xb_record_case){
+            .mode = test->mode->name,
+            .variant = xb_making_keep(making, test->variant),
+            .direction = xb_direction_name(test->direction),
+            .bytes = test->bytes,
+            .device = has_source ? (int)test->device : -1,
+            .peer = is_destination                  ? (int)test->device
+                    : !test->sum && test->peer >= 0 ? test->peer
+                                                    : -1,
+            .latency = test->latency,
+            .simultaneous = test->simultaneous || test->sum,
+            .rows = xb_new(1, sizeof *kept->rows),
+        };
+        keep_parameters(making, test, kept);
+        for (size_t k = 0; !test->sum && k < process->device_count; k++)
+            if (process->devices[k].index == test->device && process->devices[k].ceiling.known)
+                ceiling = &process->devices[k].ceiling;
+        xb_result_finish(result, ceiling);
+        *kept->rows = result->row;
     }
 }
 
@@ -278,10 +225,9 @@ enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *reco
     XB_TRY(xb_record_of_conditions(&conditions, record, error));
     keep_process(&making, run);
     keep_cases(&making, run);
-    if (!making.failed && xb_record_make_index(record) && xb_record_make_facts(record))
-        return XB_OK;
-    xb_record_free(record);
-    return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+    if (making.failed || !xb_record_make_index(record) || !xb_record_make_facts(record))
+        xb_memory_end(sizeof *record);
+    return XB_OK;
 }
 
 static void release_results(void *measured)
@@ -294,14 +240,8 @@ static void release_results(void *measured)
 enum xb_status xb_record_take_run(struct xb_run *run, struct xb_record *record,
                                   struct xb_error *error)
 {
-    struct xb_run *kept = calloc(1, sizeof *kept);
-    if (kept == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
-    enum xb_status status = xb_record_of_run(run, record, error);
-    if (status != XB_OK) {
-        free(kept);
-        return status;
-    }
+    XB_TRY(xb_record_of_run(run, record, error));
+    struct xb_run *kept = xb_new(1, sizeof *kept);
     *kept = (struct xb_run){.results = run->results, .case_count = run->case_count};
     run->results = NULL;
     run->case_count = 0;

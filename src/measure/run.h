@@ -134,7 +134,7 @@ XB_MUST_CHECK enum xb_status xb_stage_shares(const struct xb_stage *stage,
  * Makes the record of a run of this process, with this machine and environment as they are now. An
  * unfinished run has a record too: every case has its row. The rows are those of the run's results,
  * which are finished (xb_result_finish) and must live as long as the record: a second record of
- * the run ends the rows of the first. XB_ERR_MEMORY only; then nothing is left to free.
+ * the run ends the rows of the first. XB_ERR_USAGE as xb_record_of_conditions has it.
  */
 XB_MUST_CHECK enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
                                               struct xb_error *error);
