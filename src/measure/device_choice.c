@@ -11,34 +11,19 @@
 #include <string.h>
 #include <strings.h>
 
-/* For messages about one that is not there: " 0 0000:01:00.0 NVIDIA H200; 1 ...". */
-static struct xb_words list_devices(const struct xb_run *run)
-{
-    struct xb_words list = {.length = 0};
-    for (unsigned i = 0; i < run->probe.device_count; i++) {
-        struct xb_device_info info;
-        struct xb_error ignored;
-        if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK)
-            xb_words_add(&list, "%s %u %s%s%s", list.length > 0 ? ";" : "", i, info.pci_bdf,
-                         info.pci_bdf[0] != '\0' ? " " : "", info.name);
-    }
-    return list;
-}
-
 static enum xb_status no_device(const struct xb_run *run, const char *option, const char *word,
                                 struct xb_error *error)
 {
+    struct xb_words list = {.length = 0}; /* " 0 0000:01:00.0 NVIDIA H200; 1 ..." */
+    for (unsigned i = 0; i < run->probe.device_count; i++) {
+        struct xb_device_info info;
+        if (run->backend->device_info(run->driver, i, &info, error) == XB_OK)
+            xb_words_add(&list, "%s %u %s%s%s", list.length > 0 ? ";" : "", i, info.pci_bdf,
+                         info.pci_bdf[0] != '\0' ? " " : "", info.name);
+    }
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--%s: the %s backend has no device '%s'; its devices are:%s", option,
-                   run->backend->name, word, list_devices(run).text);
-}
-
-/* Whether `word` is the PCI address `bdf`, with or without the domain. */
-static bool same_bdf(const char *word, const char *bdf)
-{
-    const char *short_bdf = strchr(bdf, ':');
-    return bdf[0] != '\0' && (strcasecmp(word, bdf) == 0 ||
-                              (short_bdf != NULL && strcasecmp(word, short_bdf + 1) == 0));
+                   run->backend->name, word, list.text);
 }
 
 /* The index of the device that a word of the option names: a number or a PCI address. */
@@ -52,8 +37,13 @@ static enum xb_status find_device(const struct xb_run *run, const char *option, 
     for (unsigned i = 0; i < run->probe.device_count; i++) {
         struct xb_device_info info;
         struct xb_error ignored; /* this device may not be the one named */
-        if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK &&
-            same_bdf(word, info.pci_bdf)) {
+        if (run->backend->device_info(run->driver, i, &info, &ignored) != XB_OK ||
+            info.pci_bdf[0] == '\0')
+            continue;
+        const char *colon =
+            strchr(info.pci_bdf, ':'); /* behind the domain, which may be left out */
+        if (strcasecmp(word, info.pci_bdf) == 0 ||
+            (colon != NULL && strcasecmp(word, colon + 1) == 0)) {
             *index = i;
             return XB_OK;
         }

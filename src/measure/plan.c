@@ -25,16 +25,9 @@ struct walk {
     /* All 0 at the beginning: */
     size_t variant, combination; /* the next ones */
     size_t next;                 /* size and direction, counted on over all combinations */
-    uint64_t own_bytes;          /* the mode's, where --size is not given; found with the first */
+    uint64_t own_bytes; /* the mode's, where --size is not given; found with the first. 0: as it is
+                           by default */
 };
-
-/* How large the mode's cases are where --size is not given; 0: as it is by default. */
-static uint64_t own_bytes(const struct walk *walk)
-{
-    const struct xb_mode *mode = walk->test.mode;
-    uint64_t bytes = mode->bytes_of_options != NULL ? mode->bytes_of_options(walk->config) : 0;
-    return bytes > 0 ? bytes : mode->bytes_by_default;
-}
 
 /* Gives walk->test the next variant and parameters. False if there are no others. */
 static bool next_combination(struct walk *walk)
@@ -56,8 +49,11 @@ static bool next_combination(struct walk *walk)
 static bool next_case(struct walk *walk)
 {
     const struct xb_value *size = xb_config_get(walk->config, "size");
-    if (walk->next == 0)
-        walk->own_bytes = own_bytes(walk);
+    const struct xb_mode *mode = walk->test.mode;
+    if (walk->next == 0 && mode->bytes_of_options != NULL)
+        walk->own_bytes = mode->bytes_of_options(walk->config);
+    if (walk->next == 0 && walk->own_bytes == 0)
+        walk->own_bytes = mode->bytes_by_default;
     const struct xb_sizes sizes = !size->given && walk->own_bytes > 0
                                       ? (struct xb_sizes){.bytes = &walk->own_bytes, .count = 1}
                                       : size->sizes;
@@ -212,19 +208,6 @@ static enum xb_status check_case(const struct xb_run *run, const struct xb_case 
     return XB_OK;
 }
 
-/* Whether any case of the same size and device fits into memory. */
-static bool another_fits(const struct xb_run *run, const struct xb_case *test, uint64_t available)
-{
-    struct xb_error ignored;
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_case *other = &run->results[i].test;
-        if (other->bytes == test->bytes && other->device == test->device &&
-            check_case(run, other, available, &ignored) == XB_OK)
-            return true;
-    }
-    return false;
-}
-
 /* Refuses a size that is too large for every mode. If it is too large for some modes only, their
  * cases become error rows. */
 static enum xb_status check_memory(const struct xb_run *run, struct xb_error *error)
@@ -233,7 +216,14 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
     XB_TRY(xb_host_memory_available(&available, error));
     for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
-        if (check_case(run, test, available, error) != XB_OK && !another_fits(run, test, available))
+        struct xb_error ignored;
+        bool fits = check_case(run, test, available, error) == XB_OK;
+        for (size_t k = 0; !fits && k < run->case_count; k++) {
+            const struct xb_case *other = &run->results[k].test;
+            fits = other->bytes == test->bytes && other->device == test->device &&
+                   check_case(run, other, available, &ignored) == XB_OK;
+        }
+        if (!fits)
             return error->status;
     }
     return XB_OK;

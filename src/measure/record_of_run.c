@@ -35,20 +35,6 @@ static struct xb_record_ceiling keep_ceiling(struct xb_making *making,
                                       .d2h = ceiling.d2h};
 }
 
-/* The device's link as it was seen under load, if that was no slower than right after a case. */
-static bool take_link_under_load(const struct xb_run_device *device, struct xb_pcie_link *link)
-{
-    size_t slot = xb_pcie_path_slot(&device->path);
-    if (!link->known || slot >= device->load.count || device->load.hops[slot].readings == 0)
-        return false;
-    const struct xb_pcie_seen *seen = &device->load.hops[slot];
-    if (seen->speed_gts * seen->width < link->speed_gts * link->width)
-        return false;
-    link->speed_gts = seen->speed_gts;
-    link->width = seen->width;
-    return true;
-}
-
 /* ---- to which NUMA node a device's rows were bound ---- */
 
 /* A row of that device whose host memory was bound, to a node that is named or near the device. */
@@ -99,7 +85,15 @@ static void keep_device(struct xb_making *making, const struct xb_run *run,
 {
     const struct xb_device_info *info = &device->info;
     struct xb_pcie_link link = device->link;
-    bool under_load = take_link_under_load(device, &link);
+    /* As it was seen under load, if that was no slower than right after a case. */
+    size_t slot = xb_pcie_path_slot(&device->path);
+    bool under_load = false;
+    if (link.known && slot < device->load.count && device->load.hops[slot].readings > 0) {
+        const struct xb_pcie_seen *seen = &device->load.hops[slot];
+        under_load = seen->speed_gts * seen->width >= link.speed_gts * link.width;
+        link.speed_gts = under_load ? seen->speed_gts : link.speed_gts;
+        link.width = under_load ? seen->width : link.width;
+    }
     struct xb_record_fact *facts = xb_making_room(making, info->fact_count + 1, sizeof *facts);
     *kept = (struct xb_record_device){
         .index = info->index,

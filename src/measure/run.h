@@ -124,11 +124,9 @@ bool xb_stage_does(const struct xb_stage *stage, const struct xb_timeline_span *
 /*
  * A device's stage is at work while any queue works for it. The host's has the mean of its threads
  * (timeline->workers), those included that found nothing to do. Where operations were left out the
- * shares are wrong: what is missing counts as waiting. XB_ERR_MEMORY only.
+ * shares are wrong: what is missing counts as waiting.
  */
-XB_MUST_CHECK enum xb_status xb_stage_shares(const struct xb_stage *stage,
-                                             const struct xb_timeline *timeline,
-                                             struct xb_shares *shares, struct xb_error *error);
+struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_timeline *timeline);
 
 /*
  * Makes the record of a run of this process, with this machine and environment as they are now. An

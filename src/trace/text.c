@@ -182,7 +182,6 @@ static enum xb_status add_stage(struct picture *picture, const struct xb_stage *
     static const char *const engines[] = {
         [XB_ENGINE_HOST] = "CPU", [XB_ENGINE_COPY] = "copy", [XB_ENGINE_COMPUTE] = "device"};
     const struct xb_timeline *timeline = picture->timeline;
-    struct xb_shares shares;
     struct row *row;
     XB_TRY(add_row(picture, &row, error));
     if (row == NULL)
@@ -196,7 +195,7 @@ static enum xb_status add_stage(struct picture *picture, const struct xb_stage *
     }
     join_items(row);
     qsort(row->cells, row->count, sizeof *row->cells, order_cells);
-    XB_TRY(xb_stage_shares(stage, timeline, &shares, error));
+    struct xb_shares shares = xb_stage_shares(stage, timeline);
     row->busy = shares.busy;
     return XB_OK;
 }
