@@ -235,7 +235,6 @@ static const char vowels[] = "aeiou";
 static const char codas[] = "lmnrst";
 #define LETTERS(letters) (sizeof(letters) - 1)
 #define SYLLABLES (LETTERS(onsets) * LETTERS(vowels) * LETTERS(codas))
-#define SYLLABLE_LETTERS 3u
 
 /* Frequent words are short, as in any language: so many of one syllable, then of two. */
 #define OF_ONE 20u
@@ -244,14 +243,6 @@ static const char codas[] = "lmnrst";
 /* Prime to the number of syllables: words of neighbouring ranks have nothing in common. */
 #define STRIDE 11731u
 
-static size_t add_syllable(unsigned number, char *to)
-{
-    to[0] = onsets[number % LETTERS(onsets)];
-    to[1] = vowels[number / LETTERS(onsets) % LETTERS(vowels)];
-    to[2] = codas[number / LETTERS(onsets) / LETTERS(vowels) % LETTERS(codas)];
-    return SYLLABLE_LETTERS;
-}
-
 size_t xb_text_word(unsigned rank, char word[XB_TEXT_WORD_SIZE])
 {
     unsigned syllables = rank < OF_ONE ? 1 : rank < OF_TWO ? 2 : rank < OF_THREE ? 3 : 4;
@@ -259,7 +250,10 @@ size_t xb_text_word(unsigned rank, char word[XB_TEXT_WORD_SIZE])
     uint64_t number = (uint64_t)rank * STRIDE;
     size_t length = 0;
     for (unsigned i = 0; i < syllables; i++) {
-        length += add_syllable((unsigned)(number % SYLLABLES), word + length);
+        unsigned syllable = (unsigned)(number % SYLLABLES);
+        word[length++] = onsets[syllable % LETTERS(onsets)];
+        word[length++] = vowels[syllable / LETTERS(onsets) % LETTERS(vowels)];
+        word[length++] = codas[syllable / LETTERS(onsets) / LETTERS(vowels) % LETTERS(codas)];
         number /= SYLLABLES;
     }
     word[length] = '\0';
@@ -324,23 +318,16 @@ static void put(struct writer *writer, const char *text, size_t length)
 }
 
 /* Which word is next: one of the phrase that the last one was of, or what the random bits draw. */
-static unsigned next_rank(struct writer *writer, const struct vocabulary *vocabulary,
-                          unsigned long long random)
-{
-    if (writer->phrase > 0)
-        return vocabulary->drawn[(writer->first + 1) * STRIDE * writer->phrase-- % DRAWS];
-    unsigned rank = vocabulary->drawn[random % DRAWS];
-    if ((random >> 48) % BEGINS_PHRASE == 0) {
-        writer->first = rank;
-        writer->phrase = PHRASE_WORDS;
-    }
-    return rank;
-}
-
 static void put_word(struct writer *writer, const struct vocabulary *vocabulary,
                      unsigned long long random)
 {
-    unsigned rank = next_rank(writer, vocabulary, random);
+    unsigned rank = vocabulary->drawn[random % DRAWS];
+    if (writer->phrase > 0) {
+        rank = vocabulary->drawn[(writer->first + 1) * STRIDE * writer->phrase-- % DRAWS];
+    } else if ((random >> 48) % BEGINS_PHRASE == 0) {
+        writer->first = rank;
+        writer->phrase = PHRASE_WORDS;
+    }
     char word[XB_TEXT_WORD_SIZE];
     size_t length = vocabulary->words[rank].length;
     memcpy(word, vocabulary->words[rank].letters, length);

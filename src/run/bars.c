@@ -757,42 +757,37 @@ static bool is_of(const struct xb_record_case *test, const struct xb_mode *mode,
            test->peer < 0 && xb_record_parameter(test, option->name)[0] != '\0';
 }
 
-/* Whether they have several values of it, in few sizes. */
-static bool is_swept(const struct xb_record *record, const struct xb_mode *mode,
-                     const struct xb_option *option)
-{
-    const char *values[LEAST_VALUES];
-    uint64_t sizes[MOST_SIZES];
-    size_t value_count = 0, size_count = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        size_t v = 0, k = 0;
-        if (!is_of(test, mode, option))
-            continue;
-        const char *value = xb_record_parameter(test, option->name);
-        while (v < value_count && strcmp(values[v], value) != 0)
-            v++;
-        if (v == value_count && value_count < LEAST_VALUES)
-            values[value_count++] = value;
-        while (k < size_count && sizes[k] != test->bytes)
-            k++;
-        if (k == MOST_SIZES)
-            return false;
-        sizes[k] = test->bytes;
-        size_count += k == size_count;
-    }
-    return value_count == LEAST_VALUES;
-}
-
-/* The mode's first parameter that is a list of numbers and is swept; NULL: none. */
+/* The mode's first parameter that is a list of numbers and has several values, in few sizes; NULL:
+ * none. */
 static const struct xb_option *swept_option(const struct xb_record *record,
                                             const struct xb_mode *mode)
 {
-    for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
-         own++)
-        if ((own->option->type == XB_OPTION_SIZES || own->option->type == XB_OPTION_COUNTS) &&
-            is_swept(record, mode, own->option))
-            return own->option;
+    const struct xb_parameter *own = mode->parameters;
+    for (; own != NULL && own->option != NULL; own++) {
+        const struct xb_option *option = own->option;
+        const char *values[LEAST_VALUES];
+        uint64_t sizes[MOST_SIZES + 1];
+        size_t value_count = 0, size_count = 0;
+        if (option->type != XB_OPTION_SIZES && option->type != XB_OPTION_COUNTS)
+            continue;
+        for (size_t i = 0; size_count <= MOST_SIZES && i < record->case_count; i++) {
+            const struct xb_record_case *test = &record->cases[i];
+            size_t v = 0, k = 0;
+            if (!is_of(test, mode, option))
+                continue;
+            const char *value = xb_record_parameter(test, option->name);
+            while (v < value_count && strcmp(values[v], value) != 0)
+                v++;
+            if (v == value_count && value_count < LEAST_VALUES)
+                values[value_count++] = value;
+            while (k < size_count && sizes[k] != test->bytes)
+                k++;
+            sizes[k] = test->bytes;
+            size_count += k == size_count;
+        }
+        if (value_count == LEAST_VALUES && size_count <= MOST_SIZES)
+            return option;
+    }
     return NULL;
 }
 

@@ -134,24 +134,27 @@ static void put_bandwidth(struct xb_csv_line *line, const struct subject *subjec
     xb_csv_put_whole(line, n > 0, n);
 }
 
+/* A cell of what was written to memory. */
+static void put_all(struct xb_csv_line *line, struct xb_memory_text *all)
+{
+    xb_memory_text_end(all);
+    xb_csv_put(line, all->text);
+    free(all->text);
+}
+
 /* "a warning; and another" */
 static void put_warnings(struct xb_csv_line *line, const struct subject *subject)
 {
     struct xb_record_warning kinds[XB_RECORD_WARNINGS];
     const struct xb_record_row *row = subject->row;
     bool merged = subject->record->is_merged;
-    bool quoted = false;
+    struct xb_memory_text all = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&all);
     size_t count =
         merged ? xb_record_warnings(subject->record, subject->test, kinds) : row->warning_count;
     for (size_t i = 0; i < count; i++)
-        quoted = quoted || xb_csv_needs_quotes(merged ? kinds[i].text : row->warning_texts[i]);
-    xb_csv_separate(line);
-    fputs(quoted ? "\"" : "", line->stream);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i > 0 ? "; " : "", line->stream);
-        xb_csv_put_part(line, merged ? kinds[i].text : row->warning_texts[i]);
-    }
-    fputs(quoted ? "\"" : "", line->stream);
+        fprintf(stream, "%s%s", i > 0 ? "; " : "", merged ? kinds[i].text : row->warning_texts[i]);
+    put_all(line, &all);
 }
 
 static void put_percentiles(struct xb_csv_line *line, const struct subject *subject,
@@ -167,21 +170,14 @@ static void put_percentiles(struct xb_csv_line *line, const struct subject *subj
 /* "chunk=8388608;streams=2" */
 static void put_parameters(struct xb_csv_line *line, const struct xb_record_case *test)
 {
-    bool quoted = false;
-    for (size_t i = 0; i < test->parameter_count; i++)
-        quoted =
-            quoted || xb_csv_needs_quotes(test->parameters[i].name) ||
-            (test->parameters[i].value != NULL && xb_csv_needs_quotes(test->parameters[i].value));
-    xb_csv_separate(line);
-    fputs(quoted ? "\"" : "", line->stream);
+    struct xb_memory_text all = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&all);
     for (size_t i = 0; i < test->parameter_count; i++) {
         const char *value = test->parameters[i].value;
-        fputs(i > 0 ? ";" : "", line->stream);
-        xb_csv_put_part(line, test->parameters[i].name);
-        xb_csv_put_part(line, "=");
-        xb_csv_put_part(line, value != NULL ? value : "");
+        fprintf(stream, "%s%s=%s", i > 0 ? ";" : "", test->parameters[i].name,
+                value != NULL ? value : "");
     }
-    fputs(quoted ? "\"" : "", line->stream);
+    put_all(line, &all);
 }
 
 static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_record *record,

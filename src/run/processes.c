@@ -313,30 +313,29 @@ static bool lacks_cases(const struct xb_process *one, const struct xb_process *o
     return lacks && !record->processes->interrupted && record->processes->deadline_met;
 }
 
-/* The exit code of a side: XB_EXIT_OK where everything was measured and is right, XB_EXIT_NOTHING
- * where all processes say that. */
-static int code_of(const struct side *side)
-{
-    size_t nothing = 0;
-    const struct xb_process *first = xb_processes_first(&side->set);
-    for (size_t i = 0; i < side->set.count; i++) {
-        const struct xb_process *process = &side->set.processes[i];
-        nothing += process->exit_code == XB_EXIT_NOTHING;
-        if (process->document == NULL ||
-            (process->exit_code != XB_EXIT_OK && process->exit_code != XB_EXIT_NOTHING) ||
-            lacks_cases(process, first) || lacks_cases(first, process))
-            return XB_EXIT_FAILED;
-    }
-    return nothing == side->set.count ? XB_EXIT_NOTHING : XB_EXIT_OK;
-}
-
 static int exit_code(const struct session *session, bool written)
 {
     int code = XB_EXIT_OK;
     if (session->sides[CANDIDATE].set.head.interrupted)
         return 128 + xb_interrupt_signal();
     for (size_t i = 0; i < session->side_count; i++) {
-        int own = code_of(&session->sides[i]);
+        /* XB_EXIT_OK where everything was measured and is right, XB_EXIT_NOTHING where all
+         * processes say that. */
+        const struct xb_processes *set = &session->sides[i].set;
+        const struct xb_process *first = xb_processes_first(set);
+        bool has_failed = false;
+        size_t nothing = 0;
+        for (size_t k = 0; !has_failed && k < set->count; k++) {
+            const struct xb_process *process = &set->processes[k];
+            bool is_nothing = process->exit_code == XB_EXIT_NOTHING;
+            nothing += is_nothing;
+            has_failed = process->document == NULL ||
+                         (process->exit_code != XB_EXIT_OK && !is_nothing) ||
+                         lacks_cases(process, first) || lacks_cases(first, process);
+        }
+        int own = has_failed              ? XB_EXIT_FAILED
+                  : nothing == set->count ? XB_EXIT_NOTHING
+                                          : XB_EXIT_OK;
         if (own == XB_EXIT_FAILED || code == XB_EXIT_OK)
             code = own;
     }
@@ -349,18 +348,6 @@ static bool say(const struct xb_error *error)
 {
     xb_cli_fail(error);
     return false;
-}
-
-static bool write_file(struct side *side, const char *text, size_t length)
-{
-    struct xb_error error;
-    FILE *stream = side->output.stream;
-    if (stream == NULL)
-        return true;
-    enum xb_status status = fwrite(text, 1, length, stream) != length || fflush(stream) != 0
-                                ? xb_output_fail(&side->output, "write", errno, &error)
-                                : xb_output_commit(&side->output, &error);
-    return status == XB_OK || say(&error);
 }
 
 /* The record of processes without what they measured: why some have no results. */
@@ -393,7 +380,15 @@ static bool write_outputs(struct session *session)
             side->to.is_line ? xb_json_finish_line : xb_json_finish, &error);
         xb_memory_text_end(&document);
         bool is_there = status == XB_OK || say(&error);
-        written = is_there && write_file(side, document.text, document.length) && written;
+        FILE *stream = side->output.stream;
+        if (is_there && stream != NULL) {
+            bool is_out = fwrite(document.text, 1, document.length, stream) == document.length &&
+                          fflush(stream) == 0;
+            status = is_out ? xb_output_commit(&side->output, &error)
+                            : xb_output_fail(&side->output, "write", errno, &error);
+            written = (status == XB_OK || say(&error)) && written;
+        }
+        written = is_there && written;
         struct xb_record merged = {.path = NULL};
         if (quiet) {
             merged = outline(&side->set);
@@ -401,6 +396,7 @@ static bool write_outputs(struct session *session)
         } else if (is_there) {
             /* The table is of what was written, read back: a file that cannot be read is then told
              * now, and not when it is needed. */
+            status = XB_OK;
             if (xb_processes_first(&side->set) != NULL)
                 status =
                     xb_record_parse("the results", document.text, document.length, &merged, &error);
@@ -515,19 +511,6 @@ static void release(struct session *session)
     }
 }
 
-/* Fills in what holds for a side as a whole. */
-static void conclude(const struct session *session, struct side *side)
-{
-    struct xb_processes *set = &side->set;
-    set->head.interrupted = xb_interrupt_signal() != 0;
-    set->head.has_deadline = session->deadline > 0;
-    set->head.deadline_met =
-        !side->overdue && !(session->out_of_time && set->count < set->head.asked_processes);
-    for (size_t i = 0; i < set->count; i++)
-        if (set->processes[i].document != NULL && !set->processes[i].record.processes->deadline_met)
-            set->head.deadline_met = false;
-}
-
 int xb_processes_run(const struct xb_config *config, double deadline, double start_at)
 {
     struct session session = {.config = config, .deadline = deadline};
@@ -556,8 +539,19 @@ int xb_processes_run(const struct xb_config *config, double deadline, double sta
     }
     /* If the candidate refuses, the baseline may have measured before it. */
     if (session.refused == 0 || any_results) {
-        for (size_t i = 0; i < session.side_count; i++)
-            conclude(&session, &session.sides[i]);
+        for (size_t i = 0; i < session.side_count; i++) {
+            const struct side *side = &session.sides[i];
+            const struct xb_processes *set = &side->set;
+            struct xb_record *head = &session.sides[i].set.head; /* what holds for a side */
+            head->interrupted = xb_interrupt_signal() != 0;
+            head->has_deadline = deadline > 0;
+            head->deadline_met =
+                !side->overdue && !(session.out_of_time && set->count < head->asked_processes);
+            for (size_t k = 0; k < set->count; k++)
+                head->deadline_met =
+                    head->deadline_met && (set->processes[k].document == NULL ||
+                                           set->processes[k].record.processes->deadline_met);
+        }
         code = exit_code(&session, write_outputs(&session));
     }
     if (session.refused != 0)

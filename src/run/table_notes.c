@@ -329,23 +329,6 @@ static void print_troubles(struct printer *printer)
         print(printer, XB_COLOUR_WARNING, "Not run", &not_run);
 }
 
-/* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
-static void add_processes(struct xb_words *words, const struct xb_record *record,
-                          const struct warning *warning)
-{
-    size_t all = record->process_count;
-    if (!record->is_merged || all < 2)
-        return;
-    if (warning->fewest == all && all == 2)
-        xb_words_add(words, " in both processes");
-    else if (warning->fewest == all)
-        xb_words_add(words, " in all %zu processes", all);
-    else if (warning->most > warning->fewest)
-        xb_words_add(words, " in %zu to %zu of %zu processes", warning->fewest, warning->most, all);
-    else
-        xb_words_add(words, " in %zu of %zu processes", warning->fewest, all);
-}
-
 /* "12 rows: the median is known only to within 4 to 13 %"; if there are one or two, by name. */
 static void add_warning(struct xb_words *words, const struct printer *printer,
                         struct warning *warning, size_t from)
@@ -358,7 +341,16 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
     if (warning->rows == 2)
         xb_words_add(words, " and 1 more row");
     end_row(warning);
-    add_processes(words, printer->record, warning);
+    /* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
+    size_t all = printer->record->is_merged ? printer->record->process_count : 1;
+    if (warning->fewest == all && all == 2)
+        xb_words_add(words, " in both processes");
+    else if (warning->fewest == all && all > 1)
+        xb_words_add(words, " in all %zu processes", all);
+    else if (all > 1 && warning->most > warning->fewest)
+        xb_words_add(words, " in %zu to %zu of %zu processes", warning->fewest, warning->most, all);
+    else if (all > 1)
+        xb_words_add(words, " in %zu of %zu processes", warning->fewest, all);
     xb_alike_say(&warning->alike, from, &text);
     xb_words_add(words, printer->record->is_merged ? ": %.400s" : ": %s", text.text);
 }
