@@ -150,32 +150,24 @@ static uint64_t group_end(const struct xb_encoded *state, uint64_t index)
     return last < state->count ? last : state->count - 1;
 }
 
-/* Has the chunks of the group that ends with `last` be restored once they have crossed. */
-static enum xb_status restore_group(struct xb_mode_context *context, uint64_t last,
-                                    struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    struct xb_event *crossed = state->crossed[last % state->slots];
-    XB_TRY(backend->event_record(crossed, context->queues[0], error));
-    for (uint64_t i = last / state->group * state->group; i <= last; i++) {
-        XB_TRY(backend->queue_wait_event(queue_for(context, i), crossed, error));
-        XB_TRY(restore(context, i, error));
-    }
-    return XB_OK;
-}
-
 /* Has an encoded chunk cross, and with the last of a group all of it be restored. All cross on one
  * queue. */
 static enum xb_status send(struct xb_mode_context *context, uint64_t index, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    XB_TRY(context->device->backend->queue_copy(
-        context->queues[0], state->arrived, index * state->slot_bytes, state->made,
-        index % state->slots * state->slot_bytes, state->lengths[index], error));
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_event *crossed = state->crossed[index % state->slots];
+    XB_TRY(backend->queue_copy(context->queues[0], state->arrived, index * state->slot_bytes,
+                               state->made, index % state->slots * state->slot_bytes,
+                               state->lengths[index], error));
     if (index != group_end(state, index))
         return XB_OK;
-    return restore_group(context, index, error);
+    XB_TRY(backend->event_record(crossed, context->queues[0], error));
+    for (uint64_t i = index / state->group * state->group; i <= index; i++) {
+        XB_TRY(backend->queue_wait_event(queue_for(context, i), crossed, error));
+        XB_TRY(restore(context, i, error));
+    }
+    return XB_OK;
 }
 
 static void make_in_ring(void *argument, uint64_t item, unsigned thread)

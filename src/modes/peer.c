@@ -295,26 +295,19 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
     return backend->event_record(way->emptied[slot], queues[1], error);
 }
 
-static enum xb_status submit_direct(struct xb_mode_context *context, struct xb_error *error)
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    for (size_t i = 0; i < state->way_count; i++) {
+    for (size_t i = 0; state->path != PATH_STAGED && i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
         const struct move whole = {way->target, way->source, 0, 0, state->bytes};
         XB_TRY(enqueue(state, state->queues[i], &whole, error));
     }
-    return XB_OK;
-}
-
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
     if (state->path != PATH_STAGED)
-        return submit_direct(context, error);
+        return XB_OK;
     for (uint64_t c = 0; c < xb_chunk_count(state->bytes, state->chunk); c++)
-        for (size_t i = 0; i < state->way_count; i++) {
+        for (size_t i = 0; i < state->way_count; i++)
             XB_TRY(stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error));
-        }
     return XB_OK;
 }
 

@@ -150,18 +150,14 @@ static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer 
 static enum xb_status open_file(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
-    enum xb_status status = XB_OK;
     if (xb_io_is_direct(context->test))
-        status = xb_files_check_direct(state->source.files, error);
-    if (status != XB_OK)
-        return status;
+        XB_TRY(xb_files_check_direct(state->source.files, error));
     if (!xb_io_is_by_device(context->test))
         return read_to(context, state->pinned, error);
-    status = xb_files_open_direct(state->source.files, 0, &state->descriptor, error);
-    state->is_open = status == XB_OK;
-    return status == XB_OK ? context->device->backend->file_open(context->device, state->descriptor,
-                                                                 &state->file, error)
-                           : status;
+    XB_TRY(xb_files_open_direct(state->source.files, 0, &state->descriptor, error));
+    state->is_open = true;
+    return context->device->backend->file_open(context->device, state->descriptor, &state->file,
+                                               error);
 }
 
 static enum xb_status open_line(struct xb_mode_context *context, struct xb_error *error)
@@ -190,20 +186,6 @@ static enum xb_status time_part(struct xb_mode_context *context, const struct xb
     return status;
 }
 
-/* What 'auto' asks for: 5 % more than the slower of reading and copying from page-locked memory,
- * for all items. */
-static enum xb_status find_target(struct xb_mode_context *context, double *target,
-                                  struct xb_error *error)
-{
-    double reading = 0;
-    double copying = 0;
-    enum xb_status status = time_part(context, &parts[XB_PIPELINE_READ], &reading, error);
-    if (status == XB_OK && copies_in(context))
-        status = time_part(context, &parts[XB_PIPELINE_IN], &copying, error);
-    *target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
-    return status;
-}
-
 /* Finds the steps of the kernel, or takes those of another order of the same work: orders are
  * compared, and another kernel would be other work. */
 static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
@@ -225,10 +207,15 @@ static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_er
              xb_case_setting(test, &xb_option_kernel_time)->word);
     if (xb_workspace_recall(context->workspace, name, &state->steps))
         return XB_OK;
-    if (target > 0)
+    if (target > 0) {
         target *= (double)source->items;
-    else
-        XB_TRY(find_target(context, &target, error));
+    } else { /* 5 % more than the slower of reading and copying from page-locked memory */
+        double reading = 0, copying = 0;
+        XB_TRY(time_part(context, &parts[XB_PIPELINE_READ], &reading, error));
+        if (copies_in(context))
+            XB_TRY(time_part(context, &parts[XB_PIPELINE_IN], &copying, error));
+        target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
+    }
     XB_TRY(xb_kernel_time_tune_stage(context, XB_PIPELINE_COMPUTE, source->bytes,
                                      xb_chunk_count(source->bytes, source->items), target,
                                      &state->steps, error));
@@ -295,14 +282,6 @@ static enum xb_status spoil_slots(struct xb_mode_context *context, struct xb_pat
             xb_host_fill((char *)state->host->host_address + at, at, end - at, wrong);
     }
     return end > 0 ? xb_proof_fill(context->queues[0], state->slots, end, wrong, error) : XB_OK;
-}
-
-/* Those of each item that came back in the latest iteration that was not stopped. */
-static const unsigned long long *digests_of(const struct xb_mode_context *context)
-{
-    const struct state *state = context->state;
-    const unsigned long long *back = state->results->host_address;
-    return xb_line_was_stopped(context) ? back + state->source.items : back;
 }
 
 /* A stage alone is not verified, and `in` would copy what the CPU's caches hold of the filling: it
@@ -475,16 +454,14 @@ static enum xb_status compute_figures(struct xb_result *result, struct xb_error 
     double rates[XB_PIPELINE_STAGES] = {0};
     double slowest = 0;
     double serial = 0;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < XB_PIPELINE_STAGES; i++) {
-        status = xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error);
+    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
+        XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
         if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
             slowest = rates[i];
     }
-    if (status == XB_OK)
-        status = xb_result_median(result, &xb_figure_serial_time, &serial, error);
-    if (status != XB_OK || !(rates[OUT] > 0)) /* the last one that is timed */
-        return status;
+    XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
+    if (!(rates[OUT] > 0)) /* the last one that is timed */
+        return XB_OK;
     xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[COMPUTE]);
     xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
     if (serial > 0)
@@ -500,7 +477,9 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
 {
     const struct state *state = context->state;
     const struct xb_source *source = &state->source;
-    const unsigned long long *digests = digests_of(context);
+    /* Those of each item that came back in the latest iteration that was not stopped. */
+    const unsigned long long *back = state->results->host_address;
+    const unsigned long long *digests = xb_line_was_stopped(context) ? back + source->items : back;
     void *scratch = state->scratch->host_address;
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = 0; i < source->items; i++) {
