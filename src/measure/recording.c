@@ -63,11 +63,12 @@ static struct xb_shares share_devices(const struct xb_stage *stage,
 {
     struct work work = {.has_any = false};
     size_t count = 0;
-    const struct xb_timeline_span **list = xb_new(timeline->span_count, sizeof *list);
+    const struct xb_timeline_span **list =
+        xb_new(timeline->span_count, sizeof(const struct xb_timeline_span *));
     for (size_t i = 0; i < timeline->span_count; i++)
         if (xb_stage_does(stage, &timeline->spans[i]))
             list[count++] = &timeline->spans[i];
-    qsort(list, count, sizeof *list, order_by_begin);
+    qsort(list, count, sizeof(const struct xb_timeline_span *), order_by_begin);
     for (size_t i = 0; i < count; i++)
         add_work(&work, list[i]);
     free(list);

@@ -415,7 +415,7 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
     context->one_iteration = true; /* else chunks cross while those before are still restored */
     XB_TRY(borrow(context, error));
     state->lengths = xb_new(state->count, sizeof *state->lengths);
-    state->crossed = xb_new(state->slots, sizeof *state->crossed);
+    state->crossed = xb_new(state->slots, sizeof(struct xb_event *));
     for (uint64_t i = 0; i < state->slots; i++)
         XB_TRY(context->device->backend->event_open(context->device, &state->crossed[i], error));
     return XB_OK;

@@ -128,7 +128,7 @@ enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_rin
                             unsigned number, struct xb_ring **ring, struct xb_error *error)
 {
     struct xb_ring *opened = xb_new(1, sizeof *opened);
-    opened->moved = xb_new(plan->slots, sizeof *opened->moved);
+    opened->moved = xb_new(plan->slots, sizeof(struct xb_event *));
     opened->device = context->device;
     opened->plan = *plan;
     opened->piece = xb_lesser(xb_larger(rounded(plan->chunk / PIECES), PIECE_LEAST), PIECE_MOST);

@@ -96,6 +96,27 @@ static void name_bar(const struct overview *view, struct bar *bar)
     }
 }
 
+static void set_figure(const struct overview *view, struct bar *bar)
+{
+    const struct xb_record_case *test = bar->test;
+    struct xb_statistics *s = &bar->s;
+    double unit = is_time(test) ? 1 : 1e9;
+    double whole = xb_record_median(view->record, test, xb_figure_wall_time.name);
+    if (!xb_record_describe(view->record, test, bar->figure->name, s))
+        return;
+    s->median /= unit;
+    s->p99 /= unit;
+    s->ci95_low /= unit;
+    s->ci95_high /= unit;
+    bar->rank = is_time(test) ? s->median : -s->median;
+    /* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
+    double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
+    bar->decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
+    bar->decimals = bar->decimals > 0 ? bar->decimals : 0;
+    if (!is_time(test) && test->bytes < XB_LARGE_BYTES && isfinite(whole))
+        bar->copy_time = whole;
+}
+
 /* Takes the cases that have a figure, or failed, and stand nowhere else. */
 static void take_bars(struct overview *view)
 {
@@ -108,7 +129,6 @@ static void take_bars(struct overview *view)
                           .copy_time = (double)INFINITY,
                           .is_encoded = mode != NULL && mode->crosses_otherwise && mode->only_named,
                           .part = view->swept != NULL ? test->bytes : 0};
-        struct xb_statistics *s = &bar.s;
         bool is_here = view->swept_by[i] == view->swept &&
                        (view->swept == NULL || strcmp(test->mode, view->mode->name) == 0);
         if (view->told[i] || !is_here)
@@ -117,22 +137,8 @@ static void take_bars(struct overview *view)
                    : summary.status != XB_RESULT_OK      ? "FAILED"
                    : summary.cut > 0                     ? "cut short"
                                                          : "";
-        if (xb_record_describe(view->record, test, bar.figure->name, s)) {
-            double unit = is_time(test) ? 1 : 1e9;
-            double whole = xb_record_median(view->record, test, xb_figure_wall_time.name);
-            s->median /= unit;
-            s->p99 /= unit;
-            s->ci95_low /= unit;
-            s->ci95_high /= unit;
-            bar.rank = is_time(test) ? s->median : -s->median;
-            /* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
-            double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
-            bar.decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
-            bar.decimals = bar.decimals > 0 ? bar.decimals : 0;
-            if (!is_time(test) && test->bytes < XB_LARGE_BYTES && isfinite(whole))
-                bar.copy_time = whole;
-        }
-        if (!(s->median > 0) && summary.status != XB_RESULT_ERROR)
+        set_figure(view, &bar);
+        if (!(bar.s.median > 0) && summary.status != XB_RESULT_ERROR)
             continue;
         name_bar(view, &bar);
         /* Names and titles of tables of one way decide how wide the first column is. */
@@ -509,7 +515,7 @@ static struct grid grid_of(const struct overview *view, struct bar *bars, size_t
     struct grid grid = {
         .axis = axis_of(view, bars, count, view->is_beside), .bars = bars, .count = count};
     const struct axis *axis = &grid.axis;
-    grid.cells = xb_new(view->count * axis->count, sizeof *grid.cells);
+    grid.cells = xb_new(view->count * axis->count, sizeof(const struct bar *));
     for (size_t i = 0; i < count; i++) {
         struct bar *bar = &bars[i];
         bar->place = 0;
@@ -612,6 +618,21 @@ static bool is_last(const struct grid *grid, const struct bar *bar)
     return bar->place < grid->axis.count;
 }
 
+/* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s" */
+static void matrix_title(const struct axis *axis, const struct bar *rows, size_t count,
+                         bool names_devices, struct xb_words *title)
+{
+    char text[64];
+    title_of(rows, count, names_devices && axis->by != BY_DEVICE, text, sizeof text);
+    xb_words_add(title, "%s", text);
+    if (axis->by != BY_SIZE)
+        xb_words_add(title, ", %s", XB_SIZE_TEXT(rows[0].test->bytes));
+    if (!is_time(rows[0].test))
+        xb_words_add(title, ", GB/s");
+    if (axis->by == BY_OPTION)
+        xb_words_add(title, " by %s", axis->option->name);
+}
+
 /* Methods go down, by their rate at the last value; some of the values stand across. `rows`: those
  * of the grid that are of one kind. */
 static void print_matrix(const struct overview *view, const struct grid *grid,
@@ -624,17 +645,9 @@ static void print_matrix(const struct overview *view, const struct grid *grid,
     const size_t room = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
     const size_t across = axis->count < room || is_devices ? axis->count : room;
     struct xb_table *table = xb_table_new();
-    /* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s" */
-    char text[64];
     struct xb_words title = {.length = 0};
-    title_of(rows, count, names_devices && !is_devices, text, sizeof text);
-    xb_words_add(&title, "%s", text);
-    if (axis->by != BY_SIZE)
-        xb_words_add(&title, ", %s", XB_SIZE_TEXT(test->bytes));
-    if (!is_time(test))
-        xb_words_add(&title, ", GB/s");
-    if (axis->by == BY_OPTION)
-        xb_words_add(&title, " by %s", axis->option->name);
+    char text[64];
+    matrix_title(axis, rows, count, names_devices, &title);
     const char *brief = is_devices && !is_time(test) ? briefs[kind_of(test)] : NULL;
     xb_table_add_column(
         table, &(struct xb_table_column){.title = title.text, .brief = brief, .least = 16});
@@ -800,7 +813,8 @@ void xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *
                             .parameters = xb_parameters_that_differ(record),
                             .told = told,
                             .bars = xb_new(record->case_count, sizeof *view.bars),
-                            .swept_by = xb_new(record->case_count, sizeof *view.swept_by)};
+                            .swept_by =
+                                xb_new(record->case_count, sizeof(const struct xb_option *))};
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         const struct xb_option *option = swept_option(record, xb_modes[m]);
         for (size_t i = 0; option != NULL && i < record->case_count; i++)

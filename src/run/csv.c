@@ -265,7 +265,8 @@ enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struc
         bool is_taken = has_column(csv, column) || xb_figure_find(column) != NULL;
         for (size_t k = 0; !is_taken && k < sizeof columns / sizeof columns[0]; k++)
             is_taken = strcmp(columns[k], column) == 0;
-        strcat(column, is_taken ? "_given" : "");
+        if (is_taken)
+            snprintf(column + strlen(column), sizeof column - strlen(column), "_given");
         xb_csv_put(&line, column);
     }
     xb_csv_end(&line);

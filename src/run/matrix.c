@@ -53,7 +53,7 @@ static void group(const struct xb_record_case **cases, size_t count, xb_cases_co
                   const void *argument)
 {
     if (!xb_cases_group(cases, count, compare, argument))
-        xb_memory_end(count * sizeof *cases);
+        xb_memory_end(count * sizeof(const struct xb_record_case *));
 }
 
 static int by_kind(const struct xb_record_case *a, const struct xb_record_case *b, const void *kind)
@@ -70,7 +70,8 @@ static void visit_all(const struct xb_record *record, const struct kind *kind, v
 {
     const struct xb_parameters parameters = xb_parameters_that_differ(record);
     size_t count = 0;
-    const struct xb_record_case **cases = xb_new(record->case_count, sizeof *cases);
+    const struct xb_record_case **cases =
+        xb_new(record->case_count, sizeof(const struct xb_record_case *));
     for (size_t i = 0; i < record->case_count; i++)
         if (kind->holds(record, &record->cases[i]))
             cases[count++] = &record->cases[i];
@@ -512,7 +513,8 @@ void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool fi
     if (!has_nodes(record))
         return;
     visit_all(record, &of_nodes, print_one, &printing);
-    const struct xb_record_case **cases = xb_new(record->case_count, sizeof *cases);
+    const struct xb_record_case **cases =
+        xb_new(record->case_count, sizeof(const struct xb_record_case *));
     for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
         bool is_known = own_node(record, test->device) >= 0;
