@@ -76,12 +76,6 @@ const struct xb_setting *xb_case_setting(const struct xb_case *test, const struc
     return setting;
 }
 
-static bool same_setting(const struct xb_setting *a, const struct xb_setting *b)
-{
-    return a->option == b->option && a->count == b->count &&
-           (a->word == NULL || strcmp(a->word, b->word) == 0);
-}
-
 /* ---- cases ---- */
 
 bool xb_case_can_be(const struct xb_case *test)
@@ -100,8 +94,11 @@ static bool same_kind(const struct xb_case *a, const struct xb_case *b)
 {
     bool same = a->mode == b->mode && strcmp(a->variant, b->variant) == 0 &&
                 a->setting_count == b->setting_count && xb_case_same_node(a, b);
-    for (size_t i = 0; same && i < a->setting_count; i++)
-        same = same_setting(&a->settings[i], &b->settings[i]);
+    for (size_t i = 0; same && i < a->setting_count; i++) {
+        const struct xb_setting *one = &a->settings[i], *other = &b->settings[i];
+        same = one->option == other->option && one->count == other->count &&
+               (one->word == NULL || strcmp(one->word, other->word) == 0);
+    }
     return same;
 }
 
@@ -118,36 +115,23 @@ bool xb_case_same_path(const struct xb_case *a, const struct xb_case *b)
     return same_kind(a, b) && same_direction && a->device == b->device && a->peer == b->peer;
 }
 
-/* What the case has of it, for people: a size as "8 MiB", and 0 B as "0". */
-static const char *setting_text(const struct xb_setting *setting, char *text, size_t size)
-{
-    bool is_size =
-        setting->option->type == XB_OPTION_SIZE || setting->option->type == XB_OPTION_SIZES;
-    if (setting->word != NULL)
-        return setting->word;
-    if (is_size && setting->count > 0)
-        return xb_size_format(setting->count, text, size);
-    snprintf(text, size, "%" PRIu64, setting->count);
-    return text;
-}
-
-static bool is_usual(const struct xb_setting *setting)
-{
-    char number[24];
-    snprintf(number, sizeof number, "%" PRIu64, setting->count);
-    return xb_option_is_usual(setting->option, setting->word != NULL ? setting->word : number);
-}
-
 const char *xb_case_settings_text(const struct xb_case *test, char *text, size_t size)
 {
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < test->setting_count && used < size; i++) {
         const struct xb_setting *setting = &test->settings[i];
-        char value[32];
-        if (xb_option_is_list(setting->option) && !is_usual(setting))
-            used += (size_t)snprintf(text + used, size - used, " %s %s", setting->option->name,
-                                     setting_text(setting, value, sizeof value));
+        const struct xb_option *option = setting->option;
+        char number[24], bytes[32];
+        snprintf(number, sizeof number, "%" PRIu64, setting->count);
+        const char *word = setting->word != NULL ? setting->word : number;
+        if (!xb_option_is_list(option) || xb_option_is_usual(option, word))
+            continue;
+        /* For people: a size as "8 MiB", and 0 B as "0". */
+        if (setting->word == NULL && setting->count > 0 &&
+            (option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES))
+            word = xb_size_format(setting->count, bytes, sizeof bytes);
+        used += (size_t)snprintf(text + used, size - used, " %s %s", option->name, word);
     }
     return text;
 }

@@ -3,6 +3,7 @@
 /* From --device and --pairs to devices. */
 #include "planning.h"
 
+#include "base/memory.h"
 #include "base/note.h"
 
 #include <stdio.h>
@@ -17,34 +18,19 @@ const struct xb_option xb_option_pairs = {
     .selects = true,
 };
 
-/* For messages about one that is not there: " 0 0000:01:00.0 NVIDIA H200; 1 ...". */
-static struct xb_words list_devices(const struct xb_run *run)
-{
-    struct xb_words list = {.length = 0};
-    for (unsigned i = 0; i < run->probe.device_count; i++) {
-        struct xb_device_info info;
-        struct xb_error ignored;
-        if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK)
-            xb_words_add(&list, "%s %u %s%s%s", list.length > 0 ? ";" : "", i, info.pci_bdf,
-                         info.pci_bdf[0] != '\0' ? " " : "", info.name);
-    }
-    return list;
-}
-
 static enum xb_status no_device(const struct xb_run *run, const char *option, const char *word,
                                 struct xb_error *error)
 {
+    struct xb_words list = {.length = 0}; /* " 0 0000:01:00.0 NVIDIA H200; 1 ..." */
+    for (unsigned i = 0; i < run->probe.device_count; i++) {
+        struct xb_device_info info;
+        if (run->backend->device_info(run->driver, i, &info, error) == XB_OK)
+            xb_words_add(&list, "%s %u %s%s%s", list.length > 0 ? ";" : "", i, info.pci_bdf,
+                         info.pci_bdf[0] != '\0' ? " " : "", info.name);
+    }
     return XB_FAIL(error, XB_ERR_USAGE,
                    "--%s: the %s backend has no device '%s'; its devices are:%s", option,
-                   run->backend->name, word, list_devices(run).text);
-}
-
-/* Whether `word` is the PCI address `bdf`, with or without the domain. */
-static bool same_bdf(const char *word, const char *bdf)
-{
-    const char *short_bdf = strchr(bdf, ':');
-    return bdf[0] != '\0' && (strcasecmp(word, bdf) == 0 ||
-                              (short_bdf != NULL && strcasecmp(word, short_bdf + 1) == 0));
+                   run->backend->name, word, list.text);
 }
 
 /* The index of the device that a word of the option names: a number or a PCI address. */
@@ -58,27 +44,18 @@ static enum xb_status find_device(const struct xb_run *run, const char *option, 
     for (unsigned i = 0; i < run->probe.device_count; i++) {
         struct xb_device_info info;
         struct xb_error ignored; /* this device may not be the one named */
-        if (run->backend->device_info(run->driver, i, &info, &ignored) == XB_OK &&
-            same_bdf(word, info.pci_bdf)) {
+        if (run->backend->device_info(run->driver, i, &info, &ignored) != XB_OK ||
+            info.pci_bdf[0] == '\0')
+            continue;
+        const char *colon =
+            strchr(info.pci_bdf, ':'); /* behind the domain, which may be left out */
+        if (strcasecmp(word, info.pci_bdf) == 0 ||
+            (colon != NULL && strcasecmp(word, colon + 1) == 0)) {
             *index = i;
             return XB_OK;
         }
     }
     return no_device(run, option, word, error);
-}
-
-/* Asks what the device is. One that does not answer will not open either: its cases become error
- * rows, and those of the others go on. */
-static enum xb_status describe_device(const struct xb_run *run, unsigned index,
-                                      struct xb_device_info *info, struct xb_error *error)
-{
-    enum xb_status status = run->backend->device_info(run->driver, index, info, error);
-    if (status != XB_ERR_RUNTIME)
-        return status;
-    memset(info, 0, sizeof *info);
-    info->index = index;
-    snprintf(info->name, sizeof info->name, "a device that does not answer");
-    return XB_OK;
 }
 
 /* Makes the device one of the run's, if it is not yet. */
@@ -88,7 +65,15 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
     for (size_t i = 0; i < run->device_count; i++)
         if (run->devices[i].info.index == index)
             return XB_OK;
-    XB_TRY(describe_device(run, index, &device->info, error));
+    /* One that does not answer will not open either: its cases become error rows, and those of the
+     * others go on. */
+    enum xb_status status = run->backend->device_info(run->driver, index, &device->info, error);
+    if (status == XB_ERR_RUNTIME) {
+        device->info = (struct xb_device_info){.index = index};
+        snprintf(device->info.name, sizeof device->info.name, "a device that does not answer");
+    } else if (status != XB_OK) {
+        return status;
+    }
     XB_TRY(xb_registry_check_device(run->backend, &device->info, error));
     /* This holds until a case needs the device. */
     device->binding = (struct xb_binding){.node = -1, .note_is_normal = true};
@@ -160,19 +145,6 @@ static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_ch
     return XB_OK;
 }
 
-/* Makes every device that takes part one of the run's. */
-static enum xb_status add_devices(struct xb_run *run, const struct xb_device_choice *choice,
-                                  bool one_by_one, struct xb_error *error)
-{
-    for (size_t i = 0; one_by_one && i < choice->device_count; i++)
-        XB_TRY(add_device(run, choice->devices[i], error));
-    for (size_t i = 0; i < choice->pair_count; i++) {
-        XB_TRY(add_device(run, choice->pairs[i].from, error));
-        XB_TRY(add_device(run, choice->pairs[i].to, error));
-    }
-    return XB_OK;
-}
-
 enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, bool pairs,
                                 struct xb_device_choice *choice, struct xb_error *error)
 {
@@ -182,17 +154,20 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
     if (run->probe.device_count > XB_RUN_DEVICES)
         return XB_FAIL(error, XB_ERR_USAGE, "there are %u devices, and a run takes at most %d",
                        run->probe.device_count, XB_RUN_DEVICES);
-    run->devices = calloc(XB_RUN_DEVICES + 1, sizeof *run->devices);
-    if (run->devices == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
-    enum xb_status status = XB_OK;
+    run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *run->devices);
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
     if (!all)
-        status = choose_named(run, choice, error);
-    if (status == XB_OK && pairs)
-        status = choose_pairs(run, choice, error);
+        XB_TRY(choose_named(run, choice, error));
+    if (pairs)
+        XB_TRY(choose_pairs(run, choice, error));
     /* If only pairs are measured, no device that is in none of them takes part. */
-    return status == XB_OK ? add_devices(run, choice, singles || choice->pair_count == 0, error)
-                           : status;
+    bool one_by_one = singles || choice->pair_count == 0;
+    for (size_t i = 0; one_by_one && i < choice->device_count; i++)
+        XB_TRY(add_device(run, choice->devices[i], error));
+    for (size_t i = 0; i < choice->pair_count; i++) {
+        XB_TRY(add_device(run, choice->pairs[i].from, error));
+        XB_TRY(add_device(run, choice->pairs[i].to, error));
+    }
+    return XB_OK;
 }

@@ -57,11 +57,6 @@ static unsigned placements_of(const struct xb_run *run, const struct xb_case *te
                : 1;
 }
 
-static double bytes_of(const struct xb_needs *needs)
-{
-    return (double)needs->host_bytes + (double)needs->device_bytes;
-}
-
 static double copies_beside(const struct xb_mode *mode, bool slow)
 {
     double copies = COPIES_BESIDE;
@@ -83,7 +78,8 @@ static double seconds_of(const struct xb_run *run, const struct xb_case *test, b
     double limit = asked->time_limit;
     struct xb_needs needs = test->mode->needs(test);
     double copy = (double)test->bytes / (slow ? SLOW_COPY : FAST_COPY);
-    double care = bytes_of(&needs) * placements_of(run, test) / (slow ? SLOW_CARE : FAST_CARE);
+    double care = ((double)needs.host_bytes + (double)needs.device_bytes) *
+                  placements_of(run, test) / (slow ? SLOW_CARE : FAST_CARE);
     double warm =
         slow ? fmax(asked->warm_up, limit * XB_WARM_UP_MOST) : fmin(asked->warm_up, limit);
     double samples = (asked->samples > 0 ? (double)asked->samples : XB_STOP_LEAST_SAMPLES) * copy;
@@ -124,15 +120,6 @@ static uint64_t times(uint64_t bytes, uint64_t count)
     return count > 0 && bytes > UINT64_MAX / count ? UINT64_MAX : bytes * count;
 }
 
-/* The size of the largest case. */
-static uint64_t largest_of(const struct xb_run *run)
-{
-    uint64_t largest = 0;
-    for (size_t i = 0; i < run->case_count; i++)
-        largest = run->results[i].test.bytes > largest ? run->results[i].test.bytes : largest;
-    return largest;
-}
-
 /* What a case that needs so much gets: buffers that are as long as the case are allocated for the
  * largest case of the run, because they are kept for it (workspace.c). */
 static uint64_t allocated(const struct xb_case *test, uint64_t needed, uint64_t largest)
@@ -145,8 +132,10 @@ static uint64_t allocated(const struct xb_case *test, uint64_t needed, uint64_t 
 struct xb_estimate xb_estimate_run(const struct xb_run *run)
 {
     struct xb_estimate estimate = {.rows = run->case_count};
-    uint64_t largest = largest_of(run);
+    uint64_t largest = 0; /* the size of the largest case */
     struct xb_error error;
+    for (size_t i = 0; i < run->case_count; i++)
+        largest = run->results[i].test.bytes > largest ? run->results[i].test.bytes : largest;
     for (size_t first = 0, count; first < run->case_count; first += count) {
         count = xb_run_rows_of(run, first);
         if (xb_estimate_skips(run, first, count, &error) != NULL) {

@@ -4,8 +4,8 @@
 #include "measure.h"
 
 #include "base/clock.h"
-
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "case.h"
 #include "record/mode_list.h"
 #include "sampler.h"
@@ -57,9 +57,7 @@ static void note_link(struct xb_run_device *where)
 static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_error *error)
 {
     size_t count = result->times.count;
-    double *rates = malloc(count * sizeof *rates);
-    if (rates == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe %zu samples", count);
+    double *rates = xb_new(count, sizeof *rates);
     for (size_t i = 0; i < count; i++)
         rates[i] = (double)result->bytes_moved / result->times.values[i];
     enum xb_status status = xb_result_describe(result, rates, &result->bandwidth, error);
@@ -67,36 +65,7 @@ static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_err
     return status;
 }
 
-/* Whether the first case is the second without other devices at work. */
-static bool same_but_alone(const struct xb_case *alone, const struct xb_case *beside)
-{
-    return !alone->simultaneous && alone->device == beside->device && alone->peer == beside->peer &&
-           xb_case_alike(alone, beside);
-}
-
-/* Computes how much of its bandwidth alone a device kept beside others, if it was measured alone.
- */
-static void compare_with_alone(const struct xb_run *run, struct xb_result *result)
-{
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_result *alone = &run->results[i];
-        if (alone->row.status == XB_RESULT_OK && alone->bandwidth.n > 0 &&
-            same_but_alone(&alone->test, &result->test))
-            xb_result_compute(result, &xb_figure_share_of_alone,
-                              result->bandwidth.median / alone->bandwidth.median);
-    }
-}
-
 /* ---- verification ---- */
-
-static enum xb_status refuse_unverified(const struct xb_result *result, struct xb_error *error)
-{
-    if (result->row.verified == XB_VERIFIED_TRUE)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_RUNTIME,
-                   "the data did not arrive as it was sent, so there is no bandwidth to report: %s",
-                   result->reason);
-}
 
 /* Verifies every lane. The whole is right if all lanes are. */
 static enum xb_status verify(struct xb_measurement *measurement, struct xb_error *error)
@@ -122,8 +91,6 @@ static enum xb_status verify(struct xb_measurement *measurement, struct xb_error
     return XB_OK;
 }
 
-/* ---- the whole ---- */
-
 /* Describes the whole and, where that is of several lanes, each of these. */
 static enum xb_status describe_all(const struct xb_measurement *measurement, struct xb_error *error)
 {
@@ -134,7 +101,15 @@ static enum xb_status describe_all(const struct xb_measurement *measurement, str
         if (result == whole)
             continue;
         XB_TRY(describe_bandwidth(result, error));
-        compare_with_alone(measurement->run, result);
+        /* How much of its bandwidth alone a device kept beside others, if it was measured alone. */
+        for (size_t k = 0; k < measurement->run->case_count; k++) {
+            const struct xb_result *alone = &measurement->run->results[k];
+            if (alone->row.status == XB_RESULT_OK && alone->bandwidth.n > 0 &&
+                !alone->test.simultaneous && alone->test.device == result->test.device &&
+                alone->test.peer == result->test.peer && xb_case_alike(&alone->test, &result->test))
+                xb_result_compute(result, &xb_figure_share_of_alone,
+                                  result->bandwidth.median / alone->bandwidth.median);
+        }
     }
     return XB_OK;
 }
@@ -166,18 +141,105 @@ static enum xb_status measure_placement(struct xb_measurement *measurement, stru
     return status;
 }
 
+/* ---- the warnings and details by which a reader can judge the row ---- */
+
+/* A row whose confidence interval reaches this far to either side of the median gets a warning. */
+#define WIDE_INTERVAL 0.05
+/* If less than this share of the time was spent together, a sum tells mostly of the time when one
+ * of them ran alone. */
+#define LEAST_OVERLAP 0.8
+
+/* Warns of a runtime that someone named: it can be anything that has the runtime's functions. */
+static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
+{
+    if (probe->runtime_override[0] != '\0')
+        xb_result_warn(result,
+                       "measured with %.150s, which %s names in place of the installed "
+                       "runtime",
+                       probe->runtime_library, probe->runtime_override);
+}
+
+/* Of several placements: that the case has no one bandwidth is no noise. */
+static void add_placements(struct xb_result *result)
+{
+    const struct xb_statistics *bandwidth = &result->bandwidth;
+    if (!bandwidth->has_interval)
+        xb_result_warn(result,
+                       "%zu places for the host's memory are too few for a confidence interval "
+                       "(it takes %u)",
+                       result->placement_count, XB_STOP_LEAST_SAMPLES);
+    else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
+        xb_result_warn(result,
+                       "it depends on where the host's memory lies: %zu places gave %.1f to %.1f "
+                       "GB/s, and a process gets one of them",
+                       result->placement_count, bandwidth->ci95_low / 1e9,
+                       bandwidth->ci95_high / 1e9);
+}
+
+static void add_precision(struct xb_result *result)
+{
+    const struct xb_statistics *bandwidth = &result->bandwidth;
+    bool single = xb_case_is_single(&result->test);
+    if (single && result->times.count < XB_STOP_LATENCY_SAMPLES)
+        xb_result_warn(result, "too few operations for a 99th percentile: %zu (it takes %u)",
+                       result->times.count, XB_STOP_LATENCY_SAMPLES);
+    else if (single)
+        return;
+    else if (result->placement_count > 0)
+        add_placements(result);
+    else if (!bandwidth->has_interval)
+        xb_result_warn(result, "too few samples for a confidence interval: %zu (it takes %u)",
+                       bandwidth->n, XB_STOP_LEAST_SAMPLES);
+    else if (bandwidth->ci95_high - bandwidth->ci95_low > 2 * WIDE_INTERVAL * bandwidth->median)
+        xb_result_warn(result, "noisy: the median is known only to within %.0f %%",
+                       50 * (bandwidth->ci95_high - bandwidth->ci95_low) / bandwidth->median);
+}
+
+static enum xb_status add_remarks(const struct xb_measurement *measurement, struct xb_error *error)
+{
+    struct xb_result *result = measurement->result;
+    xb_result_detail_number(result, "iterations_per_sample", (double)measurement->iterations);
+    xb_result_detail_text(result, "held", measurement->held ? "yes" : "no");
+    add_runtime(&measurement->run->probe, result);
+    for (size_t i = 0; i < measurement->lane_count; i++) {
+        xb_residence_tell(measurement, &measurement->lanes[i]);
+        if (measurement->lanes[i].result != result)
+            add_runtime(&measurement->run->probe, measurement->lanes[i].result);
+    }
+    /* Warn of both ways, or several devices, that did not work at the same time: their sum is then
+     * no bandwidth that the paths have. */
+    double overlap = 0;
+    XB_TRY(xb_result_median(result, &xb_figure_overlap, &overlap, error));
+    if (xb_result_has(result, &xb_figure_overlap) && overlap < LEAST_OVERLAP)
+        xb_result_warn(result,
+                       "the copies overlapped for only %.0f %% of the time: this sum is too low",
+                       100 * overlap);
+    add_precision(result);
+    if (result->stop_reason == XB_STOP_INTERRUPTED)
+        xb_result_warn(result, "interrupted after %zu samples", result->times.count);
+    else if (result->stop_reason == XB_STOP_DEADLINE)
+        xb_result_warn(result, "the deadline came after %zu samples", result->times.count);
+    return XB_OK;
+}
+
+/* ---- the whole ---- */
+
 /* What is said of all placements together. */
 static enum xb_status conclude(struct xb_measurement *measurement, struct xb_error *error)
 {
-    enum xb_status status = xb_placements_compare(measurement->result, error);
-    for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++) {
+    const struct xb_result *whole = measurement->result;
+    XB_TRY(xb_placements_compare(measurement->result, error));
+    for (size_t i = 0; i < measurement->lane_count; i++) {
         struct xb_result *result = measurement->lanes[i].result;
-        result->stop_reason = measurement->result->stop_reason;
-        status = xb_placements_compare(result, error);
+        result->stop_reason = whole->stop_reason;
+        XB_TRY(xb_placements_compare(result, error));
     }
-    if (status == XB_OK)
-        status = xb_measure_add_remarks(measurement, error);
-    return status != XB_OK ? status : refuse_unverified(measurement->result, error);
+    XB_TRY(add_remarks(measurement, error));
+    if (whole->row.verified == XB_VERIFIED_TRUE)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_RUNTIME,
+                   "the data did not arrive as it was sent, so there is no bandwidth to report: %s",
+                   whole->reason);
 }
 
 enum xb_status xb_measure_check_capabilities(const struct xb_case *test,
@@ -206,12 +268,10 @@ static enum xb_status check_lane(const struct xb_lane *lane, struct xb_error *er
     if (test->latency && test->direction == XB_BIDIR)
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, XB_MEASURE_NO_LATENCY);
     XB_TRY(xb_measure_check_capabilities(test, &context->device->info, error));
-    if (context->peer_device != NULL) {
+    if (context->peer_device != NULL)
         XB_TRY(xb_measure_check_capabilities(test, &context->peer_device->info, error));
-    }
-    if (test->mode->check_variant != NULL) {
+    if (test->mode->check_variant != NULL)
         XB_TRY(test->mode->check_variant(test, error));
-    }
     return test->mode->check != NULL ? test->mode->check(context, error) : XB_OK;
 }
 

@@ -117,11 +117,6 @@ void xb_residence_tell(const struct xb_measurement *measurement, const struct xb
 XB_MUST_CHECK enum xb_status xb_measure_record(struct xb_measurement *measurement,
                                                struct xb_error *error);
 
-/* remarks.c: adds the warnings and details by which a reader can judge the row. For after the last
- * sample. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_measure_add_remarks(const struct xb_measurement *measurement,
-                                                    struct xb_error *error);
-
 /*
  * placement.c: where the host's memory lies decides how fast copies both ways at once are, by a
  * fifth on some machines, while samples of one placement agree (docs/measurement.md). One placement

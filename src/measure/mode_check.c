@@ -39,26 +39,6 @@ static enum xb_status check_figures(const struct xb_mode *mode, struct xb_error 
 /* A longer label would push its line out of the column. */
 #define LONGEST_LABEL 12
 
-/* A mode of pairs says something of pairs; any other either of a size or of all of them. */
-static bool has_its_function(const struct xb_mode *mode, const struct xb_reading_line *line)
-{
-    if (mode->pairs)
-        return line->say_of_pairs != NULL && line->say == NULL && line->say_of_sizes == NULL;
-    return line->say_of_pairs == NULL && (line->say != NULL) != (line->say_of_sizes != NULL);
-}
-
-/* One word, which no other stage of the mode has. */
-static bool has_good_name(const struct xb_stage *stages, unsigned index)
-{
-    const char *name = stages[index].name;
-    if (name[0] == '\0' || strchr(name, ' ') != NULL)
-        return false;
-    for (unsigned i = 0; i < index; i++)
-        if (strcmp(stages[i].name, name) == 0)
-            return false;
-    return true;
-}
-
 static bool declares_or_lacks(const struct xb_mode *mode, const struct xb_figure *figure)
 {
     return figure == NULL || xb_mode_declares(mode, figure);
@@ -73,8 +53,10 @@ static enum xb_status check_stages(const struct xb_mode *mode, unsigned *count,
         const struct xb_stage *stage = &stages[*count];
         if (*count == XB_STAGES)
             return REFUSE("mode %s has more than %d stages", mode->name, XB_STAGES);
-        if (!has_good_name(stages, *count) || stage->run == NULL ||
-            (stage->engine == XB_ENGINE_HOST && *count > 0))
+        bool is_good = stage->name[0] != '\0' && strchr(stage->name, ' ') == NULL;
+        for (unsigned i = 0; i < *count; i++)
+            is_good = is_good && strcmp(stages[i].name, stage->name) != 0;
+        if (!is_good || stage->run == NULL || (stage->engine == XB_ENGINE_HOST && *count > 0))
             return REFUSE("stage %u (%s) of mode %s needs a name of its own in one word and a "
                           "function, and only the first may be the host's",
                           *count, stage->name, mode->name);
@@ -123,13 +105,18 @@ static enum xb_status check_mode(const struct xb_mode *mode, struct xb_error *er
     XB_TRY(check_stages(mode, &stages, error));
     XB_TRY(check_references(mode, stages, error));
     for (const struct xb_reading_line *line = mode->reading; line != NULL && line->label != NULL;
-         line++)
-        if (strlen(line->label) > LONGEST_LABEL || line->code == NULL ||
-            !has_its_function(mode, line))
+         line++) {
+        /* A mode of pairs says something of pairs; any other either of a size or of all of them. */
+        bool has_own = (line->say != NULL) != (line->say_of_sizes != NULL);
+        bool has_any = line->say != NULL || line->say_of_sizes != NULL;
+        bool is_right = mode->pairs ? line->say_of_pairs != NULL && !has_any
+                                    : line->say_of_pairs == NULL && has_own;
+        if (strlen(line->label) > LONGEST_LABEL || line->code == NULL || !is_right)
             return REFUSE("line %s of mode %s in the Reading needs a label of at most %d "
                           "characters, a code, and one function: %s",
                           line->label, mode->name, LONGEST_LABEL,
                           mode->pairs ? "say_of_pairs" : "say or say_of_sizes");
+    }
     if (mode->needs == NULL || mode->setup == NULL || mode->prepare == NULL ||
         mode->submit == NULL || mode->verify == NULL)
         return REFUSE("mode %s lacks one of its mandatory hooks", mode->name);

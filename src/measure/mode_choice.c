@@ -221,8 +221,7 @@ static enum xb_status refuse_idle_simultaneous(const struct xb_run_options *aske
 enum xb_status xb_mode_choice_check(const struct xb_run_options *asked,
                                     const struct xb_mode_choice *choice, struct xb_error *error)
 {
-    enum xb_status status = refuse_idle_options(asked, choice, error);
-    if (status == XB_OK)
-        status = refuse_other_ways(asked, choice, error);
-    return status == XB_OK ? refuse_idle_simultaneous(asked, choice, error) : status;
+    XB_TRY(refuse_idle_options(asked, choice, error));
+    XB_TRY(refuse_other_ways(asked, choice, error));
+    return refuse_idle_simultaneous(asked, choice, error);
 }

@@ -12,22 +12,17 @@
 /* The least samples of a placement that the time limit gives. */
 #define LEAST_SAMPLES 3u
 
-/* Only copies both ways at once are known to depend on where the host's memory lies, and only those
- * that cross a link. */
-static bool depends_on_placement(const struct xb_lane *lane)
-{
-    const struct xb_mode_context *context = &lane->context;
-    return context->span_count == XB_SPANS && !context->test->mode->pairs &&
-           !context->device->info.shares_host_memory &&
-           xb_workspace_host_buffer(context->workspace) != NULL;
-}
-
 void xb_placements_open(struct xb_measurement *measurement)
 {
     struct xb_error error;
     uint64_t fixed = measurement->run->asked.samples;
     unsigned wanted = XB_PLACEMENTS;
-    if (!depends_on_placement(&measurement->lanes[0]))
+    /* Only copies both ways at once are known to depend on where the host's memory lies, and only
+     * those that cross a link. */
+    const struct xb_mode_context *context = &measurement->lanes[0].context;
+    if (context->span_count != XB_SPANS || context->test->mode->pairs ||
+        context->device->info.shares_host_memory ||
+        xb_workspace_host_buffer(context->workspace) == NULL)
         wanted = 1;
     else if (fixed > 0 && fixed < XB_PLACEMENTS)
         wanted = (unsigned)fixed;

@@ -5,6 +5,7 @@
 #include "case.h"
 #include "planning.h"
 
+#include "base/memory.h"
 #include "machine/host_memory.h"
 
 #include <stdio.h>
@@ -24,16 +25,9 @@ struct walk {
     /* All 0 at the beginning: */
     size_t variant, combination; /* the next ones */
     size_t next;                 /* size and direction, counted on over all combinations */
-    uint64_t own_bytes;          /* the mode's, where --size is not given; found with the first */
+    uint64_t own_bytes; /* the mode's, where --size is not given; found with the first. 0: as it is
+                           by default */
 };
-
-/* How large the mode's cases are where --size is not given; 0: as it is by default. */
-static uint64_t own_bytes(const struct walk *walk)
-{
-    const struct xb_mode *mode = walk->test.mode;
-    uint64_t bytes = mode->bytes_of_options != NULL ? mode->bytes_of_options(walk->test.asked) : 0;
-    return bytes > 0 ? bytes : mode->bytes_by_default;
-}
 
 /* Gives walk->test the next variant and parameters. False if there are no others. */
 static bool next_combination(struct walk *walk)
@@ -54,11 +48,15 @@ static bool next_combination(struct walk *walk)
 /* Puts the next case into walk->test. False if there is no other. */
 static bool next_case(struct walk *walk)
 {
-    if (walk->next == 0)
-        walk->own_bytes = own_bytes(walk);
-    const struct xb_sizes sizes = !walk->test.asked->size_given && walk->own_bytes > 0
+    const struct xb_mode *mode = walk->test.mode;
+    const struct xb_run_options *asked = walk->test.asked;
+    if (walk->next == 0 && mode->bytes_of_options != NULL)
+        walk->own_bytes = mode->bytes_of_options(asked);
+    if (walk->next == 0 && walk->own_bytes == 0)
+        walk->own_bytes = mode->bytes_by_default;
+    const struct xb_sizes sizes = !asked->size_given && walk->own_bytes > 0
                                       ? (struct xb_sizes){.bytes = &walk->own_bytes, .count = 1}
-                                      : walk->test.asked->size;
+                                      : asked->size;
     size_t of_each = sizes.count * XB_DIRECTIONS;
     for (;;) {
         size_t next = walk->next % of_each;
@@ -109,14 +107,7 @@ enum xb_status xb_planning_add_case(struct xb_planning *plan, struct xb_case tes
         return XB_FAIL(error, XB_ERR_USAGE,
                        "this asks for more than %u cases; take fewer sizes, modes or devices",
                        MAX_CASES);
-    if (run->case_count == plan->capacity) {
-        size_t capacity = plan->capacity > 0 ? 2 * plan->capacity : 16;
-        struct xb_result *grown = realloc(run->results, capacity * sizeof *grown);
-        if (grown == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu cases", capacity);
-        run->results = grown;
-        plan->capacity = capacity;
-    }
+    run->results = xb_grow(run->results, run->case_count, sizeof *run->results);
     struct xb_result *result = &run->results[run->case_count++];
     memset(result, 0, sizeof *result);
     result->test = test;
@@ -132,13 +123,13 @@ static enum xb_status add_together(struct xb_planning *plan, struct xb_case test
 {
     test.simultaneous = true;
     test.sum = true;
-    enum xb_status status = xb_planning_add_case(plan, test, error);
+    XB_TRY(xb_planning_add_case(plan, test, error));
     test.sum = false;
-    for (size_t i = 0; status == XB_OK && i < plan->choice.device_count; i++) {
+    for (size_t i = 0; i < plan->choice.device_count; i++) {
         test.device = plan->choice.devices[i];
-        status = xb_planning_add_case(plan, test, error);
+        XB_TRY(xb_planning_add_case(plan, test, error));
     }
-    return status;
+    return XB_OK;
 }
 
 enum xb_status xb_planning_add_mode(struct xb_planning *plan, struct xb_case test,
@@ -159,13 +150,13 @@ static enum xb_status add_on_nodes(struct xb_planning *plan, struct xb_case test
 {
     unsigned host = xb_mode_host_directions(test.mode, directions);
     unsigned others = plan->nodes.count > 0 ? directions & ~host : directions;
-    enum xb_status status = xb_planning_add_mode(plan, test, others, add, error);
+    XB_TRY(xb_planning_add_mode(plan, test, others, add, error));
     test.has_node = true;
-    for (size_t i = 0; status == XB_OK && i < plan->nodes.count; i++) {
+    for (size_t i = 0; i < plan->nodes.count; i++) {
         test.node = plan->nodes.nodes[i];
-        status = xb_planning_add_mode(plan, test, host, add, error);
+        XB_TRY(xb_planning_add_mode(plan, test, host, add, error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* Adds the cases of each mode that is not of pairs. */
@@ -217,32 +208,25 @@ static enum xb_status check_case(const struct xb_run *run, const struct xb_case 
     return XB_OK;
 }
 
-/* Whether any case of the same size and device fits into memory. */
-static bool another_fits(const struct xb_run *run, const struct xb_case *test, uint64_t available)
-{
-    struct xb_error ignored;
-    for (size_t i = 0; i < run->case_count; i++) {
-        const struct xb_case *other = &run->results[i].test;
-        if (other->bytes == test->bytes && other->device == test->device &&
-            check_case(run, other, available, &ignored) == XB_OK)
-            return true;
-    }
-    return false;
-}
-
 /* Refuses a size that is too large for every mode. If it is too large for some modes only, their
  * cases become error rows. */
 static enum xb_status check_memory(const struct xb_run *run, struct xb_error *error)
 {
     uint64_t available = 0;
-    enum xb_status status = xb_host_memory_available(&available, error);
-    for (size_t i = 0; status == XB_OK && i < run->case_count; i++) {
+    XB_TRY(xb_host_memory_available(&available, error));
+    for (size_t i = 0; i < run->case_count; i++) {
         const struct xb_case *test = &run->results[i].test;
-        status = check_case(run, test, available, error);
-        if (status != XB_OK && another_fits(run, test, available))
-            status = XB_OK;
+        struct xb_error ignored;
+        bool fits = check_case(run, test, available, error) == XB_OK;
+        for (size_t k = 0; !fits && k < run->case_count; k++) {
+            const struct xb_case *other = &run->results[k].test;
+            fits = other->bytes == test->bytes && other->device == test->device &&
+                   check_case(run, other, available, &ignored) == XB_OK;
+        }
+        if (!fits)
+            return error->status;
     }
-    return status;
+    return XB_OK;
 }
 
 /* ---- the whole ---- */
@@ -251,14 +235,11 @@ static enum xb_status check_memory(const struct xb_run *run, struct xb_error *er
 static enum xb_status choose(const struct xb_run_options *asked, struct xb_mode_choice *modes,
                              struct xb_node_choice *nodes, struct xb_error *error)
 {
-    enum xb_status status = xb_mode_choose(asked, modes, error);
-    if (status == XB_OK)
-        status = xb_mode_choice_check(asked, modes, error);
-    if (status == XB_OK)
-        status = xb_node_choose(asked, modes, nodes, error);
-    if (status == XB_OK)
-        status = xb_choice_refuse_all_beside_others("device", &asked->device, error);
-    return status == XB_OK ? check_single_modes(asked, modes, error) : status;
+    XB_TRY(xb_mode_choose(asked, modes, error));
+    XB_TRY(xb_mode_choice_check(asked, modes, error));
+    XB_TRY(xb_node_choose(asked, modes, nodes, error));
+    XB_TRY(xb_choice_refuse_all_beside_others("device", &asked->device, error));
+    return check_single_modes(asked, modes, error);
 }
 
 enum xb_status xb_plan_check(const struct xb_run_options *asked, struct xb_error *error)
@@ -278,27 +259,20 @@ static bool wants(const struct xb_planning *plan, bool pairs)
     return false;
 }
 
-/* In the order in which they are measured: each device alone, so that it can be compared with
- * itself beside others, then all at the same time, then pairs. */
-static enum xb_status add_cases(struct xb_planning *plan, struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    for (size_t d = 0; status == XB_OK && d < plan->choice.device_count; d++)
-        status = add_modes(plan, plan->choice.devices[d], xb_mode_directions, xb_planning_add_case,
-                           error);
-    if (status == XB_OK)
-        status = add_modes(plan, plan->choice.devices[0], xb_mode_directions_together, add_together,
-                           error);
-    return status != XB_OK ? status : xb_planning_add_pairs(plan, error);
-}
-
 static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 {
     struct xb_run *run = plan->run;
     XB_TRY(choose(&run->asked, &plan->modes, &plan->nodes, error));
     XB_TRY(xb_device_choose(run, wants(plan, false), run->asked.simultaneous, wants(plan, true),
                             &plan->choice, error));
-    XB_TRY(add_cases(plan, error));
+    /* In the order in which they are measured: each device alone, so that it can be compared with
+     * itself beside others, then all at the same time, then pairs. */
+    for (size_t d = 0; d < plan->choice.device_count; d++)
+        XB_TRY(add_modes(plan, plan->choice.devices[d], xb_mode_directions, xb_planning_add_case,
+                         error));
+    XB_TRY(
+        add_modes(plan, plan->choice.devices[0], xb_mode_directions_together, add_together, error));
+    XB_TRY(xb_planning_add_pairs(plan, error));
     XB_TRY(check_memory(run, error));
     for (size_t m = 0; plan->choice.pair_count > 0 && m < plan->modes.count; m++)
         if (plan->modes.modes[m]->pairs)
@@ -308,9 +282,7 @@ static enum xb_status make(struct xb_planning *plan, struct xb_error *error)
 
 enum xb_status xb_plan(struct xb_run *run, struct xb_error *error)
 {
-    struct xb_planning *plan = calloc(1, sizeof *plan);
-    if (plan == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a plan");
+    struct xb_planning *plan = xb_new(1, sizeof *plan);
     plan->run = run;
     enum xb_status status = make(plan, error);
     char name[128];

@@ -66,16 +66,16 @@ static enum xb_status add_group(struct xb_planning *plan, struct xb_case test,
 {
     const unsigned device = test.device;
     test.sum = true;
-    enum xb_status status = xb_planning_add_case(plan, test, error);
+    XB_TRY(xb_planning_add_case(plan, test, error));
     test.sum = false;
-    for (size_t i = 0; status == XB_OK && i < plan->choice.pair_count; i++) {
+    for (size_t i = 0; i < plan->choice.pair_count; i++) {
         const struct xb_pair *pair = &plan->choice.pairs[i];
         test.device = pair->from;
         test.peer = (int)pair->to;
         if (is_of_group(pair, test.group, device))
-            status = xb_planning_add_case(plan, test, error);
+            XB_TRY(xb_planning_add_case(plan, test, error));
     }
-    return status;
+    return XB_OK;
 }
 
 static bool is_only_alone(const struct xb_case *test)
@@ -88,16 +88,15 @@ static enum xb_status add_groups(struct xb_planning *plan, struct xb_case test,
                                  struct xb_error *error)
 {
     static const enum xb_group groups[] = {XB_GROUP_ONE_TO_ALL, XB_GROUP_ALL_TO_ONE};
-    enum xb_status status = XB_OK;
     test.simultaneous = true;
     for (size_t g = 0; !is_only_alone(&test) && g < 2; g++)
-        for (size_t i = 0; status == XB_OK && i < plan->run->device_count; i++) {
+        for (size_t i = 0; i < plan->run->device_count; i++) {
             test.group = groups[g];
             test.device = plan->run->devices[i].info.index;
             if (is_group(plan, test.group, test.device))
-                status = add_group(plan, test, error);
+                XB_TRY(add_group(plan, test, error));
         }
-    return status;
+    return XB_OK;
 }
 
 static bool any_group(const struct xb_planning *plan)

@@ -91,10 +91,9 @@ struct xb_planning {
     struct xb_mode_choice modes;
     struct xb_device_choice choice;
     struct xb_node_choice nodes;
-    size_t capacity; /* of run->results */
 };
 
-/* Adds a row to run->results. XB_ERR_USAGE where there are too many; XB_ERR_MEMORY. */
+/* Adds a row to run->results. XB_ERR_USAGE where there are too many. */
 XB_MUST_CHECK enum xb_status xb_planning_add_case(struct xb_planning *plan, struct xb_case test,
                                                   struct xb_error *error);
 

@@ -35,20 +35,6 @@ static struct xb_record_ceiling keep_ceiling(struct xb_record *record,
         .d2h = ceiling.d2h};
 }
 
-/* The device's link as it was seen under load, if that was no slower than right after a case. */
-static bool take_link_under_load(const struct xb_run_device *device, struct xb_pcie_link *link)
-{
-    size_t slot = xb_pcie_path_slot(&device->path);
-    if (!link->known || slot >= device->load.count || device->load.hops[slot].readings == 0)
-        return false;
-    const struct xb_pcie_seen *seen = &device->load.hops[slot];
-    if (seen->speed_gts * seen->width < link->speed_gts * link->width)
-        return false;
-    link->speed_gts = seen->speed_gts;
-    link->width = seen->width;
-    return true;
-}
-
 /* ---- to which NUMA node a device's rows were bound ---- */
 
 /* A row of that device whose host memory was bound, to a node that is named or near the device. */
@@ -60,43 +46,25 @@ static bool is_bound(const struct xb_result *result, unsigned device, bool named
            xb_mode_host_directions(test->mode, (unsigned)test->direction) != 0;
 }
 
-static bool has_row_of(const struct xb_run *run, size_t before, unsigned device, unsigned node)
-{
-    for (size_t i = 0; i < before; i++)
-        if (is_bound(&run->results[i], device, true) && run->results[i].test.node == node)
-            return true;
-    return false;
-}
-
-/* The nodes that rows of the device name: "0, 1". */
-static size_t list_nodes(const struct xb_run *run, unsigned device, struct xb_words *nodes)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < run->case_count; i++) {
-        unsigned node = run->results[i].test.node;
-        if (is_bound(&run->results[i], device, true) && !has_row_of(run, i, device, node))
-            xb_words_add(nodes, "%s%u", count++ > 0 ? ", " : "", node);
-    }
-    return count;
-}
-
-static bool has_near(const struct xb_run *run, unsigned device)
-{
-    for (size_t i = 0; i < run->case_count; i++)
-        if (is_bound(&run->results[i], device, false))
-            return true;
-    return false;
-}
-
 static void keep_binding(struct xb_record *record, const struct xb_run *run,
                          const struct xb_run_device *device, struct xb_record_device *kept)
 {
     const struct xb_binding *near = &device->binding;
     unsigned index = device->info.index;
-    struct xb_words nodes = {.length = 0};
+    struct xb_words nodes = {.length = 0}; /* that rows of the device name: "0, 1" */
+    bool has_near = !near->bound && near->note_is_normal;
+    for (size_t i = 0; i < run->case_count; i++) {
+        const struct xb_result *row = &run->results[i];
+        bool is_new = is_bound(row, index, true);
+        has_near = has_near || is_bound(row, index, false);
+        for (size_t k = 0; is_new && k < i; k++)
+            is_new = !is_bound(&run->results[k], index, true) ||
+                     run->results[k].test.node != row->test.node;
+        if (is_new)
+            xb_words_add(&nodes, "%s%u", nodes.length > 0 ? ", " : "", row->test.node);
+    }
     kept->numa_node = near->node;
-    if ((!near->bound && near->note_is_normal) || has_near(run, index) ||
-        list_nodes(run, index, &nodes) == 0) {
+    if (has_near || nodes.length == 0) {
         kept->bound = near->bound;
         kept->cpus = near->cpu_count;
         kept->numa_note = xb_record_keep_text(record, near->note);
@@ -117,9 +85,16 @@ static void keep_device(struct xb_record *record, const struct xb_run *run,
 {
     const struct xb_device_info *info = &device->info;
     struct xb_pcie_link link = device->link;
-    bool under_load = take_link_under_load(device, &link);
-    struct xb_record_fact *facts =
-        xb_arena_new(&record->texts, (info->fact_count + 1) * sizeof *facts);
+    /* As it was seen under load, if that was no slower than right after a case. */
+    size_t slot = xb_pcie_path_slot(&device->path);
+    bool under_load = false;
+    if (link.known && slot < device->load.count && device->load.hops[slot].readings > 0) {
+        const struct xb_pcie_seen *seen = &device->load.hops[slot];
+        under_load = seen->speed_gts * seen->width >= link.speed_gts * link.width;
+        link.speed_gts = under_load ? seen->speed_gts : link.speed_gts;
+        link.width = under_load ? seen->width : link.width;
+    }
+    struct xb_record_fact *facts = xb_arena_new(&record->texts, info->fact_count * sizeof *facts);
     *kept = (struct xb_record_device){
         .index = info->index,
         .name = xb_record_keep_text(record, info->name[0] != '\0' ? info->name : "(no name)"),
@@ -197,59 +172,38 @@ static void keep_parameters(struct xb_record *record, const struct xb_case *test
     kept->parameter_count = count;
 }
 
-/* Of a sum only that device is known which all have in common. */
-static int source_of(const struct xb_case *test)
-{
-    return test->sum && test->group != XB_GROUP_ONE_TO_ALL ? -1 : (int)test->device;
-}
-
-static int destination_of(const struct xb_case *test)
-{
-    if (test->sum)
-        return test->group == XB_GROUP_ALL_TO_ONE ? (int)test->device : -1;
-    return test->peer >= 0 ? test->peer : -1;
-}
-
-static void keep_case(struct xb_record *record, const struct xb_case *test,
-                      struct xb_record_case *kept)
-{
-    *kept = (struct xb_record_case){
-        .mode = test->mode->name,
-        .variant = xb_record_keep_text(record, test->variant),
-        .direction = xb_direction_name(test->direction),
-        .bytes = test->bytes,
-        .device = source_of(test),
-        .peer = destination_of(test),
-        .latency = test->latency,
-        .simultaneous = test->simultaneous || test->sum,
-        .rows = xb_new(1, sizeof *kept->rows),
-    };
-    keep_parameters(record, test, kept);
-}
-
-/* Of the link of the device that the case is of; NULL for a sum. */
-static const struct xb_record_ceiling *ceiling_of(const struct xb_record *record,
-                                                  const struct xb_case *test)
+static void keep_cases(struct xb_record *record, const struct xb_run *run)
 {
     const struct xb_record_process *process = &record->processes[0];
-    for (size_t i = 0; !test->sum && i < process->device_count; i++)
-        if (process->devices[i].index == test->device)
-            return process->devices[i].ceiling.known ? &process->devices[i].ceiling : NULL;
-    return NULL;
-}
-
-static enum xb_status keep_cases(struct xb_record *record, const struct xb_run *run,
-                                 struct xb_error *error)
-{
     record->cases = xb_new(run->case_count, sizeof *record->cases);
     for (size_t i = 0; i < run->case_count; i++) {
         struct xb_result *result = &run->results[i];
+        const struct xb_case *test = &result->test;
         struct xb_record_case *kept = &record->cases[record->case_count++];
-        keep_case(record, &result->test, kept);
-        XB_TRY(xb_result_finish(result, ceiling_of(record, &result->test), error));
+        const struct xb_record_ceiling *ceiling = NULL; /* of its device's link */
+        /* Of a sum only that device is known which all have in common. */
+        bool has_source = !test->sum || test->group == XB_GROUP_ONE_TO_ALL;
+        bool is_destination = test->sum && test->group == XB_GROUP_ALL_TO_ONE;
+        *kept = (struct xb_record_case){
+            .mode = test->mode->name,
+            .variant = xb_record_keep_text(record, test->variant),
+            .direction = xb_direction_name(test->direction),
+            .bytes = test->bytes,
+            .device = has_source ? (int)test->device : -1,
+            .peer = is_destination                  ? (int)test->device
+                    : !test->sum && test->peer >= 0 ? test->peer
+                                                    : -1,
+            .latency = test->latency,
+            .simultaneous = test->simultaneous || test->sum,
+            .rows = xb_new(1, sizeof *kept->rows),
+        };
+        keep_parameters(record, test, kept);
+        for (size_t k = 0; !test->sum && k < process->device_count; k++)
+            if (process->devices[k].index == test->device && process->devices[k].ceiling.known)
+                ceiling = &process->devices[k].ceiling;
+        xb_result_finish(result, ceiling);
         *kept->rows = result->row;
     }
-    return XB_OK;
 }
 
 enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
@@ -262,10 +216,7 @@ enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *reco
                                              .start = &run->start};
     XB_TRY(xb_record_of_conditions(&conditions, record, error));
     keep_process(record, run);
-    if (keep_cases(record, run, error) != XB_OK) {
-        xb_record_free(record);
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
-    }
+    keep_cases(record, run);
     xb_record_make_index(record);
     xb_record_make_facts(record);
     return XB_OK;
@@ -281,14 +232,8 @@ static void release_results(void *measured)
 enum xb_status xb_record_take_run(struct xb_run *run, struct xb_record *record,
                                   struct xb_error *error)
 {
-    struct xb_run *kept = calloc(1, sizeof *kept);
-    if (kept == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
-    enum xb_status status = xb_record_of_run(run, record, error);
-    if (status != XB_OK) {
-        free(kept);
-        return status;
-    }
+    XB_TRY(xb_record_of_run(run, record, error));
+    struct xb_run *kept = xb_new(1, sizeof *kept);
     *kept = (struct xb_run){.results = run->results, .case_count = run->case_count};
     run->results = NULL;
     run->case_count = 0;

@@ -14,14 +14,6 @@
 /* One that is told apart from the case itself is so by their intervals. */
 #define SAMPLES_OF_INTERVAL XB_STOP_LEAST_SAMPLES
 
-/* What the latest repetition took by the reference's clock; `of_case` by that of the case. */
-static double seconds_by(enum xb_clock clock, const struct xb_timing *timing, double of_case)
-{
-    return clock == XB_CLOCK_OF_HOST     ? timing->wall
-           : clock == XB_CLOCK_OF_DEVICE ? timing->device
-                                         : of_case;
-}
-
 /* Submits what the reference is, which of a mode with stages may be a part of its line. */
 static enum xb_status submit(struct xb_measurement *measurement,
                              const struct xb_reference *reference, uint64_t iterations, bool held,
@@ -53,8 +45,11 @@ static enum xb_status repeat(struct xb_measurement *measurement,
     uint64_t iterations = by_host ? 1 : measurement->iterations;
     enum xb_status status =
         submit(measurement, reference, iterations, measurement->held && !by_host, seconds, error);
-    *seconds =
-        seconds_by(reference->clock, &measurement->lanes[0].timing, *seconds) / (double)iterations;
+    const struct xb_timing *timing = &measurement->lanes[0].timing;
+    double by_own = by_host                                  ? timing->wall
+                    : reference->clock == XB_CLOCK_OF_DEVICE ? timing->device
+                                                             : *seconds; /* that of the case */
+    *seconds = by_own / (double)iterations;
     return status;
 }
 

@@ -81,19 +81,18 @@ enum xb_status xb_residence_check(const struct xb_measurement *measurement, stru
                                   struct xb_error *error)
 {
     const struct xb_mode_context *context = &lane->context;
-    enum xb_status status = XB_OK;
     locate(measurement, lane);
     if (!context->test->has_node)
         return XB_OK;
-    for (unsigned i = 0; i < XB_OWN_BUFFERS + XB_WORKSPACE_BUFFERS && status == XB_OK; i++) {
+    for (unsigned i = 0; i < XB_OWN_BUFFERS + XB_WORKSPACE_BUFFERS; i++) {
         const struct xb_buffer *buffer =
             i < XB_OWN_BUFFERS
                 ? context->own_buffers[i]
                 : xb_workspace_host_buffer_of(context->workspace, i - XB_OWN_BUFFERS);
         if (stays(buffer))
-            status = check_buffer(measurement, lane, buffer, error);
+            XB_TRY(check_buffer(measurement, lane, buffer, error));
     }
-    return status;
+    return XB_OK;
 }
 
 /* ---- what a row says ---- */
@@ -133,30 +132,23 @@ static void tell_threads(const struct xb_lane *lane)
                               binding->node);
 }
 
-/* Says where the host memory lay. */
-static void tell_memory(const struct xb_lane *lane)
+void xb_residence_tell(const struct xb_measurement *measurement, const struct xb_lane *lane)
 {
     struct xb_result *result = lane->result;
     const char *pinned_note = lane->where->info.pinned_note;
     const struct xb_binding *binding = &lane->binding;
     const struct xb_places *places = &lane->places;
-    if (!lane->has_places)
-        return;
-    xb_result_detail_text(result, "host_memory_numa_nodes", "%s", places->nodes);
-    if (lane->is_pinned && pinned_note != NULL)
+    bool has_node = result->test.has_node;
+    if (lane->has_places)
+        xb_result_detail_text(result, "host_memory_numa_nodes", "%s", places->nodes);
+    if (lane->has_places && lane->is_pinned && pinned_note != NULL)
         xb_result_detail_text(result, "pinned_memory", "%s", pinned_note);
-    if (!result->test.has_node && binding->bound && places->on_node < places->known)
+    if (lane->has_places && !has_node && binding->bound && places->on_node < places->known)
         xb_result_warn(result, "bound to NUMA node %d, but the host buffer lies on %s",
                        binding->node, places->nodes);
-}
-
-void xb_residence_tell(const struct xb_measurement *measurement, const struct xb_lane *lane)
-{
-    const struct xb_binding *binding = &lane->binding;
-    tell_memory(lane);
     tell_threads(lane);
-    if (lane->result->test.has_node)
+    if (has_node)
         doubt_node(measurement, lane);
     else if (!binding->bound && !binding->note_is_normal)
-        xb_result_warn(lane->result, "not bound to a NUMA node: %s", binding->note);
+        xb_result_warn(result, "not bound to a NUMA node: %s", binding->note);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/result.h"
+#include "xferbench/timeline.h"
 
+#include "base/memory.h"
 #include "record/making.h"
 #include "record/mode_list.h"
 
@@ -58,24 +60,15 @@ void xb_result_detail_text(struct xb_result *result, const char *key, const char
     result->details[i] = (struct xb_record_detail){.name = key, .text = result->detail_texts[i]};
 }
 
-static struct xb_result_figure *find_figure(struct xb_result *result,
-                                            const struct xb_figure *figure)
+static struct xb_result_figure *add_figure(struct xb_result *result, const struct xb_figure *figure)
 {
     for (size_t i = 0; i < result->figure_count; i++)
         if (result->figures[i].figure == figure)
             return &result->figures[i];
-    return NULL;
-}
-
-static struct xb_result_figure *add_figure(struct xb_result *result, const struct xb_figure *figure)
-{
-    struct xb_result_figure *added = find_figure(result, figure);
-    if (added != NULL)
-        return added;
     assert(result->figure_count < XB_RESULT_FIGURES);
     if (result->figure_count >= XB_RESULT_FIGURES)
         return NULL;
-    added = &result->figures[result->figure_count++];
+    struct xb_result_figure *added = &result->figures[result->figure_count++];
     *added = (struct xb_result_figure){.figure = figure};
     return added;
 }
@@ -136,11 +129,11 @@ enum xb_status xb_result_median(const struct xb_result *result, const struct xb_
 
 /* Adds a figure by its samples; none without samples. */
 static void add_sampled(struct xb_result *result, const struct xb_figure *figure,
-                        const double *samples, size_t count, enum xb_status *status,
-                        struct xb_error *error)
+                        const double *samples, size_t count)
 {
     struct xb_record_row *row = &result->row;
-    if (*status != XB_OK || count == 0)
+    struct xb_error error;
+    if (count == 0)
         return;
     struct xb_record_figure *added = &result->described[row->figure_count++];
     *added = xb_record_figure_of(figure);
@@ -148,17 +141,17 @@ static void add_sampled(struct xb_result *result, const struct xb_figure *figure
     added->sample_count = count;
     if (count == row->time_count)
         added->placements = row->placements;
-    *status = xb_record_figure_describe(added, error);
+    if (xb_record_figure_describe(added, &error) != XB_OK)
+        xb_memory_end(count * sizeof *samples);
 }
 
 /* One of which the samples are left out: for each of them a file of single operations would be half
  * as large again. Those by the device's clock are the row's times. */
 static void add_described(struct xb_result *result, const struct xb_figure *figure,
-                          const struct xb_samples *samples, enum xb_status *status,
-                          struct xb_error *error)
+                          const struct xb_samples *samples)
 {
     size_t before = result->row.figure_count;
-    add_sampled(result, figure, samples->values, samples->count, status, error);
+    add_sampled(result, figure, samples->values, samples->count);
     if (result->row.figure_count > before) {
         result->described[before].samples = NULL;
         result->described[before].sample_count = 0;
@@ -181,10 +174,37 @@ static void add_share(struct xb_result *result, const struct xb_figure *share,
         add_computed(result, share, rate->statistics.median / ceiling);
 }
 
-/* How much of what the link can carry the row's bandwidth is, where its time is that of one
- * crossing of the link. */
-static void add_shares(struct xb_result *result, const struct xb_record_ceiling *ceiling)
+/* A row of single operations has their times by either clock, and no bandwidth: a rate of so few
+ * bytes would mean nothing. Its wall time is latency_host. A mode that is about a latency of its
+ * own has added that. */
+static void add_figures(struct xb_result *result, const struct xb_record_ceiling *ceiling)
 {
+    const struct xb_samples *times = &result->times, *submit = &result->submit_times,
+                            *wall = &result->wall_times;
+    result->described = xb_new(XB_RESULT_FIGURES + 6, sizeof *result->described);
+    result->rates = xb_new(times->count, sizeof *result->rates);
+    result->row.figures = result->described;
+    for (size_t i = 0; i < times->count; i++)
+        result->rates[i] = (double)result->bytes_moved / times->values[i];
+    if (xb_case_is_single(&result->test)) {
+        add_sampled(result, &xb_figure_latency_host, wall->values, wall->count);
+        if (result->event_times)
+            add_described(result, &xb_figure_latency_device, times);
+        add_described(result, &xb_figure_submit_time, submit);
+    } else if (!result->test.latency) {
+        add_sampled(result, &xb_figure_bandwidth, result->rates, times->count);
+        add_sampled(result, &xb_figure_submit_time, submit->values, submit->count);
+        add_sampled(result, &xb_figure_wall_time, wall->values, wall->count);
+    }
+    for (size_t i = 0; i < result->figure_count; i++) {
+        const struct xb_result_figure *own = &result->figures[i];
+        if (own->samples.count == 0)
+            add_computed(result, own->figure, own->computed);
+        else
+            add_sampled(result, own->figure, own->samples.values, own->samples.count);
+    }
+    /* How much of what the link can carry the row's bandwidth is, where its time is that of one
+     * crossing of the link. */
     const struct xb_case *test = &result->test;
     if (ceiling == NULL || !result->device_timer || test->latency || test->mode->crosses_otherwise)
         return;
@@ -197,65 +217,9 @@ static void add_shares(struct xb_result *result, const struct xb_record_ceiling 
     }
 }
 
-/* A row of single operations has their times by either clock, and no bandwidth: a rate of so few
- * bytes would mean nothing. Its wall time is latency_host. A mode that is about a latency of its
- * own has added that. */
-static enum xb_status add_figures(struct xb_result *result, const struct xb_record_ceiling *ceiling,
-                                  struct xb_error *error)
-{
-    const struct xb_samples *times = &result->times, *submit = &result->submit_times,
-                            *wall = &result->wall_times;
-    enum xb_status status = XB_OK;
-    result->described = calloc(XB_RESULT_FIGURES + 6, sizeof *result->described);
-    result->rates = calloc(times->count + 1, sizeof *result->rates);
-    result->row.figures = result->described;
-    if (result->described == NULL || result->rates == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
-    for (size_t i = 0; i < times->count; i++)
-        result->rates[i] = (double)result->bytes_moved / times->values[i];
-    if (xb_case_is_single(&result->test)) {
-        add_sampled(result, &xb_figure_latency_host, wall->values, wall->count, &status, error);
-        if (result->event_times)
-            add_described(result, &xb_figure_latency_device, times, &status, error);
-        add_described(result, &xb_figure_submit_time, submit, &status, error);
-    } else if (!result->test.latency) {
-        add_sampled(result, &xb_figure_bandwidth, result->rates, times->count, &status, error);
-        add_sampled(result, &xb_figure_submit_time, submit->values, submit->count, &status, error);
-        add_sampled(result, &xb_figure_wall_time, wall->values, wall->count, &status, error);
-    }
-    for (size_t i = 0; i < result->figure_count; i++) {
-        const struct xb_result_figure *own = &result->figures[i];
-        if (own->samples.count == 0)
-            add_computed(result, own->figure, own->computed);
-        else
-            add_sampled(result, own->figure, own->samples.values, own->samples.count, &status,
-                        error);
-    }
-    if (status == XB_OK)
-        add_shares(result, ceiling);
-    return status;
-}
-
 static const char *known(const char *text)
 {
     return text != NULL && text[0] != '\0' ? text : NULL;
-}
-
-static void tell_error(struct xb_result *result)
-{
-    const struct xb_error *error = &result->error;
-    if (error->status == XB_OK)
-        return;
-    if (error->file != NULL)
-        snprintf(result->error_place, sizeof result->error_place, "%s:%d", error->file,
-                 error->line);
-    result->row.error = (struct xb_record_error){.known = true,
-                                                 .status = xb_status_name(error->status),
-                                                 .native_code = error->native_code,
-                                                 .native_name = known(error->native_name),
-                                                 .call = known(error->call),
-                                                 .message = known(error->message),
-                                                 .at = known(result->error_place)};
 }
 
 static void drop_figures(struct xb_result *result)
@@ -268,10 +232,10 @@ static void drop_figures(struct xb_result *result)
     result->row.figure_count = 0;
 }
 
-enum xb_status xb_result_finish(struct xb_result *result, const struct xb_record_ceiling *ceiling,
-                                struct xb_error *error)
+void xb_result_finish(struct xb_result *result, const struct xb_record_ceiling *ceiling)
 {
     struct xb_record_row *row = &result->row;
+    const struct xb_error *error = &result->error;
     bool measured = result->bandwidth.n > 0;
     row->is_there = true;
     row->is_cut =
@@ -281,17 +245,36 @@ enum xb_status xb_result_finish(struct xb_result *result, const struct xb_record
         (measured || (row->is_cut && row->status == XB_RESULT_SKIPPED)))
         row->stop_reason = xb_stop_reason_name(result->stop_reason);
     row->reason = known(result->reason);
-    tell_error(result);
+    if (error->status != XB_OK) {
+        if (error->file != NULL)
+            snprintf(result->error_place, sizeof result->error_place, "%s:%d", error->file,
+                     error->line);
+        row->error = (struct xb_record_error){.known = true,
+                                              .status = xb_status_name(error->status),
+                                              .native_code = error->native_code,
+                                              .native_name = known(error->native_name),
+                                              .call = known(error->call),
+                                              .message = known(error->message),
+                                              .at = known(result->error_place)};
+    }
     drop_figures(result);
     if (!measured)
-        return XB_OK;
+        return;
     row->timer = result->device_timer ? "device-event" : "host-clock";
     row->bytes_moved = result->bytes_moved;
     row->times = result->times.values;
     row->time_count = result->times.count;
     row->placements = (struct xb_record_placements){.samples = result->placement_samples,
                                                     .count = result->placement_count};
-    return row->status == XB_RESULT_OK ? add_figures(result, ceiling, error) : XB_OK;
+    if (row->status == XB_RESULT_OK)
+        add_figures(result, ceiling);
+}
+
+void xb_timeline_free(struct xb_timeline *timeline)
+{
+    free(timeline->tracks);
+    free(timeline->spans);
+    memset(timeline, 0, sizeof *timeline);
 }
 
 void xb_result_drop_timeline(struct xb_result *result)

@@ -125,17 +125,15 @@ bool xb_stage_does(const struct xb_stage *stage, const struct xb_timeline_span *
 /*
  * A device's stage is at work while any queue works for it. The host's has the mean of its threads
  * (timeline->workers), those included that found nothing to do. Where operations were left out the
- * shares are wrong: what is missing counts as waiting. XB_ERR_MEMORY only.
+ * shares are wrong: what is missing counts as waiting.
  */
-XB_MUST_CHECK enum xb_status xb_stage_shares(const struct xb_stage *stage,
-                                             const struct xb_timeline *timeline,
-                                             struct xb_shares *shares, struct xb_error *error);
+struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_timeline *timeline);
 
 /*
  * Makes the record of a run of this process, with this machine and environment as they are now. An
  * unfinished run has a record too: every case has its row. The rows are those of the run's results,
  * which are finished (xb_result_finish) and must live as long as the record: a second record of
- * the run ends the rows of the first. XB_ERR_MEMORY only; then nothing is left to free.
+ * the run ends the rows of the first. XB_ERR_USAGE as xb_record_of_conditions has it.
  */
 XB_MUST_CHECK enum xb_status xb_record_of_run(const struct xb_run *run, struct xb_record *record,
                                               struct xb_error *error);

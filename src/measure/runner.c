@@ -5,8 +5,8 @@
 #include "measure.h"
 
 #include "base/clock.h"
-
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "case.h"
 #include "machine/host_memory.h"
 #include "storage/files.h"
@@ -36,6 +36,25 @@ bool xb_run_should_stop(const struct xb_run *run)
     return xb_interrupt_signal() != 0 || (run->deadline > 0 && xb_clock_now() >= run->deadline);
 }
 
+size_t xb_run_find_device(const struct xb_run *run, unsigned index)
+{
+    size_t i = 0;
+    while (run->devices[i].info.index != index)
+        i++;
+    return i;
+}
+
+void xb_run_free(struct xb_run *run)
+{
+    for (size_t i = 0; i < run->case_count; i++)
+        xb_result_free(&run->results[i]);
+    free(run->results);
+    free(run->devices);
+    xb_topology_close(run->topology);
+    if (run->driver != NULL)
+        run->backend->driver_close(run->driver);
+}
+
 /* ---- memory ---- */
 
 static uint64_t kept_by(const struct opened *opened, bool on_host)
@@ -47,22 +66,6 @@ static uint64_t kept_by(const struct opened *opened, bool on_host)
     return on_host ? host : device;
 }
 
-/* Checks that the device's part of a case fits into what is free and what its workspace keeps. */
-static enum xb_status check_device_memory(const struct opened *opened, uint64_t needed,
-                                          struct xb_error *error)
-{
-    struct xb_device *device = opened->device;
-    uint64_t free_bytes = 0;
-    XB_TRY(device->backend->device_memory(device, &free_bytes, error));
-    free_bytes += kept_by(opened, false);
-    if (needed <= free_bytes)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_MEMORY,
-                   "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; free the "
-                   "device of other programs, or take a smaller --size",
-                   device->info.index, (double)free_bytes / 0x1p30, (double)needed / 0x1p30);
-}
-
 /* A device, and how many lanes of a case take a lane's memory on it. */
 struct use {
     struct opened *opened;
@@ -70,7 +73,8 @@ struct use {
 };
 
 /* Checks that the memory of one case on `count` devices is there now, before any is allocated:
- * `host_bytes` in all, and `device_bytes` for each lane of a device. */
+ * `host_bytes` in all, and `device_bytes` for each lane of a device. What workspaces keep counts as
+ * free. */
 static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
                                    const struct use *uses, size_t count, struct xb_error *error)
 {
@@ -78,16 +82,25 @@ static enum xb_status check_memory(uint64_t host_bytes, uint64_t device_bytes,
     uint64_t kept = 0;
     for (size_t i = 0; i < count; i++) {
         const struct opened *opened = uses[i].opened;
+        struct xb_device *device = opened->device;
         uint64_t needed = uses[i].lanes * device_bytes;
-        if (opened->device == NULL)
+        uint64_t free_bytes = 0;
+        if (device == NULL)
             return XB_FAIL(error, XB_ERR_INTERNAL, "a device that is needed was not opened");
         kept += kept_by(opened, true);
-        if (opened->device->info.shares_host_memory) {
+        if (device->info.shares_host_memory) {
             kept += kept_by(opened, false);
             host += needed;
             continue;
         }
-        XB_TRY(check_device_memory(opened, needed, error));
+        XB_TRY(device->backend->device_memory(device, &free_bytes, error));
+        free_bytes += kept_by(opened, false);
+        if (needed > free_bytes)
+            return XB_FAIL(error, XB_ERR_MEMORY,
+                           "device %u has %.2f GiB of memory free, and the case needs %.2f GiB; "
+                           "free the device of other programs, or take a smaller --size",
+                           device->info.index, (double)free_bytes / 0x1p30,
+                           (double)needed / 0x1p30);
     }
     return host > kept ? xb_host_memory_check(host - kept, error) : XB_OK;
 }
@@ -162,21 +175,17 @@ static enum xb_status open_needed(struct runner *runner, const struct xb_result 
                                   size_t count, struct xb_error *error)
 {
     const struct xb_run *run = runner->run;
-    bool *needed = calloc(run->device_count, sizeof *needed);
-    if (needed == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
+    bool needed[XB_RUN_DEVICES] = {false};
     for (size_t i = 0; i < run->device_count; i++) {
         for (size_t k = 0; k < count; k++)
             needed[i] = needed[i] || concerns(&results[k].test, run->devices[i].info.index);
         if (!needed[i])
             close_workspace(&runner->opened[i]);
     }
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < run->device_count; i++)
+    for (size_t i = 0; i < run->device_count; i++)
         if (needed[i])
-            status = open_device(runner, i, &results->test, error);
-    free(needed);
-    return status;
+            XB_TRY(open_device(runner, i, &results->test, error));
+    return XB_OK;
 }
 
 /* ---- cases ---- */
@@ -236,38 +245,6 @@ static struct xb_share share_of(const struct xb_lane *lanes, size_t lane_count, 
     return share;
 }
 
-/* Has lanes that use the same device share it. */
-static void share_devices(struct xb_lane *lanes, size_t lane_count)
-{
-    for (size_t i = 0; i < lane_count; i++) {
-        struct xb_mode_context *context = &lanes[i].context;
-        context->share = share_of(lanes, lane_count, i, context->device);
-        if (context->peer_device != NULL)
-            context->peer_share = share_of(lanes, lane_count, i, context->peer_device);
-        if (context->share.of > 1)
-            xb_workspace_share(context->workspace);
-        if (context->peer_share.of > 1)
-            xb_workspace_share(context->peer_workspace);
-    }
-}
-
-static enum xb_status check_case_memory(const struct runner *runner, const struct xb_case *test,
-                                        const struct xb_lane *lanes, size_t lane_count,
-                                        struct xb_error *error)
-{
-    struct use uses[XB_RUN_DEVICES];
-    struct xb_needs needs = test->mode->needs(test);
-    size_t count = 0;
-    for (size_t i = 0; i < runner->run->device_count; i++) {
-        struct opened *opened = &runner->opened[i];
-        unsigned used_by =
-            opened->device != NULL ? share_of(lanes, lane_count, 0, opened->device).of : 0;
-        if (used_by > 0)
-            uses[count++] = (struct use){.opened = opened, .lanes = used_by};
-    }
-    return check_memory(needs.host_bytes * lane_count, needs.device_bytes, uses, count, error);
-}
-
 /* Measures the case whose rows are results[0 .. count). */
 static enum xb_status run_case(struct runner *runner, struct xb_result *results, size_t count,
                                struct xb_error *error)
@@ -278,8 +255,28 @@ static enum xb_status run_case(struct runner *runner, struct xb_result *results,
     XB_TRY(open_needed(runner, results, count, error));
     for (size_t i = 0; i < lane_count; i++)
         XB_TRY(make_lane(runner, &first_lane[i], &lanes[i], error));
-    share_devices(lanes, lane_count);
-    XB_TRY(check_case_memory(runner, &first_lane->test, lanes, lane_count, error));
+    for (size_t i = 0; i < lane_count; i++) { /* lanes that use the same device share it */
+        struct xb_mode_context *context = &lanes[i].context;
+        context->share = share_of(lanes, lane_count, i, context->device);
+        if (context->peer_device != NULL)
+            context->peer_share = share_of(lanes, lane_count, i, context->peer_device);
+        if (context->share.of > 1)
+            xb_workspace_share(context->workspace);
+        if (context->peer_share.of > 1)
+            xb_workspace_share(context->peer_workspace);
+    }
+    const struct xb_case *test = &first_lane->test;
+    struct xb_needs needs = test->mode->needs(test);
+    struct use uses[XB_RUN_DEVICES];
+    size_t use_count = 0;
+    for (size_t i = 0; i < runner->run->device_count; i++) {
+        struct opened *opened = &runner->opened[i];
+        unsigned used_by =
+            opened->device != NULL ? share_of(lanes, lane_count, 0, opened->device).of : 0;
+        if (used_by > 0)
+            uses[use_count++] = (struct use){.opened = opened, .lanes = used_by};
+    }
+    XB_TRY(check_memory(needs.host_bytes * lane_count, needs.device_bytes, uses, use_count, error));
     struct xb_measurement measurement = {
         .run = runner->run,
         .observer = runner->observer,
@@ -371,12 +368,10 @@ void xb_run_abandon(struct xb_run *run, const struct xb_error *error)
 
 /* Opens the devices of all cases at the same time, and none that only impossible cases have. A
  * single one only where nodes begin at once: creating its context must not make this one late. */
-static enum xb_status open_several(struct runner *runner, struct xb_error *error)
+static void open_several(struct runner *runner)
 {
     const struct xb_run *run = runner->run;
-    bool *wanted = calloc(run->device_count, sizeof *wanted);
-    if (wanted == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of devices");
+    bool wanted[XB_RUN_DEVICES] = {false};
     for (size_t first = 0, count; first < run->case_count; first += count) {
         count = xb_run_rows_of(run, first);
         if (xb_run_cannot(run, first, count) != NULL)
@@ -389,66 +384,39 @@ static enum xb_status open_several(struct runner *runner, struct xb_error *error
     if (!xb_run_should_stop(run))
         xb_openings_begin(runner->openings, wanted, run->device_count, run->start_at > 0);
     xb_openings_settle(runner->openings, run->device_count);
-    free(wanted);
-    return XB_OK;
-}
-
-/* Makes the runner's own lists of the devices. Free them also where this fails. */
-static enum xb_status list_devices(struct runner *runner, struct xb_error *error)
-{
-    size_t count = runner->run->device_count;
-    runner->opened = calloc(count, sizeof *runner->opened);
-    runner->openings = calloc(count, sizeof *runner->openings);
-    if (runner->opened == NULL || runner->openings == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu devices", count);
-    for (size_t i = 0; i < count; i++) {
-        runner->openings[i].run = runner->run;
-        runner->openings[i].position = i;
-    }
-    return XB_OK;
-}
-
-static void run_all_rows(struct runner *runner)
-{
-    struct xb_run *run = runner->run;
-    while (run->done_count < run->case_count) {
-        size_t count = xb_run_rows_of(run, run->done_count);
-        run_rows(runner, run->done_count, count);
-        run->done_count += count;
-        if (runner->observer != NULL && runner->observer->finished != NULL)
-            runner->observer->finished(runner->observer->argument, run);
-    }
-}
-
-/* Opens the devices, and waits for the time at which measuring begins. */
-static enum xb_status begin(struct runner *runner, struct xb_error *error)
-{
-    struct xb_run *run = runner->run;
-    XB_TRY(open_several(runner, error));
-    xb_start_wait(run->start_at, run->deadline, &run->start);
-    if (runner->observer != NULL && runner->observer->begun != NULL)
-        runner->observer->begun(runner->observer->argument, run);
-    return XB_OK;
 }
 
 enum xb_status xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer,
                               struct xb_error *error)
 {
-    struct runner runner = {.run = run, .observer = observer, .store = {.end_at = run->deadline}};
     XB_TRY(xb_topology_open(&run->topology, error));
-    enum xb_status status = list_devices(&runner, error);
-    if (status == XB_OK) {
-        status = begin(&runner, error);
-        if (status == XB_OK)
-            run_all_rows(&runner);
-        for (size_t i = 0; i < runner.run->device_count; i++)
-            close_workspace(&runner.opened[i]);
-        for (size_t i = 0; i < runner.run->device_count; i++)
-            xb_opening_close(&runner.openings[i]);
-        note_cuts(run);
+    struct runner runner = {.run = run,
+                            .observer = observer,
+                            .opened = xb_new(run->device_count, sizeof *runner.opened),
+                            .openings = xb_new(run->device_count, sizeof *runner.openings),
+                            .store = {.end_at = run->deadline}};
+    for (size_t i = 0; i < run->device_count; i++) {
+        runner.openings[i].run = run;
+        runner.openings[i].position = i;
     }
+    open_several(&runner);
+    xb_start_wait(run->start_at, run->deadline, &run->start);
+    if (observer != NULL && observer->begun != NULL)
+        observer->begun(observer->argument, run);
+    while (run->done_count < run->case_count) {
+        size_t count = xb_run_rows_of(run, run->done_count);
+        run_rows(&runner, run->done_count, count);
+        run->done_count += count;
+        if (observer != NULL && observer->finished != NULL)
+            observer->finished(observer->argument, run);
+    }
+    for (size_t i = 0; i < run->device_count; i++)
+        close_workspace(&runner.opened[i]);
+    for (size_t i = 0; i < run->device_count; i++)
+        xb_opening_close(&runner.openings[i]);
+    note_cuts(run);
     xb_store_close(&runner.store);
     free(runner.opened);
     free(runner.openings);
-    return status;
+    return XB_OK;
 }

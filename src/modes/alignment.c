@@ -110,13 +110,6 @@ static void collect(struct xb_reading *reading, struct side *side, int device, u
 
 /* ---- words ---- */
 
-static enum found found_of(const struct offset *offset)
-{
-    if (offset->test != NULL)
-        return COSTS;
-    return offset->most <= VISIBLE ? NOTHING : UNKNOWN;
-}
-
 /* The offsets of one side of which the same was found. */
 struct group {
     const struct offset *offsets[MOST_OFFSETS];
@@ -130,7 +123,8 @@ static struct group group_of(const struct side *side, enum found found)
     struct group group = {.count = 0};
     for (size_t i = 0; i < side->count; i++) {
         const struct offset *offset = &side->offsets[i];
-        if (found_of(offset) != found)
+        enum found own = offset->test != NULL ? COSTS : offset->most <= VISIBLE ? NOTHING : UNKNOWN;
+        if (own != found)
             continue;
         group.offsets[group.count++] = offset;
         group.most = fmax(group.most, offset->most);
@@ -152,17 +146,6 @@ static void add_offsets(struct xb_reading *reading, const struct side *side,
                                                   : ", ",
                           group->offsets[i]->bytes);
     xb_reading_add(reading, " off a boundary");
-}
-
-/* That those of the group cost nothing, or that nobody knows: at most so much, rounded up. */
-static void say_other(struct xb_reading *reading, const struct side *side,
-                      const struct group *group, const char *mode, bool is_nothing)
-{
-    double most = fmax(ceil(1000 * group->most - 1e-6), 1) / 10;
-    add_offsets(reading, side, group);
-    xb_reading_add(reading, ", %s copies: %s at most %.*f %% slower.", mode,
-                   is_nothing ? "no cost," : "too noisy to tell;", most < 10 ? 1 : 0,
-                   most < 10 ? most : ceil(most));
 }
 
 bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
@@ -188,16 +171,20 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
             xb_reading_add(reading, "%s", said ? " " : "");
             said = true;
             told = told || found != UNKNOWN;
+            add_offsets(reading, side, &group);
             if (found == COSTS) {
                 /* "Host buffers 1 B and 4 B off a boundary cost pinned to the GPU up to 4.0 %." */
-                add_offsets(reading, side, &group);
                 xb_reading_phrase(reading, " cost {text}{share} ({way}).",
                                   group.count > 1 ? "up to " : "", group.worst->cost,
                                   group.worst->test);
                 xb_reading_number(reading, side->cost, group.worst->cost, XB_UNIT_RATIO);
                 continue;
             }
-            say_other(reading, side, &group, mode, found == NOTHING);
+            /* Those of the group cost nothing, or nobody knows: at most so much, rounded up. */
+            double percent = fmax(ceil(1000 * group.most - 1e-6), 1) / 10;
+            xb_reading_add(reading, ", %s copies: %s at most %.*f %% slower.", mode,
+                           found == NOTHING ? "no cost," : "too noisy to tell;",
+                           percent < 10 ? 1 : 0, percent < 10 ? percent : ceil(percent));
             most = fmax(most, group.most);
             others += group.count;
         }

@@ -5,6 +5,7 @@
 #include "piece_layout.h"
 #include "shared_options.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "xferbench/reading.h"
 #include "xferbench/result.h"
@@ -232,26 +233,18 @@ static enum xb_status open_packed(struct xb_mode_context *context, struct xb_err
     return status;
 }
 
-/* How many pieces one list holds. */
-static size_t pieces_a_list(const struct xb_mode_context *context)
-{
-    const struct xb_batch *state = context->state;
-    uint64_t a_call = state->how == XB_BATCH_CALL
-                          ? xb_case_setting(context->test, &xb_option_call_pieces)->count
-                          : 0;
-    return a_call > 0 && a_call < state->layout.count ? a_call : state->layout.count;
-}
-
 static enum xb_status open_lists(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_batch *state = context->state;
     const struct xb_layout *layout = &state->layout;
-    size_t most = pieces_a_list(context);
+    size_t most = layout->count; /* pieces that one list holds */
+    if (state->how == XB_BATCH_CALL) {
+        uint64_t a_call = xb_case_setting(context->test, &xb_option_call_pieces)->count;
+        most = a_call > 0 && a_call < most ? a_call : most;
+    }
     if (state->how == XB_BATCH_EACH || state->how == XB_BATCH_PITCHED)
         return XB_OK;
-    state->lists = calloc(xb_chunk_count(layout->count, most), sizeof(struct xb_pieces *));
-    if (state->lists == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %zu pieces", layout->count);
+    state->lists = xb_new(xb_chunk_count(layout->count, most), sizeof(struct xb_pieces *));
     if (state->how == XB_BATCH_PACKED)
         return open_packed(context, error);
     for (size_t first = 0; first < layout->count; first += most) {
@@ -293,12 +286,11 @@ static enum xb_status fill(struct xb_mode_context *context, struct xb_error *err
 {
     const struct xb_batch *state = context->state;
     unsigned long long seed = context->test->seed;
-    enum xb_status status = xb_proof_fill(context->queues[0], xb_batch_source(state),
-                                          state->layout.source_span, xb_proof_before(seed), error);
-    return status == XB_OK ? xb_proof_fill(context->queues[0], xb_batch_target(state),
-                                           state->layout.target_span + XB_WATCHED_BYTES,
-                                           xb_proof_around(seed), error)
-                           : status;
+    XB_TRY(xb_proof_fill(context->queues[0], xb_batch_source(state), state->layout.source_span,
+                         xb_proof_before(seed), error));
+    return xb_proof_fill(context->queues[0], xb_batch_target(state),
+                         state->layout.target_span + XB_WATCHED_BYTES, xb_proof_around(seed),
+                         error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -313,19 +305,14 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     /* The calls are what is measured, so no queue is held; and host threads are part of it. */
     context->host_timed = true;
     context->host_waits = true;
-    struct xb_queue **queues = NULL; /* the second one is for the SM tax */
-    enum xb_status status = xb_workspace_queues(context->workspace, 2, &queues, error);
-    context->queues = queues;
-    if (status == XB_OK)
-        status = xb_layout_make(&state->layout, error);
-    if (status == XB_OK)
-        status = borrow_buffers(context, error);
-    if (status == XB_OK)
-        status = fill(context, error);
-    if (status == XB_OK)
-        status = open_lists(context, error);
-    if (status != XB_OK || state->how != XB_BATCH_KERNEL)
-        return status;
+    /* The second queue is for the SM tax. */
+    XB_TRY(xb_workspace_queues(context->workspace, 2, &context->queues, error));
+    XB_TRY(xb_layout_make(&state->layout, error));
+    XB_TRY(borrow_buffers(context, error));
+    XB_TRY(fill(context, error));
+    XB_TRY(open_lists(context, error));
+    if (state->how != XB_BATCH_KERNEL)
+        return XB_OK;
     state->blocks = (unsigned)xb_case_setting(test, &xb_option_blocks)->count;
     return state->blocks == 0 ? choose_blocks(context, error) : XB_OK;
 }

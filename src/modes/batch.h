@@ -5,7 +5,7 @@
 
 /* What the files of the mode batch share. */
 
-/* ---- batch_options.c ---- */
+/* ---- batch_ways.c ---- */
 
 extern const struct xb_option xb_option_batch, xb_option_piece, xb_option_layout, xb_option_pitch;
 extern const struct xb_option xb_option_call_pieces, xb_option_blocks;

@@ -102,20 +102,6 @@ static const char *words_of(const struct xb_record_case *test)
     return name->name;
 }
 
-/* "a kernel for 512 B to 512 KiB" of pieces[first..last]. */
-static void add_run(const struct group *group, const uint64_t *pieces, size_t first, size_t last,
-                    bool is_last)
-{
-    bool is_from = is_last && first > 0;
-    xb_reading_phrase(group->reading, "{text}{text} {text} {size}", first > 0 ? ", " : "",
-                      words_of(best_of(group, pieces[first], NULL)), is_from ? "from" : "for",
-                      pieces[first]);
-    if (is_from)
-        xb_reading_add(group->reading, " on");
-    else if (last > first)
-        xb_reading_phrase(group->reading, " to {size}", pieces[last]);
-}
-
 /* "kernel_bandwidth_4096": of a way and a piece. */
 static void put_rate(struct xb_reading *reading, const char *way, uint64_t piece, double rate)
 {
@@ -148,7 +134,14 @@ static void add_winners(const struct group *group, const uint64_t *pieces, size_
         while (last + 1 < count &&
                strcmp(best_of(group, pieces[last + 1], NULL)->variant, winner) == 0)
             last++;
-        add_run(group, pieces, first, last, last + 1 == count);
+        bool is_from = first > 0 && last + 1 == count;
+        xb_reading_phrase(reading, "{text}{text} {text} {size}", first > 0 ? ", " : "",
+                          words_of(best_of(group, pieces[first], NULL)), is_from ? "from" : "for",
+                          pieces[first]);
+        if (is_from)
+            xb_reading_add(reading, " on");
+        else if (last > first)
+            xb_reading_phrase(reading, " to {size}", pieces[last]);
         first = last + 1;
     }
     xb_reading_add(reading, ".");

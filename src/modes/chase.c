@@ -23,57 +23,14 @@ enum xb_status xb_chase_check_size(const struct xb_mode_context *context, struct
                    test->mode->name, xb_size_format(XB_CHASE_LEAST_BYTES, least, sizeof least));
 }
 
-/* ---- the cursor, which only copies reach ---- */
-
-static enum xb_status place_cursor(const struct xb_chase *chase, uint64_t offset,
-                                   struct xb_error *error)
-{
-    *(uint64_t *)chase->word->host_address = offset;
-    return xb_copy_and_wait(chase->reader, chase->cursor, 0, chase->word, 0, sizeof offset, error);
-}
-
-static enum xb_status read_cursor(const struct xb_chase *chase, uint64_t *offset,
-                                  struct xb_error *error)
-{
-    XB_TRY(
-        xb_copy_and_wait(chase->reader, chase->word, 0, chase->cursor, 0, sizeof *offset, error));
-    *offset = *(const uint64_t *)chase->word->host_address;
-    return XB_OK;
-}
-
-/* ---- setup ---- */
-
-/* The chain is the first buffer of its side: of host memory the record says where that lies. */
-static enum xb_status borrow(struct xb_chase *chase, uint64_t bytes, struct xb_workspace *owner,
-                             enum xb_memory memory, struct xb_workspace *reader,
-                             struct xb_error *error)
-{
-    const uint64_t one = sizeof(uint64_t);
-    enum xb_status status = xb_workspace_buffer(owner, 0, memory, bytes, &chase->chain, error);
-    if (status == XB_OK)
-        status = xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, &chase->cursor, error);
-    return status == XB_OK
-               ? xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, &chase->word, error)
-               : status;
-}
-
-static enum xb_status write_chain(const struct xb_chase *chase, uint64_t bytes,
-                                  struct xb_workspace *owner, struct xb_error *error)
-{
-    struct xb_queue **queues = NULL;
-    XB_TRY(xb_workspace_queues(owner, 1, &queues, error));
-    const struct xb_backend *backend = queues[0]->device->backend;
-    enum xb_status status =
-        backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error);
-    return status != XB_OK ? status : backend->queue_wait(queues[0], error);
-}
-
 enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspace *owner,
                               enum xb_memory memory, struct xb_workspace *reader,
                               struct xb_error *error)
 {
     struct xb_chase *chase = context->state;
+    struct xb_queue **queues = NULL;
     uint64_t bytes = context->test->bytes;
+    const uint64_t one = sizeof(uint64_t);
     chase->access = (enum xb_access)xb_variant_number(context->test);
     XB_TRY(xb_workspace_queues(reader, 1, &context->queues, error));
     chase->reader = context->queues[0];
@@ -81,11 +38,17 @@ enum xb_status xb_chase_setup(struct xb_mode_context *context, struct xb_workspa
     context->operations_per_iteration = 1;
     context->bytes_moved = XB_CHASE_LOADS * sizeof(uint64_t);
     context->hold = true;
-    enum xb_status status = borrow(chase, bytes, owner, memory, reader, error);
-    if (status == XB_OK)
-        status = write_chain(chase, bytes, owner, error);
-    return status == XB_OK ? place_cursor(chase, xb_chain_offset(chase->access, bytes, 0), error)
-                           : status;
+    /* The chain is the first buffer of its side: of host memory the record says where that lies. */
+    XB_TRY(xb_workspace_buffer(owner, 0, memory, bytes, &chase->chain, error));
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_DEVICE, one, &chase->cursor, error));
+    XB_TRY(xb_workspace_buffer(reader, 1, XB_MEMORY_PINNED, one, &chase->word, error));
+    XB_TRY(xb_workspace_queues(owner, 1, &queues, error));
+    const struct xb_backend *backend = queues[0]->device->backend;
+    XB_TRY(backend->queue_chain(queues[0], chase->chain, bytes, chase->access, error));
+    XB_TRY(backend->queue_wait(queues[0], error));
+    /* Only copies reach the cursor. */
+    *(uint64_t *)chase->word->host_address = xb_chain_offset(chase->access, bytes, 0);
+    return xb_copy_and_wait(chase->reader, chase->cursor, 0, chase->word, 0, one, error);
 }
 
 enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error *error)
@@ -111,14 +74,15 @@ enum xb_status xb_chase_verify(struct xb_mode_context *context, struct xb_result
                                struct xb_error *error)
 {
     const struct xb_chase *chase = context->state;
-    uint64_t end = 0;
     for (size_t i = 0; i < result->times.count; i++) {
         double latency = result->times.values[i] / (double)XB_CHASE_LOADS;
         XB_TRY(xb_result_sample(result, &xb_figure_load_latency, latency, error));
     }
     xb_result_detail_number(result, "loads_per_sample", (double)XB_CHASE_LOADS);
     xb_result_detail_text(result, "verified_by", "the end of the chain");
-    XB_TRY(read_cursor(chase, &end, error));
+    XB_TRY(
+        xb_copy_and_wait(chase->reader, chase->word, 0, chase->cursor, 0, sizeof(uint64_t), error));
+    uint64_t end = *(const uint64_t *)chase->word->host_address;
     uint64_t right = xb_chain_offset(chase->access, context->test->bytes, chase->loads);
     result->row.verified = end == right ? XB_VERIFIED_TRUE : XB_VERIFIED_FALSE;
     if (end != right)

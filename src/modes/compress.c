@@ -37,8 +37,8 @@ static struct xb_needs needs(const struct xb_case *test)
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
-    enum xb_status status = xb_data_check(xb_case_setting(test, &xb_option_data)->word, error);
-    return status == XB_OK ? xb_encoded_check_options(test, error) : status;
+    XB_TRY(xb_data_check(xb_case_setting(test, &xb_option_data)->word, error));
+    return xb_encoded_check_options(test, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -48,11 +48,10 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_encoded_plan plan = plan_of(test);
     if (plan.format == XB_FORMAT_LZ4 && xb_is_left_out("liblz4"))
         return XB_FAIL(error, XB_ERR_UNSUPPORTED, "liblz4 is not in this build");
-    enum xb_status status = xb_encoded_setup(context, &plan, error);
-    if (status == XB_OK)
-        status = xb_data_fill(xb_case_setting(test, &xb_option_data)->word, test->seed,
-                              state->original->host_address, test->bytes, error);
-    return status == XB_OK ? xb_encoded_begin(context, error) : status;
+    XB_TRY(xb_encoded_setup(context, &plan, error));
+    XB_TRY(xb_data_fill(xb_case_setting(test, &xb_option_data)->word, test->seed,
+                        state->original->host_address, test->bytes, error));
+    return xb_encoded_begin(context, error);
 }
 
 XB_SAY(say_sent, xb_encoded_say, "compress", "sent")

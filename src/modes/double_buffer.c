@@ -25,10 +25,9 @@ struct state {
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     double seconds;
-    enum xb_status status = xb_kernel_time_read(test, &seconds, error);
-    if (status == XB_OK)
-        status = xb_chunk_check_words(test, error);
-    return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, 3, error) : status;
+    XB_TRY(xb_kernel_time_read(test, &seconds, error));
+    XB_TRY(xb_chunk_check_words(test, error));
+    return xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 
 static struct xb_needs needs(const struct xb_case *test)
@@ -124,30 +123,15 @@ static enum xb_status choose_steps(struct xb_mode_context *context, uint64_t cou
 {
     struct state *state = context->state;
     double target = 0;
-    enum xb_status status = xb_kernel_time_read(context->test, &target, error);
-    if (status != XB_OK || target == 0)
-        return status;
+    XB_TRY(xb_kernel_time_read(context->test, &target, error));
+    if (target == 0)
+        return XB_OK;
     if (target > 0)
         target *= (double)count;
     else
-        status = time_of_copies(context, &target, error);
-    if (status != XB_OK)
-        return status;
+        XB_TRY(time_of_copies(context, &target, error));
     return xb_kernel_time_tune_stage(context, STAGE_KERNEL, context->test->bytes, state->chunk,
                                      target, &state->steps, error);
-}
-
-static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    uint64_t bytes = context->test->bytes, slots = context->queue_count * state->chunk;
-    const struct xb_borrowing wanted[] = {{&state->in, 0, state->memory, bytes, false},
-                                          {&state->out, 1, state->memory, bytes, false},
-                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true}};
-    enum xb_status status = xb_borrow(context, wanted, 3, error);
-    return status == XB_OK ? xb_workspace_queues(context->workspace, context->queue_count,
-                                                 &context->queues, error)
-                           : status;
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -166,7 +150,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration = 3 * plan.items;
     context->bytes_moved = 2 * test->bytes;
     context->hold = true;
-    XB_TRY(borrow_buffers(context, error));
+    const struct xb_borrowing wanted[] = {
+        {&state->in, 0, state->memory, test->bytes, false},
+        {&state->out, 1, state->memory, test->bytes, false},
+        {&state->slots, 0, XB_MEMORY_DEVICE, plan.slots * state->chunk, true}};
+    XB_TRY(xb_borrow(context, wanted, 3, error));
+    XB_TRY(xb_workspace_queues(context->workspace, plan.slots, &context->queues, error));
     XB_TRY(xb_line_open(context, &plan, error));
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
     return choose_steps(context, plan.items, error);

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* base/clock.h */
+/* Data is encoded, crosses and is restored; and what that stands beside: the plain way, each stage
+ * alone, and the whole with fewer threads. */
 #include "encoded.h"
 
 #include "proof.h"
 
+#include "base/clock.h"
+#include "base/memory.h"
+#include "measure/run.h"
 #include "xferbench/workspace.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 const struct xb_option xb_option_encode_chunk = {XB_SIZES(
@@ -32,6 +39,10 @@ const struct xb_option xb_option_encode_chunk = {XB_SIZES(
 /* Of each chunk: a copy, a record, a wait and a decoding. */
 #define OPERATIONS 4
 
+/* How many pieces each thread has where the encoder alone is measured: fewer would tell of the
+ * slowest thread. */
+#define PIECES UINT64_C(8)
+
 enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_error *error)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_encode_chunk)->count;
@@ -45,7 +56,8 @@ enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_er
 /* Of the encoder alone: no smaller than this, so that each thread has several of them. */
 #define LEAST_PIECE (UINT64_C(64) << 10)
 
-void xb_encoded_size_ring(struct xb_encoded *state, unsigned threads)
+/* How many chunks are on their way with so many threads, and how many slots that takes. */
+static void size_ring(struct xb_encoded *state, unsigned threads)
 {
     state->crossing = threads + state->group;
     state->slots = state->crossing + threads;
@@ -68,8 +80,8 @@ static void lay_out(const struct xb_case *test, const struct xb_encoded_plan *pl
     state->group = xb_larger(xb_lesser(GROUP_BYTES / state->chunk, state->count / GROUPS), 1);
     state->slots = state->count;
     if (plan->is_made)
-        xb_encoded_size_ring(state, state->threads);
-    uint64_t share = test->bytes / (XB_ENCODED_PIECES * state->threads);
+        size_ring(state, state->threads);
+    uint64_t share = test->bytes / (PIECES * state->threads);
     uint64_t piece = xb_lesser(share / LEAST_PIECE * LEAST_PIECE, CHUNK_MADE);
     state->piece = xb_lesser(xb_larger(piece, LEAST_PIECE), state->chunk);
     state->room_bytes =
@@ -114,8 +126,9 @@ static struct xb_queue *queue_for(const struct xb_mode_context *context, uint64_
     return context->queues[1 + index % RESTORING];
 }
 
-enum xb_status xb_encoded_restore(struct xb_mode_context *context, uint64_t index,
-                                  struct xb_error *error)
+/* Enqueues restoring a chunk that lies on the device. */
+static enum xb_status restore(struct xb_mode_context *context, uint64_t index,
+                              struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     struct xb_chunk chunk = xb_encoded_chunk(context, index);
@@ -137,32 +150,24 @@ static uint64_t group_end(const struct xb_encoded *state, uint64_t index)
     return last < state->count ? last : state->count - 1;
 }
 
-/* Has the chunks of the group that ends with `last` be restored once they have crossed. */
-static enum xb_status restore_group(struct xb_mode_context *context, uint64_t last,
-                                    struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    struct xb_event *crossed = state->crossed[last % state->slots];
-    XB_TRY(backend->event_record(crossed, context->queues[0], error));
-    for (uint64_t i = last / state->group * state->group; i <= last; i++) {
-        XB_TRY(backend->queue_wait_event(queue_for(context, i), crossed, error));
-        XB_TRY(xb_encoded_restore(context, i, error));
-    }
-    return XB_OK;
-}
-
 /* Has an encoded chunk cross, and with the last of a group all of it be restored. All cross on one
  * queue. */
 static enum xb_status send(struct xb_mode_context *context, uint64_t index, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
-    XB_TRY(context->device->backend->queue_copy(
-        context->queues[0], state->arrived, index * state->slot_bytes, state->made,
-        index % state->slots * state->slot_bytes, state->lengths[index], error));
+    const struct xb_backend *backend = context->device->backend;
+    struct xb_event *crossed = state->crossed[index % state->slots];
+    XB_TRY(backend->queue_copy(context->queues[0], state->arrived, index * state->slot_bytes,
+                               state->made, index % state->slots * state->slot_bytes,
+                               state->lengths[index], error));
     if (index != group_end(state, index))
         return XB_OK;
-    return restore_group(context, index, error);
+    XB_TRY(backend->event_record(crossed, context->queues[0], error));
+    for (uint64_t i = index / state->group * state->group; i <= index; i++) {
+        XB_TRY(backend->queue_wait_event(queue_for(context, i), crossed, error));
+        XB_TRY(restore(context, i, error));
+    }
+    return XB_OK;
 }
 
 static void make_in_ring(void *argument, uint64_t item, unsigned thread)
@@ -193,25 +198,190 @@ static enum xb_status send_as_made(struct xb_mode_context *context, struct xb_er
     return status;
 }
 
-static enum xb_status submit_made(struct xb_mode_context *context, struct xb_error *error)
+enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
         .work = make_in_ring, .argument = context, .count = state->count};
+    for (uint64_t i = 0; !state->is_made && i < state->count; i++)
+        XB_TRY(send(context, i, error));
+    if (!state->is_made)
+        return XB_OK;
     XB_TRY(xb_crew_begin(state->crew, &job, error));
     enum xb_status status = send_as_made(context, error);
     xb_crew_end(state->crew);
     return status;
 }
 
-enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_error *error)
+/* ---- the encoder alone ---- */
+
+/* One thread alone takes no more pieces than this, or slow encoders would take seconds. */
+#define PIECES_OF_ONE UINT64_C(32)
+
+static uint64_t bytes_of_one(const struct xb_mode_context *context)
 {
     const struct xb_encoded *state = context->state;
-    if (state->is_made)
-        return submit_made(context, error);
-    for (uint64_t i = 0; i < state->count; i++)
-        XB_TRY(send(context, i, error));
+    return xb_lesser(context->test->bytes, PIECES_OF_ONE * state->piece);
+}
+
+static uint64_t bytes_of_all(const struct xb_mode_context *context)
+{
+    const struct xb_encoded *state = context->state;
+    return xb_lesser(context->test->bytes, state->threads * PIECES * state->piece);
+}
+
+/* A thread has two rooms. All together they are as large as a ring: in one of its own, which its
+ * cache would hold, a thread encodes faster than the pipeline can. */
+static void make_apart(void *argument, uint64_t item, unsigned thread)
+{
+    const struct xb_mode_context *context = argument;
+    const struct xb_encoded *state = context->state;
+    struct xb_chunk piece = xb_chunk_at(context->test->bytes, state->piece, item);
+    char *original = state->original->host_address;
+    uint64_t room = thread + item % 2 * state->threads;
+    char *target = state->rooms == NULL
+                       ? (char *)state->made->host_address + room * state->slot_bytes
+                       : (char *)state->rooms->host_address + room * state->room_bytes;
+    (void)xb_encode(state->format, original + piece.offset, piece.bytes, target);
+}
+
+static enum xb_status submit_making_by_one(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    (void)error;
+    for (uint64_t i = 0; i < xb_chunk_count(bytes_of_one(context), state->piece); i++)
+        make_apart(context, i, 0);
     return XB_OK;
+}
+
+static enum xb_status submit_making(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    const struct xb_crew_job job = {.work = make_apart,
+                                    .argument = context,
+                                    .count = xb_chunk_count(bytes_of_all(context), state->piece)};
+    return xb_crew_run(state->crew, &job, error);
+}
+
+/* ---- the link and the decoder alone ---- */
+
+static enum xb_status submit_plain(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    return context->device->backend->queue_copy(context->queues[0], state->target, 0,
+                                                state->original, 0, context->test->bytes, error);
+}
+
+static enum xb_status submit_restoring(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct xb_encoded *state = context->state;
+    for (uint64_t i = 0; i < state->count; i++)
+        XB_TRY(restore(context, i, error));
+    return XB_OK;
+}
+
+const struct xb_reference xb_encoded_references[] = {
+    /* By the clock of the whole, and with an interval: whether it pays depends on both. */
+    {.figure = &xb_figure_plain_bandwidth, .submit = submit_plain, .has_interval = true},
+    {.figure = &xb_figure_decode_rate, .submit = submit_restoring, .clock = XB_CLOCK_OF_DEVICE},
+    {.figure = &xb_figure_encode_rate_one,
+     .submit = submit_making_by_one,
+     .clock = XB_CLOCK_OF_HOST,
+     .bytes = bytes_of_one},
+    {.figure = &xb_figure_encode_rate,
+     .submit = submit_making,
+     .clock = XB_CLOCK_OF_HOST,
+     .bytes = bytes_of_all},
+    {.figure = NULL},
+};
+
+/* ---- how many threads are enough ---- */
+
+/* What all chunks take grows with them, so some for each thread are enough to tell. */
+#define CHUNKS_A_THREAD UINT64_C(16)
+#define REPETITIONS 3u
+
+/* Waits for every queue, also after a failure: what was enqueued uses events that teardown closes.
+ * Returns `status`, or the first failure of waiting if there was none before. */
+static enum xb_status wait_for_all(struct xb_mode_context *context, enum xb_status status,
+                                   struct xb_error *error)
+{
+    for (size_t i = 0; i < context->queue_count; i++) {
+        struct xb_error later;
+        enum xb_status waited = context->device->backend->queue_wait(context->queues[i], &later);
+        if (status == XB_OK && waited != XB_OK) {
+            status = waited;
+            *error = later;
+        }
+    }
+    return status;
+}
+
+/* The middle one of three times of an iteration, by the host's clock until all is done. */
+static enum xb_status time_by_host(struct xb_mode_context *context, xb_submit *submit,
+                                   double *seconds, struct xb_error *error)
+{
+    double times[REPETITIONS] = {0};
+    enum xb_status status = XB_OK;
+    for (unsigned i = 0; status == XB_OK && i < REPETITIONS; i++) {
+        if (xb_run_should_stop(context->run))
+            return XB_FAIL(error, XB_ERR_STOPPED, "setting up was not finished");
+        double begin = xb_clock_now();
+        status = wait_for_all(context, submit(context, error), error);
+        times[i] = xb_clock_now() - begin;
+    }
+    double most = fmax(fmax(times[0], times[1]), times[2]);
+    double sum = times[0] + times[1] + times[2];
+    *seconds = sum - most - fmin(fmin(times[0], times[1]), times[2]);
+    return status;
+}
+
+/* The rate of the whole with `threads` threads, and with the ring that a case of so many has. */
+static enum xb_status time_whole(struct xb_mode_context *context, unsigned threads, double *rate,
+                                 struct xb_error *error)
+{
+    struct xb_encoded *state = context->state;
+    const struct xb_encoded own = *state;
+    double seconds = 0;
+    XB_TRY(xb_crew_open(threads, &state->crew, error));
+    size_ring(state, threads);
+    state->count = xb_lesser(own.count, CHUNKS_A_THREAD * own.threads);
+    uint64_t bytes = xb_lesser(state->count * state->chunk, context->test->bytes);
+    enum xb_status status = time_by_host(context, xb_encoded_submit, &seconds, error);
+    *rate = seconds > 0 ? (double)bytes / seconds : 0;
+    xb_crew_close(state->crew);
+    state->crew = own.crew;
+    state->crossing = own.crossing;
+    state->slots = own.slots;
+    state->count = own.count;
+    return status;
+}
+
+/* Finds break_even_threads by trying; XB_ERR_STOPPED where the run is to stop. By halving: more
+ * threads are taken to be no slower. */
+static enum xb_status find_break_even(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct xb_encoded *state = context->state;
+    unsigned too_few = 0;
+    unsigned enough = 0; /* none yet */
+    double plain_s = 0;
+    /* First of all one that does not count: the kernel has never run. */
+    enum xb_status status = wait_for_all(context, xb_encoded_submit(context, error), error);
+    if (status == XB_OK)
+        status = time_by_host(context, submit_plain, &plain_s, error);
+    for (unsigned tried = state->threads; status == XB_OK && tried != enough;
+         tried = too_few + (enough - too_few + 1) / 2) {
+        double rate = 0;
+        status = time_whole(context, tried, &rate, error);
+        if (rate * plain_s > (double)context->test->bytes)
+            enough = tried;
+        else if (enough == 0)
+            return status;
+        else
+            too_few = tried;
+    }
+    state->break_even_threads = enough;
+    return status;
 }
 
 /* ---- before and after ---- */
@@ -228,25 +398,9 @@ static enum xb_status borrow(struct xb_mode_context *context, struct xb_error *e
         {&state->arrived, 1, XB_MEMORY_DEVICE, state->arrived_bytes, true},
         {&state->report, 2, XB_MEMORY_DEVICE, XB_FORMAT_ALIGNMENT, true},
         {&state->rooms, 3, XB_MEMORY_PINNED, state->rooms_bytes, true}};
-    enum xb_status status = xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
-    if (status == XB_OK)
-        status = xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error);
-    return status == XB_OK
-               ? xb_workspace_crew(context->workspace, state->threads, &state->crew, error)
-               : status;
-}
-
-static enum xb_status open_events(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_encoded *state = context->state;
-    state->lengths = calloc(state->count, sizeof *state->lengths);
-    state->crossed = calloc(state->slots, sizeof(struct xb_event *));
-    if (state->lengths == NULL || state->crossed == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %llu chunks",
-                       (unsigned long long)state->count);
-    for (uint64_t i = 0; i < state->slots; i++)
-        XB_TRY(context->device->backend->event_open(context->device, &state->crossed[i], error));
-    return XB_OK;
+    XB_TRY(xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error));
+    XB_TRY(xb_workspace_queues(context->workspace, 1 + RESTORING, &context->queues, error));
+    return xb_workspace_crew(context->workspace, state->threads, &state->crew, error);
 }
 
 enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb_encoded_plan *plan,
@@ -259,8 +413,12 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
     context->hold = !state->is_made;
     context->host_timed = context->host_waits = state->is_made;
     context->one_iteration = true; /* else chunks cross while those before are still restored */
-    enum xb_status status = borrow(context, error);
-    return status == XB_OK ? open_events(context, error) : status;
+    XB_TRY(borrow(context, error));
+    state->lengths = xb_new(state->count, sizeof *state->lengths);
+    state->crossed = xb_new(state->slots, sizeof(struct xb_event *));
+    for (uint64_t i = 0; i < state->slots; i++)
+        XB_TRY(context->device->backend->event_open(context->device, &state->crossed[i], error));
+    return XB_OK;
 }
 
 static void make_in_place(void *argument, uint64_t item, unsigned thread)
@@ -274,17 +432,7 @@ enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error
     const struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
         .work = make_in_place, .argument = context, .count = state->count};
-    return state->is_made ? xb_encoded_find_break_even(context, error)
-                          : xb_crew_run(state->crew, &job, error);
-}
-
-static enum xb_status reset_report(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    *(struct xb_decode_report *)state->back->host_address =
-        (struct xb_decode_report){.first_refused = XB_NONE_REFUSED};
-    return xb_copy_and_wait(context->queues[0], state->report, 0, state->back, 0,
-                            sizeof(struct xb_decode_report), error);
+    return state->is_made ? find_break_even(context, error) : xb_crew_run(state->crew, &job, error);
 }
 
 /* Writes the opposite of every bit of the original over the target: what arrives there with loss is
@@ -309,13 +457,15 @@ enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_err
 {
     const struct xb_encoded *state = context->state;
     struct xb_pattern nothing = xb_proof_before(context->test->seed);
-    enum xb_status status = spoil_target(context, error);
-    if (status == XB_OK)
-        status = xb_proof_fill(context->queues[0], state->arrived, state->count * state->slot_bytes,
-                               nothing, error);
-    if (status == XB_OK && state->is_made)
+    XB_TRY(spoil_target(context, error));
+    XB_TRY(xb_proof_fill(context->queues[0], state->arrived, state->count * state->slot_bytes,
+                         nothing, error));
+    if (state->is_made)
         xb_host_fill(state->made->host_address, 0, state->slots * state->slot_bytes, nothing);
-    return status == XB_OK ? reset_report(context, error) : status;
+    *(struct xb_decode_report *)state->back->host_address =
+        (struct xb_decode_report){.first_refused = XB_NONE_REFUSED};
+    return xb_copy_and_wait(context->queues[0], state->report, 0, state->back, 0,
+                            sizeof(struct xb_decode_report), error);
 }
 
 void xb_encoded_teardown(struct xb_mode_context *context)

@@ -76,20 +76,9 @@ XB_MUST_CHECK enum xb_status xb_encoded_verify(struct xb_mode_context *context,
                                                struct xb_result *result, struct xb_error *error);
 void xb_encoded_teardown(struct xb_mode_context *context);
 
-/* ---- for the files encoded_*.c ---- */
-
-/* How many pieces each thread has where the encoder alone is measured: fewer would tell of the
- * slowest thread. */
-#define XB_ENCODED_PIECES UINT64_C(8)
+/* ---- for encoded_proof.c ---- */
 
 struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t index);
-/* How many chunks are on their way with so many threads, and how many slots that takes. */
-void xb_encoded_size_ring(struct xb_encoded *state, unsigned threads);
-/* Enqueues restoring a chunk that lies on the device. */
-enum xb_status xb_encoded_restore(struct xb_mode_context *context, uint64_t index,
-                                  struct xb_error *error);
-/* Finds break_even_threads by trying. Blocks; XB_ERR_STOPPED where the run is to stop. */
-enum xb_status xb_encoded_find_break_even(struct xb_mode_context *context, struct xb_error *error);
 
 /* ---- for the modes ---- */
 

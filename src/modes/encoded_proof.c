@@ -168,30 +168,17 @@ static void conclude(struct xb_result *result, const struct sum *sum,
 
 /* ---- figures ---- */
 
-static uint64_t bytes_sent(const struct xb_encoded *state)
-{
-    uint64_t bytes = 0;
-    for (uint64_t i = 0; i < state->count; i++)
-        bytes += state->lengths[i];
-    return bytes;
-}
-
-/* What one encoding cost beforehand, by what each sending then saves. */
-static void add_break_even_sends(struct xb_result *result, double plain, double encode)
-{
-    double bytes = (double)result->test.bytes;
-    double saved = bytes / plain - bytes / result->bandwidth.median;
-    if (saved > 0)
-        xb_result_compute(result, &xb_figure_break_even_sends, ceil(bytes / encode / saved));
-}
-
 /* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
  * what is left to cross, and the decoder. */
 static enum xb_status compare_with_stages(struct xb_result *result, const struct xb_encoded *state,
                                           struct xb_error *error)
 {
     double plain = 0, encode = 0, decode = 0; /* 0 where the case was cut short before */
-    double ratio = (double)result->test.bytes / (double)bytes_sent(state);
+    double bytes = (double)result->test.bytes;
+    uint64_t sent = 0;
+    for (uint64_t i = 0; i < state->count; i++)
+        sent += state->lengths[i];
+    double ratio = bytes / (double)sent;
     XB_TRY(xb_result_median(result, &xb_figure_plain_bandwidth, &plain, error));
     XB_TRY(xb_result_median(result, &xb_figure_encode_rate, &encode, error));
     XB_TRY(xb_result_median(result, &xb_figure_decode_rate, &decode, error));
@@ -200,10 +187,11 @@ static enum xb_status compare_with_stages(struct xb_result *result, const struct
     if (!(plain > 0) || !(encode > 0) || !(decode > 0))
         return XB_OK;
     double bound = fmin(ratio * plain, decode);
+    double saved = bytes / plain - bytes / result->bandwidth.median;
     if (state->is_made)
         bound = fmin(bound, encode);
-    else
-        add_break_even_sends(result, plain, encode);
+    else if (saved > 0) /* what one encoding cost beforehand, by what each sending then saves */
+        xb_result_compute(result, &xb_figure_break_even_sends, ceil(bytes / encode / saved));
     double speed_up = result->bandwidth.median / plain;
     xb_result_compute(result, &xb_figure_speed_up, speed_up);
     if (state->break_even_threads > 0 && speed_up > 1)

@@ -119,8 +119,8 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
                              error));
     if (!is_overlapped(test))
         return XB_OK;
-    enum xb_status status = xb_chunk_check_words(test, error);
-    return status != XB_OK ? status : xb_chunk_check(test, &xb_option_chunk, 3, error);
+    XB_TRY(xb_chunk_check_words(test, error));
+    return xb_chunk_check(test, &xb_option_chunk, 3, error);
 }
 
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
@@ -257,61 +257,37 @@ static enum xb_status check_time(struct xb_mode_context *context, double target,
                        error);
 }
 
-static enum xb_status tune_kernel(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    double target = gpu_time_of(context->test);
-    if (target == 0)
-        return XB_OK;
-    enum xb_status status =
-        xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error);
-    return status != XB_OK ? status : check_time(context, target, error);
-}
-
-static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_job_layout *layout = &state->layout;
-    enum xb_memory memory = memory_of(context->test);
-    uint64_t piece = layout->out < layout->in ? xb_job_piece_bytes(layout) : 0;
-    const struct xb_borrowing wanted[] = {
-        {&state->in, 0, memory, layout->in, false},
-        {&state->out, 1, memory, layout->out, true},
-        {&state->piece, 2, XB_MEMORY_PAGEABLE, piece, true},
-        {&state->data, 0, XB_MEMORY_DEVICE, layout->device_bytes, true}};
-    enum xb_status status = xb_borrow(context, wanted, 4, error);
-    return status == XB_OK ? xb_workspace_queues(context->workspace, context->queue_count,
-                                                 &context->queues, error)
-                           : status;
-}
-
-static enum xb_status open_ring(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_ring_plan plan = ring_plan_of(&state->layout);
-    context->operations_per_iteration = 1 + xb_ring_operations(&plan, state->layout.in) +
-                                        xb_ring_operations(&plan, state->layout.out);
-    return xb_ring_open(context, &plan, 3, &state->ring, error);
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
     const struct xb_case *test = context->test;
-    state->layout = layout_of(test);
+    const struct xb_job_layout layout = state->layout = layout_of(test);
+    const struct xb_ring_plan plan = ring_plan_of(&layout);
     context->queue_count = is_overlapped(test) ? OVERLAPPING : 1;
-    context->operations_per_iteration = 3 * state->layout.count;
-    context->bytes_moved = state->layout.in + state->layout.out;
+    context->operations_per_iteration = 3 * layout.count;
+    context->bytes_moved = layout.in + layout.out;
     context->host_timed = context->host_waits = true;
-    enum xb_status status = borrow_buffers(context, error);
-    if (status == XB_OK && has_ring(test))
-        status = open_ring(context, error);
-    if (status != XB_OK)
-        return status;
+    uint64_t piece = layout.out < layout.in ? xb_job_piece_bytes(&layout) : 0;
+    const struct xb_borrowing wanted[] = {
+        {&state->in, 0, memory_of(test), layout.in, false},
+        {&state->out, 1, memory_of(test), layout.out, true},
+        {&state->piece, 2, XB_MEMORY_PAGEABLE, piece, true},
+        {&state->data, 0, XB_MEMORY_DEVICE, layout.device_bytes, true}};
+    XB_TRY(xb_borrow(context, wanted, 4, error));
+    XB_TRY(xb_workspace_queues(context->workspace, context->queue_count, &context->queues, error));
+    if (has_ring(test)) {
+        context->operations_per_iteration =
+            1 + xb_ring_operations(&plan, layout.in) + xb_ring_operations(&plan, layout.out);
+        XB_TRY(xb_ring_open(context, &plan, 3, &state->ring, error));
+    }
     xb_host_fill(state->in->host_address, 0, test->bytes, xb_proof_before(test->seed));
-    status = xb_proof_fill(context->queues[0], state->data, state->layout.device_bytes,
-                           xb_job_beside(test->seed, false), error);
-    return status != XB_OK ? status : tune_kernel(context, error);
+    XB_TRY(xb_proof_fill(context->queues[0], state->data, layout.device_bytes,
+                         xb_job_beside(test->seed, false), error));
+    double target = gpu_time_of(test);
+    if (target == 0)
+        return XB_OK;
+    XB_TRY(xb_kernel_time_tune(context, submit_kernel, target, &state->steps, error));
+    return check_time(context, target, error);
 }
 
 static void teardown(struct xb_mode_context *context)

@@ -38,12 +38,10 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_borrowing wanted[] = {
         {&state->source, 0, XB_MEMORY_DEVICE, test->bytes, false},
         {&state->target, 1, XB_MEMORY_DEVICE, test->bytes, false}};
-    enum xb_status status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
-    if (status == XB_OK)
-        status = xb_borrow(context, wanted, 2, error);
-    return status == XB_OK ? xb_proof_fill(context->queues[0], state->source, test->bytes,
-                                           xb_proof_before(test->seed), error)
-                           : status;
+    XB_TRY(xb_workspace_queues(context->workspace, 1, &context->queues, error));
+    XB_TRY(xb_borrow(context, wanted, 2, error));
+    return xb_proof_fill(context->queues[0], state->source, test->bytes,
+                         xb_proof_before(test->seed), error);
 }
 
 /* The target holds what is not sent, until a timed copy puts it right. */

@@ -77,9 +77,9 @@ static enum xb_status fill_managed(struct xb_mode_context *context, struct xb_pa
         return XB_OK;
     }
     XB_TRY(restore(context, error));
-    enum xb_status status = backend->queue_fill(context->queues[0], state->managed,
-                                                context->test->bytes, pattern, error);
-    return status != XB_OK ? status : backend->queue_wait(context->queues[0], error);
+    XB_TRY(backend->queue_fill(context->queues[0], state->managed, context->test->bytes, pattern,
+                               error));
+    return backend->queue_wait(context->queues[0], error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
@@ -96,18 +96,12 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     const struct xb_borrowing wanted[] = {
         {&state->managed, 0, XB_MEMORY_MANAGED, test->bytes, false},
         {&state->device, 0, XB_MEMORY_DEVICE, test->bytes, false}};
-    enum xb_status status = xb_workspace_queues(context->workspace, 1, &context->queues, error);
-    if (status == XB_OK)
-        status = xb_borrow(context, wanted, 2, error);
-    if (status == XB_OK)
-        status = context->device->backend->buffer_advise(
-            state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE,
-            error);
-    if (status == XB_OK)
-        status = fill_managed(context, before, error);
-    return status == XB_OK
-               ? xb_proof_fill(context->queues[0], state->device, test->bytes, before, error)
-               : status;
+    XB_TRY(xb_workspace_queues(context->workspace, 1, &context->queues, error));
+    XB_TRY(xb_borrow(context, wanted, 2, error));
+    XB_TRY(context->device->backend->buffer_advise(
+        state->managed, state->how == HOW_ADVISE ? XB_ADVICE_STAY_ON_HOST : XB_ADVICE_NONE, error));
+    XB_TRY(fill_managed(context, before, error));
+    return xb_proof_fill(context->queues[0], state->device, test->bytes, before, error);
 }
 
 /* Whether the device's buffer is one end of the copy. Else managed memory is both ends. */

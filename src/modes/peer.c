@@ -79,9 +79,8 @@ static enum xb_status check_options(const struct xb_case *test, struct xb_error 
 {
     if (xb_variant_number(test) != PATH_STAGED)
         return XB_OK;
-    if (is_by_kernel(test)) {
+    if (is_by_kernel(test))
         XB_TRY(xb_chunk_check_words(test, error));
-    }
     return xb_chunk_check(test, &xb_option_chunk, test->direction == XB_BIDIR ? 12 : 6, error);
 }
 
@@ -111,27 +110,10 @@ static enum xb_status open_access(struct xb_mode_context *context, struct xb_err
     const bool wanted[2] = {state->path == PATH_WRITE || (both && state->path == PATH_READ),
                             state->path == PATH_READ || (both && state->path == PATH_WRITE)};
     struct xb_device *ends[2] = {context->device, context->peer_device};
-    enum xb_status status = XB_OK;
-    for (int i = 0; status == XB_OK && i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         if (wanted[i])
-            status = context->device->backend->peer_open(ends[i], ends[1 - i], error);
-        state->opened[i] = status == XB_OK && wanted[i];
-    }
-    return status;
-}
-
-static enum xb_status open_ring(struct xb_mode_context *context, struct way *way, unsigned number,
-                                struct xb_error *error)
-{
-    const struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    uint64_t chunk = xb_lesser(state->chunk, state->bytes);
-    enum xb_memory memory = state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED;
-    XB_TRY(xb_workspace_fixed_buffer(context->workspace, number, memory, RING * chunk, &way->ring,
-                                     error));
-    for (int i = 0; i < RING; i++) {
-        XB_TRY(backend->event_open(way->from, &way->filled[i], error));
-        XB_TRY(backend->event_open(way->to, &way->emptied[i], error));
+            XB_TRY(context->device->backend->peer_open(ends[i], ends[1 - i], error));
+        state->opened[i] = wanted[i];
     }
     return XB_OK;
 }
@@ -143,6 +125,7 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
     struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
     struct way *way = &state->ways[index];
     bool there = index == 0;
     struct xb_workspace *from = there ? context->workspace : context->peer_workspace;
@@ -152,14 +135,19 @@ static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
     way->from = there ? context->device : context->peer_device;
     way->to = there ? context->peer_device : context->device;
     way->seed = context->test->seed + ((unsigned long long)index << 39);
-    enum xb_status status =
-        xb_workspace_buffer(from, from_number, XB_MEMORY_DEVICE, state->bytes, &way->source, error);
-    if (status == XB_OK)
-        status =
-            xb_workspace_buffer(to, to_number, XB_MEMORY_DEVICE, state->bytes, &way->target, error);
-    return status == XB_OK && state->path == PATH_STAGED
-               ? open_ring(context, way, (unsigned)index, error)
-               : status;
+    XB_TRY(xb_workspace_buffer(from, from_number, XB_MEMORY_DEVICE, state->bytes, &way->source,
+                               error));
+    XB_TRY(xb_workspace_buffer(to, to_number, XB_MEMORY_DEVICE, state->bytes, &way->target, error));
+    if (state->path != PATH_STAGED)
+        return XB_OK;
+    XB_TRY(xb_workspace_fixed_buffer(
+        context->workspace, (unsigned)index, state->by_kernel ? XB_MEMORY_MAPPED : XB_MEMORY_PINNED,
+        RING * xb_lesser(state->chunk, state->bytes), &way->ring, error));
+    for (int i = 0; i < RING; i++) {
+        XB_TRY(backend->event_open(way->from, &way->filled[i], error));
+        XB_TRY(backend->event_open(way->to, &way->emptied[i], error));
+    }
+    return XB_OK;
 }
 
 /* Borrows the two queues of a device's workspace that are the pair's own. */
@@ -227,16 +215,6 @@ static enum xb_status fill(struct xb_mode_context *context, bool targets, struct
     return XB_OK;
 }
 
-/* How many copies run on a device at the same time. Of a pair that stages both ways each device has
- * one in either; else it has one, and one of each other pair that it copies for. */
-static unsigned copies_together(const struct xb_mode_context *context)
-{
-    const struct state *state = context->state;
-    if (state->path == PATH_STAGED)
-        return (unsigned)state->way_count;
-    return state->path == PATH_READ ? context->peer_share.of : context->share.of;
-}
-
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -246,7 +224,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (state->path == PATH_STAGED)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
-    state->together = copies_together(context);
+    /* Of a pair that stages both ways each device has a copy in either; else it has one, and one of
+     * each other pair that it copies for. */
+    state->together = state->path == PATH_STAGED ? (unsigned)state->way_count
+                      : state->path == PATH_READ ? context->peer_share.of
+                                                 : context->share.of;
     context->bytes_moved = state->way_count * state->bytes;
     context->hold = true;
     context->sample_seconds = state->path == PATH_STAGED ? 0 : SAMPLE_SECONDS;
@@ -254,12 +236,11 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     context->operations_per_iteration =
         state->way_count *
         (state->path == PATH_STAGED ? 6 * xb_chunk_count(state->bytes, state->chunk) : 1);
-    enum xb_status status = choose_queues(context, error);
-    for (size_t i = 0; status == XB_OK && i < state->way_count; i++)
-        status = set_up_way(context, i, error);
-    if (status == XB_OK)
-        status = open_access(context, error);
-    return status == XB_OK ? fill(context, false, error) : status;
+    XB_TRY(choose_queues(context, error));
+    for (size_t i = 0; i < state->way_count; i++)
+        XB_TRY(set_up_way(context, i, error));
+    XB_TRY(open_access(context, error));
+    return fill(context, false, error);
 }
 
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
@@ -311,26 +292,19 @@ static enum xb_status stage_chunk(const struct state *state, const struct way *w
     return backend->event_record(way->emptied[slot], queues[1], error);
 }
 
-static enum xb_status submit_direct(struct xb_mode_context *context, struct xb_error *error)
+static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct state *state = context->state;
-    for (size_t i = 0; i < state->way_count; i++) {
+    for (size_t i = 0; state->path != PATH_STAGED && i < state->way_count; i++) {
         const struct way *way = &state->ways[i];
         const struct move whole = {way->target, way->source, 0, 0, state->bytes};
         XB_TRY(enqueue(state, state->queues[i], &whole, error));
     }
-    return XB_OK;
-}
-
-static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct state *state = context->state;
     if (state->path != PATH_STAGED)
-        return submit_direct(context, error);
+        return XB_OK;
     for (uint64_t c = 0; c < xb_chunk_count(state->bytes, state->chunk); c++)
-        for (size_t i = 0; i < state->way_count; i++) {
+        for (size_t i = 0; i < state->way_count; i++)
             XB_TRY(stage_chunk(state, &state->ways[i], &state->queues[2 * i], c, error));
-        }
     return XB_OK;
 }
 

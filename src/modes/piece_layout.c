@@ -23,23 +23,17 @@ uint64_t xb_layout_span(uint64_t bytes, uint64_t piece, const struct xb_layout_s
     return begin;
 }
 
-/* The place of piece `index`, counted in pieces: a permutation of those that are whole. Each side
- * begins elsewhere in the same permutation, so that neither order follows from the other. */
-static uint64_t place(const struct xb_layout *layout, const struct xb_layout_side *side,
-                      uint64_t index)
-{
-    uint64_t whole = layout->bytes / layout->piece;
-    if (!side->scattered || index >= whole)
-        return index;
-    struct xb_pattern from = {.seed = layout->seed + (side == &layout->source ? 0 : 1)};
-    return xb_access_random(whole, (index + xb_pattern_word(from, 0) % whole) % whole);
-}
-
+/* Pieces that are whole lie in the order of a permutation, if they are scattered. Each side begins
+ * elsewhere in the same one, so that neither order follows from the other. */
 static uint64_t offset_of(const struct xb_layout *layout, const struct xb_layout_side *side,
                           uint64_t index)
 {
     uint64_t apart = side->pitch > 0 ? side->pitch : layout->piece;
-    return side->offset + place(layout, side, index) * apart;
+    uint64_t whole = layout->bytes / layout->piece;
+    struct xb_pattern from = {.seed = layout->seed + (side == &layout->source ? 0 : 1)};
+    if (side->scattered && index < whole)
+        index = xb_access_random(whole, (index + xb_pattern_word(from, 0) % whole) % whole);
+    return side->offset + index * apart;
 }
 
 enum xb_status xb_layout_make(struct xb_layout *layout, struct xb_error *error)

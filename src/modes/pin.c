@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L /* base/clock.h */
 /* What page-locking memory costs, by each way that a program has, and when that has paid. */
 #include "pin.h"
 
 #include "proof.h"
 #include "ring.h"
 #include "shared_options.h"
+#include "transfer.h"
 
+#include "base/clock.h"
+#include "machine/host_memory.h"
+#include "machine/process_memory.h"
+#include "measure/run.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"
 
@@ -22,6 +28,32 @@ static const struct xb_option option_pin_by = {
                 "2 MiB; 'copy' leaves the data in ordinary memory and copies it through a "
                 "page-locked buffer of its size."),
     .choices = xb_pin_words};
+
+#define HUGE_PAGE (UINT64_C(2) << 20)
+
+/* What the kernel and the device counted right before the data had memory and right after it was
+ * page-locked for the first time. */
+struct counts {
+    bool on_host, on_device, huge; /* whether both are known */
+    bool restarted;                /* `highest` of the second began to count at the first */
+    struct xb_process_memory before, after;
+    uint64_t device_before, device_after; /* free */
+    uint64_t huge_before, huge_after;
+};
+
+struct state {
+    struct xb_transfer transfer; /* first: the shared hooks find it there */
+    enum xb_pin_way way;
+    void *used;             /* memory of ours that is page-locked in place; NULL: none */
+    struct xb_buffer *data; /* of `copy` the memory that the data stays in; NULL: none */
+    struct xb_buffer *pinned;
+    struct xb_buffer *pageable; /* what the references copy: `data`, or other memory like it */
+    struct xb_ring *ring;       /* NULL: none */
+    struct xb_crew *crew;
+    double setup_times[XB_PIN_MOST], unpin_times[XB_PIN_MOST]; /* seconds */
+    size_t setup_count, unpin_count;
+    struct counts counts;
+};
 
 /* ---- cases ---- */
 
@@ -46,10 +78,132 @@ static struct xb_needs needs(const struct xb_case *test)
 static enum xb_status check(const struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_case *test = context->test;
-    if (xb_variant_number(test) != XB_PIN_USED_HUGE || test->bytes >= XB_PIN_HUGE_PAGE)
+    if (xb_variant_number(test) != XB_PIN_USED_HUGE || test->bytes >= HUGE_PAGE)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "%llu bytes are less than a huge page of 2 MiB",
                    (unsigned long long)test->bytes);
+}
+
+/* ---- the memory ---- */
+
+/* What a program has filled before anyone thinks of page-locking it. */
+static enum xb_status make_data(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    uint64_t bytes = context->test->bytes;
+    enum xb_status status = XB_OK;
+    switch (state->way) {
+    case XB_PIN_ALLOC:
+    case XB_PIN_REGISTER:
+        return XB_OK;
+    case XB_PIN_USED:
+        status = xb_pages_map_small(bytes, &state->used, error);
+        break;
+    case XB_PIN_USED_HUGE:
+        status = xb_pages_map_huge(bytes, &state->used, error);
+        break;
+    case XB_PIN_COPY:
+        return context->device->backend->buffer_allocate(context->device, XB_MEMORY_PAGEABLE, bytes,
+                                                         &state->data, error);
+    }
+    if (status == XB_OK)
+        xb_host_fill(state->used, 0, bytes, xb_proof_before(context->test->seed));
+    return status;
+}
+
+static enum xb_status count_device(const struct xb_mode_context *context, uint64_t *free_bytes,
+                                   struct xb_error *error)
+{
+    return context->device->backend->device_memory(context->device, free_bytes, error);
+}
+
+/* ---- page-locking it, and what that takes ---- */
+
+static void release(const struct xb_mode_context *context, struct xb_buffer **buffer)
+{
+    context->device->backend->buffer_free(*buffer);
+    *buffer = NULL;
+}
+
+/* Undoes the page-lock and times that. */
+static void undo(struct xb_mode_context *context)
+{
+    struct state *state = context->state;
+    double begin = xb_clock_now();
+    release(context, &state->pinned);
+    state->unpin_times[state->unpin_count++] = xb_clock_now() - begin;
+    context->own_buffers[0] = NULL;
+}
+
+static enum xb_status lock(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t bytes = context->test->bytes;
+    if (state->used != NULL)
+        return backend->buffer_register(context->device, state->used, bytes, &state->pinned, error);
+    return backend->buffer_allocate(
+        context->device, state->way == XB_PIN_REGISTER ? XB_MEMORY_REGISTERED : XB_MEMORY_PINNED,
+        bytes, &state->pinned, error);
+}
+
+/* The check that there is memory is ours, and not part of what a program pays: it is made before
+ * the clock starts. Memory in use was checked for when it was made. */
+static enum xb_status lock_timed(struct xb_mode_context *context, double *seconds,
+                                 struct xb_error *error)
+{
+    const struct state *state = context->state;
+    if (state->used == NULL)
+        XB_TRY(xb_host_memory_check(context->test->bytes, error));
+    xb_host_memory_trust(true);
+    double begin = xb_clock_now();
+    enum xb_status status = lock(context, error);
+    *seconds = xb_clock_now() - begin;
+    xb_host_memory_trust(false);
+    return status;
+}
+
+static enum xb_status take_sample(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    struct counts *counts = &state->counts;
+    if (xb_run_should_stop(context->run))
+        return XB_FAIL(error, XB_ERR_STOPPED, "page-locking was not finished");
+    XB_TRY(lock_timed(context, &state->setup_times[state->setup_count], error));
+    if (++state->setup_count > 1)
+        return XB_OK;
+    counts->on_host = counts->on_host && xb_process_memory_read(&counts->after);
+    counts->huge = counts->huge && xb_process_memory_huge(&counts->huge_after);
+    return counts->on_device ? count_device(context, &counts->device_after, error) : XB_OK;
+}
+
+/* Makes the memory of the data where it is there before it is page-locked, then page-locks, times
+ * that, undoes it and does it again, and leaves it page-locked. */
+static enum xb_status make_memory(struct xb_mode_context *context, struct xb_error *error)
+{
+    xb_workspace_give_up_idle(context->workspace);
+    struct state *state = context->state;
+    struct counts *counts = &state->counts;
+    counts->huge = xb_process_memory_huge(&counts->huge_before);
+    counts->restarted = xb_process_memory_restart();
+    counts->on_host = xb_process_memory_read(&counts->before);
+    /* Of a device that shares the host's memory nobody can tell whose it is. */
+    counts->on_device = !context->device->info.shares_host_memory;
+    enum xb_status status =
+        counts->on_device ? count_device(context, &counts->device_before, error) : XB_OK;
+    if (status == XB_OK)
+        status = make_data(context, error);
+    double limit = context->test->asked->time_limit;
+    double begin = xb_clock_now();
+    if (status == XB_OK)
+        status = take_sample(context, error);
+    while (status == XB_OK &&
+           (state->setup_count < XB_PIN_LEAST ||
+            (state->setup_count < XB_PIN_MOST && xb_clock_now() - begin < limit))) {
+        undo(context);
+        status = take_sample(context, error);
+    }
+    return status;
 }
 
 /* ---- setup ---- */
@@ -64,27 +218,24 @@ static bool has_references(const struct xb_mode_context *context)
 static enum xb_status borrow_for_references(struct xb_mode_context *context,
                                             const struct xb_ring_plan *plan, struct xb_error *error)
 {
-    struct xb_pin *state = context->state;
+    struct state *state = context->state;
     uint64_t bytes = context->test->bytes;
-    enum xb_status status = XB_OK;
     state->pageable = state->data;
     if (state->pageable == NULL) {
-        status = xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PAGEABLE, bytes,
-                                     &state->pageable, error);
-        if (status == XB_OK)
-            xb_host_fill(state->pageable->host_address, 0, bytes,
-                         xb_proof_before(context->test->seed));
+        XB_TRY(xb_workspace_buffer(context->workspace, 1, XB_MEMORY_PAGEABLE, bytes,
+                                   &state->pageable, error));
+        xb_host_fill(state->pageable->host_address, 0, bytes, xb_proof_before(context->test->seed));
     }
-    return status == XB_OK ? xb_ring_open(context, plan, 2, &state->ring, error) : status;
+    return xb_ring_open(context, plan, 2, &state->ring, error);
 }
 
 static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
 {
-    struct xb_pin *state = context->state;
+    struct state *state = context->state;
     const struct xb_ring_plan plan = xb_ring_plan_usual(context->test->bytes);
     state->way = xb_variant_number(context->test);
     /* First of all: what the process has more of afterwards is what this took. */
-    enum xb_status status = xb_pin_memory(context, error);
+    enum xb_status status = make_memory(context, error);
     if (status == XB_OK)
         status = xb_workspace_crew(context->workspace, plan.threads, &state->crew, error);
     if (status == XB_OK)
@@ -103,15 +254,18 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
 
 static void teardown(struct xb_mode_context *context)
 {
-    struct xb_pin *state = context->state;
+    struct state *state = context->state;
     xb_ring_close(state->ring);
-    xb_pin_release(context);
+    release(context, &state->pinned);
+    release(context, &state->data);
+    xb_pages_unmap(state->used, context->test->bytes);
+    state->used = NULL;
 }
 
 /* `copy` has a second place on the host, which must not hold what is to arrive either. */
 static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_pin *state = context->state;
+    const struct state *state = context->state;
     if (state->data != NULL)
         xb_host_fill(state->pinned->host_address, 0, context->test->bytes,
                      context->test->direction == XB_H2D ? xb_proof_after(context->test->seed)
@@ -141,7 +295,7 @@ static void copy_chunk(void *argument, uint64_t item, unsigned thread)
 static enum xb_status copy_on_host(const struct xb_mode_context *context, struct xb_buffer *target,
                                    const struct xb_buffer *source, struct xb_error *error)
 {
-    const struct xb_pin *state = context->state;
+    const struct state *state = context->state;
     struct host_copy copy = {target->host_address, source->host_address, context->test->bytes};
     const struct xb_crew_job job = {
         .work = copy_chunk, .argument = &copy, .count = xb_chunk_count(copy.bytes, COPY_CHUNK)};
@@ -155,7 +309,7 @@ static enum xb_status copy_on_host(const struct xb_mode_context *context, struct
 static enum xb_status cross(const struct xb_mode_context *context, struct xb_buffer *host,
                             struct xb_error *error)
 {
-    const struct xb_pin *state = context->state;
+    const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     struct xb_buffer *device = state->transfer.ways[0].device;
     bool to_device = context->test->direction == XB_H2D;
@@ -165,7 +319,7 @@ static enum xb_status cross(const struct xb_mode_context *context, struct xb_buf
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_pin *state = context->state;
+    const struct state *state = context->state;
     enum xb_status status = XB_OK;
     bool copies = state->data != NULL;
     bool to_device = context->test->direction == XB_H2D;
@@ -183,13 +337,13 @@ static enum xb_status submit(struct xb_mode_context *context, struct xb_error *e
 
 static enum xb_status submit_pageable(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_pin *state = context->state;
+    const struct state *state = context->state;
     return cross(context, state->pageable, error);
 }
 
 static enum xb_status submit_ring(struct xb_mode_context *context, struct xb_error *error)
 {
-    const struct xb_pin *state = context->state;
+    const struct state *state = context->state;
     struct xb_buffer *device = state->transfer.ways[0].device;
     void *host = state->pageable->host_address;
     uint64_t bytes = context->test->bytes;
@@ -227,16 +381,6 @@ enum xb_pin_outcome xb_pin_judge(double bytes, const struct xb_statistics *bandw
     return bytes / high_end(bandwidth) >= high_end(reference) ? XB_PIN_NEVER_PAYS : XB_PIN_UNSURE;
 }
 
-/* NULL where there was no time for it. */
-static const struct xb_samples *samples_of(const struct xb_result *result,
-                                           const struct xb_figure *figure)
-{
-    for (size_t i = 0; i < result->figure_count; i++)
-        if (result->figures[i].figure == figure)
-            return &result->figures[i].samples;
-    return NULL;
-}
-
 /* The least n with setup + n * own <= n * other, where `gain` is other - own. */
 static double copies_until_paid(double setup, double gain)
 {
@@ -253,8 +397,11 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
 {
     double setup = 0;
     double bytes = (double)result->bytes_moved;
-    const struct xb_samples *samples = samples_of(result, reference);
+    const struct xb_samples *samples = NULL; /* where there was no time for it */
     struct xb_statistics other;
+    for (size_t i = 0; i < result->figure_count; i++)
+        if (result->figures[i].figure == reference)
+            samples = &result->figures[i].samples;
     if (samples == NULL)
         return XB_OK;
     XB_TRY(xb_statistics_compute(samples->values, samples->count, &other, error));
@@ -270,12 +417,85 @@ static enum xb_status add_break_even(struct xb_result *result, const struct xb_f
     return XB_OK;
 }
 
+static const struct xb_figure unpin_time = {XB_FIGURE_TIME(
+    "unpin_time",
+    "How long undoing the page-lock takes; includes freeing memory that was made for it")};
+const struct xb_figure xb_figure_peak_host_memory = {XB_FIGURE(
+    "peak_host_memory", XB_UNIT_BYTES,
+    "The most memory that the process used until the data was page-locked, less what it used "
+    "before the data had any: --size, or twice that if the data stays in place and is copied")};
+static const struct xb_figure peak_device_memory = {XB_FIGURE(
+    "peak_device_memory", XB_UNIT_BYTES,
+    "Device memory that page-locking host memory takes, without what the data takes there")};
+
+static double more(uint64_t after, uint64_t before)
+{
+    return after > before ? (double)(after - before) : 0;
+}
+
+static void tell_host_memory(const struct state *state, struct xb_result *result)
+{
+    const struct counts *counts = &state->counts;
+    const struct xb_process_memory *before = &counts->before;
+    const struct xb_process_memory *after = &counts->after;
+    if (!counts->on_host) {
+        xb_result_detail_text(result, "host_memory_by", "nothing: no VmRSS in /proc/self/status");
+        return;
+    }
+    bool has_peak = counts->restarted && after->highest > 0;
+    xb_result_compute(result, &xb_figure_peak_host_memory,
+                      more(has_peak ? after->highest : after->resident, before->resident));
+    xb_result_detail_text(result, "host_memory_by", "%s",
+                          has_peak ? "VmHWM" : "VmRSS after it: VmHWM cannot be restarted here");
+    xb_result_detail_number(result, "rss_anon_bytes", more(after->anonymous, before->anonymous));
+    xb_result_detail_number(result, "rss_file_bytes", more(after->file, before->file));
+    xb_result_detail_number(result, "rss_shmem_bytes", more(after->shared, before->shared));
+    xb_result_detail_number(result, "locked_bytes", more(after->locked, before->locked));
+    xb_result_detail_number(result, "pinned_bytes", more(after->pinned, before->pinned));
+}
+
+/* Below this share of the huge pages that fit a way is not what its name says. */
+#define MOSTLY 0.9
+
+static void tell_huge_pages(const struct state *state, struct xb_result *result)
+{
+    const struct counts *counts = &state->counts;
+    uint64_t whole = result->test.bytes / HUGE_PAGE * HUGE_PAGE;
+    if (!counts->huge)
+        return;
+    double huge = more(counts->huge_after, counts->huge_before);
+    xb_result_detail_number(result, "huge_page_bytes", huge);
+    bool wants_huge = state->way == XB_PIN_USED_HUGE || state->way == XB_PIN_REGISTER;
+    if (wants_huge && huge < MOSTLY * (double)whole)
+        xb_result_warn(result,
+                       "the kernel gave huge pages for %.0f of %llu bytes: see "
+                       "/sys/kernel/mm/transparent_hugepage/enabled",
+                       huge, (unsigned long long)whole);
+}
+
+/* Adds the figures and details of time and memory. */
+static enum xb_status tell(const struct xb_mode_context *context, struct xb_result *result,
+                           struct xb_error *error)
+{
+    const struct state *state = context->state;
+    for (size_t i = 0; i < state->setup_count; i++)
+        XB_TRY(xb_result_sample(result, &xb_figure_setup_time, state->setup_times[i], error));
+    for (size_t i = 0; i < state->unpin_count; i++)
+        XB_TRY(xb_result_sample(result, &unpin_time, state->unpin_times[i], error));
+    tell_host_memory(state, result);
+    tell_huge_pages(state, result);
+    if (state->counts.on_device)
+        xb_result_compute(result, &peak_device_memory,
+                          more(state->counts.device_before, state->counts.device_after));
+    return XB_OK;
+}
+
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
     XB_TRY(xb_transfer_verify(context, result, error));
-    xb_pin_undo(context); /* so that it is timed as often as the other */
-    XB_TRY(xb_pin_tell(context, result, error));
+    undo(context); /* so that it is timed as often as the other */
+    XB_TRY(tell(context, result, error));
     XB_TRY(add_break_even(result, &xb_figure_pageable_time, &xb_figure_break_even_copies,
                           "pays_against_pageable", error));
     return add_break_even(result, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,
@@ -304,13 +524,12 @@ const struct xb_mode xb_mode_pin = {
                       {"copy", "pin: copy once"}),
     .headline = &xb_figure_setup_time,
     .options = XB_OPTIONS(&option_pin_by),
-    .figures =
-        XB_FIGURES(&xb_figure_setup_time, &xb_figure_unpin_time, &xb_figure_peak_host_memory,
-                   &xb_figure_peak_device_memory, &xb_figure_pageable_time, &xb_figure_ring_time,
-                   &xb_figure_break_even_copies, &xb_figure_break_even_copies_ring),
+    .figures = XB_FIGURES(&xb_figure_setup_time, &unpin_time, &xb_figure_peak_host_memory,
+                          &peak_device_memory, &xb_figure_pageable_time, &xb_figure_ring_time,
+                          &xb_figure_break_even_copies, &xb_figure_break_even_copies_ring),
     .reading = xb_pin_reading,
     .answer = xb_pin_say_cost,
-    .state_bytes = sizeof(struct xb_pin),
+    .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,
     .check = check,

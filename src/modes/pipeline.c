@@ -16,6 +16,58 @@
 #include <string.h>
 #include <unistd.h>
 
+/* What comes back of each item: the digest of what the kernel made of it. */
+#define RESULT_BYTES UINT64_C(8)
+
+/* Of each item on the device: in, kernel, digest, out. */
+#define OPERATIONS 4
+
+struct state {
+    struct xb_source source;
+    struct xb_reader *reader; /* NULL: the device reads */
+    struct xb_file *file;     /* NULL: the host's threads read */
+    bool is_open;             /* `descriptor` is of the file that the device reads */
+    int descriptor;
+    struct xb_buffer *host; /* where they read to, one of those below */
+    struct xb_buffer *pinned, *pageable;
+    struct xb_buffer *slots, *digests;     /* on the device */
+    struct xb_buffer *results;             /* on the host: the digests that came back, and behind
+                                              them those of the iteration before */
+    struct xb_buffer *scratch;             /* on the host: an item, to check by */
+    uint64_t steps;                        /* of the kernel, on every word */
+    double cached_at_first, cached_before; /* shares of the files: before anything, and before the
+                                              first sample */
+};
+
+/* How many items of a case are on the device at a time. */
+static unsigned slots_of(const struct xb_case *test)
+{
+    return xb_order_is_overlapped(test->variant)
+               ? (unsigned)xb_case_setting(test, &xb_option_buffers)->count
+               : 1;
+}
+
+/* How long a slot is at most, in whole blocks. */
+static uint64_t slot_bytes(const struct xb_case *test)
+{
+    uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
+    return xb_chunk_count(chunk, XB_STORAGE_BLOCK) * XB_STORAGE_BLOCK;
+}
+
+/* Each stage alone. */
+static const struct xb_line_part parts[XB_PIPELINE_STAGES] = {
+    {.stages = 1u << XB_PIPELINE_READ},
+    {.stages = 1u << XB_PIPELINE_IN},
+    {.stages = 1u << XB_PIPELINE_COMPUTE},
+    {.stages = 1u << XB_PIPELINE_OUT},
+};
+
+/* Whether the case has the stage `in`: not where the device reads the file itself. */
+static bool copies_in(const struct xb_mode_context *context)
+{
+    return !xb_io_is_by_device(context->test);
+}
+
 static uint32_t capabilities(const struct xb_case *test)
 {
     return XB_CAP_KERNELS | (xb_io_is_by_device(test) ? XB_CAP_FILE : XB_CAP_REGISTER);
@@ -23,23 +75,20 @@ static uint32_t capabilities(const struct xb_case *test)
 
 static struct xb_needs needs(const struct xb_case *test)
 {
-    uint64_t slots = xb_pipeline_slots(test) * xb_pipeline_slot_bytes(test);
+    uint64_t slots = slots_of(test) * slot_bytes(test);
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    uint64_t results = xb_chunk_count(test->bytes, chunk) * XB_PIPELINE_RESULT_BYTES;
+    uint64_t results = xb_chunk_count(test->bytes, chunk) * RESULT_BYTES;
     uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
-    return (struct xb_needs){.host_bytes =
-                                 slots + pageable + 2 * results + xb_pipeline_slot_bytes(test),
+    return (struct xb_needs){.host_bytes = slots + pageable + 2 * results + slot_bytes(test),
                              .device_bytes = slots + results};
 }
 
 static enum xb_status check_options(const struct xb_case *test, struct xb_error *error)
 {
     double seconds;
-    enum xb_status status = xb_kernel_time_read(test, &seconds, error);
-    if (status == XB_OK)
-        status = xb_source_check(test, error);
-    return status == XB_OK ? xb_chunk_check(test, &xb_option_chunk, XB_PIPELINE_OPERATIONS, error)
-                           : status;
+    XB_TRY(xb_kernel_time_read(test, &seconds, error));
+    XB_TRY(xb_source_check(test, error));
+    return xb_chunk_check(test, &xb_option_chunk, OPERATIONS, error);
 }
 
 static enum xb_status check_variant(const struct xb_case *test, struct xb_error *error)
@@ -58,9 +107,207 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
+/* ---- setup ---- */
+
+static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_case *test = context->test;
+    uint64_t item = state->source.item_most;
+    uint64_t slots = slots_of(test) * item;
+    uint64_t results = state->source.items * RESULT_BYTES;
+    uint64_t pinned = xb_io_is_by_device(test) ? 0 : slots;
+    uint64_t pageable = xb_order_is_pageable(test->variant) ? slots : 0;
+    const struct xb_borrowing wanted[] = {{&state->pinned, 0, XB_MEMORY_REGISTERED, pinned, true},
+                                          {&state->pageable, 1, XB_MEMORY_PAGEABLE, pageable, true},
+                                          {&state->results, 2, XB_MEMORY_PINNED, 2 * results, true},
+                                          {&state->scratch, 3, XB_MEMORY_PAGEABLE, item, true},
+                                          {&state->slots, 0, XB_MEMORY_DEVICE, slots, true},
+                                          {&state->digests, 1, XB_MEMORY_DEVICE, results, true}};
+    return xb_borrow(context, wanted, sizeof wanted / sizeof wanted[0], error);
+}
+
+/* Has the host's threads read to that buffer from now on. */
+static enum xb_status read_to(struct xb_mode_context *context, struct xb_buffer *buffer,
+                              struct xb_error *error)
+{
+    struct state *state = context->state;
+    const struct xb_reader_plan plan = {
+        .io = xb_io_of(context->test),
+        .threads = xb_readers_of(context->test) + 1, /* of which one submits */
+        .memory = buffer->host_address,
+        .memory_bytes = slots_of(context->test) * state->source.item_most,
+        .opens_each = state->source.batch > 0,
+    };
+    xb_reader_close(state->reader);
+    state->reader = NULL;
+    state->host = buffer;
+    return xb_reader_open(state->source.files, &plan, &state->reader, error);
+}
+
+static enum xb_status open_file(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    if (xb_io_is_direct(context->test))
+        XB_TRY(xb_files_check_direct(state->source.files, error));
+    if (!xb_io_is_by_device(context->test))
+        return read_to(context, state->pinned, error);
+    XB_TRY(xb_files_open_direct(state->source.files, 0, &state->descriptor, error));
+    state->is_open = true;
+    return context->device->backend->file_open(context->device, state->descriptor, &state->file,
+                                               error);
+}
+
+static enum xb_status open_line(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    const struct xb_line_plan plan = {
+        .items = state->source.items,
+        .slots = slots_of(context->test),
+        .in_a_row = !xb_order_is_overlapped(context->test->variant),
+        .threads = xb_readers_of(context->test) + 1,
+        .pieces = state->source.pieces,
+        .frees = state->file != NULL ? XB_PIPELINE_OUT : XB_PIPELINE_IN,
+    };
+    enum xb_status status =
+        xb_workspace_queues(context->workspace, plan.slots, &context->queues, error);
+    context->queue_count = plan.slots;
+    return status == XB_OK ? xb_line_open(context, &plan, error) : status;
+}
+
+static enum xb_status time_part(struct xb_mode_context *context, const struct xb_line_part *part,
+                                double *seconds, struct xb_error *error)
+{
+    xb_line_take(context, part);
+    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
+    xb_line_take(context, NULL);
+    return status;
+}
+
+/* Finds the steps of the kernel, or takes those of another order of the same work: orders are
+ * compared, and another kernel would be other work. */
+static enum xb_status choose_steps(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    char name[XB_WORKSPACE_NAME];
+    const struct xb_case *test = context->test;
+    const struct xb_source *source = &state->source;
+    double target = 0;
+    XB_TRY(xb_kernel_time_read(test, &target, error));
+    if (target == 0)
+        return XB_OK;
+    /* It is to be the same for everything but the order and the buffers. */
+    snprintf(name, sizeof name, "pipeline %llu bytes %s %u readers %llu a batch %llu a chunk %s",
+             (unsigned long long)test->bytes, xb_case_setting(test, &xb_option_io)->word,
+             xb_readers_of(test),
+             (unsigned long long)xb_case_setting(test, &xb_option_batch_files)->count,
+             (unsigned long long)xb_case_setting(test, &xb_option_chunk)->count,
+             xb_case_setting(test, &xb_option_kernel_time)->word);
+    if (xb_workspace_recall(context->workspace, name, &state->steps))
+        return XB_OK;
+    if (target > 0) {
+        target *= (double)source->items;
+    } else { /* 5 % more than the slower of reading and copying from page-locked memory */
+        double reading = 0, copying = 0;
+        XB_TRY(time_part(context, &parts[XB_PIPELINE_READ], &reading, error));
+        if (copies_in(context))
+            XB_TRY(time_part(context, &parts[XB_PIPELINE_IN], &copying, error));
+        target = XB_KERNEL_TUNED_LONGER * (reading > copying ? reading : copying);
+    }
+    XB_TRY(xb_kernel_time_tune_stage(context, XB_PIPELINE_COMPUTE, source->bytes,
+                                     xb_chunk_count(source->bytes, source->items), target,
+                                     &state->steps, error));
+    xb_workspace_remember(context->workspace, name, state->steps);
+    return XB_OK;
+}
+
+/* The share of what is read that is in the page cache; NAN where that cannot be seen, as of files
+ * of somebody else. */
+static enum xb_status look_at_cache(const struct state *state, double *share,
+                                    struct xb_error *error)
+{
+    enum xb_status status =
+        xb_files_cached_share(state->source.files, state->source.bytes, share, error);
+    if (status != XB_ERR_UNSUPPORTED)
+        return status;
+    *share = NAN;
+    return XB_OK;
+}
+
+static enum xb_status setup(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    XB_TRY(xb_source_open(context, &state->source, error));
+    XB_TRY(look_at_cache(state, &state->cached_at_first, error));
+    XB_TRY(borrow_buffers(context, error));
+    XB_TRY(open_file(context, error));
+    XB_TRY(open_line(context, error));
+    context->operations_per_iteration = OPERATIONS * state->source.items;
+    context->bytes_moved = state->source.bytes;
+    context->host_timed = context->host_waits = true;
+    XB_TRY(choose_steps(context, error));
+    if (state->pageable != NULL)
+        XB_TRY(read_to(context, state->pageable, error));
+    return XB_OK;
+}
+
+static void teardown(struct xb_mode_context *context)
+{
+    struct state *state = context->state;
+    xb_reader_close(state->reader);
+    if (state->file != NULL)
+        context->device->backend->file_close(state->file);
+    if (state->is_open)
+        close(state->descriptor);
+    xb_source_close(&state->source);
+}
+
+/* Makes wrong what the slots hold of the iteration before and would be right again without being
+ * read or copied. The device fills from the beginning only, which does no harm. */
+static enum xb_status spoil_slots(struct xb_mode_context *context, struct xb_pattern wrong,
+                                  struct xb_error *error)
+{
+    const struct state *state = context->state;
+    unsigned slots = slots_of(context->test);
+    uint64_t end = 0;
+    for (unsigned i = 0; i < slots; i++) {
+        struct xb_source_own own = xb_source_own(&state->source, slots, i);
+        uint64_t at = i * state->source.item_most + own.from;
+        if (own.from == own.until)
+            continue;
+        end = i * state->source.item_most + own.until;
+        if (state->host != NULL)
+            xb_host_fill((char *)state->host->host_address + at, at, end - at, wrong);
+    }
+    return end > 0 ? xb_proof_fill(context->queues[0], state->slots, end, wrong, error) : XB_OK;
+}
+
+/* A stage alone is not verified, and `in` would copy what the CPU's caches hold of the filling: it
+ * is slower then than out of memory. */
+static enum xb_status restore(struct xb_mode_context *context, struct xb_error *error)
+{
+    const struct state *state = context->state;
+    struct xb_pattern wrong = xb_proof_around(context->test->seed);
+    uint64_t results = state->source.items * RESULT_BYTES;
+    char *back = state->results->host_address;
+    if (!xb_line_is_whole(context))
+        return XB_OK;
+    memcpy(back + results, back, results);
+    xb_host_fill(back, 0, results, wrong);
+    XB_TRY(xb_proof_fill(context->queues[0], state->digests, results, wrong, error));
+    return spoil_slots(context, wrong, error);
+}
+
+/* Nothing is to be made wrong: restore does that before every iteration. */
+static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *error)
+{
+    struct state *state = context->state;
+    return look_at_cache(state, &state->cached_before, error);
+}
+
 /* ---- the stages of an item ---- */
 
-static uint64_t slot_offset(const struct xb_pipeline *state, const struct xb_turn *turn)
+static uint64_t slot_offset(const struct state *state, const struct xb_turn *turn)
 {
     return turn->slot * state->source.item_most;
 }
@@ -68,7 +315,7 @@ static uint64_t slot_offset(const struct xb_pipeline *state, const struct xb_tur
 static enum xb_status read_piece(struct xb_mode_context *context, const struct xb_turn *turn,
                                  struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     struct xb_source_piece piece = xb_source_piece_of(&state->source, turn->item, turn->piece);
     uint64_t at = slot_offset(state, turn) + piece.position;
     if (piece.bytes == 0)
@@ -85,14 +332,14 @@ static enum xb_status read_piece(struct xb_mode_context *context, const struct x
 
 static uint64_t bytes_of_piece(const struct xb_mode_context *context, const struct xb_turn *turn)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     return xb_source_piece_of(&state->source, turn->item, turn->piece).bytes;
 }
 
 static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
                               struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     uint64_t at = slot_offset(state, turn);
     if (state->file != NULL) /* it is there already */
         return XB_OK;
@@ -104,26 +351,23 @@ static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_t
 static enum xb_status compute(struct xb_mode_context *context, const struct xb_turn *turn,
                               struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     const struct xb_backend *backend = context->device->backend;
     uint64_t at = slot_offset(state, turn);
     uint64_t bytes = xb_source_item_bytes(&state->source, turn->item);
-    enum xb_status status = XB_OK;
     if (state->steps > 0 && bytes >= 8)
-        status = backend->queue_compute(turn->queue, state->slots, at, bytes, state->steps, error);
-    return status == XB_OK
-               ? backend->queue_digest(turn->queue, state->slots, at, bytes, state->digests,
-                                       turn->item * XB_PIPELINE_RESULT_BYTES, error)
-               : status;
+        XB_TRY(backend->queue_compute(turn->queue, state->slots, at, bytes, state->steps, error));
+    return backend->queue_digest(turn->queue, state->slots, at, bytes, state->digests,
+                                 turn->item * RESULT_BYTES, error);
 }
 
 static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_turn *turn,
                                struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
-    uint64_t at = turn->item * XB_PIPELINE_RESULT_BYTES;
+    const struct state *state = context->state;
+    uint64_t at = turn->item * RESULT_BYTES;
     return context->device->backend->queue_copy(turn->queue, state->results, at, state->digests, at,
-                                                XB_PIPELINE_RESULT_BYTES, error);
+                                                RESULT_BYTES, error);
 }
 
 /* ---- the line ---- */
@@ -156,7 +400,7 @@ static bool is_overlapped(const struct xb_mode_context *context)
 static enum xb_status tell_way(struct xb_mode_context *context, struct xb_result *result,
                                struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     if (state->file == NULL) {
         const char *way = xb_reader_way(state->reader);
         xb_result_detail_text(result, "read_by", "%s", way);
@@ -175,9 +419,9 @@ static enum xb_status tell_way(struct xb_mode_context *context, struct xb_result
 static enum xb_status tell_files(struct xb_mode_context *context, struct xb_result *result,
                                  struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     double after = 0;
-    enum xb_status status = xb_pipeline_look_at_cache(state, &after, error);
+    enum xb_status status = look_at_cache(state, &after, error);
     xb_result_detail_text(result, "file_system", "%s", state->source.files->file_system);
     xb_result_detail_number(result, "files", (double)state->source.files->count);
     xb_result_detail_text(result, "page_cache_at_first", "%s",
@@ -208,16 +452,14 @@ static enum xb_status compute_figures(struct xb_result *result, struct xb_error 
     double rates[XB_PIPELINE_STAGES] = {0};
     double slowest = 0;
     double serial = 0;
-    enum xb_status status = XB_OK;
-    for (size_t i = 0; status == XB_OK && i < XB_PIPELINE_STAGES; i++) {
-        status = xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error);
+    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
+        XB_TRY(xb_result_median(result, &xb_pipeline_rates[i], &rates[i], error));
         if (rates[i] > 0 && (slowest == 0 || rates[i] < slowest))
             slowest = rates[i];
     }
-    if (status == XB_OK)
-        status = xb_result_median(result, &xb_figure_serial_time, &serial, error);
-    if (status != XB_OK || !(rates[OUT] > 0)) /* the last one that is timed */
-        return status;
+    XB_TRY(xb_result_median(result, &xb_figure_serial_time, &serial, error));
+    if (!(rates[OUT] > 0)) /* the last one that is timed */
+        return XB_OK;
     xb_result_compute(result, &xb_figure_gpu_busy, whole / rates[COMPUTE]);
     xb_result_compute(result, &xb_figure_share_of_bound, whole / slowest);
     if (serial > 0)
@@ -231,9 +473,11 @@ static enum xb_status compute_figures(struct xb_result *result, struct xb_error 
 static enum xb_status prove(const struct xb_mode_context *context, struct xb_result *result,
                             struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
+    const struct state *state = context->state;
     const struct xb_source *source = &state->source;
-    const unsigned long long *digests = xb_pipeline_digests(context);
+    /* Those of each item that came back in the latest iteration that was not stopped. */
+    const unsigned long long *back = state->results->host_address;
+    const unsigned long long *digests = xb_line_was_stopped(context) ? back + source->items : back;
     void *scratch = state->scratch->host_address;
     uint64_t wrong = 0, first = 0;
     for (uint64_t i = 0; i < source->items; i++) {
@@ -256,15 +500,12 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
 static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
                              struct xb_error *error)
 {
-    const struct xb_pipeline *state = context->state;
-    enum xb_status status = xb_files_check_lengths(state->source.files, error);
-    if (status == XB_OK)
-        status = tell_way(context, result, error);
-    if (status == XB_OK)
-        status = tell_files(context, result, error);
-    if (status == XB_OK)
-        status = compute_figures(result, error);
-    return status == XB_OK ? prove(context, result, error) : status;
+    const struct state *state = context->state;
+    XB_TRY(xb_files_check_lengths(state->source.files, error));
+    XB_TRY(tell_way(context, result, error));
+    XB_TRY(tell_files(context, result, error));
+    XB_TRY(compute_figures(result, error));
+    return prove(context, result, error);
 }
 
 #define EACH_OF(figures) &(figures)[READ], &(figures)[IN], &(figures)[COMPUTE], &(figures)[OUT]
@@ -312,29 +553,27 @@ const struct xb_mode xb_mode_pipeline = {
                           EACH_OF(xb_pipeline_busy), EACH_OF(xb_pipeline_wait)),
     .reading = xb_pipeline_lines,
     .answer = xb_pipeline_say_disk,
-    .state_bytes = sizeof(struct xb_pipeline),
+    .state_bytes = sizeof(struct state),
     .capabilities = capabilities,
     .needs = needs,
     .check_options = check_options,
     .check_variant = check_variant,
     .check = check,
-    .setup = xb_pipeline_setup,
+    .setup = setup,
     .stages = stages,
     /* The kernels by the device's clock, because that is what a profiler calls the GPU's busy time.
      */
     .references = XB_REFERENCES(
         {.figure = &xb_figure_serial_time, .part = &in_a_row, .is_wanted = is_overlapped},
-        {.figure = &xb_pipeline_rates[READ], .part = &xb_pipeline_parts[READ]},
-        {.figure = &xb_pipeline_rates[IN],
-         .part = &xb_pipeline_parts[IN],
-         .is_wanted = xb_pipeline_copies_in},
+        {.figure = &xb_pipeline_rates[READ], .part = &parts[READ]},
+        {.figure = &xb_pipeline_rates[IN], .part = &parts[IN], .is_wanted = copies_in},
         {.figure = &xb_pipeline_rates[COMPUTE],
-         .part = &xb_pipeline_parts[COMPUTE],
+         .part = &parts[COMPUTE],
          .clock = XB_CLOCK_OF_DEVICE},
-        {.figure = &xb_pipeline_rates[OUT], .part = &xb_pipeline_parts[OUT]}),
-    .restore = xb_pipeline_restore,
-    .prepare = xb_pipeline_prepare,
+        {.figure = &xb_pipeline_rates[OUT], .part = &parts[OUT]}),
+    .restore = restore,
+    .prepare = prepare,
     .submit = xb_line_submit,
     .verify = verify,
-    .teardown = xb_pipeline_teardown,
+    .teardown = teardown,
 };

@@ -55,45 +55,30 @@ static void add_rate(struct xb_reading *reading, const struct xb_record_case *te
 /* Kernels that take that much longer beside the other stages than alone are told. */
 #define SLOWED 0.05
 
-/* The stage that is slowest alone, and its rate; XB_PIPELINE_STAGES: it is not known. */
-static size_t slowest_stage(const struct xb_reading *reading, const struct xb_record_case *test,
-                            double *least)
-{
-    size_t slowest = XB_PIPELINE_STAGES;
-    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
-        double rate = xb_reading_median(reading, test, &xb_pipeline_rates[i]);
-        if (rate > 0 && (slowest == XB_PIPELINE_STAGES || rate < *least)) {
-            slowest = i;
-            *least = rate;
-        }
-    }
-    return slowest;
-}
-
-/* "The kernels are the limit: 51.8 GB/s alone." */
+/* "Kernels are the limit: 51.8 GB/s alone." How near the whole is to that, and what would help. */
 static void add_limit(struct xb_reading *reading, const struct xb_record_case *test)
 {
     static const char *const words[XB_PIPELINE_STAGES] = {
         "Reading is", "Copies to the GPU are", "Kernels are", "Copies back to the host are"};
-    double least = 0;
-    size_t slowest = slowest_stage(reading, test, &least);
-    if (slowest < XB_PIPELINE_STAGES)
-        xb_reading_phrase(reading, " {text} the limit: {rate:slowest_stage_rate} GB/s alone.",
-                          words[slowest], least);
-}
-
-/* How near the whole is to that stage, and what would help it. */
-static void add_share(struct xb_reading *reading, const struct xb_record_case *test)
-{
     static const char *const advice[XB_PIPELINE_STAGES] = {
         "Read with more threads (PyTorch: num_workers) or from faster storage: reading is the "
         "limit.",
         "Send fewer bytes: the link is the limit. What that takes: --mode quantize", NULL,
         "Bring results back in larger chunks: the copies back are the limit."};
     double share = xb_reading_median(reading, test, &xb_figure_share_of_bound);
-    double least = 0;
-    size_t slowest = slowest_stage(reading, test, &least);
-    if (slowest == XB_PIPELINE_STAGES || !(share > 0))
+    double least = 0; /* of the stage that is slowest alone */
+    size_t slowest = 0;
+    for (size_t i = 0; i < XB_PIPELINE_STAGES; i++) {
+        double rate = xb_reading_median(reading, test, &xb_pipeline_rates[i]);
+        if (rate > 0 && (least == 0 || rate < least)) {
+            slowest = i;
+            least = rate;
+        }
+    }
+    if (least > 0)
+        xb_reading_phrase(reading, " {text} the limit: {rate:slowest_stage_rate} GB/s alone.",
+                          words[slowest], least);
+    if (least == 0 || !(share > 0))
         return;
     xb_reading_phrase(reading, " The whole reaches {share} of that.", share < 1 ? share : 1);
     xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
@@ -200,7 +185,6 @@ bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes
             said = true;
             add_rate(reading, best);
             add_limit(reading, best);
-            add_share(reading, best);
             add_busy(reading, best);
         }
     }

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include "pipeline.h"
 
+#include "base/memory.h"
 #include "shared_options.h"
 #include "storage/reader.h"
 #include "xferbench/verify.h"
@@ -47,17 +48,6 @@ static uint64_t made_bytes(const struct xb_case *test)
                                     : each / WORD * WORD;
 }
 
-static uint64_t bytes_of_folder(const char *path)
-{
-    struct xb_files files;
-    struct xb_error ignored;
-    if (xb_files_open(path, &files, &ignored) != XB_OK)
-        return 0;
-    uint64_t bytes = files.bytes;
-    xb_files_close(&files);
-    return bytes;
-}
-
 /* NULL: none is named. */
 static const char *file_of(const struct xb_run_options *asked)
 {
@@ -69,11 +59,17 @@ uint64_t xb_source_bytes(const struct xb_run_options *asked)
     const char *file = file_of(asked);
     const struct xb_value *batches = xb_config_get(asked->config, &xb_option_batch_files);
     struct stat status;
+    struct xb_files files;
+    struct xb_error ignored;
     if (file == NULL || stat(file, &status) != 0)
         return 0;
-    if (S_ISDIR(status.st_mode))
-        return xb_value_number(batches, 0) > 0 ? bytes_of_folder(file) : 0;
-    return S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    if (!S_ISDIR(status.st_mode))
+        return S_ISREG(status.st_mode) ? (uint64_t)status.st_size : 0;
+    if (xb_value_number(batches, 0) == 0 || xb_files_open(file, &files, &ignored) != XB_OK)
+        return 0;
+    uint64_t bytes = files.bytes;
+    xb_files_close(&files);
+    return bytes;
 }
 
 /* ---- what the options may say ---- */
@@ -136,17 +132,15 @@ static enum xb_status check_given(const struct xb_case *test, struct xb_error *e
 enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *error)
 {
     uint64_t chunk = xb_case_setting(test, &xb_option_chunk)->count;
-    enum xb_status status = xb_chunk_check_words(test, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_chunk_check_words(test, error));
     if (xb_io_is_direct(test) && chunk % XB_STORAGE_BLOCK != 0)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--chunk %llu: past the page cache files are read in blocks; take a "
                        "multiple of %llu",
                        (unsigned long long)chunk, (unsigned long long)XB_STORAGE_BLOCK);
     if (batch_of(test) > 0)
-        status = check_batches(test, error);
-    return status == XB_OK ? check_given(test, error) : status;
+        XB_TRY(check_batches(test, error));
+    return check_given(test, error);
 }
 
 /* ---- the files ---- */
@@ -162,18 +156,6 @@ static enum xb_status make_files(const struct xb_mode_context *context, const ch
     source->is_made = true;
     source->pattern = context->store->pattern;
     return status;
-}
-
-static enum xb_status find_files(const struct xb_mode_context *context, struct xb_source *source,
-                                 struct xb_error *error)
-{
-    const char *file = file_of(context->test->asked);
-    if (file == NULL)
-        return make_files(context, NULL, source, error);
-    if (source->batch == 0 && is_folder(file))
-        return make_files(context, file, source, error);
-    source->files = &source->given;
-    return xb_files_open(file, &source->given, error);
 }
 
 /* ---- items ---- */
@@ -198,26 +180,11 @@ static enum xb_status lay_out_chunks(const struct xb_case *test, struct xb_sourc
     return XB_OK;
 }
 
-static enum xb_status refuse_long_batch(const struct xb_source *source, uint64_t item,
-                                        uint64_t bytes, struct xb_error *error)
-{
-    char needed[32];
-    bool is_one = source->batch == 1;
-    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
-                   "batch %llu of %.400s, %zu %s, takes %s: give that or more as --chunk%s",
-                   (unsigned long long)item, source->files->path, source->batch,
-                   is_one ? "file" : "files",
-                   xb_size_format(xb_rounded_up(bytes, UINT64_C(1) << 20), needed, sizeof needed),
-                   is_one ? "" : ", or fewer files as --batch-files");
-}
-
 static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t boundary,
                                       struct xb_source *source, struct xb_error *error)
 {
     const struct xb_files *files = source->files;
-    source->positions = calloc(files->count, sizeof *source->positions);
-    if (source->positions == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu files", files->count);
+    source->positions = xb_new(files->count, sizeof *source->positions);
     source->bytes = files->bytes;
     source->items = xb_chunk_count(files->count, source->batch);
     source->pieces = source->batch;
@@ -237,8 +204,16 @@ static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t bound
         }
     }
     /* All are laid out first: the advice must hold for every batch. */
-    return longest <= source->item_most ? XB_OK
-                                        : refuse_long_batch(source, longest_item, longest, error);
+    if (longest <= source->item_most)
+        return XB_OK;
+    char needed[32];
+    bool is_one = source->batch == 1;
+    return XB_FAIL(error, XB_ERR_UNSUPPORTED,
+                   "batch %llu of %.400s, %zu %s, takes %s: give that or more as --chunk%s",
+                   (unsigned long long)longest_item, files->path, source->batch,
+                   is_one ? "file" : "files",
+                   xb_size_format(xb_rounded_up(longest, UINT64_C(1) << 20), needed, sizeof needed),
+                   is_one ? "" : ", or fewer files as --batch-files");
 }
 
 enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_source *source,
@@ -248,7 +223,13 @@ enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_s
     uint64_t boundary = xb_io_is_direct(test) ? XB_STORAGE_BLOCK : WORD;
     *source =
         (struct xb_source){.batch = (size_t)batch_of(test), .piece = xb_reader_piece_of(test)};
-    XB_TRY(find_files(context, source, error));
+    const char *file = file_of(test->asked);
+    if (file == NULL || (source->batch == 0 && is_folder(file))) {
+        XB_TRY(make_files(context, file, source, error));
+    } else {
+        source->files = &source->given;
+        XB_TRY(xb_files_open(file, &source->given, error));
+    }
     return source->batch > 0 ? lay_out_batches(test, boundary, source, error)
                              : lay_out_chunks(test, source, error);
 }
@@ -323,27 +304,20 @@ struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64
     return found;
 }
 
-/* Where in the pattern the file begins: made files are all of one length. */
-static uint64_t pattern_offset(const struct xb_source *source, size_t file)
-{
-    return file * source->files->entries[0].bytes;
-}
-
 enum xb_status xb_source_expect(const struct xb_source *source, uint64_t item, void *memory,
                                 struct xb_error *error)
 {
-    enum xb_status status = XB_OK;
-    for (uint64_t i = 0; status == XB_OK && i < source->pieces; i++) {
+    const uint64_t each = source->files->entries[0].bytes; /* of made files, which are alike */
+    for (uint64_t i = 0; i < source->pieces; i++) {
         struct xb_source_piece piece = xb_source_piece_of(source, item, i);
         char *at = (char *)memory + piece.position;
         if (piece.bytes == 0)
             break;
         if (source->is_made)
-            xb_host_fill(at, pattern_offset(source, piece.file) + piece.offset, piece.bytes,
-                         source->pattern);
+            xb_host_fill(at, piece.file * each + piece.offset, piece.bytes, source->pattern);
         else
-            status = xb_files_read(source->files, piece.file, piece.offset, at, piece.bytes, error);
+            XB_TRY(xb_files_read(source->files, piece.file, piece.offset, at, piece.bytes, error));
         memset(at + piece.bytes, 0, piece.padding);
     }
-    return status;
+    return XB_OK;
 }

@@ -29,9 +29,8 @@ enum xb_status xb_copy_and_wait(struct xb_queue *queue, struct xb_buffer *target
                                 uint64_t source_offset, uint64_t bytes, struct xb_error *error)
 {
     const struct xb_backend *backend = queue->device->backend;
-    enum xb_status status =
-        backend->queue_copy(queue, target, target_offset, source, source_offset, bytes, error);
-    return status == XB_OK ? backend->queue_wait(queue, error) : status;
+    XB_TRY(backend->queue_copy(queue, target, target_offset, source, source_offset, bytes, error));
+    return backend->queue_wait(queue, error);
 }
 
 enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer, uint64_t bytes,
@@ -42,8 +41,8 @@ enum xb_status xb_proof_fill(struct xb_queue *queue, struct xb_buffer *buffer, u
         xb_host_fill(buffer->host_address, 0, bytes, pattern);
         return XB_OK;
     }
-    enum xb_status status = backend->queue_fill(queue, buffer, bytes, pattern, error);
-    return status != XB_OK ? status : backend->queue_wait(queue, error);
+    XB_TRY(backend->queue_fill(queue, buffer, bytes, pattern, error));
+    return backend->queue_wait(queue, error);
 }
 
 void xb_proof_add(struct xb_mismatch *found, const struct xb_mismatch *more)

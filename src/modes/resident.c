@@ -69,10 +69,9 @@ static enum xb_status submit_kernels(struct xb_mode_context *context, struct xb_
 
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
-    enum xb_status status = submit_in(context, error);
-    if (status == XB_OK)
-        status = submit_kernels(context, error);
-    return status == XB_OK ? submit_out(context, error) : status;
+    XB_TRY(submit_in(context, error));
+    XB_TRY(submit_kernels(context, error));
+    return submit_out(context, error);
 }
 
 /* What a kernel left goes to the host and comes back from there for the next one. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ring.h"
 
+#include "base/memory.h"
 #include "shared_options.h"
 #include "xferbench/workspace.h"
 
@@ -123,42 +124,20 @@ enum xb_status xb_ring_check_options(const struct xb_case *test, struct xb_error
 
 /* ---- the memory ---- */
 
-static enum xb_status open_events(struct xb_ring *ring, struct xb_error *error)
-{
-    ring->moved = calloc(ring->plan.slots, sizeof(struct xb_event *));
-    if (ring->moved == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %u slots", ring->plan.slots);
-    for (unsigned i = 0; i < ring->plan.slots; i++)
-        XB_TRY(ring->device->backend->event_open(ring->device, &ring->moved[i], error));
-    return XB_OK;
-}
-
-static enum xb_status fill_in(struct xb_mode_context *context, unsigned number,
-                              struct xb_ring *ring, struct xb_error *error)
-{
-    enum xb_status status =
-        xb_workspace_fixed_buffer(context->workspace, number, XB_MEMORY_PINNED,
-                                  xb_ring_bytes(&ring->plan), &ring->slots, error);
-    if (status == XB_OK)
-        status = xb_workspace_crew(context->workspace, ring->plan.threads, &ring->crew, error);
-    return status == XB_OK ? open_events(ring, error) : status;
-}
-
 enum xb_status xb_ring_open(struct xb_mode_context *context, const struct xb_ring_plan *plan,
                             unsigned number, struct xb_ring **ring, struct xb_error *error)
 {
-    struct xb_ring *opened = calloc(1, sizeof *opened);
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a ring");
+    struct xb_ring *opened = xb_new(1, sizeof *opened);
+    opened->moved = xb_new(plan->slots, sizeof(struct xb_event *));
     opened->device = context->device;
     opened->plan = *plan;
     opened->piece = xb_lesser(xb_larger(rounded(plan->chunk / PIECES), PIECE_LEAST), PIECE_MOST);
-    enum xb_status status = fill_in(context, number, opened, error);
-    if (status != XB_OK) {
-        xb_ring_close(opened);
-        return status;
-    }
     *ring = opened;
+    XB_TRY(xb_workspace_fixed_buffer(context->workspace, number, XB_MEMORY_PINNED,
+                                     xb_ring_bytes(plan), &opened->slots, error));
+    XB_TRY(xb_workspace_crew(context->workspace, plan->threads, &opened->crew, error));
+    for (unsigned i = 0; i < plan->slots; i++)
+        XB_TRY(opened->device->backend->event_open(opened->device, &opened->moved[i], error));
     return XB_OK;
 }
 
@@ -166,7 +145,7 @@ void xb_ring_close(struct xb_ring *ring)
 {
     if (ring == NULL)
         return;
-    for (unsigned i = 0; ring->moved != NULL && i < ring->plan.slots; i++)
+    for (unsigned i = 0; i < ring->plan.slots; i++)
         ring->device->backend->event_close(ring->moved[i]);
     free(ring->moved);
     free(ring);

@@ -45,7 +45,7 @@ struct xb_ring;
 
 /*
  * For setup. Borrows a host buffer of that number, which the mode does not use, and the crew from
- * the workspace, and opens events. To be closed in teardown.
+ * the workspace, and opens events. To be closed in teardown, also after a failure.
  */
 XB_MUST_CHECK enum xb_status xb_ring_open(struct xb_mode_context *context,
                                           const struct xb_ring_plan *plan, unsigned number,

@@ -34,8 +34,6 @@ XB_MUST_CHECK enum xb_status xb_data_fill(const char *word, unsigned long long s
  * exponent; magnitudes lie in [2^-6, 2), where halves and E4M3 have no denormal values. */
 void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes);
 
-/* ---- sample_text.c ---- */
-
 /*
  * Text of made-up words with frequencies like a language's, in sentences and lines. It begins anew
  * in every block, so that blocks can be written by several threads; a word may be cut at its end.
@@ -49,6 +47,3 @@ void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes);
 /* Writes word `rank` (0: the most frequent), in small letters, with a closing zero, and returns its
  * length. No two are alike. */
 size_t xb_text_word(unsigned rank, char word[XB_TEXT_WORD_SIZE]);
-
-/* Fills memory with text: each byte depends on the seed and its position alone. Several threads. */
-void xb_text_fill(unsigned long long seed, void *memory, uint64_t bytes);

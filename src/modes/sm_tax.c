@@ -54,9 +54,8 @@ static enum xb_status enqueue(const struct load *load, struct xb_error *error)
 static enum xb_status wait_for(const struct load *load, double *seconds, struct xb_error *error)
 {
     const struct xb_backend *backend = load->context->device->backend;
-    enum xb_status status = backend->queue_wait(load->context->queues[1], error);
-    return status != XB_OK ? status
-                           : backend->event_elapsed(load->start, load->stop, seconds, error);
+    XB_TRY(backend->queue_wait(load->context->queues[1], error));
+    return backend->event_elapsed(load->start, load->stop, seconds, error);
 }
 
 static enum xb_status time_alone(const struct load *load, double *seconds, struct xb_error *error)

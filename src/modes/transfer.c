@@ -80,16 +80,6 @@ static enum xb_status fill_device(struct xb_mode_context *context, const struct 
     return xb_proof_fill(transfer->filler, way->device, bytes, pattern, error);
 }
 
-static void fill_host(const struct xb_mode_context *context, const struct xb_way *way)
-{
-    const struct xb_transfer *transfer = context->state;
-    uint64_t bytes = context->test->bytes;
-    unsigned char *data = (unsigned char *)way->host->host_address + way->host_offset;
-    xb_host_fill(way->host->host_address, 0, way->host_offset, around(way));
-    xb_host_fill(data, way->device_offset, bytes, xb_proof_before(way->seed));
-    xb_host_fill(data + bytes, way->device_offset + bytes, transfer->margin, around(way));
-}
-
 /* Borrows the buffers of one way, of the host's side only where the mode has none of its own, and
  * fills them. */
 static enum xb_status set_up_way(struct xb_mode_context *context, unsigned number,
@@ -110,38 +100,11 @@ static enum xb_status set_up_way(struct xb_mode_context *context, unsigned numbe
     way->source_offset = to_device ? way->host_offset : way->device_offset;
     way->target_offset = to_device ? way->device_offset : way->host_offset;
     way->seed = context->test->seed + ((unsigned long long)number << 39);
-    fill_host(context, way);
+    unsigned char *data = (unsigned char *)way->host->host_address + way->host_offset;
+    xb_host_fill(way->host->host_address, 0, way->host_offset, around(way));
+    xb_host_fill(data, way->device_offset, bytes, xb_proof_before(way->seed));
+    xb_host_fill(data + bytes, way->device_offset + bytes, transfer->margin, around(way));
     return fill_device(context, way, xb_proof_before(way->seed), error);
-}
-
-/* Has each of two ways timed apart. A single way is the whole. */
-static void set_spans(struct xb_mode_context *context, const struct xb_transfer *transfer)
-{
-    for (size_t i = 0; transfer->way_count > 1 && i < transfer->way_count; i++)
-        context->spans[context->span_count++] = (struct xb_span){
-            .figure = transfer->ways[i].direction == XB_H2D ? &xb_figure_bandwidth_h2d
-                                                            : &xb_figure_bandwidth_d2h,
-            .first_queue = i * transfer->queues_per_way,
-            .queue_count = transfer->queues_per_way,
-            .bytes = context->test->bytes};
-}
-
-/* Without kernels a device fills buffers by copies to it, and those are not to choose the engine of
- * what is timed. */
-static bool fills_elsewhere(const struct xb_device_info *info)
-{
-    return info->engine_by_history && (info->capabilities & XB_CAP_KERNELS) == 0;
-}
-
-/* Borrows the queues that are timed, and where it has to be another, one to fill buffers on. */
-static enum xb_status borrow_queues(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct xb_transfer *transfer = context->state;
-    size_t filler = fills_elsewhere(&context->device->info) ? context->queue_count : 0;
-    size_t count = filler > 0 ? filler + 1 : context->queue_count;
-    XB_TRY(xb_workspace_queues(context->workspace, count, &context->queues, error));
-    transfer->filler = context->queues[filler];
-    return XB_OK;
 }
 
 enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory memory,
@@ -158,14 +121,27 @@ enum xb_status xb_transfer_setup(struct xb_mode_context *context, enum xb_memory
     uint64_t beyond = room_beyond(test);
     transfer->margin = beyond > 0 ? XB_WATCHED_BYTES : 0;
     xb_workspace_extend(context->workspace, beyond);
-    XB_TRY(borrow_queues(context, error));
+    /* Without kernels a device fills buffers by copies to it, and those are not to choose the
+     * engine of what is timed: they have a queue of their own. */
+    const struct xb_device_info *info = &context->device->info;
+    bool fills_elsewhere = info->engine_by_history && (info->capabilities & XB_CAP_KERNELS) == 0;
+    XB_TRY(xb_workspace_queues(context->workspace, context->queue_count + fills_elsewhere,
+                               &context->queues, error));
+    transfer->filler = context->queues[fills_elsewhere ? context->queue_count : 0];
     for (unsigned i = 0; i < transfer->way_count; i++) {
         transfer->ways[i].direction = test->direction != XB_BIDIR ? test->direction
                                       : i == 0                    ? XB_H2D
                                                                   : XB_D2H;
         XB_TRY(set_up_way(context, i, memory, error));
     }
-    set_spans(context, transfer);
+    /* Each of two ways is timed apart. A single way is the whole. */
+    for (size_t i = 0; transfer->way_count > 1 && i < transfer->way_count; i++)
+        context->spans[context->span_count++] = (struct xb_span){
+            .figure = transfer->ways[i].direction == XB_H2D ? &xb_figure_bandwidth_h2d
+                                                            : &xb_figure_bandwidth_d2h,
+            .first_queue = i * queues_per_way,
+            .queue_count = queues_per_way,
+            .bytes = test->bytes};
     return XB_OK;
 }
 

@@ -274,16 +274,14 @@ struct matrices {
     size_t count, left_out;
 };
 
-static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *grid,
-                                 struct xb_error *error)
+static void write_grid(void *argument, const struct xb_matrix_grid *grid)
 {
     struct matrices *matrices = argument;
     struct xb_page *page = matrices->page;
     struct xb_words description = {.length = 0};
-    (void)error;
     if (!xb_page_has_room(page)) {
         matrices->left_out++;
-        return XB_OK;
+        return;
     }
     describe_grid(&description, grid);
     struct xb_cells cells = {.picture = {.title = grid->title, .description = description.text},
@@ -311,7 +309,6 @@ static enum xb_status write_grid(void *argument, const struct xb_matrix_grid *gr
     xb_page_table_end(page);
     if (grid->left_out > 0)
         xb_page_remark(page, "%zu cells in further rows or columns are left out.", grid->left_out);
-    return page->error.status;
 }
 
 #define PAIRS ((size_t)XB_PEER_DEVICES * XB_PEER_DEVICES)
@@ -354,20 +351,17 @@ static void write_link(struct xb_page *page, const struct xb_link_report *report
         texts[at] = xb_rate_text(rate, rates[at], sizeof rates[at]);
     }
     struct matrices matrices = {.page = page};
-    (void)write_grid(&matrices, &grid, &page->error);
+    write_grid(&matrices, &grid);
 }
 
 static void write_matrices(struct xb_page *page, const struct xb_report_document *document)
 {
     struct matrices matrices = {.page = page};
-    struct xb_error error;
     if (document->link != NULL && document->link->report.pair_count > 0)
         write_link(page, &document->link->report);
     if (document->record == NULL || !xb_matrix_is_there(document->record))
         return;
-    if (xb_matrix_each(document->record, write_grid, &matrices, &error) != XB_OK &&
-        page->error.status == XB_OK)
-        page->error = error;
+    xb_matrix_each(document->record, write_grid, &matrices);
     if (matrices.count > DRAWN)
         xb_page_remark(page, "Of %zu matrices the first %d have a picture.", matrices.count, DRAWN);
     if (matrices.left_out > 0)

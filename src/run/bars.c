@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "table.h"
 
+#include "base/memory.h"
 #include "base/note.h"
 #include "base/text.h"
 #include "present/table.h"
@@ -37,13 +38,15 @@ static enum kind kind_of(const struct xb_record_case *test)
 struct bar {
     const struct xb_record_case *test;
     struct xb_statistics s; /* of its main figure, in GB/s or in seconds */
+    double rank;            /* rises from the best: rows stand in this order */
     int decimals;           /* of its rate */
     double copy_time;       /* of a small copy, from the call until it is done; else INFINITY */
     const struct xb_figure *figure; /* its main one */
     bool is_encoded;                /* its data crosses the link in another form */
     const char *flaw;               /* why it counts for less: "" for nothing */
-    size_t method;                  /* the same for what differs in the axis alone */
-    uint64_t part; /* what has tables of its own: the size, where a parameter is swept */
+    size_t method, place; /* of its grid: a number, the same for what differs in the axis alone, and
+                             where its value stands on that; behind all of them if it does not */
+    uint64_t part;        /* what has tables of its own: the size, where a parameter is swept */
     char name[96];
 };
 
@@ -61,7 +64,7 @@ struct overview {
     size_t count;
     size_t
         name_width; /* of the longest, so that columns of several tables stand below each other */
-    struct xb_error *error;
+    bool is_beside; /* devices stand beside each other */
 };
 
 /* The figure that people ask the method for. */
@@ -93,36 +96,23 @@ static void name_bar(const struct overview *view, struct bar *bar)
     }
 }
 
-/* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
-static int decimals_of(const struct xb_statistics *s)
-{
-    double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
-    int decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
-    return decimals > 0 ? decimals : 0;
-}
-
-/* Why a row counts for less: it has wrong data, or was cut short. */
-static const char *flaw_of(const struct overview *view, const struct xb_record_case *test)
-{
-    struct xb_record_summary summary = xb_record_summarize(view->record, test);
-    return summary.verified == XB_VERIFIED_FALSE ? "WRONG DATA"
-           : summary.status != XB_RESULT_OK      ? "FAILED"
-           : summary.cut > 0                     ? "cut short"
-                                                 : "";
-}
-
 static void set_figure(const struct overview *view, struct bar *bar)
 {
     const struct xb_record_case *test = bar->test;
+    struct xb_statistics *s = &bar->s;
     double unit = is_time(test) ? 1 : 1e9;
     double whole = xb_record_median(view->record, test, xb_figure_wall_time.name);
-    if (!xb_record_describe(view->record, test, bar->figure->name, &bar->s))
+    if (!xb_record_describe(view->record, test, bar->figure->name, s))
         return;
-    bar->s.median /= unit;
-    bar->s.p99 /= unit;
-    bar->s.ci95_low /= unit;
-    bar->s.ci95_high /= unit;
-    bar->decimals = decimals_of(&bar->s);
+    s->median /= unit;
+    s->p99 /= unit;
+    s->ci95_low /= unit;
+    s->ci95_high /= unit;
+    bar->rank = is_time(test) ? s->median : -s->median;
+    /* Four digits, fewer where the interval is wide: 55.34, but 13.5 and 8.2. */
+    double width = s->has_interval ? (s->ci95_high - s->ci95_low) / s->median : 0;
+    bar->decimals = xb_decimals_for(s->median) - (width >= 0.05) - (width >= 0.1);
+    bar->decimals = bar->decimals > 0 ? bar->decimals : 0;
     if (!is_time(test) && test->bytes < XB_LARGE_BYTES && isfinite(whole))
         bar->copy_time = whole;
 }
@@ -133,9 +123,9 @@ static void take_bars(struct overview *view)
     for (size_t i = 0; i < view->record->case_count; i++) {
         const struct xb_record_case *test = &view->record->cases[i];
         const struct xb_mode *mode = xb_mode_find(test->mode);
+        const struct xb_record_summary summary = xb_record_summarize(view->record, test);
         struct bar bar = {.test = test,
                           .figure = figure_of(test),
-                          .flaw = flaw_of(view, test),
                           .copy_time = (double)INFINITY,
                           .is_encoded = mode != NULL && mode->crosses_otherwise && mode->only_named,
                           .part = view->swept != NULL ? test->bytes : 0};
@@ -143,36 +133,25 @@ static void take_bars(struct overview *view)
                        (view->swept == NULL || strcmp(test->mode, view->mode->name) == 0);
         if (view->told[i] || !is_here)
             continue;
+        bar.flaw = summary.verified == XB_VERIFIED_FALSE ? "WRONG DATA"
+                   : summary.status != XB_RESULT_OK      ? "FAILED"
+                   : summary.cut > 0                     ? "cut short"
+                                                         : "";
         set_figure(view, &bar);
-        if (!(bar.s.median > 0) &&
-            xb_record_summarize(view->record, test).status != XB_RESULT_ERROR)
+        if (!(bar.s.median > 0) && summary.status != XB_RESULT_ERROR)
             continue;
         name_bar(view, &bar);
         /* Names and titles of tables of one way decide how wide the first column is. */
-        char text[64];
-        size_t name = strlen(bar.name) + 2;
-        size_t title = strlen(xb_direction_words(bar.test)) + strlen(", ") +
-                       strlen(xb_size_format(bar.test->bytes, text, sizeof text));
-        size_t width = kind_of(bar.test) != OTHER && title > name ? title : name;
-        view->name_width = width > view->name_width ? width : view->name_width;
+        size_t name = strlen(bar.name) + strlen("  ");
+        size_t title =
+            strlen(xb_direction_words(test)) + strlen(", ") + strlen(XB_SIZE_TEXT(test->bytes));
+        size_t most = kind_of(test) != OTHER && title > name ? title : name;
+        view->name_width = most > view->name_width ? most : view->name_width;
         view->bars[view->count++] = bar;
     }
 }
 
-/* Orders by the parameters but that one. */
-static int by_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
-                         const char *but)
-{
-    int order =
-        (a->parameter_count > b->parameter_count) - (a->parameter_count < b->parameter_count);
-    for (size_t i = 0; order == 0 && i < a->parameter_count; i++) {
-        const char *left = a->parameters[i].value, *right = b->parameters[i].value;
-        order = strcmp(a->parameters[i].name, b->parameters[i].name);
-        if (order == 0 && strcmp(a->parameters[i].name, but) != 0)
-            order = strcmp(left != NULL ? left : "", right != NULL ? right : "");
-    }
-    return order;
-}
+#define ORDER(a, b) (((a) > (b)) - ((a) < (b)))
 
 static int by_method(const void *a, const void *b, void *of)
 {
@@ -183,7 +162,16 @@ static int by_method(const void *a, const void *b, void *of)
     if (view->swept == NULL)
         return xb_cases_order(left, right, but);
     int order = xb_cases_order(left, right, but | XB_BUT_PARAMETERS);
-    return order != 0 ? order : by_parameters(left, right, view->swept->name);
+    if (order == 0)
+        order = ORDER(left->parameter_count, right->parameter_count);
+    for (size_t i = 0; order == 0 && i < left->parameter_count; i++) {
+        const struct xb_record_fact *one = &left->parameters[i], *other = &right->parameters[i];
+        order = strcmp(one->name, other->name);
+        if (order == 0 && strcmp(one->name, view->swept->name) != 0)
+            order = strcmp(one->value != NULL ? one->value : "",
+                           other->value != NULL ? other->value : "");
+    }
+    return order;
 }
 
 /* Numbers the methods; whether one was measured on several devices. */
@@ -202,8 +190,8 @@ static bool number_methods(struct overview *view)
 
 static int by_device(const struct bar *a, const struct bar *b)
 {
-    return a->test->device != b->test->device ? a->test->device - b->test->device
-                                              : (a->part > b->part) - (a->part < b->part);
+    int order = ORDER(a->test->device, b->test->device);
+    return order != 0 ? order : ORDER(a->part, b->part);
 }
 
 /* What stands in one table: the same figure, of data in the same form, the same way. */
@@ -217,64 +205,44 @@ static int by_table(const struct bar *a, const struct bar *b)
     return order != 0 ? order : (int)kind_of(a->test) - (int)kind_of(b->test);
 }
 
-/* By device, table and size; then the fastest first. */
-static int by_group(const struct bar *a, const struct bar *b)
-{
-    if (by_device(a, b) != 0)
-        return by_device(a, b);
-    if (by_table(a, b) != 0)
-        return by_table(a, b);
-    return (a->test->bytes > b->test->bytes) - (a->test->bytes < b->test->bytes);
-}
-
-static int by_rate(const void *a, const void *b)
+/* Rows of one table: those that count for less stand last. */
+static int by_rank(const void *a, const void *b)
 {
     const struct bar *left = a, *right = b;
-    int order = by_group(left, right);
-    double faster = right->s.median - left->s.median;
-    faster = is_time(left->test) ? -faster : faster;
+    int order = (left->flaw[0] != '\0') - (right->flaw[0] != '\0');
     if (order == 0)
-        order = (left->flaw[0] != '\0') - (right->flaw[0] != '\0');
+        order = ORDER(left->rank, right->rank);
+    return order != 0 ? order : ORDER(left->test, right->test);
+}
+
+/* In the order in which they are printed: by device, table and size; then the fastest first. */
+static int by_print(const void *a, const void *b, void *of)
+{
+    const struct overview *view = of;
+    const struct bar *left = a, *right = b;
+    int order = view->is_beside ? 0 : by_device(left, right);
     if (order == 0)
-        order = (faster > 0) - (faster < 0);
-    return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
+        order = by_table(left, right);
+    if (order == 0)
+        order = by_device(left, right);
+    if (order == 0)
+        order = ORDER(left->test->bytes, right->test->bytes);
+    return order != 0 ? order : by_rank(a, b);
 }
 
-/* What the link carries that way, in GB/s; 0 where that is not known. */
-static double ceiling_of(const struct overview *view, const struct xb_record_case *test)
-{
-    size_t count = 0;
-    const struct xb_record_device *devices = xb_record_devices(view->record, &count);
-    for (size_t i = 0; i < count; i++)
-        if ((int)devices[i].index == test->device && devices[i].ceiling.known &&
-            kind_of(test) != OTHER)
-            return (kind_of(test) == TO ? devices[i].ceiling.h2d : devices[i].ceiling.d2h) / 1e9;
-    return 0;
-}
-
-/* "Both ways, and within the GPU": of rows that go neither to the GPU nor back. */
-static void title_of_others(const struct bar *bars, size_t count, bool names_devices,
-                            const char *gpu, char *title, size_t size)
-{
-    bool both = false, within = false;
-    for (size_t i = 0; i < count; i++) {
-        both = both || strcmp(bars[i].test->direction, "bidir") == 0;
-        within = within || strcmp(bars[i].test->direction, "d2d") == 0;
-    }
-    if (both && !within)
-        snprintf(title, size, "Both ways%s%s", names_devices ? ", " : "", names_devices ? gpu : "");
-    else
-        snprintf(title, size, "%s %s", both ? "Both ways, and within" : "Within", gpu);
-}
-
-/* "To the GPU", "Within GPU 1" */
+/* "To the GPU", "Within GPU 1", "Both ways, and within the GPU" */
 static void title_of(const struct bar *bars, size_t count, bool names_devices, char *title,
                      size_t size)
 {
     enum kind kind = kind_of(bars[0].test);
+    bool both = false, within = false;
     char gpu[24] = "the GPU";
     if (names_devices)
         snprintf(gpu, sizeof gpu, "GPU %d", bars[0].test->device);
+    for (size_t i = 0; i < count; i++) {
+        both = both || strcmp(bars[i].test->direction, "bidir") == 0;
+        within = within || strcmp(bars[i].test->direction, "d2d") == 0;
+    }
     if (is_time(bars[0].test) && !bars[0].test->latency)
         snprintf(title, size, "Time%s%s",
                  kind == TO      ? ", to "
@@ -286,8 +254,10 @@ static void title_of(const struct bar *bars, size_t count, bool names_devices, c
         snprintf(title, size, "To %s", gpu);
     else if (kind == BACK)
         snprintf(title, size, names_devices ? "Back from %s" : "Back to the host", gpu);
+    else if (both && !within)
+        snprintf(title, size, "Both ways%s%s", names_devices ? ", " : "", names_devices ? gpu : "");
     else
-        title_of_others(bars, count, names_devices, gpu, title, size);
+        snprintf(title, size, "%s %s", both ? "Both ways, and within" : "Within", gpu);
 }
 
 static void add_column(struct xb_table *table, const char *title, bool is_right, unsigned char turn)
@@ -315,16 +285,6 @@ static void duration_cell(struct xb_table *table, double seconds)
     xb_table_cell(table, XB_COLOUR_NONE, "%s", text);
 }
 
-/* Columns of what the mode's figure is made of, alone; none for rows of several modes. */
-static const struct xb_mode_part *parts_of(const struct bar *bars, size_t count)
-{
-    const struct xb_mode *mode = xb_mode_find(bars[0].test->mode);
-    for (size_t i = 1; i < count; i++)
-        if (strcmp(bars[i].test->mode, bars[0].test->mode) != 0)
-            return NULL;
-    return mode != NULL ? mode->parts : NULL;
-}
-
 /* Rows of one device, kind and size, and what their table shows. */
 struct group {
     const struct bar *bars;
@@ -339,11 +299,16 @@ struct group {
 static struct group group_of(const struct overview *view, const struct bar *bars, size_t count)
 {
     static const struct xb_mode_part none = {NULL, NULL};
-    struct group group = {
-        .bars = bars, .count = count, .parts = parts_of(bars, count), .has_bars = true};
+    const struct xb_record_case *test = bars[0].test;
+    const struct xb_mode *mode = xb_mode_find(test->mode);
+    struct group group = {.bars = bars, .count = count, .parts = &none, .has_bars = true};
     double most = 0, least = (double)INFINITY;
-    group.is_small = group.parts == NULL && kind_of(bars[0].test) != OTHER;
-    group.parts = group.parts != NULL ? group.parts : &none;
+    bool is_one_mode = mode != NULL;
+    for (size_t i = 1; i < count; i++)
+        is_one_mode = is_one_mode && strcmp(bars[i].test->mode, test->mode) == 0;
+    group.is_small = !(is_one_mode && mode->parts != NULL) && kind_of(test) != OTHER;
+    if (is_one_mode && mode->parts != NULL) /* columns of what its figure is made of */
+        group.parts = mode->parts;
     for (size_t i = 0; i < count; i++) {
         group.decimals = bars[i].decimals > group.decimals ? bars[i].decimals : group.decimals;
         if (bars[i].flaw[0] == '\0') {
@@ -354,10 +319,12 @@ static struct group group_of(const struct overview *view, const struct bar *bars
         group.has_intervals |= bars[i].s.has_interval || bars[i].test->latency;
         group.has_p99 |= bars[i].test->latency && isfinite(bars[i].s.p99);
         /* Rates of copies within a GPU and over its link are not held against each other. */
-        group.has_bars &= strcmp(bars[i].test->direction, bars[0].test->direction) == 0;
+        group.has_bars &= strcmp(bars[i].test->direction, test->direction) == 0;
     }
-    if (!is_time(bars[0].test) && !bars[0].is_encoded && !group.is_small)
-        group.ceiling = ceiling_of(view, bars[0].test);
+    const struct xb_record_device *device = xb_record_device(view->record, test->device);
+    if (!is_time(test) && !bars[0].is_encoded && !group.is_small && kind_of(test) != OTHER &&
+        device != NULL && device->ceiling.known)
+        group.ceiling = (kind_of(test) == TO ? device->ceiling.h2d : device->ceiling.d2h) / 1e9;
     if (most > group.ceiling) /* the link was read wrongly */
         group.ceiling = 0;
     group.has_bars &= count > 1 || group.ceiling > 0;
@@ -444,30 +411,20 @@ static void add_row(const struct overview *view, const struct group *group, cons
     xb_table_cell(table, XB_COLOUR_BAD, "%s", bar->flaw);
 }
 
-/* Prints a table below an empty line, and frees it. */
-static enum xb_status print_table(struct overview *view, struct xb_table *table)
+static void print_table(const struct overview *view, struct xb_table *table)
 {
     fputc('\n', view->stream);
-    xb_table_print(view->stream, table, &(struct xb_table_look){.width = 0});
-    xb_table_free(table);
-    return XB_OK;
+    xb_table_finish(view->stream, table, NULL);
 }
 
-static int by_copy_time(const void *a, const void *b)
-{
-    const struct bar *left = a, *right = b;
-    int order = (left->flaw[0] != '\0') - (right->flaw[0] != '\0');
-    if (order == 0)
-        order = (left->copy_time > right->copy_time) - (left->copy_time < right->copy_time);
-    return order != 0 ? order : (left->test > right->test) - (left->test < right->test);
-}
-
-static enum xb_status print_bars(struct overview *view, struct bar *bars, size_t count,
-                                 bool names_devices)
+static void print_bars(const struct overview *view, struct bar *bars, size_t count,
+                       bool names_devices)
 {
     const struct group group = group_of(view, bars, count);
+    for (size_t i = 0; group.is_small && i < count; i++)
+        bars[i].rank = bars[i].copy_time;
     if (group.is_small)
-        qsort(bars, count, sizeof(struct bar), by_copy_time);
+        qsort(bars, count, sizeof(struct bar), by_rank);
     char title[64];
     size_t shown = count > MOST_ROWS ? MOST_ROWS - 1 : count;
     struct xb_table *table = xb_table_new();
@@ -475,10 +432,9 @@ static enum xb_status print_bars(struct overview *view, struct bar *bars, size_t
     add_columns(view, &group, title, table);
     for (size_t i = 0; i < shown; i++)
         add_row(view, &group, &bars[i], table);
-    XB_TRY(print_table(view, table));
+    print_table(view, table);
     if (shown < count)
         fprintf(view->stream, "  and %zu slower: --columns all\n", count - shown);
-    return XB_OK;
 }
 
 /* ---- several sizes or devices beside each other ---- */
@@ -548,35 +504,30 @@ struct grid {
     bool sweeps;              /* a method has several values */
 };
 
-static size_t place_of(const struct axis *axis, uint64_t value)
-{
-    size_t at = 0;
-    while (at < axis->count && axis->values[at] != value)
-        at++;
-    return at;
-}
-
 static const struct bar *find_bar(const struct grid *grid, size_t method, size_t place)
 {
     return grid->cells[method * grid->axis.count + place];
 }
 
-/* False: no memory. Release the cells. */
-static bool fill_grid(const struct overview *view, const struct bar *bars, size_t count,
-                      bool is_devices, struct grid *grid)
+/* Release the cells. */
+static struct grid grid_of(const struct overview *view, struct bar *bars, size_t count)
 {
-    *grid =
-        (struct grid){.axis = axis_of(view, bars, count, is_devices), .bars = bars, .count = count};
-    grid->cells = calloc(view->count * grid->axis.count, sizeof(const struct bar *));
-    for (size_t i = 0; grid->cells != NULL && i < count; i++) {
-        size_t place = place_of(&grid->axis, value_of(&grid->axis, bars[i].test));
-        if (place == grid->axis.count)
+    struct grid grid = {
+        .axis = axis_of(view, bars, count, view->is_beside), .bars = bars, .count = count};
+    const struct axis *axis = &grid.axis;
+    grid.cells = xb_new(view->count * axis->count, sizeof(const struct bar *));
+    for (size_t i = 0; i < count; i++) {
+        struct bar *bar = &bars[i];
+        bar->place = 0;
+        while (bar->place < axis->count && axis->values[bar->place] != value_of(axis, bar->test))
+            bar->place++;
+        if (bar->place == axis->count)
             continue;
-        for (size_t v = 0; v < grid->axis.count; v++)
-            grid->sweeps |= v != place && find_bar(grid, bars[i].method, v) != NULL;
-        grid->cells[bars[i].method * grid->axis.count + place] = &bars[i];
+        for (size_t v = 0; v < axis->count; v++)
+            grid.sweeps |= v != bar->place && find_bar(&grid, bar->method, v) != NULL;
+        grid.cells[bar->method * axis->count + bar->place] = bar;
     }
-    return grid->cells != NULL;
+    return grid;
 }
 
 /* `most`: the decimals of its column. */
@@ -603,23 +554,10 @@ static size_t place_across(const struct axis *axis, size_t index, size_t across)
     return across > 1 ? index * (axis->count - 1) / (across - 1) : 0;
 }
 
-/* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s" */
-static void matrix_title(const struct bar *bars, size_t count, const struct axis *axis,
-                         bool names_devices, struct xb_words *words)
-{
-    char title[64];
-    title_of(bars, count, names_devices && axis->by != BY_DEVICE, title, sizeof title);
-    xb_words_add(words, "%s", title);
-    if (axis->by != BY_SIZE)
-        xb_words_add(words, ", %s", XB_SIZE_TEXT(bars[0].test->bytes));
-    if (!is_time(bars[0].test))
-        xb_words_add(words, ", GB/s");
-}
-
 static const char *const briefs[KINDS] = {"To, GB/s", "Back, GB/s", NULL};
 
 /* One method in every size: sizes go down, its directions stand beside each other with bars. */
-static enum xb_status print_sweep(struct overview *view, const struct grid *grid)
+static void print_sweep(const struct overview *view, const struct grid *grid)
 {
     const struct bar *first[KINDS] = {NULL};
     double whole[KINDS] = {0};
@@ -665,141 +603,100 @@ static enum xb_status print_sweep(struct overview *view, const struct grid *grid
             xb_table_bar(table, share_of(bar, whole[kind]));
         }
     }
-    XB_TRY(print_table(view, table));
+    print_table(view, table);
     if (lines < grid->axis.count || grid->axis.has_more)
         fputs("  other values: --columns all\n", view->stream);
-    return XB_OK;
 }
 
-/* Whether the method has none of the values behind that of this row: each has one line. */
+/* Whether a line shows the method: it is its last value, of the values that have a column. Each
+ * method has one line. */
 static bool is_last(const struct grid *grid, const struct bar *bar)
 {
-    size_t place = place_of(&grid->axis, value_of(&grid->axis, bar->test));
-    for (size_t v = place + 1; v < grid->axis.count; v++)
+    for (size_t v = bar->place + 1; v < grid->axis.count; v++)
         if (find_bar(grid, bar->method, v) != NULL)
             return false;
-    return place < grid->axis.count;
+    return bar->place < grid->axis.count;
 }
 
-static int most_decimals(const struct grid *grid, const struct bar *rows, size_t count,
-                         size_t place)
+/* "To the GPU, GB/s"; where sizes are not what stands across "To the GPU, 1 GiB, GB/s" */
+static void matrix_title(const struct axis *axis, const struct bar *rows, size_t count,
+                         bool names_devices, struct xb_words *title)
 {
-    int most = 0;
-    for (size_t i = 0; i < count; i++)
-        if (value_of(&grid->axis, rows[i].test) == grid->axis.values[place] &&
-            rows[i].decimals > most)
-            most = rows[i].decimals;
-    return most;
+    char text[64];
+    title_of(rows, count, names_devices && axis->by != BY_DEVICE, text, sizeof text);
+    xb_words_add(title, "%s", text);
+    if (axis->by != BY_SIZE)
+        xb_words_add(title, ", %s", XB_SIZE_TEXT(rows[0].test->bytes));
+    if (!is_time(rows[0].test))
+        xb_words_add(title, ", GB/s");
+    if (axis->by == BY_OPTION)
+        xb_words_add(title, " by %s", axis->option->name);
 }
 
-/* Whether it was measured with any of the values shown. */
-static bool shows_any(const struct grid *grid, size_t method, size_t across)
-{
-    for (size_t a = 0; a < across; a++)
-        if (find_bar(grid, method, place_across(&grid->axis, a, across)) != NULL)
-            return true;
-    return false;
-}
-
-/* Methods beside some of the values. */
-struct matrix {
-    const struct grid *grid;
-    const struct bar *rows; /* those of the grid that are of one kind */
-    size_t count;
-    size_t across;
-    bool has_curve;
-    int decimals[MOST_AXIS]; /* of each column */
-};
-
-static struct matrix matrix_of(const struct grid *grid, const struct bar *rows, size_t count)
+/* Methods go down, by their rate at the last value; some of the values stand across. `rows`: those
+ * of the grid that are of one kind. */
+static void print_matrix(const struct overview *view, const struct grid *grid,
+                         const struct bar *rows, size_t count, bool names_devices)
 {
     const struct axis *axis = &grid->axis;
-    struct matrix matrix = {.grid = grid, .rows = rows, .count = count};
-    matrix.has_curve = axis->by != BY_DEVICE && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
-    size_t most = matrix.has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
-    matrix.across = axis->count < most || axis->by == BY_DEVICE ? axis->count : most;
-    for (size_t a = 0; a < matrix.across; a++)
-        matrix.decimals[a] = most_decimals(grid, rows, count, place_across(axis, a, matrix.across));
-    return matrix;
-}
-
-static void add_matrix_columns(const struct matrix *matrix, bool names_devices,
-                               struct xb_table *table)
-{
-    const struct axis *axis = &matrix->grid->axis;
-    const struct xb_record_case *test = matrix->rows[0].test;
-    bool is_devices = axis->by == BY_DEVICE;
-    char text[32];
+    const struct xb_record_case *test = rows[0].test;
+    const bool is_devices = axis->by == BY_DEVICE;
+    const bool has_curve = !is_devices && axis->count >= LEAST_CURVE && xb_locale_has_utf8();
+    const size_t room = has_curve ? MOST_BESIDE_CURVE : MOST_ACROSS;
+    const size_t across = axis->count < room || is_devices ? axis->count : room;
+    struct xb_table *table = xb_table_new();
     struct xb_words title = {.length = 0};
-    matrix_title(matrix->rows, matrix->count, axis, names_devices, &title);
-    if (axis->by == BY_OPTION)
-        xb_words_add(&title, " by %s", axis->option->name);
-    xb_table_add_column(table, &(struct xb_table_column){.title = title.text,
-                                                         .brief = is_devices && !is_time(test)
-                                                                      ? briefs[kind_of(test)]
-                                                                      : NULL,
-                                                         .least = 16});
-    for (size_t a = 0; a < matrix->across; a++) {
+    char text[64];
+    matrix_title(axis, rows, count, names_devices, &title);
+    const char *brief = is_devices && !is_time(test) ? briefs[kind_of(test)] : NULL;
+    xb_table_add_column(
+        table, &(struct xb_table_column){.title = title.text, .brief = brief, .least = 16});
+    for (size_t a = 0; a < across; a++) {
         /* In a narrow line the ends stay, and every device. */
-        bool is_end = a == 0 || a + 1 == matrix->across || is_devices;
-        size_t place = place_across(axis, a, matrix->across);
-        add_column(table, value_text(axis, place, text, sizeof text), true,
+        bool is_end = a == 0 || a + 1 == across || is_devices;
+        add_column(table, value_text(axis, place_across(axis, a, across), text, sizeof text), true,
                    is_end ? 0 : (unsigned char)(2 - a % 2));
     }
-    if (matrix->has_curve)
+    if (has_curve)
         add_column(table, "", false, 3);
-}
-
-/* The line of a method at its last value. False: it has none, for lack of room or of values. */
-static bool add_matrix_line(const struct matrix *matrix, const struct bar *row, size_t lines,
-                            struct xb_table *table)
-{
-    const struct axis *axis = &matrix->grid->axis;
-    if (lines == MOST_ROWS ||
-        !(matrix->has_curve || shows_any(matrix->grid, row->method, matrix->across)))
-        return false;
-    xb_table_row(table);
-    xb_table_cell(table, XB_COLOUR_NONE, "  %s", row->name);
-    for (size_t a = 0; a < matrix->across; a++)
-        value_cell(table,
-                   find_bar(matrix->grid, row->method, place_across(axis, a, matrix->across)),
-                   matrix->decimals[a]);
-    if (matrix->has_curve) {
-        /* All values of a method, against the largest of any method. */
-        double shares[MOST_AXIS];
-        double whole = 0;
-        for (size_t i = 0; i < matrix->count; i++)
-            whole = fmax(whole, matrix->rows[i].flaw[0] == '\0' ? matrix->rows[i].s.median : 0);
-        for (size_t v = 0; v < matrix->grid->axis.count; v++)
-            shares[v] = share_of(find_bar(matrix->grid, row->method, v), whole);
-        xb_table_curve(table, shares, matrix->grid->axis.count);
+    double whole = 0; /* what is largest of any method */
+    int decimals[MOST_AXIS + 1] = {0};
+    for (size_t i = 0; i < count; i++) {
+        int *most = &decimals[rows[i].place];
+        *most = rows[i].decimals > *most ? rows[i].decimals : *most;
+        whole = fmax(whole, rows[i].flaw[0] == '\0' ? rows[i].s.median : 0);
     }
-    return true;
-}
-
-/* Methods go down, by their rate at the last value; some of the values stand across. */
-static enum xb_status print_matrix(struct overview *view, const struct grid *grid,
-                                   const struct bar *rows, size_t count, bool names_devices)
-{
-    const struct axis *axis = &grid->axis;
-    const struct matrix matrix = matrix_of(grid, rows, count);
     size_t lines = 0, more = 0;
-    struct xb_table *table = xb_table_new();
-    add_matrix_columns(&matrix, names_devices, table);
-    for (size_t v = axis->count; v-- > 0;) /* rows of one value: the fastest first, by_rate() */
+    for (size_t v = axis->count; v-- > 0;) /* rows of one value: the fastest first, by_print() */
         for (size_t k = 0; k < count; k++) {
-            if (value_of(axis, rows[k].test) != axis->values[v] || !is_last(grid, &rows[k]))
+            const struct bar *row = &rows[k];
+            bool shows_any = has_curve;
+            if (row->place != v || !is_last(grid, row))
                 continue;
-            bool is_shown = add_matrix_line(&matrix, &rows[k], lines, table);
-            lines += is_shown;
-            more += !is_shown;
+            for (size_t a = 0; a < across; a++)
+                shows_any |= find_bar(grid, row->method, place_across(axis, a, across)) != NULL;
+            if (lines == MOST_ROWS || !shows_any) {
+                more++;
+                continue;
+            }
+            lines++;
+            xb_table_row(table);
+            xb_table_cell(table, XB_COLOUR_NONE, "  %s", row->name);
+            for (size_t a = 0; a < across; a++) {
+                size_t place = place_across(axis, a, across);
+                value_cell(table, find_bar(grid, row->method, place), decimals[place]);
+            }
+            double shares[MOST_AXIS]; /* of all its values */
+            for (size_t i = 0; i < axis->count; i++)
+                shares[i] = share_of(find_bar(grid, row->method, i), whole);
+            if (has_curve)
+                xb_table_curve(table, shares, axis->count);
         }
-    XB_TRY(print_table(view, table));
+    print_table(view, table);
     if (more > 0)
         fprintf(view->stream, "  and %zu more: --columns all\n", more);
     if (axis->has_more)
         fputs("  other values: --columns all\n", view->stream);
-    return XB_OK;
 }
 
 /* One method, whatever its directions are. */
@@ -820,52 +717,44 @@ static bool is_one_method(const struct bar *bars, size_t count)
 }
 
 /* Of one device, or of all beside each other. */
-static enum xb_status print_device(struct overview *view, struct bar *bars, size_t count,
-                                   bool names_devices, bool beside)
+static void print_device(const struct overview *view, struct bar *bars, size_t count,
+                         bool names_devices)
 {
-    struct grid grid;
-    enum xb_status status = XB_OK;
-    if (!fill_grid(view, bars, count, beside, &grid))
-        return XB_FAIL(view->error, XB_ERR_MEMORY, "not enough memory to print the table");
-    bool is_sweep = !beside && grid.axis.count > 2 && is_one_method(bars, count);
-    if (is_sweep)
-        status = print_sweep(view, &grid);
-    bool is_told = view->only_sweeps && (!grid.sweeps || beside);
-    for (size_t i = 0, equal = 0; !is_sweep && !is_told && status == XB_OK && i < count;
-         i += equal) {
+    struct grid grid = grid_of(view, bars, count);
+    bool is_told = view->only_sweeps && (!grid.sweeps || view->is_beside);
+    if (!view->is_beside && grid.axis.count > 2 && is_one_method(bars, count)) {
+        print_sweep(view, &grid);
+        is_told = true;
+    }
+    for (size_t i = 0, equal = 0; !is_told && i < count; i += equal) {
         equal = 1;
         while (i + equal < count && by_table(&bars[i], &bars[i + equal]) == 0 &&
                (grid.sweeps || bars[i].test->bytes == bars[i + equal].test->bytes))
             equal++;
-        status = grid.sweeps ? print_matrix(view, &grid, bars + i, equal, names_devices)
-                             : print_bars(view, bars + i, equal, names_devices);
+        if (grid.sweeps)
+            print_matrix(view, &grid, bars + i, equal, names_devices);
+        else
+            print_bars(view, bars + i, equal, names_devices);
     }
     free(grid.cells);
-    return status;
-}
-
-/* By kind, for devices beside each other. */
-static int by_kind(const void *a, const void *b)
-{
-    return by_table(a, b) != 0 ? by_table(a, b) : by_rate(a, b);
 }
 
 /* Bars of what a parameter is swept in, or of the rest. */
-static enum xb_status print_view(struct overview *view)
+static void print_view(struct overview *view)
 {
     view->count = view->name_width = 0;
     take_bars(view);
     size_t devices = axis_of(view, view->bars, view->count, true).count;
-    bool beside = number_methods(view) && axis_of(view, view->bars, view->count, false).count == 1;
-    qsort(view->bars, view->count, sizeof(struct bar), beside ? by_kind : by_rate);
+    view->is_beside =
+        number_methods(view) && axis_of(view, view->bars, view->count, false).count == 1;
+    qsort_r(view->bars, view->count, sizeof(struct bar), by_print, view);
     for (size_t i = 0, equal = 0; i < view->count; i += equal) {
         equal = 1;
         while (i + equal < view->count &&
-               (beside || by_device(&view->bars[i], &view->bars[i + equal]) == 0))
+               (view->is_beside || by_device(&view->bars[i], &view->bars[i + equal]) == 0))
             equal++;
-        XB_TRY(print_device(view, view->bars + i, equal, devices > 1, beside));
+        print_device(view, view->bars + i, equal, devices > 1);
     }
-    return XB_OK;
 }
 
 /* ---- sweeps over a parameter ---- */
@@ -881,75 +770,64 @@ static bool is_of(const struct xb_record_case *test, const struct xb_mode *mode,
            test->peer < 0 && xb_record_parameter(test, option->name)[0] != '\0';
 }
 
-/* Whether they have several values of it, in few sizes. */
-static bool is_swept(const struct xb_record *record, const struct xb_mode *mode,
-                     const struct xb_option *option)
-{
-    const char *values[LEAST_VALUES];
-    uint64_t sizes[MOST_SIZES];
-    size_t value_count = 0, size_count = 0;
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        size_t v = 0, k = 0;
-        if (!is_of(test, mode, option))
-            continue;
-        const char *value = xb_record_parameter(test, option->name);
-        while (v < value_count && strcmp(values[v], value) != 0)
-            v++;
-        if (v == value_count && value_count < LEAST_VALUES)
-            values[value_count++] = value;
-        while (k < size_count && sizes[k] != test->bytes)
-            k++;
-        if (k == MOST_SIZES)
-            return false;
-        sizes[k] = test->bytes;
-        size_count += k == size_count;
-    }
-    return value_count == LEAST_VALUES;
-}
-
-/* The mode's first parameter that is a list of numbers and is swept; NULL: none. */
+/* The mode's first parameter that is a list of numbers and has several values, in few sizes; NULL:
+ * none. */
 static const struct xb_option *swept_option(const struct xb_record *record,
                                             const struct xb_mode *mode)
 {
-    for (const struct xb_parameter *own = mode->parameters; own != NULL && own->option != NULL;
-         own++)
-        if ((own->option->type == XB_OPTION_SIZES || own->option->type == XB_OPTION_COUNTS) &&
-            is_swept(record, mode, own->option))
-            return own->option;
+    const struct xb_parameter *own = mode->parameters;
+    for (; own != NULL && own->option != NULL; own++) {
+        const struct xb_option *option = own->option;
+        const char *values[LEAST_VALUES];
+        uint64_t sizes[MOST_SIZES + 1];
+        size_t value_count = 0, size_count = 0;
+        if (option->type != XB_OPTION_SIZES && option->type != XB_OPTION_COUNTS)
+            continue;
+        for (size_t i = 0; size_count <= MOST_SIZES && i < record->case_count; i++) {
+            const struct xb_record_case *test = &record->cases[i];
+            size_t v = 0, k = 0;
+            if (!is_of(test, mode, option))
+                continue;
+            const char *value = xb_record_parameter(test, option->name);
+            while (v < value_count && strcmp(values[v], value) != 0)
+                v++;
+            if (v == value_count && value_count < LEAST_VALUES)
+                values[value_count++] = value;
+            while (k < size_count && sizes[k] != test->bytes)
+                k++;
+            sizes[k] = test->bytes;
+            size_count += k == size_count;
+        }
+        if (value_count == LEAST_VALUES && size_count <= MOST_SIZES)
+            return option;
+    }
     return NULL;
 }
 
-enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *told,
-                                bool only_sweeps, struct xb_error *error)
+void xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *told,
+                      bool only_sweeps)
 {
     struct overview view = {.stream = stream,
                             .only_sweeps = only_sweeps,
                             .record = record,
                             .parameters = xb_parameters_that_differ(record),
                             .told = told,
-                            .bars = calloc(record->case_count + 1, sizeof(struct bar)),
-                            .swept_by = calloc(record->case_count + 1, sizeof(void *)),
-                            .error = error};
-    if (view.bars == NULL || view.swept_by == NULL) {
-        free(view.bars);
-        free(view.swept_by);
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
-    }
+                            .bars = xb_new(record->case_count, sizeof *view.bars),
+                            .swept_by =
+                                xb_new(record->case_count, sizeof(const struct xb_option *))};
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
         const struct xb_option *option = swept_option(record, xb_modes[m]);
         for (size_t i = 0; option != NULL && i < record->case_count; i++)
             if (is_of(&record->cases[i], xb_modes[m], option))
                 view.swept_by[i] = option;
     }
-    enum xb_status status = print_view(&view);
-    for (size_t m = 0; status == XB_OK && xb_modes[m] != NULL; m++) {
+    print_view(&view);
+    for (size_t m = 0; xb_modes[m] != NULL; m++) {
         view.mode = xb_modes[m];
         view.swept = swept_option(record, view.mode);
         if (view.swept != NULL)
-            status = print_view(&view);
+            print_view(&view);
     }
     free(view.swept_by);
     free(view.bars);
-    return status;
 }

@@ -3,36 +3,136 @@
 #include "command.h"
 
 #include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/output.h"
 #include "base/plain_text.h"
+#include "base/stream.h"
+#include "base/terminal.h"
 #include "cli/backend_choice.h"
 #include "cli/json_place.h"
 #include "cli/places.h"
 #include "cli/start_at.h"
 #include "deadline.h"
-#include "progress.h"
-
-#include "base/interrupt.h"
-#include "base/memory.h"
-#include "base/output.h"
-#include "base/stream.h"
 #include "formats.h"
 #include "machine/node.h"
 #include "measure/run.h"
+#include "progress.h"
+#include "reading/list.h"
+#include "record/document.h"
+#include "trace/trace.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* What is set aside, before anything is measured, for writing it: bytes, and more for each case. */
-#define RESERVE ((size_t)1 << 20)
-#define RESERVE_OF_CASE ((size_t)64 << 10)
+/*
+ * Where timelines go: each is written and drawn when its case has ended, and freed, so that no more
+ * than one is in memory. What is drawn waits for the table.
+ */
+struct timelines {
+    struct xb_output *output; /* of --trace; its stream is NULL where that is not given */
+    struct xb_chrome chrome;
+    struct xb_memory_text drawn; /* its stream is NULL where --timeline is not given */
+    size_t taken;                /* of the run's results */
+    pthread_mutex_t lock; /* held while a case is written: --deadline may end the run meanwhile */
+    bool has_begun, has_failed;
+    struct xb_error failure; /* the first */
+};
 
 /* The files of a run, whether one of them is standard output, and what is shown meanwhile. */
 struct outputs {
     struct xb_output json, csv, trace;
     struct xb_json_place json_place;
     bool on_stdout;
-    struct xb_timelines timelines;
+    struct timelines timelines;
     struct xb_progress progress;
 };
+
+/* ---- timelines ---- */
+
+static enum xb_status begin_timelines(struct timelines *timelines, const struct xb_run *run,
+                                      struct xb_output *output, struct xb_error *error)
+{
+    enum xb_status status = XB_OK;
+    timelines->output = output;
+    timelines->has_begun = true;
+    pthread_mutex_init(&timelines->lock, NULL);
+    if (output->stream != NULL)
+        status = xb_chrome_begin(&timelines->chrome, output->stream, error);
+    if (status == XB_OK && run->asked.timeline)
+        (void)xb_memory_text_begin(&timelines->drawn);
+    return status;
+}
+
+/* Takes the timelines of the results that are final since the last call. */
+static void take_timelines(struct timelines *timelines, const struct xb_run *run)
+{
+    struct xb_error *failure = &timelines->failure;
+    pthread_mutex_lock(&timelines->lock);
+    for (; timelines->taken < run->done_count; timelines->taken++) {
+        struct xb_result *result = &run->results[timelines->taken];
+        bool shows = result->timeline != NULL && result->row.status == XB_RESULT_OK &&
+                     !timelines->has_failed;
+        enum xb_status status = XB_OK;
+        if (shows && timelines->output->stream != NULL)
+            status = xb_chrome_add(&timelines->chrome, result, failure);
+        if (shows && status == XB_OK && timelines->drawn.stream != NULL)
+            xb_timeline_print(timelines->drawn.stream, xb_terminal_columns(stdout), result);
+        timelines->has_failed = timelines->has_failed || status != XB_OK;
+        xb_result_drop_timeline(result);
+    }
+    pthread_mutex_unlock(&timelines->lock);
+}
+
+/* With the lock held: ends and commits the trace, and prints what was drawn. */
+static enum xb_status write_timelines(struct timelines *timelines, const struct xb_run *run,
+                                      struct xb_error *error)
+{
+    if (timelines->has_failed) {
+        *error = timelines->failure;
+        return error->status;
+    }
+    enum xb_status status = XB_OK;
+    if (timelines->output->stream != NULL)
+        status = xb_chrome_end(&timelines->chrome, run, error);
+    if (status == XB_OK && timelines->output->stream != NULL)
+        status = xb_output_commit(timelines->output, error);
+    if (status != XB_OK || timelines->drawn.stream == NULL)
+        return status;
+    xb_memory_text_end(&timelines->drawn);
+    fwrite(timelines->drawn.text, 1, timelines->drawn.length, stdout);
+    return xb_stream_finish(stdout, "the timelines", error);
+}
+
+/* Says so and returns false where a part of it failed; the file is then as it was. */
+static bool end_timelines(struct timelines *timelines, const struct xb_run *run)
+{
+    struct xb_error error;
+    /* Whoever holds the lock now is stuck in the middle of writing: such a file is no trace. */
+    if (pthread_mutex_trylock(&timelines->lock) != 0) {
+        xb_say("the timelines were not written: writing them does not end");
+        return false;
+    }
+    bool is_written = write_timelines(timelines, run, &error) == XB_OK;
+    if (!is_written)
+        xb_cli_fail(&error);
+    pthread_mutex_unlock(&timelines->lock);
+    return is_written;
+}
+
+static void free_timelines(struct timelines *timelines)
+{
+    if (!timelines->has_begun)
+        return;
+    xb_chrome_free(&timelines->chrome);
+    if (timelines->drawn.stream != NULL)
+        fclose(timelines->drawn.stream);
+    free(timelines->drawn.text);
+    pthread_mutex_destroy(&timelines->lock);
+}
+
+/* ---- what is asked, and where it goes ---- */
 
 /* Refuses what is wrong on any machine, before a backend is looked for. */
 static enum xb_status check_request(const struct xb_run_options *asked, struct xb_error *error)
@@ -87,7 +187,33 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
     XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], run->deadline, error));
     if (json->is_line)
         xb_output_unbuffer(&outputs->json);
-    return xb_timelines_begin(&outputs->timelines, run, &outputs->trace, error);
+    return begin_timelines(&outputs->timelines, run, &outputs->trace, error);
+}
+
+/* ---- writing; the JSON's keys and their meaning stand in docs/result.schema.json ---- */
+
+static enum xb_status write_as(FILE *stream, const struct xb_record *record,
+                               xb_json_finisher *finish, struct xb_error *error)
+{
+    struct xb_json json;
+    xb_json_begin(&json);
+    xb_json_open_object(&json, NULL);
+    xb_record_put(&json, record);
+    xb_reading_put_of(&json, record);
+    xb_json_close(&json);
+    return finish(&json, stream, "the JSON", error);
+}
+
+enum xb_status xb_result_json_write(FILE *stream, const struct xb_record *record,
+                                    struct xb_error *error)
+{
+    return write_as(stream, record, xb_json_finish, error);
+}
+
+enum xb_status xb_result_json_line_write(FILE *stream, const struct xb_record *record,
+                                         struct xb_error *error)
+{
+    return write_as(stream, record, xb_json_finish_line, error);
 }
 
 /* Writes one output and commits it. Says so and returns false if that fails. */
@@ -116,15 +242,6 @@ static bool has_table(const struct outputs *outputs, const struct xb_run *run)
     return !outputs->on_stdout && !run->asked.quiet;
 }
 
-/* What `compare` needs, while the file is made that it will be given. */
-static enum xb_status tell_of_compare(const struct outputs *outputs, struct xb_error *error)
-{
-    if (outputs->json_place.path == NULL || outputs->json_place.is_line)
-        return XB_OK;
-    fputs("To compare with another file: measure with --processes 8.\n", stdout);
-    return xb_stream_finish(stdout, "the table", error);
-}
-
 /* Writes the record everywhere it was asked for: also to the other outputs if one fails. */
 static bool write_all(struct outputs *outputs, const struct xb_run *run)
 {
@@ -141,13 +258,19 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
     written = write_output(&outputs->csv, &record, xb_csv_write) && written;
     if (!has_table(outputs, run)) {
         xb_failures_say(&record);
-    } else if (xb_table_write(stdout, &record, &view, &error) != XB_OK ||
-               tell_of_compare(outputs, &error) != XB_OK) {
-        xb_cli_fail(&error);
-        written = false;
+    } else {
+        enum xb_status status = xb_table_write(stdout, &record, &view, &error);
+        /* What `compare` needs, while the file is made that it will be given. */
+        if (status == XB_OK && outputs->json_place.path != NULL && !outputs->json_place.is_line) {
+            fputs("To compare with another file: measure with --processes 8.\n", stdout);
+            status = xb_stream_finish(stdout, "the table", &error);
+        }
+        if (status != XB_OK)
+            xb_cli_fail(&error);
+        written = written && status == XB_OK;
     }
     xb_record_free(&record);
-    return xb_timelines_end(&outputs->timelines, run) && written;
+    return end_timelines(&outputs->timelines, run) && written;
 }
 
 static int exit_code(const struct xb_run *run, const struct outputs *outputs, bool written)
@@ -187,7 +310,7 @@ static void show_progress(void *argument, const struct xb_run *run, size_t sampl
 static void note_finished(void *argument, const struct xb_run *run)
 {
     struct outputs *outputs = argument;
-    xb_timelines_take(&outputs->timelines, run);
+    take_timelines(&outputs->timelines, run);
     xb_progress_finished(&outputs->progress, run);
     xb_deadline_finished(run);
 }
@@ -223,12 +346,11 @@ static int run_with_backend(struct xb_run *run)
     if (run->asked.dry_run)
         return xb_dry_run(run);
     xb_interrupt_catch(); /* before there is a temporary file that a signal could leave behind */
-    status = xb_memory_reserve(RESERVE + run->case_count * RESERVE_OF_CASE, &error);
+    status = xb_memory_reserve(XB_RUN_RESERVE(run->case_count), &error);
     if (status == XB_OK)
         status = open_outputs(run, &outputs, &error);
-    if (status == XB_OK)
-        status = xb_deadline_measuring(run, write_overdue, &outputs, &error);
     if (status == XB_OK) {
+        xb_deadline_measuring(run, write_overdue, &outputs);
         xb_progress_start(&outputs.progress, !run->asked.quiet);
         status = xb_run_execute(run, &observer, &error);
         xb_deadline_doing(NULL);
@@ -236,7 +358,7 @@ static int run_with_backend(struct xb_run *run)
     }
     int code =
         status == XB_OK ? exit_code(run, &outputs, write_all(&outputs, run)) : xb_cli_fail(&error);
-    xb_timelines_free(&outputs.timelines);
+    free_timelines(&outputs.timelines);
     discard(&outputs);
     return code;
 }

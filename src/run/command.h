@@ -46,6 +46,10 @@ void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns);
  */
 int xb_dry_run(const struct xb_run *run);
 
+/* What is set aside, before anything is measured, for writing the results of so many cases or
+ * processes: xb_memory_reserve. */
+#define XB_RUN_RESERVE(parts) (((size_t)1 << 20) + (parts) * ((size_t)64 << 10))
+
 /* `run` in fresh processes: --processes, --interleave. */
 
 /* Whether what is asked of processes can be: XB_ERR_USAGE. Also where one is asked for. */

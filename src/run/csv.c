@@ -49,56 +49,42 @@ static bool has_column(const struct xb_csv *csv, const char *name)
     return false;
 }
 
-static bool add_figure(struct xb_csv *csv, const struct xb_record_figure *figure)
+static void add_figure(struct xb_csv *csv, const struct xb_record_figure *figure)
 {
     if (has_column(csv, figure->name))
-        return true;
-    struct xb_csv_figure *grown =
-        realloc(csv->figures, (csv->figure_count + 1) * sizeof *csv->figures);
-    if (grown == NULL)
-        return false;
-    csv->figures = grown;
-    const struct xb_csv_figure added = {.name = xb_arena_print(&csv->texts, "%s", figure->name),
-                                        .unit = xb_arena_print(&csv->texts, "%s", figure->unit)};
-    csv->figures[csv->figure_count] = added;
-    csv->figure_count += added.name != NULL && added.unit != NULL;
-    return added.name != NULL && added.unit != NULL;
+        return;
+    csv->figures = xb_grow(csv->figures, csv->figure_count, sizeof *csv->figures);
+    csv->figures[csv->figure_count++] =
+        (struct xb_csv_figure){.name = xb_arena_copy(&csv->texts, figure->name),
+                               .unit = xb_arena_copy(&csv->texts, figure->unit)};
 }
 
-static bool add_parameter(struct xb_csv *csv, const char *name)
+static void add_parameter(struct xb_csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv->parameter_count; i++)
         if (strcmp(csv->parameters[i], name) == 0)
-            return true;
-    const char **grown =
-        realloc(csv->parameters, (csv->parameter_count + 1) * sizeof(const char *));
-    if (grown == NULL)
-        return false;
-    csv->parameters = grown;
-    const char *added = xb_arena_print(&csv->texts, "%s", name);
-    csv->parameters[csv->parameter_count] = added;
-    csv->parameter_count += added != NULL;
-    return added != NULL;
+            return;
+    csv->parameters = xb_grow(csv->parameters, csv->parameter_count, sizeof *csv->parameters);
+    csv->parameters[csv->parameter_count++] = xb_arena_copy(&csv->texts, name);
 }
 
 enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
                                   struct xb_error *error)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < record->case_count; i++) {
+    for (size_t i = 0; i < record->case_count; i++) {
         const struct xb_record_case *test = &record->cases[i];
-        for (size_t k = 0; ok && k < test->parameter_count; k++)
-            ok = add_parameter(csv, test->parameters[k].name);
+        for (size_t k = 0; k < test->parameter_count; k++)
+            add_parameter(csv, test->parameters[k].name);
         for (size_t p = 0; p < record->process_count; p++)
-            for (size_t k = 0; ok && k < test->rows[p].figure_count; k++)
-                ok = add_figure(csv, &test->rows[p].figures[k]);
+            for (size_t k = 0; k < test->rows[p].figure_count; k++)
+                add_figure(csv, &test->rows[p].figures[k]);
         if (csv->figure_count + csv->parameter_count > MOST_COLUMNS)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "'%.300s': more than %d columns of figures and parameters in one CSV: "
                            "no run has so many; show fewer files at once",
                            record->path != NULL ? record->path : "", MOST_COLUMNS);
     }
-    return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to write the CSV");
+    return XB_OK;
 }
 
 void xb_csv_free(struct xb_csv *csv)
@@ -107,37 +93,6 @@ void xb_csv_free(struct xb_csv *csv)
     free(csv->parameters);
     xb_arena_free(csv->texts);
     *csv = (struct xb_csv){.figures = NULL};
-}
-
-/* "setup_time_s", "bandwidth_h2d_bytes_per_second", "peak_host_memory_bytes", "speed_up": its unit
- * in words, as the older columns have it. */
-static void put_name(struct xb_csv_line *line, const struct xb_csv_figure *figure)
-{
-    char name[128];
-    const char *unit = strcmp(figure->unit, XB_UNIT_RATE) == 0      ? "_bytes_per_second"
-                       : strcmp(figure->unit, XB_UNIT_SECONDS) == 0 ? "_s"
-                       : strcmp(figure->unit, XB_UNIT_BYTES) == 0   ? "_bytes"
-                                                                    : "";
-    snprintf(name, sizeof name, "%s%s", figure->name, unit);
-    xb_csv_put(line, name);
-}
-
-/* "host_offset": an underscore for a dash, as in the names of the older columns. Where a figure or
- * another column has that name, "threads_given": what the option said, which may be 0 for as many
- * as fit. */
-static void put_parameter_name(struct xb_csv_line *line, const struct xb_csv *csv,
-                               const char *parameter)
-{
-    char name[104], column[112];
-    snprintf(name, sizeof name, "%.100s", parameter);
-    for (char *at = name; *at != '\0'; at++)
-        if (*at == '-')
-            *at = '_';
-    bool is_taken = has_column(csv, name) || xb_figure_find(name) != NULL;
-    for (size_t i = 0; !is_taken && i < sizeof columns / sizeof columns[0]; i++)
-        is_taken = strcmp(columns[i], name) == 0;
-    snprintf(column, sizeof column, "%s%s", name, is_taken ? "_given" : "");
-    xb_csv_put(line, column);
 }
 
 /* ---- a line ---- */
@@ -149,17 +104,6 @@ struct subject {
     struct xb_record_summary summary;
     const struct xb_record_row *row; /* the first that stands for all: of that status */
 };
-
-static struct subject subject_of(const struct xb_record *record, const struct xb_record_case *test)
-{
-    static const struct xb_record_row none;
-    struct subject subject = {
-        .record = record, .test = test, .summary = xb_record_summarize(record, test), .row = &none};
-    for (size_t i = record->process_count; i-- > 0;)
-        if (test->rows[i].is_there && test->rows[i].status == subject.summary.status)
-            subject.row = &test->rows[i];
-    return subject;
-}
 
 /* An empty cell for NULL. */
 static void put(struct xb_csv_line *line, const char *text)
@@ -190,24 +134,27 @@ static void put_bandwidth(struct xb_csv_line *line, const struct subject *subjec
     xb_csv_put_whole(line, n > 0, n);
 }
 
+/* A cell of what was written to memory. */
+static void put_all(struct xb_csv_line *line, struct xb_memory_text *all)
+{
+    xb_memory_text_end(all);
+    xb_csv_put(line, all->text);
+    free(all->text);
+}
+
 /* "a warning; and another" */
 static void put_warnings(struct xb_csv_line *line, const struct subject *subject)
 {
     struct xb_record_warning kinds[XB_RECORD_WARNINGS];
     const struct xb_record_row *row = subject->row;
     bool merged = subject->record->is_merged;
-    bool quoted = false;
+    struct xb_memory_text all = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&all);
     size_t count =
         merged ? xb_record_warnings(subject->record, subject->test, kinds) : row->warning_count;
     for (size_t i = 0; i < count; i++)
-        quoted = quoted || xb_csv_needs_quotes(merged ? kinds[i].text : row->warning_texts[i]);
-    xb_csv_separate(line);
-    fputs(quoted ? "\"" : "", line->stream);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i > 0 ? "; " : "", line->stream);
-        xb_csv_put_part(line, merged ? kinds[i].text : row->warning_texts[i]);
-    }
-    fputs(quoted ? "\"" : "", line->stream);
+        fprintf(stream, "%s%s", i > 0 ? "; " : "", merged ? kinds[i].text : row->warning_texts[i]);
+    put_all(line, &all);
 }
 
 static void put_percentiles(struct xb_csv_line *line, const struct subject *subject,
@@ -223,21 +170,14 @@ static void put_percentiles(struct xb_csv_line *line, const struct subject *subj
 /* "chunk=8388608;streams=2" */
 static void put_parameters(struct xb_csv_line *line, const struct xb_record_case *test)
 {
-    bool quoted = false;
-    for (size_t i = 0; i < test->parameter_count; i++)
-        quoted =
-            quoted || xb_csv_needs_quotes(test->parameters[i].name) ||
-            (test->parameters[i].value != NULL && xb_csv_needs_quotes(test->parameters[i].value));
-    xb_csv_separate(line);
-    fputs(quoted ? "\"" : "", line->stream);
+    struct xb_memory_text all = {.text = NULL};
+    FILE *stream = xb_memory_text_begin(&all);
     for (size_t i = 0; i < test->parameter_count; i++) {
         const char *value = test->parameters[i].value;
-        fputs(i > 0 ? ";" : "", line->stream);
-        xb_csv_put_part(line, test->parameters[i].name);
-        xb_csv_put_part(line, "=");
-        xb_csv_put_part(line, value != NULL ? value : "");
+        fprintf(stream, "%s%s=%s", i > 0 ? ";" : "", test->parameters[i].name,
+                value != NULL ? value : "");
     }
-    fputs(quoted ? "\"" : "", line->stream);
+    put_all(line, &all);
 }
 
 static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_record *record,
@@ -245,7 +185,12 @@ static void put_line(FILE *stream, const struct xb_csv *csv, const struct xb_rec
 {
     static const char *const verified[] = {"", "true", "false"};
     struct xb_csv_line line = {.stream = stream};
-    struct subject subject = subject_of(record, test);
+    static const struct xb_record_row none;
+    struct subject subject = {
+        .record = record, .test = test, .summary = xb_record_summarize(record, test), .row = &none};
+    for (size_t i = record->process_count; i-- > 0;)
+        if (test->rows[i].is_there && test->rows[i].status == subject.summary.status)
+            subject.row = &test->rows[i];
     const struct xb_record_row *row = subject.row;
     /* The sum over several devices has no device of its own. */
     const struct xb_record_device *device = xb_record_device(record, test->device);
@@ -295,12 +240,35 @@ static enum xb_status written(FILE *stream, struct xb_error *error)
 enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struct xb_error *error)
 {
     struct xb_csv_line line = {.stream = stream};
+    char column[128];
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         xb_csv_put(&line, columns[i]);
-    for (size_t i = 0; i < csv->figure_count; i++)
-        put_name(&line, &csv->figures[i]);
-    for (size_t i = 0; i < csv->parameter_count; i++)
-        put_parameter_name(&line, csv, csv->parameters[i]);
+    /* "setup_time_s", "bandwidth_h2d_bytes_per_second", "peak_host_memory_bytes", "speed_up": its
+     * unit in words, as the older columns have it. */
+    for (size_t i = 0; i < csv->figure_count; i++) {
+        const char *unit = csv->figures[i].unit;
+        const char *words = strcmp(unit, XB_UNIT_RATE) == 0      ? "_bytes_per_second"
+                            : strcmp(unit, XB_UNIT_SECONDS) == 0 ? "_s"
+                            : strcmp(unit, XB_UNIT_BYTES) == 0   ? "_bytes"
+                                                                 : "";
+        snprintf(column, sizeof column, "%s%s", csv->figures[i].name, words);
+        xb_csv_put(&line, column);
+    }
+    /* "host_offset": an underscore for a dash, as in the names of the older columns. Where a figure
+     * or another column has that name, "threads_given": what the option said, which may be 0 for as
+     * many as fit. */
+    for (size_t i = 0; i < csv->parameter_count; i++) {
+        snprintf(column, sizeof column, "%.100s", csv->parameters[i]);
+        for (char *at = column; *at != '\0'; at++)
+            if (*at == '-')
+                *at = '_';
+        bool is_taken = has_column(csv, column) || xb_figure_find(column) != NULL;
+        for (size_t k = 0; !is_taken && k < sizeof columns / sizeof columns[0]; k++)
+            is_taken = strcmp(columns[k], column) == 0;
+        if (is_taken)
+            snprintf(column + strlen(column), sizeof column - strlen(column), "_given");
+        xb_csv_put(&line, column);
+    }
     xb_csv_end(&line);
     return written(stream, error);
 }

@@ -3,13 +3,13 @@
 #include "deadline.h"
 
 #include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "base/plain_text.h"
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "measure/case.h"
-
-#include "base/interrupt.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -138,18 +138,12 @@ void xb_deadline_doing(const char *what)
     pthread_mutex_unlock(&watch.lock);
 }
 
-enum xb_status xb_deadline_measuring(const struct xb_run *run, xb_deadline_write *write,
-                                     void *argument, struct xb_error *error)
+void xb_deadline_measuring(const struct xb_run *run, xb_deadline_write *write, void *argument)
 {
     if (!watch.watched)
-        return XB_OK;
-    struct xb_run_device *devices = calloc(run->device_count, sizeof *devices);
-    struct xb_result *results = calloc(run->case_count, sizeof *results);
-    if (devices == NULL || results == NULL) {
-        free(results);
-        free(devices);
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a copy of the run");
-    }
+        return;
+    struct xb_run_device *devices = xb_new(run->device_count, sizeof *devices);
+    struct xb_result *results = xb_new(run->case_count, sizeof *results);
     memcpy(results, run->results, run->case_count * sizeof *results);
     xb_deadline_doing("measuring");
     pthread_mutex_lock(&watch.lock);
@@ -158,7 +152,6 @@ enum xb_status xb_deadline_measuring(const struct xb_run *run, xb_deadline_write
     watch.argument = argument;
     pthread_mutex_unlock(&watch.lock);
     xb_deadline_finished(run);
-    return XB_OK;
 }
 
 /* What the results point to is not copied, because a result that is final does not change. */

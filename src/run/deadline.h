@@ -32,9 +32,7 @@ XB_MUST_CHECK enum xb_status xb_deadline_watch(double deadline, int code, struct
 void xb_deadline_doing(const char *what);
 
 /* Tells that cases of the run are measured from here on. `write` is called if one of them hangs. */
-XB_MUST_CHECK enum xb_status xb_deadline_measuring(const struct xb_run *run,
-                                                   xb_deadline_write *write, void *argument,
-                                                   struct xb_error *error);
+void xb_deadline_measuring(const struct xb_run *run, xb_deadline_write *write, void *argument);
 
 /* Tells that more results of the run are final. */
 void xb_deadline_finished(const struct xb_run *run);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/output.h"
-#include "base/stream.h"
-#include "measure/run.h"
-#include "trace/trace.h"
+#include "base/memory.h"
 #include "xferbench/options.h"
 #include "xferbench/record.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 /* Where results go. Each format is written from a record: of this process, of several, or of a
@@ -67,7 +63,7 @@ struct xb_csv {
     struct xb_arena *texts; /* of both */
 };
 
-/* Adds the columns that this record needs. XB_ERR_MEMORY only. */
+/* Adds the columns that this record needs. XB_ERR_USAGE for more than a CSV has. */
 XB_MUST_CHECK enum xb_status xb_csv_add_columns(struct xb_csv *csv, const struct xb_record *record,
                                                 struct xb_error *error);
 /* Each reports a failed write. */
@@ -77,27 +73,3 @@ XB_MUST_CHECK enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_cs
                                                 const struct xb_record *record,
                                                 struct xb_error *error);
 void xb_csv_free(struct xb_csv *csv);
-
-/*
- * Where timelines go: each is written and drawn when its case has ended, and freed, so that no more
- * than one is in memory. What is drawn waits for the table. Zero-initialise.
- */
-struct xb_timelines {
-    struct xb_output *output; /* of --trace; its stream is NULL where that is not given */
-    struct xb_chrome chrome;
-    struct xb_memory_text drawn; /* its stream is NULL where --timeline is not given */
-    size_t taken;                /* of the run's results */
-    pthread_mutex_t lock; /* held while a case is written: --deadline may end the run meanwhile */
-    bool has_begun, has_failed;
-    struct xb_error failure; /* the first */
-};
-
-XB_MUST_CHECK enum xb_status xb_timelines_begin(struct xb_timelines *timelines,
-                                                const struct xb_run *run, struct xb_output *output,
-                                                struct xb_error *error);
-/* Takes the timelines of the results that are final since the last call. */
-void xb_timelines_take(struct xb_timelines *timelines, const struct xb_run *run);
-/* Ends and commits the trace, and prints what was drawn. Says so and returns false where a part of
- * it failed; the file is then as it was. */
-bool xb_timelines_end(struct xb_timelines *timelines, const struct xb_run *run);
-void xb_timelines_free(struct xb_timelines *timelines);

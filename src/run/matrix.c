@@ -55,32 +55,26 @@ static int by_kind(const struct xb_record_case *a, const struct xb_record_case *
     return of->is_one ? 0 : xb_cases_order(a, b, of->but);
 }
 
-typedef enum xb_status visitor(const struct matrix *matrix, void *argument, struct xb_error *error);
+typedef void visitor(const struct matrix *matrix, void *argument);
 
-/* Calls `visit` for each matrix of the kind that the record has, until it fails. XB_ERR_MEMORY, or
- * what `visit` returned. */
-static enum xb_status visit_all(const struct xb_record *record, const struct kind *kind,
-                                visitor *visit, void *argument, struct xb_error *error)
+/* Calls `visit` for each matrix of the kind that the record has. */
+static void visit_all(const struct xb_record *record, const struct kind *kind, visitor *visit,
+                      void *argument)
 {
     const struct xb_parameters parameters = xb_parameters_that_differ(record);
-    enum xb_status status = XB_OK;
     size_t count = 0;
     const struct xb_record_case **cases =
-        calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
-    for (size_t i = 0; cases != NULL && i < record->case_count; i++)
+        xb_new(record->case_count, sizeof(const struct xb_record_case *));
+    for (size_t i = 0; i < record->case_count; i++)
         if (kind->holds(record, &record->cases[i]))
             cases[count++] = &record->cases[i];
-    if (cases != NULL)
-        xb_cases_group(cases, count, by_kind, kind);
-    else
-        status = XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a matrix");
-    for (size_t i = 0, equal = 0; status == XB_OK && i < count; i += equal) {
+    xb_cases_group(cases, count, by_kind, kind);
+    for (size_t i = 0, equal = 0; i < count; i += equal) {
         equal = xb_cases_equal(cases + i, count - i, by_kind, kind);
         const struct matrix matrix = {kind, record, &parameters, cases + i, equal};
-        status = visit(&matrix, argument, error);
+        visit(&matrix, argument);
     }
     free(cases);
-    return status;
 }
 
 /* The case's detail of that name, of the first process that has it; NULL for none. */
@@ -108,7 +102,14 @@ static int peer_of(const struct xb_record_case *test)
     return test->peer;
 }
 
-/* The figure that a case is about, or else why there is none. */
+/* The figure that a case is about, in GB/s or in us; NAN where there is none. */
+static double value_of(const struct xb_record *record, const struct xb_record_case *test)
+{
+    const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
+    return xb_record_median(record, test, figure->name) * (test->latency ? 1e6 : 1e-9);
+}
+
+/* That figure, or else why there is none. */
 static void fill_figure(const struct xb_record *record, const struct xb_record_case *test,
                         char *cell)
 {
@@ -256,7 +257,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Sorts them, each once; of more than there is room for the largest go, but for all together. Names
- * them, with the noun. NULL where memory is short. */
+ * them, with the noun. */
 static const char **name_places(struct places *places, size_t most, const char *noun,
                                 struct xb_arena **memory)
 {
@@ -269,14 +270,11 @@ static const char **name_places(struct places *places, size_t most, const char *
     places->count = count - all < most ? count : most - 1 + all;
     if (all)
         places->numbers[places->count - 1] = ALL;
-    const char **names = xb_arena_new(memory, (places->count + 1) * sizeof *names);
-    for (size_t i = 0; names != NULL && i < places->count; i++) {
+    const char **names = xb_arena_new(memory, places->count * sizeof *names);
+    for (size_t i = 0; i < places->count; i++)
         names[i] = places->numbers[i] == ALL
                        ? "all"
                        : xb_arena_print(memory, "%s%d", noun, places->numbers[i]);
-        if (names[i] == NULL)
-            return NULL;
-    }
     return names;
 }
 
@@ -289,54 +287,17 @@ static bool find_place(const struct places *places, int number, size_t *index)
     return found != NULL;
 }
 
-/* Every case goes to its cell, if no case that stands there already says something. */
-static bool fill_cells(const struct matrix *matrix, const struct places *rows,
-                       const struct places *columns, struct xb_matrix_grid *grid,
-                       struct xb_arena **memory)
-{
-    const size_t cells = rows->count * columns->count;
-    double *values = xb_arena_new(memory, (cells + 1) * sizeof *values);
-    const char **texts = xb_arena_new(memory, (cells + 1) * sizeof *texts);
-    bool ok = values != NULL && texts != NULL;
-    for (size_t i = 0; ok && i < cells; i++)
-        values[i] = (double)NAN;
-    for (size_t i = 0; ok && i < matrix->count; i++) {
-        const struct xb_record_case *test = matrix->cases[i];
-        const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-        size_t row, column;
-        char cell[CELL] = "";
-        if (!find_place(rows, matrix->kind->row(test), &row) ||
-            !find_place(columns, matrix->kind->column(test), &column)) {
-            grid->left_out++;
-            continue;
-        }
-        size_t at = row * columns->count + column;
-        if (texts[at] == NULL)
-            matrix->kind->fill(matrix->record, test, cell);
-        if (cell[0] == '\0')
-            continue;
-        texts[at] = xb_arena_print(memory, "%s", cell);
-        if (!xb_record_is_sum(test) && test->device >= 0)
-            values[at] =
-                xb_record_median(matrix->record, test, figure->name) * (test->latency ? 1e6 : 1e-9);
-        ok = texts[at] != NULL;
-    }
-    grid->values = values;
-    grid->texts = texts;
-    return ok;
-}
-
 /* Makes names, values and texts of a grid, with at most so many rows and columns; a name is the
- * noun and a number. All of it lies in *memory. XB_ERR_MEMORY only. */
-static enum xb_status make_grid(const struct matrix *matrix, size_t most, const char *row_noun,
-                                const char *column_noun, struct xb_matrix_grid *grid,
-                                struct xb_arena **memory, struct xb_error *error)
+ * noun and a number. Every case goes to its cell, if no case that stands there already says
+ * something. All of it lies in *memory. */
+static void make_grid(const struct matrix *matrix, size_t most, const char *row_noun,
+                      const char *column_noun, struct xb_matrix_grid *grid,
+                      struct xb_arena **memory)
 {
     const struct kind *kind = matrix->kind;
-    struct places rows = {.numbers = calloc(2 * matrix->count, sizeof *rows.numbers)};
-    struct places columns = {.numbers = calloc(2 * matrix->count, sizeof *columns.numbers)};
-    bool ok = rows.numbers != NULL && columns.numbers != NULL;
-    for (size_t i = 0; ok && i < matrix->count; i++) {
+    struct places rows = {.numbers = xb_new(2 * matrix->count, sizeof *rows.numbers)};
+    struct places columns = {.numbers = xb_new(2 * matrix->count, sizeof *columns.numbers)};
+    for (size_t i = 0; i < matrix->count; i++) {
         int row = kind->row(matrix->cases[i]);
         int column = kind->column(matrix->cases[i]);
         rows.numbers[rows.count++] = row;
@@ -346,21 +307,41 @@ static enum xb_status make_grid(const struct matrix *matrix, size_t most, const 
         if (kind->same_places && column != ALL)
             rows.numbers[rows.count++] = column;
     }
-    if (ok) {
-        grid->row_names = name_places(&rows, most, row_noun, memory);
-        grid->column_names = name_places(&columns, most, column_noun, memory);
-        grid->row_count = rows.count;
-        grid->column_count = columns.count;
-        ok = grid->row_names != NULL && grid->column_names != NULL &&
-             fill_cells(matrix, &rows, &columns, grid, memory);
+    grid->row_names = name_places(&rows, most, row_noun, memory);
+    grid->column_names = name_places(&columns, most, column_noun, memory);
+    grid->row_count = rows.count;
+    grid->column_count = columns.count;
+    const size_t cells = rows.count * columns.count;
+    double *values = xb_arena_new(memory, cells * sizeof *values);
+    const char **texts = xb_arena_new(memory, cells * sizeof *texts);
+    for (size_t i = 0; i < cells; i++)
+        values[i] = (double)NAN;
+    for (size_t i = 0; i < matrix->count; i++) {
+        const struct xb_record_case *test = matrix->cases[i];
+        size_t row, column;
+        char cell[CELL] = "";
+        if (!find_place(&rows, kind->row(test), &row) ||
+            !find_place(&columns, kind->column(test), &column)) {
+            grid->left_out++;
+            continue;
+        }
+        size_t at = row * columns.count + column;
+        if (texts[at] == NULL)
+            kind->fill(matrix->record, test, cell);
+        if (cell[0] == '\0')
+            continue;
+        texts[at] = xb_arena_copy(memory, cell);
+        if (!xb_record_is_sum(test) && test->device >= 0)
+            values[at] = value_of(matrix->record, test);
     }
+    grid->values = values;
+    grid->texts = texts;
     free(rows.numbers);
     free(columns.numbers);
-    return ok ? XB_OK : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a matrix");
 }
 
 /* "peer, direct read, one way, 1 GiB, chunk 8 MiB, GB/s (rows: from, columns: to)". */
-static void add_title(struct xb_words *words, const struct matrix *matrix)
+static const char *title(const struct matrix *matrix, struct xb_words *words)
 {
     const struct kind *kind = matrix->kind;
     const struct xb_record_case *of = matrix->cases[0]; /* any stands for all */
@@ -387,26 +368,10 @@ static void add_title(struct xb_words *words, const struct matrix *matrix)
                      text, strchr(text, '.') != NULL ? " GB/s" : "");
     else
         xb_words_add(words, "%s)", both_ways ? "between the two" : "rows: from, columns: to");
+    return words->text;
 }
 
 /* ---- in print ---- */
-
-/* Columns that fit into a line, for all rows. */
-static void print_block(FILE *stream, const struct xb_matrix_grid *grid, size_t first,
-                        size_t behind, int width)
-{
-    fprintf(stream, "%*s", PLACE_WIDTH, "");
-    for (size_t k = first; k < behind; k++)
-        fprintf(stream, "  %*s", width, grid->column_names[k]);
-    for (size_t i = 0; i < grid->row_count; i++) {
-        fprintf(stream, "\n%*s", PLACE_WIDTH, grid->row_names[i]);
-        for (size_t k = first; k < behind; k++) {
-            const char *text = grid->texts[i * grid->column_count + k];
-            fprintf(stream, "  %*s", width, text != NULL ? text : "-");
-        }
-    }
-    fputc('\n', stream);
-}
 
 struct printing {
     FILE *stream;
@@ -434,62 +399,38 @@ static struct range range_of(const struct matrix *matrix)
         range.is_of_groups = range.is_of_groups || xb_record_is_sum(matrix->cases[i]);
     for (size_t i = 0; i < matrix->count; i++) {
         const struct xb_record_case *test = matrix->cases[i];
-        const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
-        double median = xb_record_median(matrix->record, test, figure->name);
+        double value = value_of(matrix->record, test);
         if (xb_record_is_sum(test) != range.is_of_groups)
             continue;
-        if (!isfinite(median))
+        if (!isfinite(value))
             return (struct range){.count = 0};
-        range.least = fmin(range.least, median * (test->latency ? 1e6 : 1e-9));
-        range.most = fmax(range.most, median * (test->latency ? 1e6 : 1e-9));
+        range.least = fmin(range.least, value);
+        range.most = fmax(range.most, value);
         range.count++;
     }
     range.count = range.most - range.least <= ALIKE * range.least ? range.count : 0;
     return range;
 }
 
-/* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
-static void print_line(FILE *stream, const char *title, const struct range *range)
-{
-    char low[32], high[32];
-    xb_decimal_text(range->least, low, sizeof low);
-    xb_decimal_text(range->most, high, sizeof high);
-    bool is_one = strcmp(low, high) == 0;
-    xb_lines_print(stream, xb_terminal_prose_columns(stream), "%.*s%s: %s%s%s, %zu %s%s",
-                   (int)strcspn(title, "(") - 1, title, range->is_of_groups ? " together" : "", low,
-                   is_one ? "" : " to ", is_one ? "" : high, range->count,
-                   range->is_of_groups ? "group" : "pair", range->count > 1 ? "s" : "");
-}
-
-/* Whether the same was measured in a larger size. */
-static bool has_larger(const struct xb_record *record, const struct xb_record_case *test)
-{
-    for (size_t i = 0; i < record->case_count; i++)
-        if (record->cases[i].bytes > test->bytes &&
-            xb_cases_order(&record->cases[i], test, XB_BUT_SIZE) == 0)
-            return true;
-    return false;
-}
-
 /* Columns that do not fit into a line stand below. */
-static enum xb_status print_one(const struct matrix *matrix, void *argument, struct xb_error *error)
+static void print_one(const struct matrix *matrix, void *argument)
 {
     struct printing *printing = argument;
     FILE *stream = printing->stream;
-    struct xb_words title = {.length = 0};
+    const struct xb_record *record = matrix->record;
+    struct xb_words words = {.length = 0};
     struct xb_arena *memory = NULL;
     struct xb_matrix_grid grid = {.title = matrix->kind->title};
-    char link[CELL];
-    size_t width = 4;
     struct range range = {.count = 0};
+    char link[CELL];
+    for (size_t i = 0; printing->brief && i < record->case_count; i++)
+        if (record->cases[i].bytes > matrix->cases[0]->bytes &&
+            xb_cases_order(&record->cases[i], matrix->cases[0], XB_BUT_SIZE) == 0) {
+            printing->left_out++;
+            return;
+        }
     if (grid.title == NULL)
-        add_title(&title, matrix);
-    if (grid.title == NULL)
-        grid.title = title.text;
-    if (printing->brief && has_larger(matrix->record, matrix->cases[0])) {
-        printing->left_out++;
-        return XB_OK;
-    }
+        grid.title = title(matrix, &words);
     printing->differs = printing->differs || !one_link(matrix, link);
     if (printing->brief)
         range = range_of(matrix);
@@ -498,45 +439,49 @@ static enum xb_status print_one(const struct matrix *matrix, void *argument, str
     printing->first = false;
     printing->is_line = range.count > 0;
     if (range.count > 0) {
-        print_line(stream, grid.title, &range);
-        return XB_OK;
+        /* "peer, direct read, one way, 1 GiB, GB/s: 396.0 to 396.3, 12 pairs" */
+        const char *low = XB_DECIMAL_TEXT(range.least), *high = XB_DECIMAL_TEXT(range.most);
+        bool is_one = strcmp(low, high) == 0;
+        xb_lines_print(stream, xb_terminal_prose_columns(stream), "%.*s%s: %s%s%s, %zu %s%s",
+                       (int)strcspn(grid.title, "(") - 1, grid.title,
+                       range.is_of_groups ? " together" : "", low, is_one ? "" : " to ",
+                       is_one ? "" : high, range.count, range.is_of_groups ? "group" : "pair",
+                       range.count > 1 ? "s" : "");
+        return;
     }
-    enum xb_status status = make_grid(matrix, SIZE_MAX, "", "", &grid, &memory, error);
+    make_grid(matrix, SIZE_MAX, "", "", &grid, &memory);
     xb_heading_print(stream, XB_COLOUR_TITLE, "%s", grid.title);
-    for (size_t i = 0; status == XB_OK && i < grid.row_count * grid.column_count; i++)
-        if (grid.texts[i] != NULL && strlen(grid.texts[i]) > width)
-            width = strlen(grid.texts[i]);
-    int room = ((int)xb_terminal_columns(stream) - PLACE_WIDTH) / ((int)width + 2);
+    int width = 4;
+    for (size_t i = 0; i < grid.row_count * grid.column_count; i++)
+        if (grid.texts[i] != NULL && (int)strlen(grid.texts[i]) > width)
+            width = (int)strlen(grid.texts[i]);
+    int room = ((int)xb_terminal_columns(stream) - PLACE_WIDTH) / (width + 2);
     size_t step = room > 0 ? (size_t)room : 1;
-    for (size_t k = 0; status == XB_OK && k < grid.column_count; k += step)
-        print_block(stream, &grid, k, k + step < grid.column_count ? k + step : grid.column_count,
-                    (int)width);
+    for (size_t first = 0; first < grid.column_count; first += step) {
+        size_t behind = first + step < grid.column_count ? first + step : grid.column_count;
+        fprintf(stream, "%*s", PLACE_WIDTH, "");
+        for (size_t k = first; k < behind; k++)
+            fprintf(stream, "  %*s", width, grid.column_names[k]);
+        for (size_t i = 0; i < grid.row_count; i++) {
+            fprintf(stream, "\n%*s", PLACE_WIDTH, grid.row_names[i]);
+            for (size_t k = first; k < behind; k++) {
+                const char *text = grid.texts[i * grid.column_count + k];
+                fprintf(stream, "  %*s", width, text != NULL ? text : "-");
+            }
+        }
+        fputc('\n', stream);
+    }
     xb_arena_free(memory);
-    return status;
 }
 
-enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, bool brief,
-                               struct xb_error *error)
+void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, bool brief)
 {
     struct printing printing = {.stream = stream, .first = first, .brief = brief};
-    enum xb_status status = visit_all(record, &of_pairs, print_one, &printing, error);
+    visit_all(record, &of_pairs, print_one, &printing);
     if (printing.left_out > 0)
         fputs("Pairs in other sizes: --columns all\n", stream);
-    if (status == XB_OK && printing.differs)
-        status = visit_all(record, &of_links, print_one, &printing, error);
-    return status;
-}
-
-/* Whether any case is of a device whose own node is known, or not. */
-static bool any_device(const struct xb_record *record, bool known)
-{
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        if (is_of_a_node(record, test) && test->device >= 0 &&
-            (own_node(record, test->device) >= 0) == known)
-            return true;
-    }
-    return false;
+    if (printing.differs)
+        visit_all(record, &of_links, print_one, &printing);
 }
 
 /* Where its threads ran, if that was not on the node of the memory; NULL else. */
@@ -552,43 +497,37 @@ static int by_threads(const struct xb_record_case *a, const struct xb_record_cas
     return strcmp(threads_of(record, a), threads_of(record, b));
 }
 
-/* Prints each place once. False where memory is short. */
-static bool print_threads(FILE *stream, const struct xb_record *record)
-{
-    size_t count = 0;
-    const struct xb_record_case **cases =
-        calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
-    for (size_t i = 0; cases != NULL && i < record->case_count; i++)
-        if (threads_of(record, &record->cases[i]) != NULL)
-            cases[count++] = &record->cases[i];
-    bool ok = cases != NULL;
-    if (ok)
-        xb_cases_group(cases, count, by_threads, record);
-    for (size_t i = 0; ok && i < count;
-         i += xb_cases_equal(cases + i, count - i, by_threads, record))
-        xb_note_print(stream, "", 0, "Threads ran %.200s.", threads_of(record, cases[i]));
-    free(cases);
-    return ok;
-}
-
-enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first,
-                                     struct xb_error *error)
+void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first)
 {
     struct printing printing = {.stream = stream, .first = first};
     const char *marks = "None is marked: the system does not say which node a device is close to.";
+    bool any_known = false, any_unknown = false; /* devices whose own node is */
+    size_t count = 0;
     if (!has_nodes(record))
-        return XB_OK;
-    XB_TRY(visit_all(record, &of_nodes, print_one, &printing, error));
+        return;
+    visit_all(record, &of_nodes, print_one, &printing);
+    const struct xb_record_case **cases =
+        xb_new(record->case_count, sizeof(const struct xb_record_case *));
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        bool is_known = own_node(record, test->device) >= 0;
+        bool is_device = is_of_a_node(record, test) && test->device >= 0;
+        any_known = any_known || (is_device && is_known);
+        any_unknown = any_unknown || (is_device && !is_known);
+        if (threads_of(record, test) != NULL)
+            cases[count++] = test;
+    }
     if (record->host.numa_nodes == 1)
         marks = "One cell a device: this machine has one NUMA node.";
-    else if (any_device(record, true))
-        marks = any_device(record, false)
+    else if (any_known)
+        marks = any_unknown
                     ? "* the node that the device is close to; of some devices that is not known"
                     : "* the node that the device is close to";
     xb_lines_print(stream, xb_terminal_prose_columns(stream), "%s", marks);
-    return print_threads(stream, record)
-               ? XB_OK
-               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    xb_cases_group(cases, count, by_threads, record);
+    for (size_t i = 0; i < count; i += xb_cases_equal(cases + i, count - i, by_threads, record))
+        xb_note_print(stream, "", 0, "Threads ran %.200s.", threads_of(record, cases[i]));
+    free(cases);
 }
 
 /* ---- for pictures ---- */
@@ -598,23 +537,19 @@ struct use {
     void *argument;
 };
 
-static enum xb_status use_one(const struct matrix *matrix, void *argument, struct xb_error *error)
+static void use_one(const struct matrix *matrix, void *argument)
 {
     const struct use *use = argument;
     bool is_pairs = matrix->kind == &of_pairs;
-    struct xb_words title = {.length = 0};
+    struct xb_words words = {.length = 0};
     struct xb_arena *memory = NULL;
-    add_title(&title, matrix);
-    struct xb_matrix_grid grid = {.title = title.text,
+    struct xb_matrix_grid grid = {.title = title(matrix, &words),
                                   .unit = matrix->cases[0]->latency ? "us" : "GB/s",
                                   .rows_are = is_pairs ? "from" : "memory on",
                                   .columns_are = is_pairs ? "to" : "of"};
-    enum xb_status status = make_grid(matrix, XB_MATRIX_MOST, is_pairs ? "device " : "node ",
-                                      "device ", &grid, &memory, error);
-    if (status == XB_OK)
-        status = use->use(use->argument, &grid, error);
+    make_grid(matrix, XB_MATRIX_MOST, is_pairs ? "device " : "node ", "device ", &grid, &memory);
+    use->use(use->argument, &grid);
     xb_arena_free(memory);
-    return status;
 }
 
 bool xb_matrix_is_there(const struct xb_record *record)
@@ -625,12 +560,10 @@ bool xb_matrix_is_there(const struct xb_record *record)
     return has_nodes(record);
 }
 
-enum xb_status xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument,
-                              struct xb_error *error)
+void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument)
 {
     struct use own = {use, argument};
-    XB_TRY(visit_all(record, &of_pairs, use_one, &own, error));
+    visit_all(record, &of_pairs, use_one, &own);
     if (has_nodes(record))
-        XB_TRY(visit_all(record, &of_nodes, use_one, &own, error));
-    return XB_OK;
+        visit_all(record, &of_nodes, use_one, &own);
 }

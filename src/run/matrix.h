@@ -10,18 +10,16 @@
  * The cases of pairs of devices: a matrix for each mode, variant, direction, size and parameters,
  * with sources down and destinations across. Prints nothing where there are none. `first` tells
  * that nothing stands above, so that no empty line is needed. `brief`: of pairs that are alike a
- * line is enough. XB_ERR_MEMORY only.
+ * line is enough.
  */
-XB_MUST_CHECK enum xb_status xb_matrix_print(FILE *stream, const struct xb_record *record,
-                                             bool first, bool brief, struct xb_error *error);
+void xb_matrix_print(FILE *stream, const struct xb_record *record, bool first, bool brief);
 
 /*
  * The cases of several NUMA nodes, or of all there are: a matrix for each mode, variant, direction,
  * size and parameters, with nodes down and devices across, and what to know of them below. A
  * device's own node is marked. Prints nothing where one node or none was named. The same `first`.
  */
-XB_MUST_CHECK enum xb_status xb_matrix_print_nodes(FILE *stream, const struct xb_record *record,
-                                                   bool first, struct xb_error *error);
+void xb_matrix_print_nodes(FILE *stream, const struct xb_record *record, bool first);
 
 /* As many rows and columns of a matrix are given to others. */
 #define XB_MATRIX_MOST 40
@@ -40,13 +38,10 @@ struct xb_matrix_grid {
     const char *const *texts;
 };
 
-/* Takes one; it lasts until this returns. XB_OK goes on. */
-typedef enum xb_status xb_matrix_use(void *argument, const struct xb_matrix_grid *grid,
-                                     struct xb_error *error);
+/* Takes one; it lasts until this returns. */
+typedef void xb_matrix_use(void *argument, const struct xb_matrix_grid *grid);
 
 /* Whether a record has any matrix. */
 bool xb_matrix_is_there(const struct xb_record *record);
-/* Calls `use` for each matrix of a record, those of pairs first, until it fails. XB_ERR_MEMORY, or
- * what `use` returned. */
-XB_MUST_CHECK enum xb_status xb_matrix_each(const struct xb_record *record, xb_matrix_use *use,
-                                            void *argument, struct xb_error *error);
+/* Calls `use` for each matrix of a record, those of pairs first. */
+void xb_matrix_each(const struct xb_record *record, xb_matrix_use *use, void *argument);

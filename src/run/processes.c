@@ -2,22 +2,64 @@
 #define _POSIX_C_SOURCE 200809L /* readlink */
 #include "command.h"
 
+#include "base/child.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/json_write.h"
+#include "base/memory.h"
 #include "base/plain_text.h"
 #include "base/program.h"
 #include "base/stream.h"
+#include "cli/json_place.h"
 #include "cli/places.h"
 #include "formats.h"
 #include "processes_internal.h"
+#include "progress.h"
 #include "xferbench/version.h"
 
 #include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+/* How long past the deadline a process may take to write what it has, before it is ended. */
+#define GRACE_S 10.0
+/* The most that the documents of all processes may be, for the merged file to be one that can be
+ * read. The rest of that file is for what is made of them. */
+#define MOST_DOCUMENTS (XB_RECORD_LARGEST_BYTES / 3 * 2)
+/* What --deadline can say: above 0, and not so long that it has more digits than the option takes.
+ * Thirty years are as good as for ever. */
+#define LEAST_DEADLINE_S 1e-6
+#define LONGEST_DEADLINE_S 1e9
+
+enum { CANDIDATE, BASELINE, SIDES };
+
+/* One of the programs that are measured. */
+struct side {
+    char *path;              /* the file that is run; NULL for this program */
+    char *name;              /* the program, for people and argv[0] */
+    struct xb_json_place to; /* where its results go */
+    struct xb_output output;
+    struct xb_processes set;
+    size_t bytes; /* of the processes' documents */
+    bool overdue; /* one of its processes had to be ended after the deadline */
+};
+
+struct session {
+    const struct xb_run_options *asked;
+    double deadline; /* 0 for none */
+    struct side sides[SIDES];
+    size_t side_count;
+    struct xb_progress progress;
+    bool out_of_time; /* the deadline came before all were begun */
+    bool stuck;       /* a process cannot be ended, and none may run beside it */
+    int refused; /* the exit code of a first process that could measure nothing; 0: none such */
+};
 
 const struct xb_process *xb_processes_first(const struct xb_processes *set)
 {
@@ -58,6 +100,157 @@ enum xb_status xb_processes_check(const struct xb_run_options *asked, struct xb_
     return XB_OK;
 }
 
+/* ---- which program, with which arguments ---- */
+
+/*
+ * The arguments of a process: the options that the user gave, by their long names and as they
+ * stood. The names of commands are left out, so that a script can put options of its own before or
+ * behind them.
+ */
+static char **words_for(const struct session *session, const struct side *side)
+{
+    /* These are for this process only: that there are several, and where results go. */
+    static const char *const own[] = {"processes",  "interleave", "baseline-json", "json",
+                                      "json-lines", "csv",        "color",         "quiet",
+                                      "deadline",   "start-at"};
+    const struct xb_config *config = session->asked->config;
+    double left = session->deadline - xb_clock_now();
+    size_t count = 0;
+    char **words = xb_new(config->count + 5, sizeof *words);
+    words[count++] = xb_copy(side->name);
+    for (size_t i = 0; i < config->count; i++) {
+        const struct xb_value *value = &config->values[i];
+        bool is_own = false;
+        for (size_t k = 0; k < sizeof own / sizeof own[0]; k++)
+            is_own = is_own || strcmp(own[k], value->option->name) == 0;
+        if (!value->given || is_own)
+            continue;
+        words[count++] = value->option->type == XB_OPTION_FLAG
+                             ? xb_print("--%s", value->option->name)
+                             : xb_print("--%s=%s", value->option->name, value->text);
+    }
+    if (session->deadline > 0)
+        words[count++] =
+            xb_print("--deadline=%.6fs", fmin(fmax(left, LEAST_DEADLINE_S), LONGEST_DEADLINE_S));
+    words[count++] = xb_copy("--quiet");
+    words[count] = xb_copy("--json=-");
+    return words;
+}
+
+/* ---- one process ---- */
+
+__attribute__((format(printf, 2, 3))) static void fail(struct xb_process *process,
+                                                       const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(process->failure, sizeof process->failure, format, arguments);
+    va_end(arguments);
+}
+
+/* Judges what came of a process: keeps what it printed as its document, if it is one and was
+ * measured under the conditions of the first. One that crashed after it printed its results is not
+ * believed. But one that was told to leave is: a shell that started the program may have been ended
+ * by the signal before it. */
+static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
+{
+    char name[16], end[64], difference[XB_RECORD_DIFFERENCE];
+    /* The signal that its program caught, wrote what it had and then told by an exit code above
+     * 128; 0 for none. xferbench catches these alone. */
+    int code = process->exit_code - 128;
+    int heeded = code == SIGINT || code == SIGTERM || code == SIGHUP ? code : 0;
+    struct xb_error error;
+    const struct xb_process *first = xb_processes_first(&side->set);
+    /* By this program: it passed a signal on, or the deadline came. */
+    bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
+    side->overdue = side->overdue || outcome->overdue;
+    if (process->signal[0] != '\0' || heeded != 0)
+        snprintf(end, sizeof end, "it was ended by %s",
+                 heeded != 0 ? xb_child_signal_name(heeded, name, sizeof name) : process->signal);
+    else
+        snprintf(end, sizeof end, "it ended with exit code %d", process->exit_code);
+    if (outcome->too_long)
+        fail(process,
+             "it printed too much: all results together may be %zu MiB, so take fewer "
+             "samples",
+             XB_RECORD_LARGEST_BYTES >> 20);
+    else if (outcome->overdue && outcome->length == 0)
+        fail(process, "it did not end within %.0f s of the deadline and printed no results",
+             GRACE_S);
+    else if (outcome->signal != 0 && !was_told_to_leave)
+        fail(process, "%s", end);
+    else if (outcome->length == 0)
+        fail(process, "%s and printed no results", end);
+    else if (xb_record_parse("standard output", outcome->text, outcome->length, &process->record,
+                             &error) != XB_OK)
+        fail(process, "%s and printed no results: %s", end, error.message);
+    if (process->failure[0] != '\0')
+        return;
+    const char *other = first != NULL ? xb_record_other_condition(&first->record, &process->record,
+                                                                  difference, sizeof difference)
+                                      : NULL;
+    if (process->record.is_merged || other != NULL) {
+        if (process->record.is_merged)
+            fail(process, "it printed the results of several processes");
+        else
+            fail(process, "measured under other conditions: %s", other);
+        xb_record_free(&process->record);
+        return;
+    }
+    if (heeded != 0 && !was_told_to_leave)
+        fail(process, "%s, and wrote what it had measured", end);
+    process->document = outcome->text;
+    side->bytes += outcome->length;
+    outcome->text = NULL;
+}
+
+/* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. */
+static void run_one(struct session *session, struct side *side)
+{
+    struct xb_process *process = &side->set.processes[side->set.count];
+    struct xb_program_outcome outcome = {.exit_code = -1, .started = time(NULL)};
+    struct xb_error error;
+    char name[16];
+    char **words = words_for(session, side);
+    /* This program is run again by its own path, because lists of processes and profilers show it;
+     * but by /proc/self/exe if another file has that path by now. */
+    const char *self = "/proc/self/exe";
+    const char *path = side->path != NULL                     ? side->path
+                       : xb_cli_is_one_file(self, side->name) ? side->name
+                                                              : self;
+    struct xb_program program = {
+        .path = path,
+        .argv = words,
+        .largest = MOST_DOCUMENTS - side->bytes,
+        .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
+    struct xb_progress_process progress = {.number = side->set.count + 1,
+                                           .total = side->set.head.asked_processes,
+                                           .role = side->set.head.role,
+                                           .deadline = session->deadline};
+    for (size_t i = 0; i < session->side_count; i++) {
+        progress.done += session->sides[i].set.count;
+        progress.all += session->sides[i].set.head.asked_processes;
+    }
+    xb_progress_show_process(&session->progress, &progress);
+    enum xb_status status = xb_program_run(&program, &outcome, &error);
+    process->started = outcome.started;
+    process->wall_s = outcome.wall_s;
+    process->exit_code = outcome.exit_code;
+    if (outcome.signal != 0)
+        snprintf(process->signal, sizeof process->signal, "%s",
+                 xb_child_signal_name(outcome.signal, name, sizeof name));
+    if (status == XB_OK)
+        judge(side, process, &outcome);
+    else
+        fail(process, "%s", error.message);
+    session->stuck = outcome.stuck;
+    side->set.count++;
+    xb_program_free(&outcome);
+    for (size_t i = 0; words[i] != NULL; i++)
+        free(words[i]);
+    free(words);
+}
+
 /* ---- all of them ---- */
 
 /* Whether the side's first process says that there is nothing to measure, or not like this: the
@@ -83,7 +276,7 @@ static void run_all(struct session *session)
                 side->set.count > 0 && session->deadline > 0 && xb_clock_now() >= session->deadline;
             if (xb_interrupt_signal() != 0 || session->stuck || session->out_of_time)
                 return;
-            xb_processes_run_one(session, side);
+            run_one(session, side);
             if (is_refused(side) && xb_interrupt_signal() == 0) {
                 session->refused = side->set.processes[0].exit_code;
                 return;
@@ -103,30 +296,29 @@ static bool lacks_cases(const struct xb_process *one, const struct xb_process *o
     return lacks && !record->processes->interrupted && record->processes->deadline_met;
 }
 
-/* The exit code of a side: XB_EXIT_OK where everything was measured and is right, XB_EXIT_NOTHING
- * where all processes say that. */
-static int code_of(const struct side *side)
-{
-    size_t nothing = 0;
-    const struct xb_process *first = xb_processes_first(&side->set);
-    for (size_t i = 0; i < side->set.count; i++) {
-        const struct xb_process *process = &side->set.processes[i];
-        nothing += process->exit_code == XB_EXIT_NOTHING;
-        if (process->document == NULL ||
-            (process->exit_code != XB_EXIT_OK && process->exit_code != XB_EXIT_NOTHING) ||
-            lacks_cases(process, first) || lacks_cases(first, process))
-            return XB_EXIT_FAILED;
-    }
-    return nothing == side->set.count ? XB_EXIT_NOTHING : XB_EXIT_OK;
-}
-
 static int exit_code(const struct session *session, bool written)
 {
     int code = XB_EXIT_OK;
     if (session->sides[CANDIDATE].set.head.interrupted)
         return 128 + xb_interrupt_signal();
     for (size_t i = 0; i < session->side_count; i++) {
-        int own = code_of(&session->sides[i]);
+        /* XB_EXIT_OK where everything was measured and is right, XB_EXIT_NOTHING where all
+         * processes say that. */
+        const struct xb_processes *set = &session->sides[i].set;
+        const struct xb_process *first = xb_processes_first(set);
+        bool has_failed = false;
+        size_t nothing = 0;
+        for (size_t k = 0; !has_failed && k < set->count; k++) {
+            const struct xb_process *process = &set->processes[k];
+            bool is_nothing = process->exit_code == XB_EXIT_NOTHING;
+            nothing += is_nothing;
+            has_failed = process->document == NULL ||
+                         (process->exit_code != XB_EXIT_OK && !is_nothing) ||
+                         lacks_cases(process, first) || lacks_cases(first, process);
+        }
+        int own = has_failed              ? XB_EXIT_FAILED
+                  : nothing == set->count ? XB_EXIT_NOTHING
+                                          : XB_EXIT_OK;
         if (own == XB_EXIT_FAILED || code == XB_EXIT_OK)
             code = own;
     }
@@ -141,58 +333,15 @@ static bool say(const struct xb_error *error)
     return false;
 }
 
-static bool write_file(struct side *side, const char *text, size_t length)
-{
-    struct xb_error error;
-    FILE *stream = side->output.stream;
-    if (stream == NULL)
-        return true;
-    enum xb_status status = fwrite(text, 1, length, stream) != length || fflush(stream) != 0
-                                ? xb_output_fail(&side->output, "write", errno, &error)
-                                : xb_output_commit(&side->output, &error);
-    return status == XB_OK || say(&error);
-}
-
 /* The record of processes without what they measured: why some have no results. */
-static enum xb_status outline(const struct xb_processes *set, struct xb_record *record,
-                              struct xb_error *error)
+static struct xb_record outline(const struct xb_processes *set)
 {
-    *record = set->head;
-    record->processes = calloc(set->count + 1, sizeof *record->processes);
-    if (record->processes == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results");
+    struct xb_record record = set->head;
+    record.processes = xb_new(set->count, sizeof *record.processes);
     for (size_t i = 0; i < set->count; i++)
-        record->processes[record->process_count++].failure =
+        record.processes[record.process_count++].failure =
             set->processes[i].failure[0] != '\0' ? set->processes[i].failure : NULL;
-    return XB_OK;
-}
-
-/* Prints the table of what was written, read back: a file that cannot be read is then told now, and
- * not when it is needed. */
-static bool print_table(const struct side *side, const char *text, size_t length,
-                        const struct xb_table_view *view)
-{
-    struct xb_record merged = {0};
-    struct xb_error error;
-    enum xb_status status = xb_processes_first(&side->set) != NULL
-                                ? xb_record_parse("the results", text, length, &merged, &error)
-                                : outline(&side->set, &merged, &error);
-    if (status == XB_OK)
-        status = xb_table_write(stdout, &merged, view, &error);
-    xb_record_free(&merged);
-    return status == XB_OK || say(&error);
-}
-
-/* Says which processes failed and why, where no table does. */
-static bool say_failures(const struct xb_processes *set)
-{
-    struct xb_record record;
-    struct xb_error error;
-    if (outline(set, &record, &error) != XB_OK)
-        return say(&error);
-    xb_failures_say(&record);
-    xb_record_free(&record);
-    return true;
+    return record;
 }
 
 /* Writes every side to its output, and prints the tables. Says what fails, goes on, and returns
@@ -214,11 +363,33 @@ static bool write_outputs(struct session *session)
             side->to.is_line ? xb_json_finish_line : xb_json_finish, &error);
         xb_memory_text_end(&document);
         bool is_there = status == XB_OK || say(&error);
-        written = is_there && write_file(side, document.text, document.length) && written;
-        if (quiet)
-            written = say_failures(&side->set) && written;
-        else if (is_there)
-            written = print_table(side, document.text, document.length, &view) && written;
+        FILE *stream = side->output.stream;
+        if (is_there && stream != NULL) {
+            bool is_out = fwrite(document.text, 1, document.length, stream) == document.length &&
+                          fflush(stream) == 0;
+            status = is_out ? xb_output_commit(&side->output, &error)
+                            : xb_output_fail(&side->output, "write", errno, &error);
+            written = (status == XB_OK || say(&error)) && written;
+        }
+        written = is_there && written;
+        struct xb_record merged = {.path = NULL};
+        if (quiet) {
+            merged = outline(&side->set);
+            xb_failures_say(&merged);
+        } else if (is_there) {
+            /* The table is of what was written, read back: a file that cannot be read is then told
+             * now, and not when it is needed. */
+            status = XB_OK;
+            if (xb_processes_first(&side->set) != NULL)
+                status =
+                    xb_record_parse("the results", document.text, document.length, &merged, &error);
+            else
+                merged = outline(&side->set);
+            if (status == XB_OK)
+                status = xb_table_write(stdout, &merged, &view, &error);
+            written = (status == XB_OK || say(&error)) && written;
+        }
+        xb_record_free(&merged);
         if (!quiet && i > 0)
             fputc('\n', stdout);
         free(document.text);
@@ -228,8 +399,7 @@ static bool write_outputs(struct session *session)
 
 /* ---- beginning and end ---- */
 
-static enum xb_status prepare_side(const struct session *session, struct side *side,
-                                   const char *role, struct xb_error *error)
+static void prepare_side(const struct session *session, struct side *side, const char *role)
 {
     size_t count = (size_t)session->asked->processes;
     side->set.head = (struct xb_record){.is_merged = true,
@@ -237,10 +407,7 @@ static enum xb_status prepare_side(const struct session *session, struct side *s
                                         .role = role,
                                         .program = side->name,
                                         .asked_processes = count};
-    side->set.processes = calloc(count, sizeof *side->set.processes);
-    return side->name != NULL && side->set.processes != NULL
-               ? XB_OK
-               : XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for the processes");
+    side->set.processes = xb_new(count, sizeof *side->set.processes);
 }
 
 enum xb_status xb_processes_find_baseline(const struct xb_run_options *asked, char **path,
@@ -287,32 +454,27 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
         return XB_FAIL_ERRNO(error, "readlink", errno, "cannot find out which program this is%s",
                              errno == ENOENT ? ": is /proc mounted?" : "");
     target[length] = '\0';
-    candidate->name = strdup(target);
+    candidate->name = xb_copy(target);
     session->side_count = 1;
     const struct xb_run_options *asked = session->asked;
-    enum xb_status status =
-        xb_json_place_choose(asked->json, asked->json_lines, &candidate->to, error);
-    if (status == XB_OK)
-        status =
-            prepare_side(session, candidate, asked->interleave != NULL ? "candidate" : NULL, error);
-    if (status == XB_OK)
-        status = xb_processes_find_baseline(asked, &baseline->path, error);
-    if (status == XB_OK && baseline->path != NULL) {
-        baseline->name = strdup(baseline->path);
+    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &candidate->to, error));
+    prepare_side(session, candidate, asked->interleave != NULL ? "candidate" : NULL);
+    XB_TRY(xb_processes_find_baseline(asked, &baseline->path, error));
+    if (baseline->path != NULL) {
+        baseline->name = xb_copy(baseline->path);
         session->side_count = SIDES;
         baseline->to = (struct xb_json_place){
             .option = "--baseline-json",
             .path = asked->baseline_json,
         };
-        status = prepare_side(session, baseline, "baseline", error);
+        prepare_side(session, baseline, "baseline");
         baseline->set.head.counterpart = candidate->name;
         candidate->set.head.counterpart = baseline->name;
     }
-    if (status != XB_OK)
-        return status;
     /* Before there is a temporary file that a signal could leave behind. The first signal has the
      * process that runs write its results; the second ends that process. */
     xb_interrupt_catch_twice();
+    XB_TRY(xb_memory_reserve(XB_RUN_RESERVE(session->side_count * asked->processes), error));
     return open_outputs(session, error);
 }
 
@@ -329,19 +491,6 @@ static void release(struct session *session)
         free(side->path);
         free(side->name);
     }
-}
-
-/* Fills in what holds for a side as a whole. */
-static void conclude(const struct session *session, struct side *side)
-{
-    struct xb_processes *set = &side->set;
-    set->head.interrupted = xb_interrupt_signal() != 0;
-    set->head.has_deadline = session->deadline > 0;
-    set->head.deadline_met =
-        !side->overdue && !(session->out_of_time && set->count < set->head.asked_processes);
-    for (size_t i = 0; i < set->count; i++)
-        if (set->processes[i].document != NULL && !set->processes[i].record.processes->deadline_met)
-            set->head.deadline_met = false;
 }
 
 int xb_processes_run(const struct xb_run_options *asked, double deadline, double start_at)
@@ -372,8 +521,19 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
     }
     /* If the candidate refuses, the baseline may have measured before it. */
     if (session.refused == 0 || any_results) {
-        for (size_t i = 0; i < session.side_count; i++)
-            conclude(&session, &session.sides[i]);
+        for (size_t i = 0; i < session.side_count; i++) {
+            const struct side *side = &session.sides[i];
+            const struct xb_processes *set = &side->set;
+            struct xb_record *head = &session.sides[i].set.head; /* what holds for a side */
+            head->interrupted = xb_interrupt_signal() != 0;
+            head->has_deadline = deadline > 0;
+            head->deadline_met =
+                !side->overdue && !(session.out_of_time && set->count < head->asked_processes);
+            for (size_t k = 0; k < set->count; k++)
+                head->deadline_met =
+                    head->deadline_met && (set->processes[k].document == NULL ||
+                                           set->processes[k].record.processes->deadline_met);
+        }
         code = exit_code(&session, write_outputs(&session));
     }
     if (session.refused != 0)

@@ -3,6 +3,7 @@
 #include "processes_internal.h"
 
 #include "base/json_read.h"
+#include "base/memory.h"
 #include "reading/list.h"
 #include "record/document.h"
 #include "record/fields.h"
@@ -12,15 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- one case ---- */
-
-/* The median in one process; NAN where it has none that counts. */
-static double median_in(const struct xb_record_row *row, const char *figure)
-{
-    const struct xb_record_figure *own = xb_record_row_figure(row, figure);
-    return xb_record_row_counts(row) && own != NULL ? own->statistics.median : (double)NAN;
-}
-
 static void put_figure(struct xb_json *json, const struct xb_record *merged,
                        const struct xb_record_case *test, const struct xb_record_figure *figure)
 {
@@ -28,8 +20,12 @@ static void put_figure(struct xb_json *json, const struct xb_record *merged,
     struct xb_record_figure described = *figure;
     if (!xb_record_describe(merged, test, figure->name, &described.statistics))
         return;
-    for (size_t i = 0; i < merged->process_count; i++)
-        medians[i] = median_in(&test->rows[i], figure->name);
+    for (size_t i = 0; i < merged->process_count; i++) {
+        const struct xb_record_row *row = &test->rows[i];
+        const struct xb_record_figure *own = xb_record_row_figure(row, figure->name);
+        bool counts = xb_record_row_counts(row) && own != NULL;
+        medians[i] = counts ? own->statistics.median : (double)NAN;
+    }
     xb_json_open_object(json, NULL);
     xb_fields_put(json, xb_record_figure_fields, &described);
     xb_json_put_numbers(json, "medians", medians, merged->process_count);
@@ -92,45 +88,27 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
     xb_json_close(json);
 }
 
-/* ---- which cases there are ---- */
-
-/* The processes' records as the one that a reader makes of the merged file: its rows, and what the
- * Reading says of devices, are theirs. */
-static void merge(struct xb_json_reader *reader, const struct xb_processes *set,
-                  struct xb_record *merged)
+/* What all processes together measured, and what that means: their records as the one that a reader
+ * makes of the merged file. Its rows, and what the Reading says of devices, are theirs. */
+static void put_merged(struct xb_json *json, const struct xb_processes *set)
 {
+    struct xb_json_reader reader = {.place = {.path = "the processes"}};
+    struct xb_record merged = {.is_merged = true, .process_count = set->count};
     size_t most = 0, count = 0;
     for (size_t i = 0; i < set->count; i++)
         most += set->processes[i].record.case_count;
-    struct xb_record_entry *entries = calloc(most + 1, sizeof *entries);
-    merged->is_merged = true;
-    merged->processes = calloc(set->count + 1, sizeof *merged->processes);
-    merged->process_count = merged->processes != NULL ? set->count : 0;
-    if (entries == NULL || merged->processes == NULL) {
-        free(entries);
-        xb_json_refuse_memory(reader);
-        return;
-    }
+    struct xb_record_entry *entries = xb_new(most, sizeof *entries);
+    merged.processes = xb_new(set->count, sizeof *merged.processes);
     for (size_t i = 0; i < set->count; i++) {
         const struct xb_record *own = &set->processes[i].record;
         if (own->process_count > 0) /* it did not fail */
-            merged->processes[i] = own->processes[0];
+            merged.processes[i] = own->processes[0];
         for (size_t k = 0; k < own->case_count; k++)
             entries[count++] = (struct xb_record_entry){
                 .test = own->cases[k], .row = own->cases[k].rows[0], .process = i, .index = k};
     }
-    xb_record_make_cases(reader, merged, entries, count, SIZE_MAX);
+    xb_record_make_cases(&reader, &merged, entries, count, SIZE_MAX);
     free(entries);
-}
-
-/* ---- the document ---- */
-
-/* What all processes together measured, and what that means. */
-static void put_merged(struct xb_json *json, const struct xb_processes *set)
-{
-    struct xb_json_reader reader = {.place = {.path = "the processes"}};
-    struct xb_record merged = {.path = NULL};
-    merge(&reader, set, &merged);
     if (!xb_json_failed(&reader)) {
         xb_json_open_array(json, "results");
         for (size_t i = 0; i < merged.case_count; i++)
@@ -143,20 +121,6 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
     for (size_t i = 0; i < merged.process_count; i++)
         merged.processes[i].devices = NULL; /* the process's */
     xb_record_free(&merged);
-}
-
-/* The document stands in it as it was written: the reader has found that it is JSON. */
-static void put_process(struct xb_json *json, const struct xb_process *process, size_t index)
-{
-    xb_json_open_object(json, NULL);
-    xb_json_put_whole(json, "index", index);
-    xb_document_put_time(json, "started", process->started);
-    xb_json_put_number(json, "wall_s", process->wall_s);
-    xb_json_put_index(json, "exit_code", process->exit_code);
-    xb_json_put_optional(json, "signal", process->signal);
-    xb_json_put_optional(json, "failure", process->failure);
-    xb_json_put_raw(json, "document", process->document);
-    xb_json_close(json);
 }
 
 /* What the first process says of machine and options; null where none says anything. */
@@ -190,8 +154,19 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
     xb_record_free(&own);
     put_conditions(&json, set);
     xb_json_open_array(&json, "processes");
-    for (size_t i = 0; i < set->count; i++)
-        put_process(&json, &set->processes[i], i);
+    for (size_t i = 0; i < set->count; i++) {
+        const struct xb_process *process = &set->processes[i];
+        xb_json_open_object(&json, NULL);
+        xb_json_put_whole(&json, "index", i);
+        xb_document_put_time(&json, "started", process->started);
+        xb_json_put_number(&json, "wall_s", process->wall_s);
+        xb_json_put_index(&json, "exit_code", process->exit_code);
+        xb_json_put_optional(&json, "signal", process->signal);
+        xb_json_put_optional(&json, "failure", process->failure);
+        /* As it was written: the reader has found that it is JSON. */
+        xb_json_put_raw(&json, "document", process->document);
+        xb_json_close(&json);
+    }
     xb_json_close(&json);
     put_merged(&json, set);
     xb_json_close(&json);

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "table.h"
 
+#include "base/memory.h"
 #include "base/note.h"
 #include "base/stream.h"
 #include "base/terminal.h"
@@ -15,18 +16,94 @@
 #include "reading/list.h"
 #include "record/rows.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- the header: who measured, and on what ---- */
+
+static bool is_below(const struct xb_record_device *device)
+{
+    return device->link_speed_gts < device->link_max_speed_gts ||
+           device->link_width < device->link_max_width;
+}
+
+/* Whether the header says the same of both: of a link that is worse it says so. */
+static bool are_alike(const struct xb_record_device *a, const struct xb_record_device *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->link_known == b->link_known &&
+           a->link_speed_gts == b->link_speed_gts && a->link_width == b->link_width &&
+           a->link_max_speed_gts == b->link_max_speed_gts &&
+           a->link_max_width == b->link_max_width && (a->pci_bdf == NULL) == (b->pci_bdf == NULL);
+}
+
+/* In one line: on what, by which driver, on which node; more only of what is not as it should be.
+ */
+static void print_short_header(FILE *stream, const struct xb_record *record)
+{
+    struct xb_words words = {.length = 0};
+    char text[32];
+    size_t width = xb_terminal_prose_columns(stream);
+    size_t count = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    /* "2 x NVIDIA H200, PCIe Gen5 x16": neighbours that are alike stand together. */
+    for (size_t i = 0, alike = 0; i < count; i += alike) {
+        alike = 1;
+        while (i + alike < count && are_alike(&devices[i], &devices[i + alike]))
+            alike++;
+        xb_words_add(&words, "%s", i > 0 ? "; " : "");
+        if (alike > 1)
+            xb_words_add(&words, "%zu x ", alike);
+        xb_words_add(&words, "%s", devices[i].name);
+        if (devices[i].pci_bdf == NULL || !devices[i].link_known)
+            continue;
+        xb_lanes_text(devices[i].link_speed_gts, devices[i].link_width, text, sizeof text);
+        xb_words_add(&words, ", PCIe %s", text);
+        xb_lanes_text(devices[i].link_max_speed_gts, devices[i].link_max_width, text, sizeof text);
+        if (devices[i].link_max_width > 0 && is_below(&devices[i]))
+            xb_words_add(&words, " (BELOW its %s)", text);
+    }
+    /* ", driver 580.1, CUDA 13.0, without hwloc" */
+    text[0] = '\0';
+    for (size_t i = 0; record->backend != NULL && i < sizeof text - 1 && record->backend[i]; i++) {
+        text[i] = (char)toupper((unsigned char)record->backend[i]);
+        text[i + 1] = '\0';
+    }
+    if (record->driver != NULL)
+        xb_words_add(&words, "%sdriver %s", words.length > 0 ? ", " : "", record->driver);
+    if (record->runtime != NULL)
+        xb_words_add(&words, ", %s %s", text, record->runtime);
+    if (record->left_out != NULL)
+        xb_words_add(&words, "%swithout %s", words.length > 0 ? ", " : "", record->left_out);
+    /* "            node gpu07", at the right edge if the line has room. */
+    char node[XB_NODE_TEXT];
+    xb_node_text(record->host.node, record->host.hostname, node);
+    size_t used = words.length + strlen("  node ") + strlen(node);
+    if (node[0] != '\0' && used <= width)
+        xb_words_add(&words, "%*snode %s", (int)(width - used + 2), "", node);
+    else if (node[0] != '\0')
+        xb_words_add(&words, ", node %s", node);
+    xb_make_plain(words.text);
+    if (strlen(words.text) <= width) /* as it is: with its blanks */
+        fprintf(stream, "%s%s%s\n", xb_colour_begin(stream, XB_COLOUR_TITLE), words.text,
+                xb_colour_end(stream, XB_COLOUR_TITLE));
+    else
+        xb_heading_print(stream, XB_COLOUR_TITLE, "%s", words.text);
+    if (record->library_named_by != NULL)
+        xb_note_print(stream, "library", XB_TABLE_LABEL, "%s, NAMED BY %s", record->library,
+                      record->library_named_by);
+    for (size_t i = 0; i < count; i++)
+        if (!devices[i].bound && !devices[i].numa_is_normal)
+            xb_note_print(stream, "NUMA", XB_TABLE_LABEL, "GPU %u is NOT bound to its node%s%s",
+                          devices[i].index, devices[i].numa_note != NULL ? ": " : "",
+                          devices[i].numa_note != NULL ? devices[i].numa_note : "");
+}
 
 /* "PCIe Gen5 x16 at 0000:0e:00.0, 63.0 GB/s raw each way (device and slot can do Gen5 x16)" */
 static void add_link(struct xb_words *words, const struct xb_record_device *device)
 {
     char lanes[32];
     double rate = xb_pcie_raw_rate(device->link_speed_gts, device->link_width);
-    bool is_below = device->link_speed_gts < device->link_max_speed_gts ||
-                    device->link_width < device->link_max_width;
     xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes);
     xb_words_add(words, "PCIe %s", lanes);
     if (device->link_port != NULL && strcmp(device->link_port, device->pci_bdf) != 0)
@@ -36,9 +113,10 @@ static void add_link(struct xb_words *words, const struct xb_record_device *devi
     if (device->link_max_width == 0) /* an old file may not say */
         return;
     xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes);
-    xb_words_add(
-        words, is_below ? ": BELOW the %s that the device can do" : " (device and slot can do %s)",
-        lanes);
+    xb_words_add(words,
+                 is_below(device) ? ": BELOW the %s that the device can do"
+                                  : " (device and slot can do %s)",
+                 lanes);
 }
 
 static void print_device(FILE *stream, const struct xb_record_device *device)
@@ -78,10 +156,12 @@ static void print_device(FILE *stream, const struct xb_record_device *device)
         xb_note_print(stream, "facts", XB_TABLE_LABEL, "%s", facts.text);
 }
 
-static void print_program(FILE *stream, const struct xb_record *record)
+/* All that is known of who measured, and on what devices. */
+static void print_long_header(FILE *stream, const struct xb_record *record)
 {
     struct xb_words words = {.length = 0}, role = {.length = 0};
     char node[XB_NODE_TEXT];
+    size_t count = 0;
     xb_words_add(&words, "xferbench %s", record->version != NULL ? record->version : "?");
     if (record->backend != NULL)
         xb_words_add(&words, ", backend %s", record->backend);
@@ -108,34 +188,12 @@ static void print_program(FILE *stream, const struct xb_record *record)
             xb_words_add(&role, ", in turn with %s", record->counterpart);
         xb_note_print(stream, "role", XB_TABLE_LABEL, "%s", role.text);
     }
-}
-
-/* Who measured, and on what devices. */
-static void print_header(FILE *stream, const struct xb_record *record)
-{
-    size_t count = 0;
     const struct xb_record_device *devices = xb_record_devices(record, &count);
-    print_program(stream, record);
     if (count > 0)
         fputc('\n', stream);
     for (size_t i = 0; i < count; i++)
         print_device(stream, &devices[i]);
     fputs(count > 0 ? "\n" : "", stream);
-}
-
-static void print_processes(FILE *stream, const struct xb_record *record, bool has_role)
-{
-    size_t with_results = 0;
-    for (size_t i = 0; i < record->process_count; i++)
-        with_results += record->processes[i].has_results;
-    if (!record->is_merged)
-        return;
-    struct xb_words words = {.length = 0};
-    if (record->role != NULL && !has_role) /* the long header has it */
-        xb_words_add(&words, "%s%s%s: ", record->role, record->program != NULL ? " " : "",
-                     record->program != NULL ? record->program : "");
-    xb_heading_print(stream, XB_COLOUR_NONE, "%s%zu of %zu processes have results", words.text,
-                     with_results, record->asked_processes);
 }
 
 /* ---- which tables there are ---- */
@@ -160,125 +218,145 @@ static struct kinds kinds_of(const struct xb_record *record)
     return kinds;
 }
 
-static enum xb_status print_table(FILE *stream, const struct xb_record *record,
-                                  enum xb_row_kind which, struct xb_error *error)
+void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere)
 {
-    const struct xb_table_look look = {.elsewhere = "JSON and CSV have all"};
-    struct xb_table *table = xb_table_of_rows(record, which);
-    (void)error;
+    const struct xb_table_look look = {.elsewhere = elsewhere};
     xb_table_print(stream, table, &look);
     xb_table_free(table);
-    return XB_OK;
 }
 
-static enum xb_status print_together(FILE *stream, const struct xb_record *record, size_t most,
-                                     struct xb_error *error)
+static void print_rows(FILE *stream, const struct xb_record *record, enum xb_row_kind which)
+{
+    xb_table_finish(stream, xb_table_of_rows(record, which), "JSON and CSV have all");
+}
+
+static void print_together(FILE *stream, const struct xb_record *record, size_t most)
 {
     if (most > 1)
         xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
     else
         xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
-    return print_table(stream, record, XB_ROWS_TOGETHER, error);
+    print_rows(stream, record, XB_ROWS_TOGETHER);
 }
 
 /* Bars, curves and small matrices of what stands in no other table than that of rows. */
-static enum xb_status print_bars(FILE *stream, const struct xb_record *record, bool only_sweeps,
-                                 struct xb_error *error)
+static void print_bars(FILE *stream, const struct xb_record *record, bool only_sweeps)
 {
-    bool *told = calloc(record->case_count + 1, sizeof *told);
-    if (told == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the table");
+    bool *told = xb_new(record->case_count, sizeof *told);
     for (size_t i = 0; i < record->case_count; i++)
         told[i] = !xb_table_has_row(record, &record->cases[i]) || record->cases[i].simultaneous ||
                   xb_case_is_in_matrix(record, &record->cases[i]);
-    enum xb_status status = xb_overview_bars(stream, record, told, only_sweeps, error);
+    xb_overview_bars(stream, record, told, only_sweeps);
     free(told);
-    return status;
 }
 
-/* Every row with every column, and the curves of sweeps over sizes. On a terminal it says where the
- * columns are explained. */
-static enum xb_status print_rows(FILE *stream, const struct xb_record *record,
-                                 struct xb_error *error)
+static void print_results(FILE *stream, const struct xb_record *record, bool all)
 {
     const struct kinds kinds = kinds_of(record);
-    enum xb_status status = XB_OK;
-    if (kinds.alone || record->case_count == 0)
-        status = print_table(stream, record, XB_ROWS_ALONE, error);
-    if (status == XB_OK && kinds.together) {
-        fputs(kinds.alone ? "\n" : "", stream);
-        status = print_together(stream, record, kinds.most, error);
-    }
-    if (status == XB_OK && xb_is_terminal(stream))
-        fputs("\nColumns: xferbench help columns\n", stream);
-    if (status == XB_OK)
-        status = xb_matrix_print_nodes(stream, record, false, error);
-    if (status == XB_OK)
-        status = xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false, error);
-    return status == XB_OK ? print_bars(stream, record, true, error) : status;
-}
-
-/* Bars; what they cannot show stands in tables. */
-static enum xb_status print_overview(FILE *stream, const struct xb_record *record,
-                                     struct xb_error *error)
-{
-    const struct kinds kinds = kinds_of(record);
-    enum xb_status status = print_bars(stream, record, false, error);
-    if (status == XB_OK && kinds.together) {
-        fputc('\n', stream);
-        status = print_together(stream, record, kinds.most, error);
-    }
-    if (status == XB_OK)
-        status = xb_matrix_print_nodes(stream, record, false, error);
-    return status == XB_OK ? xb_matrix_print(stream, record, false, true, error) : status;
-}
-
-static enum xb_status print_results(FILE *stream, const struct xb_record *record, bool all,
-                                    struct xb_error *error)
-{
     size_t not_run = 0;
     for (size_t i = 0; i < record->case_count; i++)
         not_run += xb_case_was_not_run(record, &record->cases[i]);
     if (not_run > 0 && not_run == record->case_count) {
         fputs("Nothing was measured.\n", stream);
-        return XB_OK;
+        return;
     }
-    return all ? print_rows(stream, record, error) : print_overview(stream, record, error);
+    if (!all) { /* bars; what they cannot show stands in tables */
+        print_bars(stream, record, false);
+        if (kinds.together) {
+            fputc('\n', stream);
+            print_together(stream, record, kinds.most);
+        }
+        xb_matrix_print_nodes(stream, record, false);
+        xb_matrix_print(stream, record, false, true);
+        return;
+    }
+    /* Every row with every column, and the curves of sweeps over sizes. On a terminal it says where
+     * the columns are explained. */
+    if (kinds.alone || record->case_count == 0)
+        print_rows(stream, record, XB_ROWS_ALONE);
+    if (kinds.together) {
+        fputs(kinds.alone ? "\n" : "", stream);
+        print_together(stream, record, kinds.most);
+    }
+    if (xb_is_terminal(stream))
+        fputs("\nColumns: xferbench help columns\n", stream);
+    xb_matrix_print_nodes(stream, record, false);
+    xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false);
+    print_bars(stream, record, true);
 }
+
+/* ---- what to do, and what is fine ---- */
+
+/* What the reader's program should change, at most three things; what is fine. */
+static void print_advice(FILE *stream, const struct xb_reading_list *list)
+{
+    const struct xb_reading_entry *advice[XB_MOST_ADVICE];
+    size_t count = xb_reading_advice(list, advice);
+    fputc('\n', stream);
+    if (count > 0)
+        xb_heading_print(stream, XB_COLOUR_TITLE, "What to do");
+    for (size_t i = 0; i < count; i++) {
+        char number[24], subject[64];
+        snprintf(number, sizeof number, "%zu", i + 1);
+        size_t length = strlen(xb_reading_subject(list, advice[i], subject, sizeof subject));
+        if (length > 0) /* "1 GiB: " */
+            xb_note_print(stream, number, 2, "%s (%.*s)", advice[i]->remedy, (int)length - 2,
+                          subject);
+        else
+            xb_note_print(stream, number, 2, "%s", advice[i]->remedy);
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const struct xb_reading_entry *entry = &list->entries[i];
+        char subject[64];
+        bool is_answer = list->answer != NULL && strcmp(list->answer, entry->text) == 0;
+        if (entry->is_fine && !is_answer)
+            xb_lines_print(stream, xb_terminal_prose_columns(stream), "Fine: %s%s",
+                           xb_reading_subject(list, entry, subject, sizeof subject), entry->text);
+    }
+}
+
+/* ---- the whole ---- */
 
 static enum xb_status print_all(FILE *stream, const struct xb_record *record,
                                 const struct xb_table_view *view, struct xb_error *error)
 {
     struct xb_reading_list reading = {.count = 0};
-    enum xb_status status = XB_OK;
-    bool has_results = false; /* of any process: one that failed alone has no table, only notes */
+    size_t with_results = 0; /* of processes: one that failed alone has no table, only notes */
     for (size_t i = 0; i < record->process_count; i++)
-        has_results = has_results || record->processes[i].has_results;
+        with_results += record->processes[i].has_results;
+    bool has_results = with_results > 0;
     if (has_results)
         xb_reading_make(record, &reading);
     if (view->all_notes)
-        print_header(stream, record);
+        print_long_header(stream, record);
     else
-        xb_overview_header(stream, record);
-    print_processes(stream, record, view->all_notes);
+        print_short_header(stream, record);
+    if (record->is_merged) {
+        struct xb_words words = {.length = 0};
+        if (record->role != NULL && !view->all_notes) /* the long header has it */
+            xb_words_add(&words, "%s%s%s: ", record->role, record->program != NULL ? " " : "",
+                         record->program != NULL ? record->program : "");
+        xb_heading_print(stream, XB_COLOUR_NONE, "%s%zu of %zu processes have results", words.text,
+                         with_results, record->asked_processes);
+    }
     if (reading.answer != NULL)
         xb_heading_print(stream, XB_COLOUR_NONE, "%s", reading.answer);
     if (has_results)
-        status = print_results(stream, record, view->all_columns, error);
-    if (status == XB_OK && view->all_notes)
-        status = xb_table_notes(stream, record, false, &reading, error);
+        print_results(stream, record, view->all_columns);
+    if (view->all_notes)
+        xb_table_notes(stream, record, false, &reading);
     if (view->all_reading)
         xb_reading_print(stream, &reading);
     else
-        xb_overview_advice(stream, &reading);
-    if (status == XB_OK && !view->all_notes)
-        status = xb_table_notes(stream, record, true, &reading, error);
+        print_advice(stream, &reading);
+    if (!view->all_notes)
+        xb_table_notes(stream, record, true, &reading);
     if (has_results && !view->all_columns)
         xb_heading_print(
             stream, XB_COLOUR_NONE,
             "All numbers: --json FILE, --columns all. The words: xferbench help words");
     xb_reading_free(&reading);
-    return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
+    return xb_stream_finish(stream, "the table", error);
 }
 
 enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
@@ -297,7 +375,7 @@ enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *rec
     locale_t previous = xb_plain_locale_enter();
     struct xb_table *table = xb_table_of_rows(record, XB_ROWS_ALL);
     xb_reading_make(record, &reading);
-    xb_overview_header(stream, record);
+    print_short_header(stream, record);
     fprintf(stream, "\n%s\n\n", reading.answer != NULL ? reading.answer : "");
     xb_table_markdown(stream, table);
     xb_reading_free(&reading);

@@ -28,27 +28,22 @@ struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_ki
 /* ---- table_notes.c ---- */
 
 /* Why rows have no figure, what to beware of, and what kept the run from its end: what is skipped,
- * noisy or warned of in a line each if `brief`. Prints nothing where there is nothing to say.
- * XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record,
-                                            bool brief, const struct xb_reading_list *reading,
-                                            struct xb_error *error);
+ * noisy or warned of in a line each if `brief`. Prints nothing where there is nothing to say. */
+void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
+                    const struct xb_reading_list *reading);
 
-/* The parts of what a run prints unasked; table.c puts them together. */
-
-/* In one line: on what, by which driver, on which node; more only of what is not as it should be.
- */
-void xb_overview_header(FILE *stream, const struct xb_record *record);
+/* ---- bars.c ---- */
 
 /* The results as bars, the fastest first; of several sizes, devices or values of a parameter as a
  * small matrix, and of one method as its curve. `told`: for each case whether it stands elsewhere;
- * `only_sweeps`: nothing of one value. XB_ERR_MEMORY only. */
-XB_MUST_CHECK enum xb_status xb_overview_bars(FILE *stream, const struct xb_record *record,
-                                              const bool *told, bool only_sweeps,
-                                              struct xb_error *error);
+ * `only_sweeps`: nothing of one value. */
+void xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *told,
+                      bool only_sweeps);
 
-/* What the reader's program should change, at most three things; what is fine. */
-void xb_overview_advice(FILE *stream, const struct xb_reading_list *list);
+/* ---- table.c ---- */
+
+/* Prints a table and frees it. `elsewhere`: where to find columns that have no room, or NULL. */
+void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere);
 
 /* Texts that differ in their numbers only, as "known only to within 4 %" and "... 13 %" do: one
  * text says them all, "known only to within 4 to 13 %". */

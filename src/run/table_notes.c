@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "table.h"
 
+#include "base/memory.h"
 #include "base/note.h"
 #include "base/plain_text.h"
 #include "formats.h"
@@ -155,42 +156,33 @@ static void print(struct printer *printer, enum xb_colour colour, const char *la
     xb_note_print_in(printer->stream, colour, label, XB_TABLE_LABEL, "%s", words->text);
 }
 
-/* "Not run: peer, direct read (needs two GPUs)": it adds one to those that were not run. */
-static void add_not_run(struct xb_words *words, const struct xb_record_case *test, size_t rows,
-                        const char *reason)
-{
-    char text[64];
-    xb_words_add(words, "%s%s", words->length > 0 ? "; " : "",
-                 xb_method_name(test, text, sizeof text));
-    if (rows > 1)
-        xb_words_add(words, " and %zu more", rows - 1);
-    xb_words_add(words, " (%.*s)", (int)strcspn(reason, ":,"), reason);
-}
-
-/* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed". False where memory is short. */
-static bool print_troubles(struct printer *printer)
+/* "pinned alloc h2d 1 GiB and 3 more rows: the copy failed" */
+static void print_troubles(struct printer *printer)
 {
     const struct xb_record *record = printer->record;
     struct xb_words not_run = {.length = 0};
     struct xb_record_summary summary;
-    char text[XB_RECORD_REASON];
+    char text[XB_RECORD_REASON], method[64];
     size_t count = 0;
     const struct xb_record_case **cases =
-        calloc(record->case_count + 1, sizeof(const struct xb_record_case *));
-    for (size_t i = 0; cases != NULL && i < record->case_count; i++)
+        xb_new(record->case_count, sizeof(const struct xb_record_case *));
+    for (size_t i = 0; i < record->case_count; i++)
         if (trouble_of(record, &record->cases[i], &summary, text, sizeof text) != NULL)
             cases[count++] = &record->cases[i];
-    bool ok = cases != NULL;
-    if (ok)
-        xb_cases_group(cases, count, by_trouble, record);
-    for (size_t i = 0, equal = 0; ok && i < count; i += equal) {
+    xb_cases_group(cases, count, by_trouble, record);
+    for (size_t i = 0, equal = 0; i < count; i += equal) {
         struct xb_words words = {.length = 0};
         const char *reason = trouble_of(record, cases[i], &summary, text, sizeof text);
         size_t processes = summary.processes - summary.ok;
         bool is_skipped = summary.status == XB_RESULT_SKIPPED;
         equal = xb_cases_equal(cases + i, count - i, by_trouble, record);
         if (printer->brief && is_skipped) {
-            add_not_run(&not_run, cases[i], equal, reason);
+            /* "Not run: peer, direct read (needs two GPUs)" */
+            xb_words_add(&not_run, "%s%s", not_run.length > 0 ? "; " : "",
+                         xb_method_name(cases[i], method, sizeof method));
+            if (equal > 1)
+                xb_words_add(&not_run, " and %zu more", equal - 1);
+            xb_words_add(&not_run, " (%.*s)", (int)strcspn(reason, ":,"), reason);
             continue;
         }
         add_name(&words, &printer->names, cases[i]);
@@ -206,24 +198,6 @@ static bool print_troubles(struct printer *printer)
     free(cases);
     if (not_run.length > 0)
         print(printer, XB_COLOUR_WARNING, "Not run", &not_run);
-    return ok;
-}
-
-/* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
-static void add_processes(struct xb_words *words, const struct xb_record *record,
-                          const struct warning *warning)
-{
-    size_t all = record->process_count;
-    if (!record->is_merged || all < 2)
-        return;
-    if (warning->fewest == all && all == 2)
-        xb_words_add(words, " in both processes");
-    else if (warning->fewest == all)
-        xb_words_add(words, " in all %zu processes", all);
-    else if (warning->most > warning->fewest)
-        xb_words_add(words, " in %zu to %zu of %zu processes", warning->fewest, warning->most, all);
-    else
-        xb_words_add(words, " in %zu of %zu processes", warning->fewest, all);
 }
 
 /* "12 rows: the median is known only to within 4 to 13 %"; if there are one or two, by name. */
@@ -238,7 +212,16 @@ static void add_warning(struct xb_words *words, const struct printer *printer,
     if (warning->rows == 2)
         xb_words_add(words, " and 1 more row");
     end_row(warning);
-    add_processes(words, printer->record, warning);
+    /* " in 1 to 3 of 5 processes", " in all 5 processes"; nothing of one process. */
+    size_t all = printer->record->is_merged ? printer->record->process_count : 1;
+    if (warning->fewest == all && all == 2)
+        xb_words_add(words, " in both processes");
+    else if (warning->fewest == all && all > 1)
+        xb_words_add(words, " in all %zu processes", all);
+    else if (all > 1 && warning->most > warning->fewest)
+        xb_words_add(words, " in %zu to %zu of %zu processes", warning->fewest, warning->most, all);
+    else if (all > 1)
+        xb_words_add(words, " in %zu of %zu processes", warning->fewest, all);
     xb_alike_say(&warning->alike, from, &text);
     xb_words_add(words, printer->record->is_merged ? ": %.400s" : ": %s", text.text);
 }
@@ -285,22 +268,6 @@ static bool add_failure(struct xb_words *words, const struct xb_record *record, 
         xb_words_add(words, "process %zu of %zu: %s", process + 1, record->asked_processes,
                      failure);
     return failure != NULL;
-}
-
-/* In one process what was cut short counts all the same. */
-static void print_cut(struct printer *printer)
-{
-    const struct xb_record *record = printer->record;
-    char text[XB_RECORD_CUT];
-    for (size_t i = 0; record->is_merged && i < record->case_count; i++) {
-        struct xb_words words = {.length = 0};
-        const char *cut = xb_record_cut_text(record, &record->cases[i], text, sizeof text);
-        if (cut == NULL)
-            continue;
-        add_name(&words, &printer->names, &record->cases[i]);
-        xb_words_add(&words, ": %s", cut);
-        print(printer, XB_COLOUR_WARNING, "warning", &words);
-    }
 }
 
 /* "Noisy: 4 results. Too noisy to tell: 2 comparisons. Details: --verbose" */
@@ -363,8 +330,8 @@ static void print_warnings(struct printer *printer, struct warnings *warnings)
         print(printer, XB_COLOUR_WARNING, "warning", &more);
 }
 
-enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
-                              const struct xb_reading_list *reading, struct xb_error *error)
+void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
+                    const struct xb_reading_list *reading)
 {
     struct printer printer = {
         .stream = stream, .record = record, .names = names_of(record), .brief = brief};
@@ -391,14 +358,22 @@ enum xb_status xb_table_notes(FILE *stream, const struct xb_record *record, bool
         if (add_failure(&words, record, i))
             print(&printer, XB_COLOUR_BAD, "FAILED", &words);
     }
-    if (!print_troubles(&printer))
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to print the notes");
-    print_cut(&printer);
+    print_troubles(&printer);
+    /* In one process what was cut short counts all the same. */
+    for (size_t i = 0; record->is_merged && i < record->case_count; i++) {
+        char of_cut[XB_RECORD_CUT];
+        struct xb_words words = {.length = 0};
+        const char *cut = xb_record_cut_text(record, &record->cases[i], of_cut, sizeof of_cut);
+        if (cut == NULL)
+            continue;
+        add_name(&words, &printer.names, &record->cases[i]);
+        xb_words_add(&words, ": %s", cut);
+        print(&printer, XB_COLOUR_WARNING, "warning", &words);
+    }
     if (brief)
         count_warnings(&printer, reading);
     else
         print_warnings(&printer, &warnings);
-    return XB_OK;
 }
 
 /* ---- where no table tells ---- */

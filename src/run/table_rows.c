@@ -179,30 +179,6 @@ static void add_columns(const struct layout *layout, struct xb_table *table)
 
 /* ---- cells: each begins as "-", and stays so where there is nothing to show ---- */
 
-/* A value of a figure, with as many digits as its median needs. */
-static void set_value(char *cell, const struct xb_figure *figure, double value, double median)
-{
-    if (!isfinite(value))
-        return;
-    if (strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
-        xb_duration_format(value, cell, CELL);
-    else
-        snprintf(cell, CELL, "%.*f", xb_decimals_for(median / 1e9), value / 1e9);
-}
-
-/* "95.5%"; of both ways at once "84.4+88.9%", to the device first. */
-static void fill_share(const struct xb_record *record, const struct xb_record_case *test,
-                       char *cell)
-{
-    double one = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
-    double to = xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name);
-    double from = xb_record_median(record, test, xb_figure_share_of_ceiling_d2h.name);
-    if (isfinite(one))
-        snprintf(cell, CELL, "%.1f%%", 100 * one);
-    else if (isfinite(to) && isfinite(from))
-        snprintf(cell, CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
-}
-
 /* False if it is not known of the case. */
 static bool fill_figure(enum content content, const struct xb_record *record,
                         const struct xb_record_case *test, const struct xb_figure *figure,
@@ -216,14 +192,16 @@ static bool fill_figure(enum content content, const struct xb_record *record,
         snprintf(cell, CELL, "%.*f-%.*f", decimals, s.ci95_low / 1e9, decimals, s.ci95_high / 1e9);
     else if (content == SPREAD && s.n > 1)
         snprintf(cell, CELL, "%.1f%%", 100 * (s.max - s.min) / s.median);
-    else if (content != INTERVAL && content != SPREAD)
-        set_value(cell, figure,
-                  content == LEAST  ? s.min
-                  : content == MOST ? s.max
-                  : content == P95  ? s.p95
-                  : content == P99  ? s.p99
-                                    : s.median,
-                  s.median);
+    double value = content == LEAST  ? s.min
+                   : content == MOST ? s.max
+                   : content == P95  ? s.p95
+                   : content == P99  ? s.p99
+                                     : s.median;
+    bool is_one = content != INTERVAL && content != SPREAD && isfinite(value);
+    if (is_one && strcmp(figure->unit, XB_UNIT_SECONDS) == 0)
+        xb_duration_format(value, cell, CELL);
+    else if (is_one) /* with as many digits as its median needs */
+        snprintf(cell, CELL, "%.*f", decimals, value / 1e9);
     return true;
 }
 
@@ -236,6 +214,7 @@ static void fill_cell(const struct layout *layout, size_t index, const struct xb
     const struct xb_record_summary summary = xb_record_summarize(record, test);
     const struct xb_figure *main = xb_mode_main_figure(test->mode, test->latency);
     struct xb_statistics s;
+    double one, to, from;
     char text[CELL];
     set_text(cell, "-");
     if (column == NULL) {
@@ -269,7 +248,14 @@ static void fill_cell(const struct layout *layout, size_t index, const struct xb
         xb_record_case_device(test, cell, CELL);
         break;
     case SHARE:
-        fill_share(record, test, cell);
+        /* "95.5%"; of both ways at once "84.4+88.9%", to the device first. */
+        one = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
+        to = xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name);
+        from = xb_record_median(record, test, xb_figure_share_of_ceiling_d2h.name);
+        if (isfinite(one))
+            snprintf(cell, CELL, "%.1f%%", 100 * one);
+        else if (isfinite(to) && isfinite(from))
+            snprintf(cell, CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
         break;
     case SAMPLES: /* of one process also those of data that is wrong; of several processes that
                      count */
@@ -303,14 +289,6 @@ bool xb_table_has_row(const struct xb_record *record, const struct xb_record_cas
            !xb_case_was_not_run(record, test);
 }
 
-static enum xb_colour colour_of(const char *cell)
-{
-    if (strcmp(cell, "ERROR") == 0 || strcmp(cell, "NO") == 0)
-        return XB_COLOUR_BAD;
-    return strcmp(cell, "skipped") == 0 || strcmp(cell, "cut short") == 0 ? XB_COLOUR_WARNING
-                                                                          : XB_COLOUR_NONE;
-}
-
 struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_kind which)
 {
     const struct layout layout = layout_of(record);
@@ -326,7 +304,13 @@ struct xb_table *xb_table_of_rows(const struct xb_record *record, enum xb_row_ki
         xb_table_row(table);
         for (size_t k = 0; k < layout.count; k++) {
             fill_cell(&layout, k, test, cell);
-            xb_table_cell(table, colour_of(cell), "%s", cell);
+            bool is_bad = strcmp(cell, "ERROR") == 0 || strcmp(cell, "NO") == 0;
+            bool is_less = strcmp(cell, "skipped") == 0 || strcmp(cell, "cut short") == 0;
+            xb_table_cell(table,
+                          is_bad    ? XB_COLOUR_BAD
+                          : is_less ? XB_COLOUR_WARNING
+                                    : XB_COLOUR_NONE,
+                          "%s", cell);
         }
     }
     return table;

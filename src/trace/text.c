@@ -159,16 +159,14 @@ static void join_items(struct row *row)
     row->count = kept;
 }
 
-static enum xb_status add_stage(struct picture *picture, const struct xb_stage *stage,
-                                struct xb_error *error)
+static void add_stage(struct picture *picture, const struct xb_stage *stage)
 {
     static const char *const engines[] = {
         [XB_ENGINE_HOST] = "CPU", [XB_ENGINE_COPY] = "copy", [XB_ENGINE_COMPUTE] = "device"};
     const struct xb_timeline *timeline = picture->timeline;
-    struct xb_shares shares;
     struct row *row = add_row(picture);
     if (row == NULL)
-        return XB_OK;
+        return;
     snprintf(row->label, sizeof row->label, "%s (%s)", stage->name, engines[stage->engine]);
     for (size_t i = 0; i < timeline->span_count; i++) {
         const struct xb_timeline_span *span = &timeline->spans[i];
@@ -178,21 +176,18 @@ static enum xb_status add_stage(struct picture *picture, const struct xb_stage *
     }
     join_items(row);
     qsort(row->cells, row->count, sizeof *row->cells, order_cells);
-    XB_TRY(xb_stage_shares(stage, timeline, &shares, error));
-    row->busy = shares.busy;
-    return XB_OK;
+    row->busy = xb_stage_shares(stage, timeline).busy;
 }
 
-static enum xb_status make_rows(struct picture *picture, struct xb_error *error)
+static void make_rows(struct picture *picture)
 {
     const struct xb_stage *stage = picture->result->test.mode->stages;
     for (size_t i = 0; stage != NULL && i < picture->timeline->span_count; i++)
         picture->has_stages = picture->has_stages || picture->timeline->spans[i].stage != NULL;
     for (; picture->has_stages && stage->name != NULL; stage++)
-        XB_TRY(add_stage(picture, stage, error));
+        add_stage(picture, stage);
     for (size_t i = 0; !picture->has_stages && i < picture->timeline->track_count; i++)
         add_track(picture, i);
-    return XB_OK;
 }
 
 /* Shows all, or from the beginning so much that no row of a device has too many items; but where
@@ -336,34 +331,28 @@ static void print_title(FILE *stream, const struct picture *picture)
                        100 * picture->end / picture->timeline->seconds);
 }
 
-enum xb_status xb_timeline_print(FILE *stream, size_t width, const struct xb_result *result,
-                                 struct xb_error *error)
+void xb_timeline_print(FILE *stream, size_t width, const struct xb_result *result)
 {
     struct picture picture = {.result = result, .timeline = result->timeline};
     picture.width = width < XB_TIMELINE_WIDTH ? (int)width : XB_TIMELINE_WIDTH;
     picture.columns = picture.width - LABEL;
-    enum xb_status status = make_rows(&picture, error);
-    if (status == XB_OK) {
-        choose_window(&picture);
-        print_title(stream, &picture);
-        for (size_t i = 0; i < picture.row_count; i++)
-            print_row(stream, &picture, &picture.rows[i]);
-        print_scale(stream, &picture);
-        xb_lines_print(
-            stream, (size_t)picture.width, "numbers: %s; narrow cells show the last digit",
-            picture.has_stages ? "chunks or batches" : "the row's operations; dots: waits");
-        if (picture.timeline->left_out == 0)
-            print_busy(stream, &picture);
-        if (picture.rows_left_out > 0)
-            xb_lines_print(stream, (size_t)picture.width,
-                           "%zu more rows are left out: --trace FILE has all",
-                           picture.rows_left_out);
-        if (picture.timeline->left_out > 0)
-            xb_lines_print(stream, (size_t)picture.width,
-                           "%llu operations were too many to record: nothing says who was at work",
-                           (unsigned long long)picture.timeline->left_out);
-    }
+    make_rows(&picture);
+    choose_window(&picture);
+    print_title(stream, &picture);
+    for (size_t i = 0; i < picture.row_count; i++)
+        print_row(stream, &picture, &picture.rows[i]);
+    print_scale(stream, &picture);
+    xb_lines_print(stream, (size_t)picture.width, "numbers: %s; narrow cells show the last digit",
+                   picture.has_stages ? "chunks or batches" : "the row's operations; dots: waits");
+    if (picture.timeline->left_out == 0)
+        print_busy(stream, &picture);
+    if (picture.rows_left_out > 0)
+        xb_lines_print(stream, (size_t)picture.width,
+                       "%zu more rows are left out: --trace FILE has all", picture.rows_left_out);
+    if (picture.timeline->left_out > 0)
+        xb_lines_print(stream, (size_t)picture.width,
+                       "%llu operations were too many to record: nothing says who was at work",
+                       (unsigned long long)picture.timeline->left_out);
     for (size_t i = 0; i < picture.row_count; i++)
         free(picture.rows[i].cells);
-    return status;
 }

@@ -33,12 +33,10 @@ void xb_chrome_free(struct xb_chrome *chrome);
 
 /*
  * Draws the timeline of a result that has one, in `width` columns, 40 or more: a row a stage of the
- * mode's line, else a row a thread and a stream; time goes from left to right. XB_ERR_MEMORY only:
- * a failure of the stream shows when it is flushed.
+ * mode's line, else a row a thread and a stream; time goes from left to right. A
+ * failure of the stream shows when it is flushed.
  */
-XB_MUST_CHECK enum xb_status xb_timeline_print(FILE *stream, size_t width,
-                                               const struct xb_result *result,
-                                               struct xb_error *error);
+void xb_timeline_print(FILE *stream, size_t width, const struct xb_result *result);
 
 #define XB_TRACK_NAME 96
 
