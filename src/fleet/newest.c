@@ -198,6 +198,8 @@ void xb_fleet_take_newest(struct xb_judging *judging)
     struct xb_fleet_value *values = fleet->values;
     size_t all = fleet->value_count, kept = 0;
     judging->tested = xb_new(all, sizeof *judging->tested);
+    if (all == 0)
+        return; /* there is no array either */
     qsort_r(values, all, sizeof *values, newest_first, fleet);
     for (size_t i = 0; i < all; i++)
         if (i == 0 || compare_quantities(fleet, &values[i], &values[kept - 1]) != 0 ||
