@@ -39,11 +39,11 @@ void xb_memory_end(size_t bytes)
     if (caught_by != NULL)
         longjmp(*caught_by, 1);
     struct xb_error error;
-    int code = (int)XB_FAIL(&error, XB_ERR_MEMORY,
-                            "no memory (%zu bytes more): raise the limit (ulimit -v, the job's "
-                            "--mem), or ask for less at once",
-                            bytes);
-    code = tell != NULL ? tell(&error) : EXIT_FAILURE;
+    (void)XB_FAIL(&error, XB_ERR_MEMORY,
+                  "no memory (%zu bytes more): raise the limit (ulimit -v, the job's --mem), or "
+                  "ask for less at once",
+                  bytes);
+    int code = tell != NULL ? tell(&error) : EXIT_FAILURE;
     (void)fflush(stdout);
     _exit(code);
 }

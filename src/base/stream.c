@@ -53,7 +53,7 @@ FILE *xb_memory_text_begin(struct xb_memory_text *text)
     (void)append(text, "", 0); /* so that a text of nothing is one too */
     text->stream = fopencookie(text, "w", (cookie_io_functions_t){.write = append, .seek = tell});
     if (text->stream == NULL)
-        xb_memory_end(sizeof *text->stream);
+        xb_memory_end(sizeof *text);
     return text->stream;
 }
 

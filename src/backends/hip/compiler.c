@@ -54,7 +54,7 @@ struct reply {
     X(hiprtcGetCode, code)                                                                         \
     X(hiprtcGetErrorString, error_text)
 struct rtc {
-#define X(function, field) __typeof__(function) *field;
+#define X(function, field) __typeof__(function) *(field);
     RTC_FUNCTIONS(X)
 #undef X
 };

@@ -102,7 +102,7 @@ typedef hipError_t xb_hip_copy_batch(void **targets, void **sources, size_t *siz
 
 /* The runtime's functions. A function that this library lacks is NULL. */
 struct xb_hip_functions {
-#define X(function, field, lost) __typeof__(function) *field;
+#define X(function, field, lost) __typeof__(function) *(field);
 #define TYPED(type, symbol, field, lost) type *field;
     XB_HIP_FUNCTIONS(X, TYPED)
 #undef X
