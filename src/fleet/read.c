@@ -238,7 +238,7 @@ static FILE *open_input(int descriptor, bool owns)
     FILE *stream =
         fopencookie(input, "r", (cookie_io_functions_t){.read = read_some, .close = close_input});
     if (stream == NULL)
-        xb_memory_end(sizeof *stream);
+        xb_memory_end(sizeof *input);
     return stream;
 }
 
