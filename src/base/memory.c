@@ -3,6 +3,7 @@
 #include "memory.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,15 +12,15 @@
 
 static int (*tell)(const struct xb_error *error);
 static _Thread_local jmp_buf *caught_by;
-static void *reserve; /* only the main thread has it: no work of xb_parallel_for is measured */
+static _Atomic(void *) reserve;
 
 /* ---- where there is none ---- */
 
 enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error)
 {
-    free(reserve);
-    reserve = malloc(bytes);
-    return reserve != NULL
+    void *made = malloc(bytes);
+    free(atomic_exchange(&reserve, made));
+    return made != NULL
                ? XB_OK
                : XB_FAIL(error, XB_ERR_MEMORY, "no memory for the results (%zu bytes)", bytes);
 }
@@ -48,14 +49,20 @@ void xb_memory_end(size_t bytes)
     _exit(code);
 }
 
-void *xb_resize(void *items, size_t bytes)
+/* What realloc() does, at last with what is set aside. */
+static void *resize(void *items, size_t bytes)
 {
     void *made = realloc(items, bytes);
-    if (made == NULL && reserve != NULL) {
-        free(reserve);
-        reserve = NULL;
-        made = realloc(items, bytes);
-    }
+    void *aside = made == NULL ? atomic_exchange(&reserve, NULL) : NULL;
+    if (aside == NULL)
+        return made;
+    free(aside);
+    return realloc(items, bytes);
+}
+
+void *xb_resize(void *items, size_t bytes)
+{
+    void *made = resize(items, bytes);
     if (made == NULL)
         xb_memory_end(bytes);
     return made;
@@ -74,6 +81,13 @@ void *xb_new(size_t count, size_t size)
 {
     size_t bytes = product(count, size);
     return memset(xb_resize(NULL, bytes > 0 ? bytes : 1), 0, bytes);
+}
+
+void *xb_try(size_t count, size_t size)
+{
+    size_t bytes = product(count, size);
+    void *made = resize(NULL, bytes > 0 ? bytes : 1);
+    return made != NULL ? memset(made, 0, bytes) : NULL;
 }
 
 void *xb_grow(void *items, size_t count, size_t size)

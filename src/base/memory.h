@@ -12,13 +12,17 @@
  * program (xb_memory_end). What a benchmark may really lack (buffers to be measured, samples, whole
  * files) is allocated with malloc() and its kin, and its caller reports that.
  *
- * For the main thread, and for the work of xb_parallel_for: other threads report what they lack.
+ * For the main thread, for the work of xb_parallel_for, and for the thread that writes the results
+ * where the main one is stuck at the deadline: other threads report what they lack.
  */
 
 void *xb_new(size_t count, size_t size); /* zeroed; for 0 bytes, too, there is something to free */
 char *xb_copy(const char *text);
 char *xb_copy_part(const char *text, size_t length); /* to the text's end at the most */
 char *xb_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* As xb_new, of a length that a device, an option or a file says, and NULL where there is none. */
+void *xb_try(size_t count, size_t size);
 
 /* What realloc() does, for `bytes` of at least 1. */
 void *xb_resize(void *items, size_t bytes);
@@ -37,7 +41,7 @@ const char *xb_arena_print(struct xb_arena **arena, const char *format, ...)
 void xb_arena_free(struct xb_arena *arena); /* NULL is accepted */
 
 /* Sets memory aside, which is given up when those above first find none: then what was measured can
- * still be written. XB_ERR_MEMORY. */
+ * still be written under a limit on address space. XB_ERR_MEMORY. */
 XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *error);
 
 /* What tells the user of a failure, and returns the exit code for it. At first there is none, and

@@ -71,7 +71,7 @@ static void *work_on_parts(void *argument)
     xb_memory_catch(&catcher);
     while ((part = atomic_fetch_add(&job->next, 1)) < job->parts)
         job->work(job->argument, part_begin(job, part), part_begin(job, part + 1));
-    xb_memory_catch(NULL);
+    xb_memory_catch(NULL); /* such work does not split again */
     return NULL;
 }
 

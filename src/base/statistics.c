@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/statistics.h"
 
+#include "memory.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +79,7 @@ struct xb_statistics xb_statistics_of(double *values, size_t count)
 enum xb_status xb_statistics_compute(const double *values, size_t count,
                                      struct xb_statistics *statistics, struct xb_error *error)
 {
-    double *sorted = malloc(count * sizeof *sorted);
+    double *sorted = xb_try(count, sizeof *sorted);
     if (sorted == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to sort %zu samples", count);
     memcpy(sorted, values, count * sizeof *sorted);
@@ -96,7 +98,7 @@ enum xb_status xb_statistics_compute_groups(const double *values, const size_t *
     if (total == 0)
         return XB_FAIL(error, XB_ERR_INTERNAL, "there are no samples to describe");
     enum xb_status status = xb_statistics_compute(values, total, statistics, error);
-    double *sorted = status == XB_OK ? calloc(total + count, sizeof *sorted) : NULL;
+    double *sorted = status == XB_OK ? xb_try(total + count, sizeof *sorted) : NULL;
     if (sorted == NULL)
         return status != XB_OK
                    ? status

@@ -57,7 +57,9 @@ static void note_link(struct xb_run_device *where)
 static enum xb_status describe_bandwidth(struct xb_result *result, struct xb_error *error)
 {
     size_t count = result->times.count;
-    double *rates = xb_new(count, sizeof *rates);
+    double *rates = xb_try(count, sizeof *rates);
+    if (rates == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to describe %zu samples", count);
     for (size_t i = 0; i < count; i++)
         rates[i] = (double)result->bytes_moved / result->times.values[i];
     enum xb_status status = xb_result_describe(result, rates, &result->bandwidth, error);

@@ -244,7 +244,9 @@ static enum xb_status open_lists(struct xb_mode_context *context, struct xb_erro
     }
     if (state->how == XB_BATCH_EACH || state->how == XB_BATCH_PITCHED)
         return XB_OK;
-    state->lists = xb_new(xb_chunk_count(layout->count, most), sizeof(struct xb_pieces *));
+    state->lists = xb_try(xb_chunk_count(layout->count, most), sizeof(struct xb_pieces *));
+    if (state->lists == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %zu pieces", layout->count);
     if (state->how == XB_BATCH_PACKED)
         return open_packed(context, error);
     for (size_t first = 0; first < layout->count; first += most) {

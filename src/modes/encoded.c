@@ -414,7 +414,10 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, const struct xb
     context->host_timed = context->host_waits = state->is_made;
     context->one_iteration = true; /* else chunks cross while those before are still restored */
     XB_TRY(borrow(context, error));
-    state->lengths = xb_new(state->count, sizeof *state->lengths);
+    state->lengths = xb_try(state->count, sizeof *state->lengths);
+    if (state->lengths == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for lists of %llu chunks",
+                       (unsigned long long)state->count);
     state->crossed = xb_new(state->slots, sizeof(struct xb_event *));
     for (uint64_t i = 0; i < state->slots; i++)
         XB_TRY(context->device->backend->event_open(context->device, &state->crossed[i], error));

@@ -184,7 +184,9 @@ static enum xb_status lay_out_batches(const struct xb_case *test, uint64_t bound
                                       struct xb_source *source, struct xb_error *error)
 {
     const struct xb_files *files = source->files;
-    source->positions = xb_new(files->count, sizeof *source->positions);
+    source->positions = xb_try(files->count, sizeof *source->positions);
+    if (source->positions == NULL)
+        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu files", files->count);
     source->bytes = files->bytes;
     source->items = xb_chunk_count(files->count, source->batch);
     source->pieces = source->batch;

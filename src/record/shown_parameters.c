@@ -68,7 +68,7 @@ static bool note(struct xb_parameters *parameters, const char *mode,
     if (i == XB_PARAMETERS_MOST)
         return false;
     struct xb_parameter_first *first = &parameters->firsts[i];
-    if (i == parameters->first_count) {
+    if (first->fact == NULL) {
         *first = (struct xb_parameter_first){.mode = mode, .fact = own};
         parameters->first_count++;
     }

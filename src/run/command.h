@@ -48,7 +48,8 @@ int xb_dry_run(const struct xb_run *run);
 
 /* What is set aside, before anything is measured, for writing the results of so many cases or
  * processes: xb_memory_reserve. */
-#define XB_RUN_RESERVE(parts) (((size_t)1 << 20) + (parts) * ((size_t)64 << 10))
+#define XB_RUN_RESERVE(parts)                                                                      \
+    (((size_t)1 << 20) + ((parts) < 256 ? (parts) : 256) * ((size_t)64 << 10))
 
 /* `run` in fresh processes: --processes, --interleave. */
 

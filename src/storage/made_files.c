@@ -95,7 +95,7 @@ void xb_made_files_remove(const struct xb_files *files)
     size_t length = strlen(files->path);
     bool is_folder = length > 0 && files->path[length - 1] == '/';
     int stays = 0;
-    for (size_t i = 0; is_folder && i < files->count; i++)
+    for (size_t i = 0; is_folder && files->folder >= 0 && i < files->count; i++)
         if (unlinkat(files->folder, files->entries[i].name, 0) != 0 && errno != ENOENT &&
             stays == 0)
             stays = errno;

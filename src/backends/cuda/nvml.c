@@ -48,14 +48,16 @@ static bool number_of(xb_nvml_device device, unsigned field, unsigned scope, dou
     const struct xb_nvml *nvml = xb_nvml_get();
     struct xb_nvml_field asked = {.field = field, .scope = scope};
     if (nvml == NULL || nvml->field_values == NULL ||
-        nvml->field_values(device, 1, &asked) != XB_NVML_SUCCESS || asked.result != XB_NVML_SUCCESS)
+        nvml->field_values(device, 1, &asked) != XB_NVML_SUCCESS ||
+        asked.result != XB_NVML_SUCCESS || asked.type < XB_NVML_DOUBLE ||
+        asked.type > XB_NVML_SIGNED_LONG_LONG)
         return false;
     *value = asked.type == XB_NVML_DOUBLE               ? asked.value.as_double
              : asked.type == XB_NVML_UNSIGNED           ? asked.value.as_unsigned
              : asked.type == XB_NVML_UNSIGNED_LONG      ? (double)asked.value.as_unsigned_long
              : asked.type == XB_NVML_UNSIGNED_LONG_LONG ? (double)asked.value.as_unsigned_long_long
                                                         : (double)asked.value.as_signed_long_long;
-    return asked.type >= XB_NVML_DOUBLE && asked.type <= XB_NVML_SIGNED_LONG_LONG;
+    return true;
 }
 
 /* ---- NVLinks ---- */
