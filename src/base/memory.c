@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,23 +50,28 @@ void xb_memory_end(size_t bytes)
     _exit(code);
 }
 
-/* What realloc() does, at last with what is set aside. */
-static void *resize(void *items, size_t bytes)
+/* Whether there was something set aside: it is free now. */
+static bool spend_reserve(void)
 {
-    void *made = realloc(items, bytes);
-    void *aside = made == NULL ? atomic_exchange(&reserve, NULL) : NULL;
-    if (aside == NULL)
-        return made;
+    void *aside = atomic_exchange(&reserve, NULL);
     free(aside);
-    return realloc(items, bytes);
+    return aside != NULL;
 }
 
 void *xb_resize(void *items, size_t bytes)
 {
-    void *made = resize(items, bytes);
+    void *made = realloc(items, bytes);
+    if (made == NULL && spend_reserve())
+        made = realloc(items, bytes);
     if (made == NULL)
         xb_memory_end(bytes);
     return made;
+}
+
+void *xb_try(size_t count, size_t size)
+{
+    void *made = calloc(count > 0 ? count : 1, size);
+    return made == NULL && spend_reserve() ? calloc(count > 0 ? count : 1, size) : made;
 }
 
 /* The bytes of `count` things; more than there can be where the product is too large. */
@@ -81,13 +87,6 @@ void *xb_new(size_t count, size_t size)
 {
     size_t bytes = product(count, size);
     return memset(xb_resize(NULL, bytes > 0 ? bytes : 1), 0, bytes);
-}
-
-void *xb_try(size_t count, size_t size)
-{
-    size_t bytes = product(count, size);
-    void *made = resize(NULL, bytes > 0 ? bytes : 1);
-    return made != NULL ? memset(made, 0, bytes) : NULL;
 }
 
 void *xb_grow(void *items, size_t count, size_t size)

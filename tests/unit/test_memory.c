@@ -48,7 +48,11 @@ static void pieces_are_zeroed_and_grow(NO_STATE)
     char *piece = xb_new(10, 10);
     assert_memory_equal(piece, zeros, 100);
     free(piece);
+    piece = xb_try(10, 10);
+    assert_memory_equal(piece, zeros, 100);
+    free(piece);
     free(xb_new(0, 1));
+    free(xb_try(0, 1));
     int *items = NULL;
     for (int i = 0; i < 1000; i++) {
         items = xb_grow(items, (size_t)i, sizeof *items);
