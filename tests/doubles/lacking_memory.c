@@ -26,4 +26,4 @@ static void *give(void *items, size_t bytes)
 }
 
 #define realloc give
-#include "base/memory.c"
+#include "base/memory.c" /* NOLINT(bugprone-suspicious-include) */
