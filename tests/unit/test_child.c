@@ -479,6 +479,36 @@ static void group_is_there_at_once(NO_STATE)
     wait_for_end(&child);
 }
 
+static int abandon_all(void *argument, int channel)
+{
+    (void)argument;
+    (void)channel;
+    xb_children_abandon();
+    return 23;
+}
+
+/* Whoever runs, but no brother. */
+static void abandoned_children_are_killed(NO_STATE)
+{
+    const struct xb_child_task tasks[] = {
+        {.what = "it", .work = heedless},
+        {.what = "it", .work = heedless, .leads_group = true},
+        {.what = "it", .work = abandon_all},
+    };
+    struct xb_child children[3];
+    for (size_t i = 0; i < 3; i++)
+        children[i] = start(&tasks[i]);
+    wait_for_end(&children[2]);
+    assert_int_equal(children[2].exit_code, 23);
+    hear(children[0].channel, 'r');
+    hear(children[1].channel, 'r');
+    xb_children_abandon();
+    for (size_t i = 0; i < 2; i++) {
+        wait_for_end(&children[i]);
+        assert_int_equal(children[i].signal, SIGKILL);
+    }
+}
+
 static void one_that_dies_with_its_parent(NO_STATE)
 {
     int ends[2];
@@ -683,6 +713,7 @@ int main(void)
         cmocka_unit_test(glance_tells_of_a_file),
         cmocka_unit_test(group_ends_with_it),
         cmocka_unit_test(group_is_there_at_once),
+        cmocka_unit_test(abandoned_children_are_killed),
         cmocka_unit_test(one_that_dies_with_its_parent),
         cmocka_unit_test(parent_that_died_too_early),
         cmocka_unit_test(one_that_is_alone_has_no_file),
