@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +42,7 @@ static void fill_closed_streams(void)
 int main(int argc, char **argv)
 {
     struct xb_error error;
+    (void)setlocale(LC_ALL, "C"); /* every format has numbers with a point */
     xb_began_note();
     fill_closed_streams();
     if (xb_registry_check(xb_backends, &error) != XB_OK ||

@@ -258,8 +258,8 @@ static void print_unknown(FILE *stream, const struct xb_predictions *all)
     xb_lines_print(stream, width, "To know all: %s", command.text);
 }
 
-static enum xb_status print_all(FILE *stream, const struct xb_advice_report *report,
-                                struct xb_error *error)
+enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report *report,
+                                     struct xb_error *error)
 {
     const struct xb_predictions *all = report->predictions;
     print_answer(stream, report);
@@ -268,14 +268,6 @@ static enum xb_status print_all(FILE *stream, const struct xb_advice_report *rep
     fputc('\n', stream);
     print_unknown(stream, all);
     print_job(stream, report);
-    return print_check(stream, report, error);
-}
-
-enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report *report,
-                                     struct xb_error *error)
-{
-    locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = print_all(stream, report, error);
-    xb_plain_locale_leave(previous);
-    return status == XB_OK ? xb_stream_finish(stream, "the advice", error) : status;
+    XB_TRY(print_check(stream, report, error));
+    return xb_stream_finish(stream, "the advice", error);
 }

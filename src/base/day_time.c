@@ -42,9 +42,7 @@ static bool read_decimal(const char *text, const char *end, double *value)
     if (whole == 0 || whole > 12 || length > 30 ||
         whole + (fraction > 0 ? fraction + 1 : 0) != length)
         return false;
-    locale_t previous = xb_plain_locale_enter();
     *value = strtod(text, NULL);
-    xb_plain_locale_leave(previous);
     return true;
 }
 

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
 /* How numbers, sizes and durations are written, for all formats alike. */
 #include "text.h"
 
@@ -43,16 +42,6 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size)
     return xb_decimal_text(bytes_per_second / 1e9, text, size);
 }
 
-locale_t xb_plain_locale_enter(void)
-{
-    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
-}
-
-void xb_plain_locale_leave(locale_t previous)
-{
-    freelocale(uselocale(previous));
-}
-
 /* With the largest power of `step` that divides it. */
 static void write_size(uint64_t bytes, uint64_t step, const char *const units[], char *text,
                        size_t size)
@@ -81,17 +70,6 @@ const char *xb_size_format(uint64_t bytes, char *text, size_t size)
     return text;
 }
 
-/* Writes digits / 10^decimals. It avoids printf's %f, whose decimal point depends on the locale. */
-static void write_decimal(unsigned digits, int decimals, const char *unit, char *text, size_t size)
-{
-    if (decimals == 2)
-        snprintf(text, size, "%u.%02u %s", digits / 100, digits % 100, unit);
-    else if (decimals == 1)
-        snprintf(text, size, "%u.%u %s", digits / 10, digits % 10, unit);
-    else
-        snprintf(text, size, "%u %s", digits, unit);
-}
-
 const char *xb_duration_format(double seconds, char *text, size_t size)
 {
     static const struct {
@@ -109,7 +87,7 @@ const char *xb_duration_format(double seconds, char *text, size_t size)
         for (int decimals = 2; decimals >= 0; decimals--, power /= 10.0) {
             double digits = floor(seconds * units[i].per_second * power + 0.5);
             if (digits < 1000.0) {
-                write_decimal((unsigned)digits, decimals, units[i].name, text, size);
+                snprintf(text, size, "%.*f %s", decimals, digits / power, units[i].name);
                 return text;
             }
         }

@@ -3,7 +3,6 @@
 
 #include "plain_text.h"
 
-#include <locale.h>
 #include <stddef.h>
 
 /* Numbers and texts that all formats write alike. */
@@ -26,10 +25,3 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
 #define XB_NUMBER_TEXT(value) xb_number_text((value), (char[32]){0}, 32)
 #define XB_DECIMAL_TEXT(value) xb_decimal_text((value), (char[32]){0}, 32)
 #define XB_RATE_TEXT(bytes_per_second) xb_rate_text((bytes_per_second), (char[32]){0}, 32)
-
-/*
- * Between enter and leave, this thread prints and reads numbers with a decimal point, whatever the
- * user's locale. Pass to leave what enter returned.
- */
-locale_t xb_plain_locale_enter(void);
-void xb_plain_locale_leave(locale_t previous);

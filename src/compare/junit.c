@@ -204,7 +204,6 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
     FILE *memory = open_memstream(&conditions, &length);
     if (memory == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory for the JUnit report");
-    locale_t previous = xb_plain_locale_enter();
     put_conditions(memory, comparison);
     bool is_whole = fclose(memory) == 0;
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
@@ -237,7 +236,6 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
     put_differences(stream, comparison, false);
     fputs("</system-out>\n  </testsuite>\n</testsuites>\n", stream);
     enum xb_status status = xb_stream_finish(stream, "the JUnit report", error);
-    xb_plain_locale_leave(previous);
     free(conditions);
     if (!is_whole)
         status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for the JUnit report");

@@ -100,7 +100,6 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
     size_t others = xb_compare_differences(comparison, false);
     enum xb_status status = XB_OK;
     struct xb_words words;
-    locale_t previous = xb_plain_locale_enter();
     put_answer(stream, comparison);
     if (comparison->case_count > 0)
         status = put_cases(stream, comparison, error);
@@ -118,8 +117,5 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
         status = put_table(stream, xb_compare_differences_table(comparison, false, quote), error);
         fputs("</details>\n", stream);
     }
-    if (status == XB_OK)
-        status = xb_stream_finish(stream, "the Markdown", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return status == XB_OK ? xb_stream_finish(stream, "the Markdown", error) : status;
 }

@@ -161,7 +161,6 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
                              .is_verbose = is_verbose,
                              .error = error};
     enum xb_status status = XB_OK;
-    locale_t previous = xb_plain_locale_enter();
     print_answer(&out);
     if (comparison->case_count > 0)
         status = print_cases(&out);
@@ -171,6 +170,5 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
         print_files(&out);
         status = xb_stream_finish(stream, "the table", error);
     }
-    xb_plain_locale_leave(previous);
     return status;
 }

@@ -57,14 +57,11 @@ static void put_finding(FILE *stream, const struct xb_fleet *fleet,
 enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                   struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     struct xb_csv_line names = {.stream = stream};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         xb_csv_put(&names, columns[i]);
     xb_csv_end(&names);
     for (size_t i = 0; i < judgement->finding_count && !ferror(stream); i++)
         put_finding(stream, judgement->fleet, &judgement->findings[i]);
-    enum xb_status status = xb_stream_finish(stream, "the CSV", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the CSV", error);
 }

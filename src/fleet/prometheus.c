@@ -147,11 +147,7 @@ static enum xb_status put_findings(FILE *stream, const struct xb_fleet_judgement
 enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                          struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     put_counts(stream, judgement);
     enum xb_status status = put_findings(stream, judgement, error);
-    if (status == XB_OK)
-        status = xb_stream_finish(stream, "the metrics", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return status == XB_OK ? xb_stream_finish(stream, "the metrics", error) : status;
 }

@@ -310,10 +310,6 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         .verbose = verbose,
         .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
     };
-    locale_t previous = xb_plain_locale_enter();
     enum xb_status status = put_table(&view, error);
-    if (status == XB_OK)
-        status = xb_stream_finish(stream, "the table", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
 }

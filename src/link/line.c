@@ -283,7 +283,6 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
                                     struct xb_error *error)
 {
     size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
-    locale_t previous = xb_plain_locale_enter();
     fprintf(stream, "XFERBENCH LINK %s - ", xb_level_name(report->level));
     if (report->level == XB_LEVEL_OK) {
         put_good(stream, report);
@@ -307,7 +306,5 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
         put_counters(&data, &of.verdict->facts);
     }
     fputc('\n', stream);
-    enum xb_status status = xb_stream_finish(stream, "the line for Nagios", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the line for Nagios", error);
 }

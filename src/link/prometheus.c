@@ -174,14 +174,11 @@ static void put_families(FILE *stream, const struct xb_link_report *report, bool
 enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report,
                                         struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     put_node(stream, "node_status", "The worst verdict of the node: " LEVELS,
              (long long)report->level);
     put_node(stream, "test_timestamp_seconds", "When the test ended, in seconds since 1970.",
              (long long)time(NULL));
     put_families(stream, report, false);
     put_families(stream, report, true);
-    enum xb_status status = xb_stream_finish(stream, "the metrics", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the metrics", error);
 }

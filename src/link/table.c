@@ -361,10 +361,6 @@ static enum xb_status write_table(FILE *stream, const struct xb_link_report *rep
 enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *report,
                                    struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     enum xb_status status = write_table(stream, report, error);
-    if (status == XB_OK)
-        status = xb_stream_finish(stream, "the table", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
 }

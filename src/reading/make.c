@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Reading of a record: who says something of what, and in which order. */
-#define _GNU_SOURCE /* locale_t, in base/text.h */
 #include "internal.h"
 
 #include "base/text.h"
@@ -251,13 +250,11 @@ enum xb_status xb_reading_make(const struct xb_record *record, struct xb_reading
     reading.grouped = calloc(count + 1, sizeof(const struct xb_record_case *));
     if (reading.rested == NULL || reading.grouped == NULL)
         xb_reading_fail_memory(&reading);
-    locale_t previous = xb_plain_locale_enter();
     xb_reading_choose_nodes(&reading);
     if (reading.status == XB_OK)
         say_all(&reading);
     if (reading.status == XB_OK)
         xb_reading_make_answer(&reading);
-    xb_plain_locale_leave(previous);
     xb_samples_free(&reading.collected);
     free(reading.numbers);
     free(reading.cases);

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* locale_t, in base/text.h */
 /* This program's own options as those of a result file. */
 #include "making.h"
 

@@ -260,7 +260,6 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
                                 const struct xb_estimate *estimate, const struct files *files,
                                 struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     struct xb_words words = {.length = 0};
     fputs("Plan only: nothing measured or written\n\n", stream);
     xb_heading_print(stream, XB_COLOUR_TITLE, "Where");
@@ -296,7 +295,6 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
                           output->is_there && output->target != NULL ? "replace" : "write",
                           output->path);
     }
-    xb_plain_locale_leave(previous);
     return xb_stream_finish(stream, "the plan", error);
 }
 
