@@ -3,7 +3,7 @@
  * said where none is. */
 #include "commands.h"
 
-#include "base/plain_text.h"
+#include "base/text.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "fleet/formats.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes before any subcommand and after it. */
 #include "backends/registry.h"
-#include "base/began.h"
-#include "base/plain_text.h"
+#include "base/day_time.h"
+#include "base/text.h"
 #include "commands.h"
 #include "measure/run.h"
 #include "record/mode_list.h"

@@ -5,7 +5,7 @@
 #include "backends/registry.h"
 #include "base/interrupt.h"
 #include "base/output.h"
-#include "base/plain_text.h"
+#include "base/text.h"
 #include "cli/backend_choice.h"
 #include "cli/help.h"
 #include "cli/options.h"

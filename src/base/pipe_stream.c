@@ -4,7 +4,7 @@
 
 #include "clock.h"
 #include "interrupt.h"
-#include "plain_text.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "command.h"
 
 #include "base/interrupt.h"
-#include "base/plain_text.h"
+#include "base/text.h"
 
 int xb_cli_fail(const struct xb_error *error)
 {

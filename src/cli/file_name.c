@@ -3,7 +3,7 @@
 /* Replaces %h, %t and %r in the names of files to write. */
 #include "places.h"
 
-#include "base/began.h"
+#include "base/day_time.h"
 #include "machine/node.h"
 
 #include <inttypes.h>

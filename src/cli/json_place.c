@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_place.h"
 
-#include "base/plain_text.h"
+#include "base/text.h"
 #include "command.h"
 #include "places.h"
 

@@ -3,11 +3,10 @@
 /* When measuring is to begin. */
 #include "start_at.h"
 
-#include "base/began.h"
 #include "base/clock.h"
 #include "base/day_time.h"
-#include "base/plain_text.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "xferbench/units.h"
 
 #include <stdio.h>

@@ -4,8 +4,8 @@
 
 #include "base/interrupt.h"
 #include "base/output.h"
-#include "base/plain_text.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cli/json_place.h"
 #include "cli/options.h"
 #include "cli/places.h"

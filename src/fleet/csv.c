@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "formats.h"
 
-#include "base/csv_line.h"
 #include "base/stream.h"
 #include "base/text.h"
 

@@ -3,7 +3,7 @@
 #include "fleet.h"
 
 #include "base/arena.h"
-#include "base/began.h"
+#include "base/day_time.h"
 
 #include <search.h>
 #include <stdlib.h>

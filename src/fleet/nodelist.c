@@ -2,8 +2,8 @@
 #include "formats.h"
 
 #include "base/arena.h"
-#include "base/plain_text.h"
 #include "base/stream.h"
+#include "base/text.h"
 #include "hostlist.h"
 
 #include <stdlib.h>

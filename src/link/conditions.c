@@ -3,7 +3,7 @@
 #include "conditions.h"
 
 #include "base/clock.h"
-#include "machine/host_activity.h"
+#include "machine/environment.h"
 #include "machine/pcie.h"
 
 #include <math.h>

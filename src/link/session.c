@@ -5,7 +5,7 @@
 #include "backends/registry.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "run/command.h"
 
 #include <assert.h>

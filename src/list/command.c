@@ -3,11 +3,10 @@
 
 #include "backends/registry.h"
 #include "base/left_out.h"
-#include "base/note.h"
 #include "base/output.h"
-#include "base/plain_text.h"
 #include "base/stream.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cli/backend_choice.h"
 #include "cli/help.h"
 #include "cli/options.h"

@@ -3,8 +3,8 @@
  * completions of shells into the folder, from the rows that declare commands, options, modes and
  * columns. SOURCES has the beginnings and ends of the completions; DATE (1970-12-31) stands in the
  * page's corner. */
-#include "base/note.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "cli/options.h"
 #include "commands.h"
 #include "fleet/formats.h"

@@ -3,7 +3,7 @@
 #include "document.h"
 
 #include "base/json_read.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "compare/text.h"
 #include "link/report.h"

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "page.h"
 #include "record/shown_parameters.h"
 #include "xferbench/error.h"

@@ -3,7 +3,7 @@
 #include "command.h"
 
 #include "base/clock.h"
-#include "base/plain_text.h"
+#include "base/text.h"
 #include "cli/backend_choice.h"
 #include "cli/json_place.h"
 #include "cli/places.h"

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE
 
 #include "base/arena.h"
-#include "base/csv_line.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "formats.h"

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE
 #include "command.h"
 
-#include "base/note.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/json_place.h"

@@ -2,7 +2,7 @@
 /* What stands round the results: on what they were measured, and what to do. */
 #include "table.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
 

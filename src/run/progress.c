@@ -3,7 +3,6 @@
 #include "progress.h"
 
 #include "base/clock.h"
-#include "base/note.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "measure/case.h"

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "base/note.h"
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* O_TMPFILE, fallocate, syncfs, secure_getenv */
 #include "base/clock.h"
 #include "base/interrupt.h"
-#include "base/plain_text.h"
+#include "base/text.h"
 #include "files.h"
 #include "internal.h"
 #include "xferbench/units.h"

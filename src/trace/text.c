@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "text.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "measure/case.h"
 #include "measure/run.h"
 #include "xferbench/stage.h"
