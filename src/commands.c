@@ -3,9 +3,10 @@
  * said where none is. */
 #include "commands.h"
 
+#include "backends/registry.h"
 #include "base/text.h"
+#include "cli/command.h"
 #include "cli/help.h"
-#include "cli/options.h"
 #include "fleet/formats.h"
 #include "record/mode_list.h"
 #include "run/command.h"
@@ -171,6 +172,33 @@ const struct xb_topic xb_topics[] = {
 
 /* ---- help on what is asked for ---- */
 
+static void print_mode(FILE *stream, const struct xb_mode *mode)
+{
+    struct xb_words directions = {.length = 0};
+    fprintf(stream, "%s: ", mode->name);
+    xb_help_print_wrapped(stream, mode->summary, (int)strlen(mode->name) + 2);
+    fputc('\n', stream);
+    xb_help_print_wrapped(stream, mode->description, 0);
+    if (mode->calls != NULL) {
+        fprintf(stream, "\nCalls: ");
+        xb_help_print_wrapped(stream, mode->calls, (int)strlen("Calls: "));
+    }
+    xb_help_add_directions(&directions, mode);
+    fprintf(stream, "\nDirections:%s\n", directions.text);
+    bool own = mode->options != NULL;
+    fputs(own ? "\nIts own options:\n" : "It has no options of its own.\n", stream);
+    if (own)
+        xb_help_print_options(stream, mode->options);
+    /* What --gate of compare and the columns of the CSV call them. */
+    if (mode->figures != NULL)
+        fprintf(stream, "\nIts own figures:\n");
+    for (size_t i = 0; mode->figures != NULL && mode->figures[i] != NULL; i++) {
+        char name[64];
+        snprintf(name, sizeof name, "  %s", mode->figures[i]->name);
+        xb_help_print_entry(stream, name, mode->figures[i]->help, 30);
+    }
+}
+
 /* Help on the option that `word` names ("--size", "-s", "size"), in each command that has it. False
  * if there is none. */
 static bool print_option_named(FILE *stream, const char *word)
@@ -227,7 +255,7 @@ static bool print_on(FILE *stream, const char *word)
 {
     const struct xb_mode *mode = xb_mode_find(word);
     if (mode != NULL) {
-        xb_help_print_mode(stream, mode);
+        print_mode(stream, mode);
         return true;
     }
     const struct xb_command *command = command_find(word);
@@ -341,6 +369,16 @@ static enum xb_status refuse_operands(const struct xb_command *command,
 
 /* ---- dispatch ---- */
 
+/* What --version prints: "xferbench 0.1.0" with what is built in. */
+static void print_version(FILE *stream)
+{
+    fprintf(stream, "xferbench %s (%s, %s)\n", XB_VERSION, XB_COMPILER, XB_BUILD_TYPE);
+    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++)
+        fprintf(stream, "  %-5s %s%s\n", entry->name,
+                entry->backend != NULL ? "built in" : "not in this build: ",
+                entry->backend != NULL ? "" : entry->absent_reason);
+}
+
 /* --help [TOPIC] and --version are answered here, whatever the command. */
 static int answer(const struct xb_command *command, bool is_named, struct xb_config *config,
                   char *const *words)
@@ -349,7 +387,7 @@ static int answer(const struct xb_command *command, bool is_named, struct xb_con
     if (xb_config_get(config, "help")->flag)
         return answer_help("--help", config, is_named ? command : &command_help);
     if (xb_config_get(config, "version")->flag && config->operand_count == 0) {
-        xb_version_print(stdout);
+        print_version(stdout);
         return XB_EXIT_OK;
     }
     if (command->operands == XB_OPERANDS_NONE && config->operand_count == 1 &&

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cli/backend_choice.h"
 #include "cli/help.h"
-#include "cli/options.h"
 #include "cli/places.h"
 #include "machine/node.h"
 #include "modes/kernel_time.h"

@@ -6,8 +6,6 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/json_place.h"
-#include "cli/options.h"
 #include "cli/places.h"
 #include "comparison.h"
 #include "run/command.h"

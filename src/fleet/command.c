@@ -7,8 +7,6 @@
 #include "base/output.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/json_place.h"
-#include "cli/options.h"
 #include "cli/places.h"
 #include "fleet.h"
 #include "formats.h"

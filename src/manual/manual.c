@@ -5,7 +5,7 @@
  * page's corner. */
 #include "base/stream.h"
 #include "base/terminal.h"
-#include "cli/options.h"
+#include "cli/command.h"
 #include "commands.h"
 #include "fleet/formats.h"
 #include "record/mode_list.h"

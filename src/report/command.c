@@ -9,7 +9,6 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/help.h"
-#include "cli/options.h"
 #include "cli/places.h"
 #include "document.h"
 #include "run/command.h"

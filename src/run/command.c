@@ -5,9 +5,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/backend_choice.h"
-#include "cli/json_place.h"
+#include "cli/command.h"
 #include "cli/places.h"
-#include "cli/start_at.h"
 #include "deadline.h"
 #include "progress.h"
 

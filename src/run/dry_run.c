@@ -6,7 +6,6 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/json_place.h"
 #include "cli/places.h"
 #include "measure/case.h"
 #include "measure/estimate.h"

@@ -8,7 +8,6 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/help.h"
-#include "cli/options.h"
 #include "cli/places.h"
 #include "compare/comparison.h"
 #include "link/report.h"
