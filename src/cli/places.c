@@ -101,7 +101,7 @@ enum xb_status xb_cli_find_output(const char *option, const char *pattern, struc
     return status;
 }
 
-/* No output of a command may replace another one, or what the command reads. */
+/* ---- no output may replace another one, or what the command reads ---- */
 
 static bool is_wanted(const struct xb_cli_place *place)
 {

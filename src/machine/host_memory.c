@@ -66,9 +66,11 @@ static bool read_usage(const struct cgroup_files *files, const char *root, const
     return true;
 }
 
-static void tighten_to_cgroup(struct xb_memory_limit *limit, const struct cgroup_files *files,
-                              const char *root, const char *directory)
+static void tighten_to_cgroup(void *argument, const void *names, const char *root,
+                              const char *directory)
 {
+    struct xb_memory_limit *limit = argument;
+    const struct cgroup_files *files = names;
     bool is_read = false;
     uint64_t used = 0;
     for (size_t i = 0; i < 2 && files->limits[i] != NULL; i++) {
@@ -85,21 +87,6 @@ static void tighten_to_cgroup(struct xb_memory_limit *limit, const struct cgroup
     }
 }
 
-static void tighten_to_v1(void *limit, const char *root, const char *directory)
-{
-    static const struct cgroup_files files = {
-        {"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"};
-    tighten_to_cgroup(limit, &files, root, directory);
-}
-
-/* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
-static void tighten_to_v2(void *limit, const char *root, const char *directory)
-{
-    static const struct cgroup_files files = {
-        {"memory.max", "memory.high"}, "memory.current", "inactive_file"};
-    tighten_to_cgroup(limit, &files, root, directory);
-}
-
 static uint64_t page_bytes(void)
 {
     return (uint64_t)sysconf(_SC_PAGESIZE);
@@ -108,10 +95,15 @@ static uint64_t page_bytes(void)
 enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
                                     struct xb_error *error)
 {
+    /* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
+    static const struct cgroup_files v2 = {{"memory.max", "memory.high"},
+                                           "memory.current",
+                                           "inactive_file"},
+                                     v1 = {{"memory.limit_in_bytes"},
+                                           "memory.usage_in_bytes",
+                                           "total_inactive_file"};
     static const struct xb_cgroup_hierarchy hierarchies[] = {
-        {"", "/sys/fs/cgroup", tighten_to_v2},
-        {"memory", "/sys/fs/cgroup/memory", tighten_to_v1},
-    };
+        {"", "/sys/fs/cgroup", &v2}, {"memory", "/sys/fs/cgroup/memory", &v1}};
     struct rlimit most;
     uint64_t kib, pages;
     if (!xb_number_read(root, "/proc/meminfo", "MemAvailable", &kib)) {
@@ -127,7 +119,8 @@ enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *li
     limit->bytes = UINT64_MAX;
     tighten(limit, kib * 1024, "MemAvailable in /proc/meminfo");
     limit->is_set = false;
-    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, limit);
+    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, tighten_to_cgroup,
+                     limit);
     if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
         xb_number_read(root, "/proc/self/statm", "", &pages)) {
         uint64_t used = pages * page_bytes();

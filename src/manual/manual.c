@@ -105,7 +105,7 @@ static void put_option(FILE *stream, const struct xb_option *option)
         put_fact(stream, "Modes: ", takers);
 }
 
-/* With its name, unless every command has it. */
+/* Those of every command once, then each command's own. */
 static void put_options(FILE *stream)
 {
     static const struct xb_option *const common[] = {XB_OPTIONS_OF_ALL};
