@@ -3,7 +3,7 @@
 /* From --device and --pairs to devices. */
 #include "planning.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

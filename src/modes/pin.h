@@ -3,7 +3,7 @@
 
 #include "transfer.h"
 
-#include "machine/process_memory.h"
+#include "machine/host_memory.h"
 #include "xferbench/statistics.h"
 
 /* What the files of mode pin share. */

@@ -3,11 +3,10 @@
 #include "command.h"
 
 #include "base/clock.h"
-#include "base/plain_text.h"
+#include "base/text.h"
 #include "cli/backend_choice.h"
-#include "cli/json_place.h"
+#include "cli/command.h"
 #include "cli/places.h"
-#include "cli/start_at.h"
 #include "deadline.h"
 #include "progress.h"
 

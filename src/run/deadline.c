@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/parallel.h"
-#include "base/plain_text.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "measure/case.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands round the results: on what they were measured, and what to do. */
-#define _GNU_SOURCE /* locale_t, in base/text.h */
 #include "table.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
 

@@ -5,7 +5,6 @@
 #include <time.h>
 
 #include "cli/command.h"
-#include "cli/json_place.h"
 #include "cli/places.h"
 
 #include "base/json_write.h"

@@ -3,7 +3,6 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "base/note.h"
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -246,8 +245,8 @@ static enum xb_status print_results(FILE *stream, const struct xb_record *record
     return all ? print_rows(stream, record, error) : print_overview(stream, record, error);
 }
 
-static enum xb_status print_all(FILE *stream, const struct xb_record *record,
-                                const struct xb_table_view *view, struct xb_error *error)
+enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
+                              const struct xb_table_view *view, struct xb_error *error)
 {
     struct xb_reading_list reading = {.count = 0};
     enum xb_status status = XB_OK;
@@ -281,20 +280,10 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
     return status == XB_OK ? xb_stream_finish(stream, "the table", error) : status;
 }
 
-enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
-                              const struct xb_table_view *view, struct xb_error *error)
-{
-    locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = print_all(stream, record, view, error);
-    xb_plain_locale_leave(previous);
-    return status;
-}
-
 enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
                                        struct xb_error *error)
 {
     struct xb_reading_list reading = {.count = 0};
-    locale_t previous = xb_plain_locale_enter();
     struct xb_table *table = xb_table_of_rows(record, XB_ROWS_ALL);
     xb_reading_make(record, &reading);
     xb_overview_header(stream, record);
@@ -302,6 +291,5 @@ enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *rec
     xb_table_markdown(stream, table);
     xb_reading_free(&reading);
     xb_table_free(table);
-    xb_plain_locale_leave(previous);
     return xb_stream_finish(stream, "the table", error);
 }

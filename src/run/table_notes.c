@@ -3,8 +3,8 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "base/note.h"
-#include "base/plain_text.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "formats.h"
 #include "machine/start.h"
 #include "record/rows.h"

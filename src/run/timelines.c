@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats.h"
 
-#include "base/plain_text.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cli/command.h"
 
 #include <stdlib.h>
