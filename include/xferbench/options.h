@@ -94,8 +94,8 @@ XB_MUST_CHECK enum xb_status xb_config_parse(const struct xb_option *const *rows
                                              struct xb_error *error);
 void xb_config_free(struct xb_config *config);
 
-/* Gives an option that is not on the command line another default, a text that it takes.
- * XB_ERR_MEMORY only. */
+/* Gives an option that is not on the command line another default. XB_ERR_USAGE where it does not
+ * take the text. */
 XB_MUST_CHECK enum xb_status xb_config_default(struct xb_config *config,
                                                const struct xb_option *row, const char *text,
                                                struct xb_error *error);

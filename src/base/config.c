@@ -2,6 +2,8 @@
 #define _GNU_SOURCE /* getopt_long */
 #include "xferbench/options.h"
 
+#include "memory.h"
+
 #include <ctype.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -19,24 +21,20 @@ struct tables {
     const char **names;
 };
 
-/* Free the tables even if this fails: some may be allocated. */
-static enum xb_status build_tables(const struct xb_option *const *rows, size_t count,
-                                   struct tables *tables, struct xb_error *error)
+static struct tables build_tables(const struct xb_option *const *rows, size_t count)
 {
+    struct tables tables = {.longs = xb_new(2 * count + 1, sizeof *tables.longs),
+                            .shorts = xb_new(2 * count + 2, 1),
+                            .names = xb_new(count + 1, sizeof *tables.names)};
     size_t longs = 0;
-    tables->longs = calloc(2 * count + 1, sizeof *tables->longs);
-    tables->shorts = calloc(2 * count + 2, 1);
-    tables->names = calloc(count + 1, sizeof *tables->names);
-    if (tables->longs == NULL || tables->shorts == NULL || tables->names == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", count);
-    char *next = tables->shorts;
+    char *next = tables.shorts;
     *next++ = ':'; /* tell a missing argument from an unknown option */
     for (size_t i = 0; i < count; i++) {
         bool has_argument = rows[i]->type != XB_OPTION_FLAG;
-        tables->names[i] = rows[i]->name;
+        tables.names[i] = rows[i]->name;
         const char *const names[] = {rows[i]->name, rows[i]->other_name};
         for (size_t k = 0; k < 2 && names[k] != NULL; k++)
-            tables->longs[longs++] = (struct option){
+            tables.longs[longs++] = (struct option){
                 names[k], has_argument ? required_argument : no_argument, NULL, LONG_CODE + (int)i};
         if (rows[i]->short_name != 0) {
             *next++ = rows[i]->short_name;
@@ -44,7 +42,7 @@ static enum xb_status build_tables(const struct xb_option *const *rows, size_t c
                 *next++ = ':';
         }
     }
-    return XB_OK;
+    return tables;
 }
 
 /* Finds the value for a code that getopt_long returned; NULL for a letter that no row has. */
@@ -91,9 +89,7 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
         count += *c == ',';
     if (option->takes_one && count > 1)
         return XB_FAIL(error, XB_ERR_USAGE, "--%s takes one word", option->name);
-    value->words = (struct xb_word_list){calloc(count, sizeof *value->words.items), 0};
-    if (value->words.items == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for %zu words", option->name, count);
+    value->words = (struct xb_word_list){xb_new(count, sizeof *value->words.items), 0};
     for (size_t i = 0; i < count; i++) {
         size_t length = strcspn(text, ",");
         if (length == 0)
@@ -101,9 +97,7 @@ static enum xb_status parse_choices(struct xb_value *value, struct xb_error *err
                            "--%s: \"%.80s\" has an empty place; give words with single commas "
                            "between",
                            option->name, value->text);
-        char *word = strndup(text, length);
-        if (word == NULL)
-            return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for a word", option->name);
+        char *word = xb_copy_part(text, length);
         enum xb_status status = check_word(value, word, error);
         if (status != XB_OK) {
             free(word);
@@ -143,9 +137,7 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
         value->flag = true;
         return XB_OK;
     }
-    value->text = strdup(text);
-    if (value->text == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "--%s: no memory for its argument", option->name);
+    value->text = xb_copy(text);
     struct xb_error cause;
     enum xb_status status = XB_OK;
     switch (option->type) {
@@ -257,22 +249,14 @@ static enum xb_status parse_arguments(struct xb_config *config, const struct tab
 enum xb_status xb_config_parse(const struct xb_option *const *rows, int argc, char **argv,
                                struct xb_config *config, struct xb_error *error)
 {
-    struct tables tables = {NULL, NULL, NULL};
-    struct xb_config parsed = {0};
     size_t count = 0;
     while (rows[count] != NULL)
         count++;
-    enum xb_status status = build_tables(rows, count, &tables, error);
-    if (status == XB_OK)
-        parsed.values = calloc(count > 0 ? count : 1, sizeof *parsed.values);
-    if (parsed.values != NULL) {
-        parsed.count = count;
-        for (size_t i = 0; i < count; i++)
-            parsed.values[i].option = rows[i];
-        status = parse_arguments(&parsed, &tables, argc, argv, error);
-    } else if (status == XB_OK) {
-        status = XB_FAIL(error, XB_ERR_MEMORY, "no memory for %zu options", count);
-    }
+    struct tables tables = build_tables(rows, count);
+    struct xb_config parsed = {.values = xb_new(count, sizeof *parsed.values), .count = count};
+    for (size_t i = 0; i < count; i++)
+        parsed.values[i].option = rows[i];
+    enum xb_status status = parse_arguments(&parsed, &tables, argc, argv, error);
     for (size_t i = 0; status == XB_OK && i < parsed.count; i++) {
         struct xb_value *value = &parsed.values[i];
         if (!value->given && value->option->default_text != NULL)

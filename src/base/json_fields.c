@@ -182,22 +182,14 @@ static const char *get_text(struct xb_json_reader *reader, const cJSON *item,
 
 void *xb_fields_room(struct xb_json_reader *reader, size_t count, size_t size)
 {
-    if (xb_json_failed(reader))
-        return NULL;
-    void *room = xb_arena_new(reader->texts, count * size);
-    if (room == NULL)
-        xb_json_refuse_memory(reader);
-    return room;
+    return xb_json_failed(reader) ? NULL : xb_arena_new(reader->texts, count * size);
 }
 
 const char *xb_fields_keep_text(struct xb_json_reader *reader, const char *text)
 {
     if (xb_json_failed(reader) || reader->texts == NULL)
         return text; /* it stays in the tree */
-    const char *kept = xb_arena_print(reader->texts, "%s", text);
-    if (kept == NULL)
-        xb_json_refuse_memory(reader);
-    return kept;
+    return xb_arena_copy(reader->texts, text);
 }
 
 /* A text that had bytes that are no UTF-8 grew when it was written: it may not fit any more, and is

@@ -48,8 +48,8 @@ XB_MUST_CHECK enum xb_status xb_memory_reserve(size_t bytes, struct xb_error *er
  * the code is 1. */
 void xb_memory_end_with(int (*fail)(const struct xb_error *error));
 
-/* Calls that, removes temporary files, ends children, and exits. In the work of xb_parallel_for it
- * ends that work, and the main thread does the rest. */
+/* Calls that, and exits: files without a name vanish, and children end with their parent. In the
+ * work of xb_parallel_for it ends that work, and the main thread does the rest. */
 _Noreturn void xb_memory_end(size_t bytes);
 
 /* Where xb_memory_end goes to in this thread; NULL for nowhere: it ends the program. */

@@ -243,11 +243,7 @@ static enum xb_status append(struct list *list, uint64_t number, struct span ite
                            "%" PRIu64 " is named twice, again by \"%.*s\"; name it once", number,
                            quoted(item), item.text);
     }
-    uint64_t *grown = xb_grow(list->numbers, list->count, sizeof *grown);
-    if (grown == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory for a list of %zu %ss", list->count + 1,
-                       list->kind->noun);
-    list->numbers = grown;
+    list->numbers = xb_grow(list->numbers, list->count, sizeof *list->numbers);
     list->numbers[list->count++] = number;
     return XB_OK;
 }

@@ -327,7 +327,6 @@ struct text {
     const struct xb_comparison *comparison;
     size_t columns, prose; /* of lines, and of those that are sentences */
     bool is_verbose;
-    struct xb_error *error;
 };
 
 /* "REGRESSION: 5 of 6 results ...", the worst of them, and what to do. */
@@ -448,8 +447,7 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
                              .comparison = comparison,
                              .columns = columns,
                              .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
-                             .is_verbose = is_verbose,
-                             .error = error};
+                             .is_verbose = is_verbose};
     print_answer(&out);
     if (comparison->case_count > 0)
         print_cases(&out);

@@ -11,8 +11,8 @@
 #include <stdio.h>
 
 /*
- * Writes a judgement; each format is in a file of its name. All flush the stream. XB_ERR_SYSTEM if
- * writing failed; XB_ERR_MEMORY. Texts from documents cannot break any of the formats.
+ * Writes a judgement. All flush the stream. XB_ERR_SYSTEM if writing failed. Texts from documents
+ * cannot break any of the formats.
  */
 
 /* For people, `columns` wide: the answer, the findings (worst first) and the files that were left

@@ -448,20 +448,17 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         .verbose = verbose,
         .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
     };
-    enum xb_status status = XB_OK;
     put_answer(&view);
     /* Without any document each expected node is missing: only why there is none helps. */
     if (judgement->fleet->source_count > 0) {
-        status = xb_fleet_table_findings(&view, error);
+        xb_fleet_table_findings(&view);
         put_figures(&view);
         if (judgement->note_count > 0)
             fputc('\n', stream);
         for (size_t i = 0; i < judgement->note_count; i++)
             xb_fleet_table_put(&view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
     }
-    if (status == XB_OK) {
-        put_left_out(&view);
-        status = xb_stream_finish(stream, "the table", error);
-    }
+    put_left_out(&view);
+    enum xb_status status = xb_stream_finish(stream, "the table", error);
     return status;
 }

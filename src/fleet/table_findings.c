@@ -171,15 +171,14 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
 
 /* Prints the rows that there is room for. Missing nodes have none: the answer names them, and their
  * rows would say the same of each. Returns in *end the first finding of a row that is left out. */
-static enum xb_status put_rows(const struct xb_fleet_view *view, const struct row *rows,
-                               size_t count, size_t *end, struct xb_error *error)
+static void put_rows(const struct xb_fleet_view *view, const struct row *rows, size_t count,
+                     size_t *end)
 {
     const struct xb_table_look look = {.width = view->columns, .elsewhere = "See --format csv"};
     const struct xb_fleet_judgement *judgement = view->judgement;
     size_t shown = 0, more = 0;
     bool has_more = false;
     struct xb_table *table = xb_table_new();
-    (void)error;
     *end = judgement->finding_count;
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         if (view->verbose || !columns[i].is_detail)
@@ -207,21 +206,20 @@ static enum xb_status put_rows(const struct xb_fleet_view *view, const struct ro
         xb_fleet_table_put(view, XB_COLOUR_NONE,
                            "A row shows the worst figure, MORE how many others: --format csv has "
                            "all.");
-    return XB_OK;
 }
 
-enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct xb_error *error)
+void xb_fleet_table_findings(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     struct place *places = xb_new(judgement->fleet->node_count, sizeof *places);
     struct row *rows = xb_new(judgement->finding_count, sizeof *rows);
     bool found[XB_FLEET_CODES] = {false};
     size_t end = 0;
-    enum xb_status status = put_rows(view, rows, make_rows(view, places, rows), &end, error);
+    put_rows(view, rows, make_rows(view, places, rows), &end);
     free(places);
     free(rows);
-    if (status != XB_OK || judgement->finding_count == 0)
-        return status;
+    if (judgement->finding_count == 0)
+        return;
     for (size_t i = 0; i < judgement->finding_count; i++)
         found[judgement->findings[i].code] = true;
     fputc('\n', view->stream);
@@ -245,5 +243,4 @@ enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view, struct 
         xb_fleet_table_put(view, XB_COLOUR_NONE, "%.*s%s%s: %.1000s", (int)view->columns - 3,
                            finding->node, has_gpu ? ", " : "", has_gpu ? gpu : "", finding->text);
     }
-    return XB_OK;
 }

@@ -43,6 +43,4 @@ const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[X
 #define xb_fleet_table_put(view, colour, ...)                                                      \
     xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
 
-/* XB_ERR_MEMORY. */
-XB_MUST_CHECK enum xb_status xb_fleet_table_findings(const struct xb_fleet_view *view,
-                                                     struct xb_error *error);
+void xb_fleet_table_findings(const struct xb_fleet_view *view);

@@ -41,13 +41,11 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
                               error);
 }
 
-static enum xb_status finish(void *own, struct xb_error *error)
+static void finish(void *own)
 {
     struct state *state = own;
-    (void)error;
     if (state->is_open)
         xb_fleet_judge(&state->fleet, &request, &state->judgement);
-    return XB_OK;
 }
 
 static bool is_judged(const struct xb_fleet_siblings *siblings)

@@ -323,7 +323,7 @@ enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_requ
         take_file(&report, i);
     for (size_t i = 0; !has_failed(&report) && i < COMMON; i++)
         if (common_sections[i]->finish != NULL)
-            (void)common_sections[i]->finish(report.states[i], &page->error);
+            common_sections[i]->finish(report.states[i]);
     if (!has_failed(&report)) {
         choose(&report);
         /* Into memory first: what is left out depends on how long the page is. */

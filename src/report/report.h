@@ -96,12 +96,11 @@ struct xb_common_section {
     const char *name, *title;
     bool comes_first;  /* it is the answer, before what each file says */
     size_t state_size; /* of a state, which is zeros before the first file */
-    /* XB_ERR_MEMORY only. */
+    /* XB_ERR_MEMORY for a text that is kept, XB_ERR_STOPPED after a signal. */
     enum xb_status (*take)(void *state, const struct xb_report_document *document,
                            struct xb_error *error);
-    /* Called after the last file, to judge everything that take() kept. NULL: not needed.
-     * XB_ERR_MEMORY only. */
-    enum xb_status (*finish)(void *state, struct xb_error *error);
+    /* Called after the last file, to judge everything that take() kept. NULL: not needed. */
+    void (*finish)(void *state);
     bool (*speaks)(const void *state); /* whether there is anything to say */
     void (*write)(struct xb_page *page, void *state);
     void (*free)(void *state); /* what the state points to */

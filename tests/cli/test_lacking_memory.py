@@ -14,7 +14,6 @@ RESULTS = os.path.join(SOURCE, "bench", "results", "h200")
 FAKE = ("--backend", "fake", "--size", "64K", "--samples", "3")
 FEW = 60  # pieces that each command is without, in turn; of those behind them every so-manyth
 
-FIRST = 1  # those that are asked for before the options are read, and the format is known
 
 
 class LackingMemory(Case):
@@ -33,7 +32,7 @@ class LackingMemory(Case):
             for left in (out and self.path(out), note):
                 if left and os.path.exists(left):
                     os.remove(left)
-            number = number + 1 if number < FEW else number + number // 7
+            number = number + 1 if number < FEW else number + number // 15
             lacking = {"XB_LACKING_MEMORY": str(number), "XB_LACKING_NOTE": note}
             done = self.run_program(*arguments, program=LACKING, environment=lacking)
             with self.subTest(number=number, arguments=arguments):
@@ -56,7 +55,9 @@ class LackingMemory(Case):
 
     def test_link(self):
         self.check(3, "link", "--backend", "fake", "--size", "16M")
-        for answer in self.check(3, "link", "--backend", "fake", "--size", "16M", "--format", "nagios")[FIRST:]:
+        answers = self.check(3, "link", "--backend", "fake", "--size", "16M", "--format", "nagios")
+        known = next(i for i, answer in enumerate(answers) if answer)  # from where the options have been read
+        for answer in answers[known:]:
             self.assertRegex(answer, r"\AXFERBENCH LINK UNKNOWN - no memory [^\n]*\n\Z")
 
     def test_advise(self):
