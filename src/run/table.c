@@ -4,8 +4,8 @@
 #include "table.h"
 
 #include "base/memory.h"
-#include "base/terminal.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "formats.h"
 #include "machine/node.h"
