@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The entries of docs/words.md as the initialiser of an array, XB_WORDS, for src/commands/help.c.
+# The entries of docs/words.md as the initialiser of an array, XB_WORDS, for src/commands.c.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/words.md)
 file(READ docs/words.md words)
 string(FIND "${words}" "\n- **" begin)

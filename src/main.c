@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What comes before any subcommand and after it. */
 #include "backends/registry.h"
-#include "base/began.h"
-#include "base/plain_text.h"
+#include "base/day_time.h"
+#include "base/text.h"
 #include "commands.h"
 #include "measure/run.h"
 #include "record/mode_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,6 +42,7 @@ static void fill_closed_streams(void)
 int main(int argc, char **argv)
 {
     struct xb_error error;
+    (void)setlocale(LC_ALL, "C"); /* every format has numbers with a point */
     xb_began_note();
     fill_closed_streams();
     if (xb_registry_check(xb_backends, &error) != XB_OK ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "report.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "measure/run.h"
 #include "run/command.h"
 #include "run/deadline.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "xferbench/record.h"
 
 /* The names of modes and variants that advice rests on: the one place of this room that has them.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json_fields.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "measure/run.h"
 #include "predict.h"
 #include "xferbench/record.h"

@@ -555,7 +555,6 @@ enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report
 {
     const struct xb_predictions *all = report->predictions;
     struct xb_words words = {.length = 0};
-    locale_t previous = xb_plain_locale_enter();
     /* The answer, and from which size on it holds. */
     xb_advice_say(all, &words);
     xb_heading_print(stream,
@@ -571,6 +570,5 @@ enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report
     print_unknown(stream, all);
     print_job(stream, report);
     print_check(stream, report);
-    xb_plain_locale_leave(previous);
     return xb_stream_finish(stream, "the advice", error);
 }

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -23,6 +24,28 @@
 #define GIVE_UP_S 3.0
 /* The same for the rest of its group: their parent may be gone and could not reap them. */
 #define GROUP_S 1.0
+
+/* The children that this process has now, for xb_children_abandon: what kill() takes, so a group is
+ * a negative number. 0 is a free place; there are never nearly so many. */
+static atomic_int running[16];
+
+/* Puts a child in the list, or takes it out. */
+static void enlist(const struct xb_child *child, bool runs)
+{
+    int target = child->leads_group ? -child->process : child->process;
+    for (size_t i = 0; i < sizeof running / sizeof running[0]; i++) {
+        int here = runs ? 0 : target;
+        if (atomic_compare_exchange_strong(&running[i], &here, runs ? target : 0))
+            return;
+    }
+}
+
+void xb_children_abandon(void)
+{
+    for (size_t i = 0; i < sizeof running / sizeof running[0]; i++)
+        if (atomic_load(&running[i]) != 0)
+            (void)kill(atomic_load(&running[i]), SIGKILL);
+}
 
 /* ---- in the new process ---- */
 
@@ -76,6 +99,8 @@ static void set_signals(enum xb_child_signals signals, const sigset_t *parents_m
 _Noreturn static void become(const struct xb_child_task *task, const int ends[2], pid_t parent,
                              const sigset_t *parents_mask)
 {
+    for (size_t i = 0; i < sizeof running / sizeof running[0]; i++)
+        atomic_store(&running[i], 0); /* its parent's */
     if (task->leads_group)
         (void)setpgid(0, 0);
     if (task->dies_with_parent) {
@@ -133,6 +158,7 @@ enum xb_status xb_child_start(struct xb_child *child, const struct xb_child_task
     child->process = process;
     child->channel = ends[0];
     child->ended_at = 0;
+    enlist(child, true);
     return XB_OK;
 }
 
@@ -198,6 +224,7 @@ static void look_for_end(struct xb_child *child)
     if (found == 0 || (found < 0 && errno == EINTR))
         return;
     child->ended_at = xb_clock_now();
+    enlist(child, false);
     if (found < 0)
         child->wait_error = errno;
     else if (WIFEXITED(status))

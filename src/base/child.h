@@ -88,6 +88,9 @@ bool xb_child_is_stuck(const struct xb_child *child);
 bool xb_child_end(struct xb_child *child, double patience_s, double reap_s);
 void xb_child_close(struct xb_child *child);
 
+/* For an end without cleaning up: kills the children that this process has, with their groups. */
+void xb_children_abandon(void);
+
 /* Whether its group still has a process, even if only a zombie that nobody reaps. */
 bool xb_child_is_group_left(const struct xb_child *child);
 /* After its end: kills what it left in its group, and waits a moment for the end of that. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* timegm, strptime */
+#define _GNU_SOURCE
 #include "day_time.h"
 
 #include "text.h"
@@ -42,9 +42,7 @@ static bool read_decimal(const char *text, const char *end, double *value)
     if (whole == 0 || whole > 12 || length > 30 ||
         whole + (fraction > 0 ? fraction + 1 : 0) != length)
         return false;
-    locale_t previous = xb_plain_locale_enter();
     *value = strtod(text, NULL);
-    xb_plain_locale_leave(previous);
     return true;
 }
 
@@ -83,4 +81,18 @@ enum xb_status xb_day_time_parse(const char *text, double *when, struct xb_error
                    "\"%.60s\" is no time: write it in UTC as 2026-11-23T06:40:00Z, or as "
                    "@1795416000, the seconds since 1970",
                    text);
+}
+
+static struct timespec began;
+
+void xb_began_note(void)
+{
+    (void)clock_gettime(CLOCK_REALTIME, &began); /* it fails for a clock that is not there only */
+}
+
+struct timespec xb_began(void)
+{
+    if (began.tv_sec == 0)
+        xb_began_note();
+    return began;
 }

@@ -177,60 +177,41 @@ static enum xb_status begin_line(struct xb_documents *d, struct scan *scan, stru
     return XB_OK;
 }
 
-/* Takes what the window has of the line at `at`. */
-static enum xb_status take_line(struct xb_documents *d, struct scan *scan, struct xb_error *error)
-{
-    const char *line = d->window + d->at;
-    const char *end = memchr(line, '\n', d->end - d->at);
-    size_t length = end != NULL ? (size_t)(end - line) : d->end - d->at;
-    size_t taken = take_bytes(scan, line, length);
-    d->at += taken;
-    if (scan->why != NULL || scan->is_whole || end == NULL || taken < length)
-        return XB_OK;
-    if (!scan->in_text)
-        return begin_line(d, scan, error);
-    scan->why = open_text;
-    return XB_OK;
-}
-
-/* A document that grows too large is read to its end all the same, to find the next one; unless the
- * next one may have begun in it. */
-static void check_size(struct xb_documents *d, struct scan *scan)
-{
-    if (!scan->is_dropped && d->at - d->begin <= d->largest)
-        return;
-    scan->is_dropped = true;
-    scan->why = scan->has_inner ? too_large : NULL;
-    if (!scan->has_inner)
-        d->begin = d->at;
-}
-
-static enum xb_status scan_document(struct xb_documents *d, struct scan *scan,
-                                    struct xb_error *error)
-{
-    enum xb_status status = XB_OK;
-    while (status == XB_OK && scan->why == NULL && !scan->is_whole) {
-        check_size(d, scan);
-        if (scan->why == NULL && d->at == d->end)
-            status = fill(d, error);
-        if (scan->why != NULL || status != XB_OK)
-            break;
-        if (d->at == d->end && d->is_over)
-            scan->why = no_end;
-        else
-            status = take_line(d, scan, error);
-    }
-    if (scan->is_whole && (scan->is_dropped || d->at - d->begin > d->largest))
-        scan->why = too_large;
-    return status;
-}
-
+/* Reads the document that begins at `at`. */
 static enum xb_status read_document(struct xb_documents *d, struct xb_document_piece *piece,
                                     struct xb_error *error)
 {
     struct scan scan = {.why = NULL};
     d->line_is_open = true;
-    XB_TRY(scan_document(d, &scan, error));
+    while (scan.why == NULL && !scan.is_whole) {
+        /* One that grows too large is read to its end all the same, to find the next one; unless
+         * the next one may have begun in it. */
+        scan.is_dropped = scan.is_dropped || d->at - d->begin > d->largest;
+        if (scan.is_dropped && scan.has_inner) {
+            scan.why = too_large;
+            break;
+        }
+        if (scan.is_dropped)
+            d->begin = d->at;
+        if (d->at == d->end)
+            XB_TRY(fill(d, error));
+        if (d->at == d->end && d->is_over)
+            scan.why = no_end;
+        /* What the window has of the line. */
+        const char *line = d->window + d->at;
+        const char *end = memchr(line, '\n', d->end - d->at);
+        size_t length = end != NULL ? (size_t)(end - line) : d->end - d->at;
+        size_t taken = take_bytes(&scan, line, length);
+        d->at += taken;
+        if (scan.why != NULL || scan.is_whole || end == NULL || taken < length)
+            continue;
+        if (scan.in_text)
+            scan.why = open_text;
+        else
+            XB_TRY(begin_line(d, &scan, error));
+    }
+    if (scan.is_whole && (scan.is_dropped || d->at - d->begin > d->largest))
+        scan.why = too_large;
     piece->why = scan.why;
     if (scan.why == NULL) {
         piece->length = d->at - d->begin;

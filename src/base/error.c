@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* strerrorname_np */
 #include "xferbench/error.h"
 
-#include "plain_text.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <stdbool.h>

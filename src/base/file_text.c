@@ -39,23 +39,6 @@ static enum xb_status fail_to(const char *done, const char *call, const char *pa
     return XB_FAIL_ERRNO(error, call, code, "%.300s: cannot be %s: %s", path, done, strerror(code));
 }
 
-/* Reads `size` bytes, or fewer if the file ends before. */
-static enum xb_status read_up_to(int descriptor, const char *path, char *text, size_t size,
-                                 size_t *length, struct xb_error *error)
-{
-    *length = 0;
-    while (*length < size) {
-        ssize_t got = read(descriptor, text + *length, size - *length);
-        if (got == 0)
-            break;
-        if (got > 0)
-            *length += (size_t)got;
-        else if (errno != EINTR)
-            return fail_to("read", "read", path, error);
-    }
-    return XB_OK;
-}
-
 /*
  * Reads the file once more and compares. The file's times are not enough: they have the resolution
  * of the kernel's tick, a few milliseconds, and a write within one tick does not change them. A
@@ -76,25 +59,6 @@ static bool has_same_text(int descriptor, const char *text, size_t length)
     return true;
 }
 
-/* Refuses a file that somebody wrote while we read it: the text may be half old, half new. Renaming
- * another file over it is harmless, because we still read the old one. That changes st_ctim, so we
- * do not look at it. */
-static enum xb_status check_unchanged(int descriptor, const char *path, const struct stat *before,
-                                      const char *text, size_t length, struct xb_error *error)
-{
-    struct stat after;
-    if (!S_ISREG(before->st_mode))
-        return XB_OK;
-    bool same = has_same_text(descriptor, text, length);
-    if (fstat(descriptor, &after) != 0)
-        return fail_to("read", "fstat", path, error);
-    if (same && (size_t)after.st_size == length && after.st_mtim.tv_sec == before->st_mtim.tv_sec &&
-        after.st_mtim.tv_nsec == before->st_mtim.tv_nsec)
-        return XB_OK;
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "%.300s: changed while it was read; try again when its writer is done", path);
-}
-
 /* The caller frees *text even if this fails. */
 static enum xb_status read_open(int descriptor, const char *path, size_t largest, bool pipes,
                                 char **text, size_t *length, struct xb_error *error)
@@ -110,11 +74,32 @@ static enum xb_status read_open(int descriptor, const char *path, size_t largest
     *text = malloc(room + 1);
     if (*text == NULL)
         return XB_FAIL(error, XB_ERR_MEMORY, "no memory to read %.300s", path);
-    XB_TRY(read_up_to(descriptor, path, *text, room, length, error));
+    for (*length = 0; *length < room;) {
+        ssize_t got = read(descriptor, *text + *length, room - *length);
+        if (got == 0)
+            break;
+        if (got > 0)
+            *length += (size_t)got;
+        else if (errno != EINTR)
+            return fail_to("read", "read", path, error);
+    }
     if (*length > largest)
         return refuse_size(path, largest, error);
     (*text)[*length] = '\0';
-    return check_unchanged(descriptor, path, &file, *text, *length, error);
+    /* Refuses a file that somebody wrote while we read it: the text may be half old, half new.
+     * Renaming another file over it is harmless, because we still read the old one. That changes
+     * st_ctim, so we do not look at it. */
+    struct stat after;
+    if (!S_ISREG(file.st_mode))
+        return XB_OK;
+    bool same = has_same_text(descriptor, *text, *length);
+    if (fstat(descriptor, &after) != 0)
+        return fail_to("read", "fstat", path, error);
+    if (same && (size_t)after.st_size == *length && after.st_mtim.tv_sec == file.st_mtim.tv_sec &&
+        after.st_mtim.tv_nsec == file.st_mtim.tv_nsec)
+        return XB_OK;
+    return XB_FAIL(error, XB_ERR_USAGE,
+                   "%.300s: changed while it was read; try again when its writer is done", path);
 }
 
 enum xb_status xb_file_text_read(const char *path, size_t largest, bool pipes, char **text,

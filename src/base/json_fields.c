@@ -2,7 +2,7 @@
 #include "json_fields.h"
 
 #include "memory.h"
-#include "plain_text.h"
+#include "text.h"
 
 #include <float.h>
 #include <limits.h>

@@ -78,7 +78,6 @@ static const char *utf8_of(const char *text, char **copy)
 void xb_json_begin(struct xb_json *json)
 {
     *json = (struct xb_json){.root = NULL};
-    json->previous_locale = xb_plain_locale_enter();
 }
 
 /* Takes the item, which is NULL where memory is short. */
@@ -313,7 +312,6 @@ static enum xb_status finish(struct xb_json *json, FILE *stream, enum form form,
         status = print_tree(json->root, stream, form, what, error);
     }
     cJSON_Delete(json->root);
-    xb_plain_locale_leave(json->previous_locale);
     return status;
 }
 

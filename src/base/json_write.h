@@ -28,15 +28,12 @@
  * `key` is the name in the innermost open object; NULL in an array, and for the document itself.
  * Keys and texts are copied. They may hold any bytes: those that are no UTF-8 become U+FFFD, and
  * control characters are escaped.
- *
- * From begin to finish the calling thread has the C locale, so that printf writes numbers with a
- * point. Every begin needs its finish.
+ * Every begin needs its finish.
  */
 struct xb_json {
     struct cJSON *root;
     struct cJSON *open[XB_JSON_DEPTH]; /* what is not closed yet, outermost first */
     size_t depth;
-    void *previous_locale; /* the locale_t that the thread had before */
     struct xb_error error; /* the first failure */
 };
 

@@ -2,6 +2,9 @@
 #define _POSIX_C_SOURCE 200809L
 #include "memory.h"
 
+#include "child.h"
+#include "output.h"
+
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -46,6 +49,8 @@ void xb_memory_end(size_t bytes)
                   "ask for less at once",
                   bytes);
     int code = tell != NULL ? tell(&error) : EXIT_FAILURE;
+    xb_outputs_abandon();
+    xb_children_abandon();
     (void)fflush(stdout);
     _exit(code);
 }

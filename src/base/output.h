@@ -27,9 +27,10 @@ struct xb_output {
     bool keeps_others;
     /* xb_output_open sets these. */
     FILE *stream;
-    int directory;      /* descriptor of the target's directory; 0 if it is not open */
-    char temporary[32]; /* the new file's name in that directory, or "" if it has none */
-    bool in_place;      /* the content will be written over the target */
+    int directory;          /* descriptor of the target's directory; 0 if it is not open */
+    char temporary[32];     /* the new file's name in that directory, or "" if it has none */
+    bool in_place;          /* the content will be written over the target */
+    struct xb_output *next; /* in the list for xb_outputs_abandon: do not copy an open output */
 };
 
 /* Finds out what the path leads to, and opens nothing. XB_ERR_USAGE if it cannot be written to. */
@@ -70,3 +71,7 @@ bool xb_is_same_file(const struct stat *one, const struct stat *other);
 const char *xb_output_advice(int code);
 /* Drops what was written and leaves the old file. Safe after commit and on a zeroed object. */
 void xb_output_discard(struct xb_output *output);
+
+/* For an end without cleaning up: removes the temporary files that this process has in folders. No
+ * output may be used after it. */
+void xb_outputs_abandon(void);

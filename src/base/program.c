@@ -182,26 +182,6 @@ static void watch_to_end(struct watch *watch)
     xb_child_end_group(&watch->child);
 }
 
-/* What is known of its end. */
-static enum xb_status judge_end(const struct watch *watch, struct xb_error *error)
-{
-    struct xb_program_outcome *outcome = watch->outcome;
-    const struct xb_child *child = &watch->child;
-    const char *path = watch->program->path;
-    outcome->stuck = child->ended_at == 0;
-    outcome->exit_code = child->exit_code;
-    outcome->signal = child->signal;
-    if (outcome->stuck)
-        return XB_FAIL(error, XB_ERR_SYSTEM, "'%.300s' cannot be ended", path);
-    if (child->wait_error != 0)
-        return XB_FAIL_ERRNO(error, "waitpid", child->wait_error,
-                             "how '%.300s' ended is not known: %s", path,
-                             strerror(child->wait_error));
-    if (watch->out_of_memory)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for what '%.300s' printed", path);
-    return XB_OK;
-}
-
 enum xb_status xb_program_run(const struct xb_program *program, struct xb_program_outcome *outcome,
                               struct xb_error *error)
 {
@@ -218,10 +198,21 @@ enum xb_status xb_program_run(const struct xb_program *program, struct xb_progra
     XB_TRY(xb_child_start(&watch.guardian, &guardian, error));
     enum xb_status status = start(&watch, error);
     if (status == XB_OK) {
+        const struct xb_child *child = &watch.child;
         watch_to_end(&watch);
-        outcome->wall_s =
-            (watch.child.ended_at > 0 ? watch.child.ended_at : xb_clock_now()) - begin;
-        status = judge_end(&watch, error);
+        outcome->wall_s = (child->ended_at > 0 ? child->ended_at : xb_clock_now()) - begin;
+        outcome->stuck = child->ended_at == 0;
+        outcome->exit_code = child->exit_code;
+        outcome->signal = child->signal;
+        if (outcome->stuck)
+            status = XB_FAIL(error, XB_ERR_SYSTEM, "'%.300s' cannot be ended", program->path);
+        else if (child->wait_error != 0)
+            status = XB_FAIL_ERRNO(error, "waitpid", child->wait_error,
+                                   "how '%.300s' ended is not known: %s", program->path,
+                                   strerror(child->wait_error));
+        else if (watch.out_of_memory)
+            status = XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for what '%.300s' printed",
+                             program->path);
     }
     close_end(&watch, 0);
     close_end(&watch, 1);

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _DEFAULT_SOURCE /* struct winsize */
+#define _GNU_SOURCE
 #include "terminal.h"
 
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+/* ---- what it can show ---- */
 
 /* Of a terminal that nobody knows the size of. */
 #define USUAL_COLUMNS 80
@@ -122,4 +128,186 @@ const char *xb_colour_end(FILE *stream, enum xb_colour colour)
 {
     bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
     return any ? code_of(XB_COLOUR_NONE) : "";
+}
+
+/* ---- words, line by line ---- */
+
+void xb_make_plain(char *text)
+{
+    char *const start = text;
+    char *out = text;
+    while (*text != '\0') {
+        size_t length = xb_utf8_length(text);
+        bool plain = *text >= ' ' && *text <= '~';
+        *out++ = plain ? *text : strchr("\t\r\n", *text) != NULL ? ' ' : '?';
+        text += length > 0 ? length : 1;
+    }
+    *out = '\0';
+    for (char *c = start; c[0] != '\0'; c++)
+        if ((c[0] == ':' || c[0] == '#') && c[1] == c[0])
+            c[1] = ' ';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_unit(const char *word)
+{
+    static const char *const units[] = {"%",  "GB/s", "B",  "KiB", "MiB", "GiB", "KB", "MB",
+                                        "GB", "ns",   "us", "ms",  "s",   "min", "h"};
+    size_t length = strcspn(word, " ,;:.)");
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (strlen(units[i]) == length && strncmp(word, units[i], length) == 0)
+            return true;
+    return false;
+}
+
+/* Whether no line may break between two words: "55.3 GB/s", "18 x 26.6", "Gen5 x16". */
+static bool belong_together(const char *word, const char *next)
+{
+    word += strspn(word, "(+-");
+    if (is_digit(word[0]))
+        return is_unit(next) || strncmp(next, "x ", 2) == 0;
+    if (strncmp(word, "Gen", 3) == 0)
+        return next[0] == 'x' && is_digit(next[1]);
+    return strncmp(word, "x ", 2) == 0 && is_digit(next[0]);
+}
+
+/* The length of a word and of all behind it that have to stand in the same line. */
+static int length_together(const char *word)
+{
+    const char *last = word;
+    const char *end = word + strcspn(word, " ");
+    while (end[0] == ' ' && belong_together(last, end + 1)) {
+        last = end + 1;
+        end = last + strcspn(last, " ");
+    }
+    return (int)(end - word);
+}
+
+size_t xb_whole_words(const char *text, size_t room)
+{
+    size_t end = 0, begin = strspn(text, " ");
+    while (text[begin] != '\0' && begin + (size_t)length_together(text + begin) <= room) {
+        end = begin + (size_t)length_together(text + begin);
+        begin = end + strspn(text + end, " ");
+    }
+    while (text[begin] != '\0' && end > 0 && strchr(",;:", text[end - 1]) != NULL)
+        end--;
+    return end;
+}
+
+/* Where words are printed, line by line. */
+struct lines {
+    FILE *stream;
+    int width, indent; /* of a line; of all of them but the first */
+    int used;          /* of the one that is printed */
+    bool breaks;       /* words that are longer than a line */
+    bool is_begun;     /* it has a word */
+};
+
+static void begin_line(struct lines *lines)
+{
+    fprintf(lines->stream, "\n%*s", lines->indent, "");
+    lines->used = lines->indent;
+    lines->is_begun = false;
+}
+
+/* Breaks the text into lines. */
+static void put_words(struct lines *lines, const char *text)
+{
+    for (const char *word = text + strspn(text, " "); word[0] != '\0'; word += strspn(word, " ")) {
+        int length = (int)strcspn(word, " ");
+        if (lines->is_begun && lines->used + 1 + length_together(word) > lines->width)
+            begin_line(lines);
+        if (lines->is_begun)
+            lines->used += fprintf(lines->stream, " ");
+        /* A path may be longer than a line. In a file it stays whole, to be searched for; a window
+         * would break it anyway, and without the indent. */
+        int room = lines->width - lines->used;
+        while (length > room && room > 0 && lines->breaks) {
+            fprintf(lines->stream, "%.*s", room, word);
+            word += room;
+            length -= room;
+            begin_line(lines);
+            room = lines->width - lines->used;
+        }
+        lines->used += fprintf(lines->stream, "%.*s", length, word);
+        lines->is_begun = true;
+        word += length;
+    }
+}
+
+void xb_wrapped_print(FILE *stream, const char *text, int indent, int used)
+{
+    struct lines lines = {.stream = stream,
+                          .width = (int)xb_terminal_prose_columns(stream),
+                          .indent = indent,
+                          .used = used};
+    put_words(&lines, text);
+    fputc('\n', stream);
+}
+
+void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, int width,
+                      const char *format, ...)
+{
+    char text[XB_NOTE_SIZE];
+    struct lines lines = {.stream = stream,
+                          .width = (int)xb_terminal_prose_columns(stream),
+                          .breaks = xb_is_terminal(stream)};
+    int length = (int)strlen(label);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    xb_make_plain(text);
+    lines.indent = lines.used = 2 + (length > width ? length : width);
+    fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
+            xb_colour_end(stream, colour), lines.indent - 2 - length, "");
+    put_words(&lines, text);
+    fputc('\n', stream);
+}
+
+void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const char *format, ...)
+{
+    char text[XB_NOTE_SIZE];
+    struct lines lines = {
+        .stream = stream, .width = (int)width, .indent = 2, .breaks = xb_is_terminal(stream)};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    xb_make_plain(text);
+    fputs(xb_colour_begin(stream, colour), stream);
+    put_words(&lines, text);
+    fprintf(stream, "%s\n", xb_colour_end(stream, colour));
+}
+
+void xb_words_add(struct xb_words *words, const char *format, ...)
+{
+    va_list arguments;
+    size_t room = sizeof words->text - words->length;
+    va_start(arguments, format);
+    int more = vsnprintf(words->text + words->length, room, format, arguments);
+    va_end(arguments);
+    if (more > 0)
+        words->length += (size_t)more < room ? (size_t)more : room - 1;
+}
+
+void xb_say(const char *format, ...)
+{
+    char text[2048], plain[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    xb_plain_text(text, plain, sizeof plain);
+    if (!xb_is_terminal(stderr)) { /* one line, for grep, in one write: others write there too */
+        fprintf(stderr, "xferbench: %s\n", plain);
+        return;
+    }
+    fputs("xferbench: ", stderr);
+    xb_wrapped_print(stderr, plain, 2, (int)strlen("xferbench: "));
 }

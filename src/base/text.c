@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE
-/* How numbers, sizes and durations are written, for all formats alike. */
+#define _POSIX_C_SOURCE 200809L
 #include "text.h"
-
-#include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +8,116 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* ---- texts that may hold any byte ---- */
+
+/* How many bytes follow this lead byte, 0 if it is none, and the range of the first of them. The
+ * later ones are in 80..BF. */
+static size_t count_following(unsigned char byte, unsigned char *low, unsigned char *high)
+{
+    *low = 0x80;
+    *high = 0xBF;
+    if (byte >= 0xC2 && byte <= 0xDF)
+        return 1;
+    if (byte >= 0xE0 && byte <= 0xEF) {
+        *low = byte == 0xE0 ? 0xA0 : 0x80;
+        *high = byte == 0xED ? 0x9F : 0xBF;
+        return 2;
+    }
+    if (byte >= 0xF0 && byte <= 0xF4) {
+        *low = byte == 0xF0 ? 0x90 : 0x80;
+        *high = byte == 0xF4 ? 0x8F : 0xBF;
+        return 3;
+    }
+    return 0;
+}
+
+size_t xb_utf8_length(const char *text)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (bytes[0] < 0x80)
+        return bytes[0] != 0;
+    unsigned char low;
+    unsigned char high;
+    size_t more = count_following(bytes[0], &low, &high);
+    for (size_t i = 1; i <= more; i++) {
+        if (bytes[i] < low || bytes[i] > high)
+            return 0;
+        low = 0x80;
+        high = 0xBF;
+    }
+    return more != 0 ? more + 1 : 0;
+}
+
+/* The code point of a character of two bytes or more; 0 for others. */
+static unsigned code_point(const char *text, size_t length)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    if (length == 2)
+        return (bytes[0] & 0x1Fu) << 6 | (bytes[1] & 0x3Fu);
+    if (length == 3)
+        return (bytes[0] & 0x0Fu) << 12 | (bytes[1] & 0x3Fu) << 6 | (bytes[2] & 0x3Fu);
+    if (length == 4)
+        return (bytes[0] & 0x07u) << 18 | (bytes[1] & 0x3Fu) << 12 | (bytes[2] & 0x3Fu) << 6 |
+               (bytes[3] & 0x3Fu);
+    return 0;
+}
+
+/* Unicode 15, 23.2, 23.3, 23.8 and 23.9; and U+FFFE and U+FFFF, which XML 1.0 excludes (2.2). */
+bool xb_utf8_is_harmful(const char *text, size_t length)
+{
+    static const struct {
+        unsigned first, last;
+    } ranges[] = {{0x80, 0x9F},     {0xAD, 0xAD},     {0x61C, 0x61C},    {0x180E, 0x180E},
+                  {0x200B, 0x200F}, {0x2028, 0x202E}, {0x2060, 0x206F},  {0xFEFF, 0xFEFF},
+                  {0xFFF9, 0xFFFB}, {0xFFFE, 0xFFFF}, {0xE0000, 0xE007F}};
+    unsigned code = code_point(text, length);
+    if (length <= 1)
+        return (unsigned char)*text < ' ' || *text == 0x7F || length == 0;
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* Writes a byte as \n or \x1B. `text` holds 5 bytes. */
+static size_t escape(unsigned char byte, char *text)
+{
+    const char *letter = byte == '\n' ? "n" : byte == '\t' ? "t" : byte == '\r' ? "r" : NULL;
+    if (letter != NULL)
+        return (size_t)snprintf(text, 5, "\\%s", letter);
+    return (size_t)snprintf(text, 5, "\\x%02X", byte);
+}
+
+const char *xb_plain_text(const char *text, char *plain, size_t size)
+{
+    size_t used = 0;
+    char before = '\0';
+    while (*text != '\0') {
+        char piece[4 * 4 + 1]; /* four bytes, each as \xNN */
+        size_t length = xb_utf8_length(text);
+        size_t bytes = length > 0 ? length : 1;
+        size_t written = 0;
+        bool command = (*text == ':' || *text == '#') && *text == before;
+        if (command || xb_utf8_is_harmful(text, length)) {
+            for (size_t i = 0; i < bytes; i++)
+                written += escape((unsigned char)text[i], piece + written);
+        } else {
+            memcpy(piece, text, bytes);
+            written = bytes;
+        }
+        if (used + written >= size)
+            break;
+        memcpy(plain + used, piece, written);
+        used += written;
+        before = command ? '\0' : *text;
+        text += bytes;
+    }
+    plain[used] = '\0';
+    return plain;
+}
+
+/* ---- numbers ---- */
 
 const char *xb_number_text(double value, char *text, size_t size)
 {
@@ -43,80 +150,67 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size)
     return xb_decimal_text(bytes_per_second / 1e9, text, size);
 }
 
-locale_t xb_plain_locale_enter(void)
+/* ---- a line of a CSV ---- */
+
+void xb_csv_separate(struct xb_csv_line *line)
 {
-    return uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+    if (line->begun)
+        fputc(',', line->stream);
+    line->begun = true;
+    line->has_text = false;
 }
 
-void xb_plain_locale_leave(locale_t previous)
+void xb_csv_put_part(struct xb_csv_line *line, const char *text)
 {
-    freelocale(uselocale(previous));
-}
-
-/* With the largest power of `step` that divides it. */
-static void write_size(uint64_t bytes, uint64_t step, const char *const units[], char *text,
-                       size_t size)
-{
-    size_t unit = 0;
-    for (; bytes != 0 && bytes % step == 0; unit++)
-        bytes /= step;
-    snprintf(text, size, "%" PRIu64 " %s", bytes, units[unit]);
-}
-
-const char *xb_size_key(uint64_t bytes, char *text, size_t size)
-{
-    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    write_size(bytes, 1024, units, text, size);
-    return text;
-}
-
-const char *xb_size_format(uint64_t bytes, char *text, size_t size)
-{
-    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
-    char binary[32], decimal[32];
-    xb_size_key(bytes, binary, sizeof binary);
-    write_size(bytes, 1000, units, decimal, sizeof decimal);
-    bool is_shorter = strcspn(decimal, " ") < strcspn(binary, " ");
-    snprintf(text, size, "%s", is_shorter ? decimal : binary);
-    return text;
-}
-
-/* Writes digits / 10^decimals. It avoids printf's %f, whose decimal point depends on the locale. */
-static void write_decimal(unsigned digits, int decimals, const char *unit, char *text, size_t size)
-{
-    if (decimals == 2)
-        snprintf(text, size, "%u.%02u %s", digits / 100, digits % 100, unit);
-    else if (decimals == 1)
-        snprintf(text, size, "%u.%u %s", digits / 10, digits % 10, unit);
-    else
-        snprintf(text, size, "%u %s", digits, unit);
-}
-
-const char *xb_duration_format(double seconds, char *text, size_t size)
-{
-    static const struct {
-        const char *name;
-        double per_second;
-    } units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
-    if (!(seconds > 0.0) || isinf(seconds)) {
-        snprintf(text, size, "%g s", seconds);
-        return text;
-    }
-    /* Use the first unit in which the rounded value has at most three digits, so that 999.6 us
-     * becomes "1.00 ms". */
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        double power = 100.0;
-        for (int decimals = 2; decimals >= 0; decimals--, power /= 10.0) {
-            double digits = floor(seconds * units[i].per_second * power + 0.5);
-            if (digits < 1000.0) {
-                write_decimal((unsigned)digits, decimals, units[i].name, text, size);
-                return text;
-            }
+    FILE *stream = line->stream;
+    if (!line->has_text && strspn(text, "=+-@") > 0)
+        fputc('\'', stream);
+    line->has_text = line->has_text || *text != '\0';
+    for (size_t length; *text != '\0'; text += length) {
+        length = xb_utf8_length(text);
+        if (length == 0) {
+            fputs(XB_UTF8_REPLACEMENT, stream);
+            length = 1;
+            continue;
         }
+        char character[5] = "", plain[17];
+        memcpy(character, text, length);
+        if (*text == '"')
+            fputc('"', stream);
+        fputs(xb_plain_text(character, plain, sizeof plain), stream);
     }
-    double step = 10.0;
-    while (seconds / step >= 1000.0)
-        step *= 10.0;
-    snprintf(text, size, "%.0f s", floor(seconds / step + 0.5) * step);
-    return text;
+}
+
+bool xb_csv_needs_quotes(const char *text)
+{
+    return strpbrk(text, ",\"") != NULL;
+}
+
+void xb_csv_put(struct xb_csv_line *line, const char *text)
+{
+    const char *quote = xb_csv_needs_quotes(text) ? "\"" : "";
+    xb_csv_separate(line);
+    fputs(quote, line->stream);
+    xb_csv_put_part(line, text);
+    fputs(quote, line->stream);
+}
+
+void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value)
+{
+    xb_csv_separate(line);
+    if (known)
+        fprintf(line->stream, "%" PRIu64, value);
+}
+
+void xb_csv_put_number(struct xb_csv_line *line, bool known, double value)
+{
+    xb_csv_separate(line);
+    if (known && isfinite(value))
+        fputs(XB_NUMBER_TEXT(value), line->stream);
+}
+
+void xb_csv_end(struct xb_csv_line *line)
+{
+    fputs("\r\n", line->stream);
+    line->begun = false;
 }

@@ -1,10 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "plain_text.h"
-
-#include <locale.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Paths, device names and drivers' messages may hold any byte. These functions make them harmless
+ * for a reader's terminal and for the log of a CI system. */
+
+/*
+ * Length of the character at `text`: 1 to 4 bytes of well-formed UTF-8 (The Unicode Standard, table
+ * 3-7). 0 at the end of the text, and for a byte that does not begin a well-formed character.
+ */
+size_t xb_utf8_length(const char *text);
+
+/* Whether the character of `length` bytes at `text`, as xb_utf8_length() told it, is a control
+ * character, one that is invisible or changes the direction of writing, one that XML cannot hold,
+ * or no UTF-8 (0). */
+bool xb_utf8_is_harmful(const char *text, size_t length);
+
+/*
+ * Writes `text` as one harmless line into `plain`, which holds `size` bytes; returns `plain`.
+ * Control characters, characters that are invisible or change the direction of writing, and bytes
+ * that are not UTF-8 become \n, \t, \r or \xNN. So does the second of two colons or hashes in a
+ * row, because "::" and "##[" begin the commands of CI systems. Text that does not fit is left out.
+ * Converting a converted text changes nothing.
+ */
+const char *xb_plain_text(const char *text, char *plain, size_t size);
+
+/* Prints "xferbench: " and the message as plain text to stderr: in one line, on a terminal in lines
+ * that fit (src/base/terminal.c, which knows of lines). */
+void xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Numbers and texts that all formats write alike. */
 
@@ -27,9 +54,25 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size);
 #define XB_DECIMAL_TEXT(value) xb_decimal_text((value), (char[32]){0}, 32)
 #define XB_RATE_TEXT(bytes_per_second) xb_rate_text((bytes_per_second), (char[32]){0}, 32)
 
-/*
- * Between enter and leave, this thread prints and reads numbers with a decimal point, whatever the
- * user's locale. Pass to leave what enter returned.
- */
-locale_t xb_plain_locale_enter(void);
-void xb_plain_locale_leave(locale_t previous);
+/* One line of a CSV after RFC 4180, written cell by cell. */
+struct xb_csv_line {
+    FILE *stream;
+    bool begun;    /* it has a cell */
+    bool has_text; /* the last cell has some of its text */
+};
+
+void xb_csv_put(struct xb_csv_line *line, const char *text);
+/* An unknown value, and a number that is not finite, give an empty cell. */
+void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value);
+void xb_csv_put_number(struct xb_csv_line *line, bool known, double value);
+void xb_csv_end(struct xb_csv_line *line);
+
+/* ---- a cell of several parts: between quotes if one of them needs quotes ---- */
+
+/* Writes the comma before a cell, if it is not the first. */
+void xb_csv_separate(struct xb_csv_line *line);
+bool xb_csv_needs_quotes(const char *text);
+/* Writes a text with quotes doubled (RFC 4180, 2.7) and invalid UTF-8 replaced. Writes a line break
+ * as \n, and so on: a result must be one line for every reader. A cell that begins with = + - or @
+ * gets a ' before it, because spreadsheets would compute it, and a text may come from anybody. */
+void xb_csv_put_part(struct xb_csv_line *line, const char *text);

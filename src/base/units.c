@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sizes, whole numbers, lists and ranges of both, and durations. */
+/* Sizes, whole numbers, lists and ranges of both, and durations: read and written. */
 #include "xferbench/units.h"
 
 #include "memory.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define SIZE_ACCEPTED                                                                              \
     "a size is a whole number of bytes from %d to 2^63 - 1, such as 4096, 64K, 1.5G or 1GB (K M "  \
@@ -84,8 +87,7 @@ static struct span skip(struct span span, size_t length)
     return (struct span){span.text + length, span.length - length};
 }
 
-/* The digits at the start of the span. This avoids isdigit(), because what counts as a number must
- * not depend on the locale. */
+/* The digits at the start of the span. */
 static struct span leading_digits(struct span span)
 {
     size_t length = 0;
@@ -108,17 +110,16 @@ static bool split_decimal(struct span span, struct decimal *decimal)
     return decimal->fraction.length > 0;
 }
 
-/* Reads the number that the digits stand for. Returns false if it does not fit in 63 bits. */
-static bool digits_value(struct span digits, uint64_t *value)
+/* Reads the number that the digits stand for. Returns false if it is more than `most`. */
+static bool digits_value(struct span digits, uint64_t most, uint64_t *value)
 {
-    uint64_t sum = 0;
+    *value = 0;
     for (size_t i = 0; i < digits.length; i++) {
         uint64_t digit = (uint64_t)(digits.text[i] - '0');
-        if (sum > (INT64_MAX - digit) / 10)
+        if (*value > (most - digit) / 10)
             return false;
-        sum = sum * 10 + digit;
+        *value = *value * 10 + digit;
     }
-    *value = sum;
     return true;
 }
 
@@ -140,25 +141,6 @@ static bool fraction_of(struct span digits, uint64_t unit, uint64_t *value)
     return true;
 }
 
-static char ascii_lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static const struct size_unit *find_size_unit(struct span suffix)
-{
-    for (size_t i = 0; i < COUNT_OF(size_units); i++) {
-        const char *name = size_units[i].suffix;
-        size_t k = 0;
-        while (k < suffix.length && name[k] != '\0' &&
-               ascii_lower(name[k]) == ascii_lower(suffix.text[k]))
-            k++;
-        if (k == suffix.length && name[k] == '\0')
-            return &size_units[i];
-    }
-    return NULL;
-}
-
 static enum xb_status refuse_size(struct span span, struct bounds bounds, const char *why,
                                   struct xb_error *error)
 {
@@ -174,22 +156,23 @@ static enum xb_status parse_size(struct span span, struct bounds bounds, uint64_
     uint64_t part = 0;
     if (!split_decimal(span, &decimal))
         return refuse_size(span, bounds, "is not a decimal number", error);
-    const struct size_unit *unit = find_size_unit(decimal.suffix);
+    const struct size_unit *unit = NULL;
+    for (size_t i = 0; unit == NULL && i < COUNT_OF(size_units); i++)
+        if (strlen(size_units[i].suffix) == decimal.suffix.length &&
+            strncasecmp(size_units[i].suffix, decimal.suffix.text, decimal.suffix.length) == 0)
+            unit = &size_units[i];
     if (unit == NULL)
         return refuse_size(span, bounds, "has an unknown suffix", error);
     if (!fraction_of(decimal.fraction, unit->bytes, &part))
         return refuse_size(span, bounds, "is not a whole number of bytes", error);
-    if (!digits_value(decimal.whole, &whole) || whole > (INT64_MAX - part) / unit->bytes)
+    if (!digits_value(decimal.whole, INT64_MAX, &whole) || whole > (INT64_MAX - part) / unit->bytes)
         return refuse_size(span, bounds, "is too large", error);
     uint64_t size = whole * unit->bytes + part;
     if (size == 0 && bounds.minimum > 0)
         return refuse_size(span, bounds, "is zero", error);
-    char minimum[32];
-    char maximum[32];
     if (size < bounds.minimum || size > bounds.maximum)
         return XB_FAIL(error, XB_ERR_USAGE, "\"%.*s\" is not a size from %s to %s", quoted(span),
-                       span.text, xb_size_format(bounds.minimum, minimum, sizeof minimum),
-                       xb_size_format(bounds.maximum, maximum, sizeof maximum));
+                       span.text, XB_SIZE_TEXT(bounds.minimum), XB_SIZE_TEXT(bounds.maximum));
     *bytes = size;
     return XB_OK;
 }
@@ -209,12 +192,8 @@ static enum xb_status parse_count(struct span span, struct bounds bounds, uint64
                                   struct xb_error *error)
 {
     uint64_t number = 0;
-    bool fits = leading_digits(span).length == span.length && span.length > 0;
-    for (size_t i = 0; fits && i < span.length; i++) {
-        unsigned digit = (unsigned)(span.text[i] - '0');
-        fits = number <= (UINT64_MAX - digit) / 10;
-        number = 10 * number + digit;
-    }
+    bool fits = span.length > 0 && leading_digits(span).length == span.length &&
+                digits_value(span, UINT64_MAX, &number);
     if (!fits || number < bounds.minimum || number > bounds.maximum)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "\"%.*s\" is not a whole number from %" PRIu64 " to %" PRIu64, quoted(span),
@@ -255,11 +234,10 @@ static enum xb_status append(struct list *list, uint64_t number, struct span ite
                              struct xb_error *error)
 {
     for (size_t i = 0; i < list->count; i++) {
-        char text[32];
         if (list->numbers[i] == number && list->kind == &of_sizes)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "size %s is named twice, again by \"%.*s\"; name each size once",
-                           xb_size_format(number, text, sizeof text), quoted(item), item.text);
+                           XB_SIZE_TEXT(number), quoted(item), item.text);
         if (list->numbers[i] == number)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "%" PRIu64 " is named twice, again by \"%.*s\"; name it once", number,
@@ -298,16 +276,6 @@ static enum xb_status append_range(struct list *list, struct span item, size_t d
     }
 }
 
-static enum xb_status append_item(struct list *list, struct span item, struct xb_error *error)
-{
-    for (size_t i = 0; i + 1 < item.length; i++)
-        if (item.text[i] == '.' && item.text[i + 1] == '.')
-            return append_range(list, item, i, error);
-    uint64_t number = 0;
-    enum xb_status status = list->kind->parse(item, list->bounds, &number, error);
-    return status != XB_OK ? status : append(list, number, item, error);
-}
-
 /* On failure nothing is left to free. */
 static enum xb_status parse_list(const char *text, struct list *list, struct xb_error *error)
 {
@@ -315,13 +283,17 @@ static enum xb_status parse_list(const char *text, struct list *list, struct xb_
     enum xb_status status = XB_OK;
     for (bool more = true; more && status == XB_OK;) {
         struct span item = {rest, strcspn(rest, ",")};
-        if (item.length > 0)
-            status = append_item(list, item, error);
-        else
+        const char *dots = strstr(rest, "..");
+        uint64_t number = 0;
+        if (item.length == 0)
             status = XB_FAIL(error, XB_ERR_USAGE,
                              "%s\"%.80s\" has an empty place; give %ss and ranges with single "
                              "commas between, such as %s",
                              list->kind->list, text, list->kind->noun, list->kind->items);
+        else if (dots != NULL && dots < rest + item.length)
+            status = append_range(list, item, (size_t)(dots - rest), error);
+        else if ((status = list->kind->parse(item, list->bounds, &number, error)) == XB_OK)
+            status = append(list, number, item, error);
         more = rest[item.length] == ',';
         rest += item.length + 1;
     }
@@ -367,27 +339,6 @@ void xb_counts_free(struct xb_counts *counts)
 
 /* ---- durations ---- */
 
-/*
- * Computes (whole + 0.fraction) * factor / 10^decimals. If number * factor is below 2^53 and the
- * divisor is at most 10^22, both are exact, so the result is rounded only once and is the nearest
- * double (Clinger, "How to read floating point numbers accurately", PLDI 1990). Otherwise it is off
- * by at most 2 units in the last place. Digits past the 18th are dropped, because a double cannot
- * hold them.
- */
-static double duration_seconds(uint64_t whole, struct span fraction,
-                               const struct duration_unit *unit)
-{
-    uint64_t number = whole;
-    double divisor = 1.0;
-    for (size_t i = 0; i < fraction.length && number < UINT64_C(100000000000000000); i++) {
-        number = number * 10 + (uint64_t)(fraction.text[i] - '0');
-        divisor *= 10.0;
-    }
-    for (size_t i = 0; i < unit->decimals; i++)
-        divisor *= 10.0;
-    return (double)number * unit->factor / divisor;
-}
-
 static enum xb_status refuse_duration(struct span span, const char *why, struct xb_error *error)
 {
     return XB_FAIL(error, XB_ERR_USAGE, "duration \"%.*s\" %s; %s", quoted(span), span.text, why,
@@ -402,19 +353,91 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     if (!split_decimal(span, &decimal))
         return refuse_duration(span, "is not a decimal number", error);
     const struct duration_unit *unit = NULL;
-    for (size_t i = 0; unit == NULL && i < COUNT_OF(duration_units); i++) {
-        const char *name = duration_units[i].suffix;
-        if (strlen(name) == decimal.suffix.length &&
-            memcmp(name, decimal.suffix.text, decimal.suffix.length) == 0)
+    for (size_t i = 0; unit == NULL && i < COUNT_OF(duration_units); i++)
+        if (strlen(duration_units[i].suffix) == decimal.suffix.length &&
+            strncmp(duration_units[i].suffix, decimal.suffix.text, decimal.suffix.length) == 0)
             unit = &duration_units[i];
-    }
     if (unit == NULL)
         return refuse_duration(span, "has an unknown unit", error);
-    if (!digits_value(decimal.whole, &whole))
+    if (!digits_value(decimal.whole, INT64_MAX, &whole))
         return refuse_duration(span, "is too large", error);
-    double value = duration_seconds(whole, decimal.fraction, unit);
+    /*
+     * Computes (whole + 0.fraction) * factor / 10^decimals. If number * factor is below 2^53 and
+     * the divisor is at most 10^22, both are exact, so the result is rounded only once and is the
+     * nearest double (Clinger, "How to read floating point numbers accurately", PLDI 1990).
+     * Otherwise it is off by at most 2 units in the last place. Digits past the 18th are dropped,
+     * because a double cannot hold them.
+     */
+    uint64_t number = whole;
+    double divisor = 1.0;
+    for (size_t i = 0; i < decimal.fraction.length && number < UINT64_C(100000000000000000); i++) {
+        number = number * 10 + (uint64_t)(decimal.fraction.text[i] - '0');
+        divisor *= 10.0;
+    }
+    for (size_t i = 0; i < unit->decimals; i++)
+        divisor *= 10.0;
+    double value = (double)number * unit->factor / divisor;
     if (!(value > 0.0))
         return refuse_duration(span, "is zero", error);
     *seconds = value;
     return XB_OK;
+}
+
+/* ---- written ---- */
+
+/* With the largest power of `step` that divides it. */
+static void write_size(uint64_t bytes, uint64_t step, const char *const units[], char *text,
+                       size_t size)
+{
+    size_t unit = 0;
+    for (; bytes != 0 && bytes % step == 0; unit++)
+        bytes /= step;
+    snprintf(text, size, "%" PRIu64 " %s", bytes, units[unit]);
+}
+
+const char *xb_size_key(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+    write_size(bytes, 1024, units, text, size);
+    return text;
+}
+
+const char *xb_size_format(uint64_t bytes, char *text, size_t size)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    char binary[32], decimal[32];
+    xb_size_key(bytes, binary, sizeof binary);
+    write_size(bytes, 1000, units, decimal, sizeof decimal);
+    bool is_shorter = strcspn(decimal, " ") < strcspn(binary, " ");
+    snprintf(text, size, "%s", is_shorter ? decimal : binary);
+    return text;
+}
+
+const char *xb_duration_format(double seconds, char *text, size_t size)
+{
+    static const struct {
+        const char *name;
+        double per_second;
+    } units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1.0}};
+    if (!(seconds > 0.0) || isinf(seconds)) {
+        snprintf(text, size, "%g s", seconds);
+        return text;
+    }
+    /* Use the first unit in which the rounded value has at most three digits, so that 999.6 us
+     * becomes "1.00 ms". */
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        double power = 100.0;
+        for (int decimals = 2; decimals >= 0; decimals--, power /= 10.0) {
+            double digits = floor(seconds * units[i].per_second * power + 0.5);
+            if (digits < 1000.0) {
+                snprintf(text, size, "%.*f %s", decimals, digits / power, units[i].name);
+                return text;
+            }
+        }
+    }
+    double step = 10.0;
+    while (seconds / step >= 1000.0)
+        step *= 10.0;
+    snprintf(text, size, "%.0f s", floor(seconds / step + 0.5) * step);
+    return text;
 }

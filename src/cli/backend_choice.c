@@ -2,8 +2,8 @@
 #include "backend_choice.h"
 
 #include "backends/registry.h"
-#include "base/note.h"
-#include "base/plain_text.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "help.h"
 
 #include <string.h>

@@ -44,3 +44,43 @@ extern const struct xb_command xb_command_advise, xb_command_compare, xb_command
 
 /* Prints "xferbench: " and the error to stderr and returns the exit code that fits its status. */
 int xb_cli_fail(const struct xb_error *error);
+
+/* The rows of options that several commands have. */
+
+extern const struct xb_option xb_option_help, xb_option_color, xb_option_version;
+/* The end of every command's rows. */
+#define XB_OPTIONS_OF_ALL &xb_option_help, &xb_option_color, &xb_option_version, NULL
+/* Tells base/terminal.h what --color says. */
+void xb_option_color_apply(const struct xb_config *config);
+/* The row of --format: one of these words, "table" unless another is given. */
+#define XB_FORMAT_OPTION(words, text)                                                              \
+    {                                                                                              \
+        .name = "format", .short_name = 'f', .type = XB_OPTION_CHOICES, .argument = "FORMAT",      \
+        .default_text = "table", .help = (text), .choices = (words), .takes_one = true             \
+    }
+/* Where the report of a command goes that writes one. */
+extern const struct xb_option xb_option_output;
+/* When measuring ends; src/run/deadline.h keeps it. */
+extern const struct xb_option xb_option_deadline;
+/* The row of --alpha, and the value of its text: XB_ERR_USAGE unless that is above 0 and below 0.5.
+ */
+extern const struct xb_option xb_option_alpha;
+XB_MUST_CHECK enum xb_status xb_option_alpha_read(const char *text, double *alpha,
+                                                  struct xb_error *error);
+/* Which backend measures. Its help names those that there are: each rows() that has it calls
+ * xb_option_backend_describe, which writes that. */
+extern const struct xb_option xb_option_backend;
+void xb_option_backend_describe(void);
+
+extern const struct xb_option xb_option_start_at;
+
+/*
+ * Reads its text; NULL: it is not given. *at is on the clock of base/day_time.h; then 0. `deadline`
+ * is on the clock of base/clock.h, 0 for none. XB_ERR_USAGE for a text that is no time, and for a
+ * time in the past, after the deadline or more than a day ahead.
+ */
+XB_MUST_CHECK enum xb_status xb_start_at_read(const char *text, double deadline, double *at,
+                                              struct xb_error *error);
+
+/* Says on stderr what the program waits for, if stderr is a terminal. */
+void xb_start_at_say(double at);

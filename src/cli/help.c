@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "help.h"
 
-#include "backends/registry.h"
 #include "base/terminal.h"
 #include "xferbench/version.h"
 
@@ -59,7 +58,7 @@ void xb_help_print_brief_options(FILE *stream, const struct xb_option *const *ro
             print_option(stream, rows[i], rows[i]->brief);
 }
 
-static void print_options(FILE *stream, const struct xb_option *const *rows)
+void xb_help_print_options(FILE *stream, const struct xb_option *const *rows)
 {
     for (size_t i = 0; rows[i] != NULL; i++)
         xb_help_print_option(stream, rows[i]);
@@ -89,7 +88,7 @@ void xb_help_print_command(FILE *stream, const struct xb_command *command)
     }
     xb_help_print_beginning(stream, command);
     fprintf(stream, "\nOptions:\n");
-    print_options(stream, command->rows());
+    xb_help_print_options(stream, command->rows());
     xb_help_print_exits(stream, command);
 }
 
@@ -108,40 +107,4 @@ void xb_help_add_directions(struct xb_words *words, const struct xb_mode *mode)
     xb_words_add(words, " (by default");
     add_names(words, mode->by_default);
     xb_words_add(words, ")");
-}
-
-void xb_help_print_mode(FILE *stream, const struct xb_mode *mode)
-{
-    struct xb_words directions = {.length = 0};
-    fprintf(stream, "%s: ", mode->name);
-    xb_help_print_wrapped(stream, mode->summary, (int)strlen(mode->name) + 2);
-    fputc('\n', stream);
-    xb_help_print_wrapped(stream, mode->description, 0);
-    if (mode->calls != NULL) {
-        fprintf(stream, "\nCalls: ");
-        xb_help_print_wrapped(stream, mode->calls, (int)strlen("Calls: "));
-    }
-    xb_help_add_directions(&directions, mode);
-    fprintf(stream, "\nDirections:%s\n", directions.text);
-    bool own = mode->options != NULL;
-    fputs(own ? "\nIts own options:\n" : "It has no options of its own.\n", stream);
-    if (own)
-        print_options(stream, mode->options);
-    /* What --gate of compare and the columns of the CSV call them. */
-    if (mode->figures != NULL)
-        fprintf(stream, "\nIts own figures:\n");
-    for (size_t i = 0; mode->figures != NULL && mode->figures[i] != NULL; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "  %s", mode->figures[i]->name);
-        xb_help_print_entry(stream, name, mode->figures[i]->help, TEXT_COLUMN);
-    }
-}
-
-void xb_version_print(FILE *stream)
-{
-    fprintf(stream, "xferbench %s (%s, %s)\n", XB_VERSION, XB_COMPILER, XB_BUILD_TYPE);
-    for (const struct xb_backend_entry *entry = xb_backends; entry->name != NULL; entry++)
-        fprintf(stream, "  %-5s %s%s\n", entry->name,
-                entry->backend != NULL ? "built in" : "not in this build: ",
-                entry->backend != NULL ? "" : entry->absent_reason);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "command.h"
 #include "xferbench/mode.h"
 
@@ -16,6 +16,8 @@ void xb_help_print_entry(FILE *stream, const char *name, const char *text, int c
 
 /* Prints an option with its argument, help and default. */
 void xb_help_print_option(FILE *stream, const struct xb_option *option);
+/* Prints each of a list, which ends with NULL, in the same way. */
+void xb_help_print_options(FILE *stream, const struct xb_option *const *rows);
 /* Prints those of a list that say something in brief, with no more than that. Ends with NULL. */
 void xb_help_print_brief_options(FILE *stream, const struct xb_option *const *rows);
 
@@ -25,10 +27,5 @@ void xb_help_print_command(FILE *stream, const struct xb_command *command);
 void xb_help_print_beginning(FILE *stream, const struct xb_command *command);
 void xb_help_print_exits(FILE *stream, const struct xb_command *command);
 
-/* Prints what `help MODE` says. */
-void xb_help_print_mode(FILE *stream, const struct xb_mode *mode);
 /* " h2d d2h bidir (by default h2d d2h)" */
 void xb_help_add_directions(struct xb_words *words, const struct xb_mode *mode);
-
-/* "xferbench 0.1.0" with what is built in. */
-void xb_version_print(FILE *stream);

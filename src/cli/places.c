@@ -1,9 +1,105 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No output of a command may replace another one, or what the command reads. */
+#define _POSIX_C_SOURCE 200809L
 #include "places.h"
 
+#include "base/day_time.h"
+#include "base/text.h"
+#include "command.h"
+#include "machine/node.h"
+
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* ---- names with %h and the like ---- */
+
+/* A name that is being made. */
+struct name {
+    const char *option;
+    char *text; /* holds XB_FILE_NAME bytes */
+    size_t length;
+};
+
+static enum xb_status add(struct name *name, const char *text, size_t length,
+                          struct xb_error *error)
+{
+    if (length >= XB_FILE_NAME - name->length)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: the name has more than %d bytes: use a shorter one", name->option,
+                       XB_FILE_NAME - 1);
+    memcpy(name->text + name->length, text, length);
+    name->length += length;
+    name->text[name->length] = '\0';
+    return XB_OK;
+}
+
+/* Adds the text for the letter after a percent sign. */
+static enum xb_status add_letter(struct name *name, char letter, struct xb_error *error)
+{
+    char text[24]; /* a date too, whose year may have more digits than four */
+    struct xb_node node;
+    struct xb_launcher launcher;
+    struct tm utc;
+    time_t began = xb_began().tv_sec;
+    enum xb_status status = XB_OK;
+    switch (letter) {
+    case 'h':
+        status = xb_node_find(&node, error);
+        return status != XB_OK ? status : add(name, node.name, strlen(node.name), error);
+    case 't':
+        gmtime_r(&began, &utc);
+        return add(name, text, strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &utc), error);
+    case 'r':
+        XB_TRY(xb_launcher_find(&launcher, error));
+        if (launcher.rank < 0)
+            return XB_FAIL(error, XB_ERR_USAGE,
+                           "%s: %%r is the rank, but no launcher told one: start xferbench with "
+                           "srun or mpirun, or use %%h, the node's name",
+                           name->option);
+        snprintf(text, sizeof text, "%" PRId64, launcher.rank);
+        return add(name, text, strlen(text), error);
+    case '%':
+        return add(name, "%", 1, error);
+    case '\0':
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: the name ends with %%: write %%%% for a percent sign", name->option);
+    default:
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "%s: %%%c means nothing: use %%h (node), %%t (time), %%r (rank), or %%%% "
+                       "for a percent sign",
+                       name->option, letter);
+    }
+}
+
+enum xb_status xb_file_name_make(const char *option, const char *pattern, char *name,
+                                 struct xb_error *error)
+{
+    struct name made = {.option = option, .text = name};
+    enum xb_status status = XB_OK;
+    name[0] = '\0';
+    for (;;) {
+        size_t length = strcspn(pattern, "%");
+        status = add(&made, pattern, length, error);
+        pattern += length;
+        if (status != XB_OK || *pattern == '\0')
+            return status;
+        XB_TRY(add_letter(&made, pattern[1], error));
+        pattern += strlen("%h");
+    }
+}
+
+enum xb_status xb_cli_find_output(const char *option, const char *pattern, struct xb_output *output,
+                                  struct xb_error *error)
+{
+    char name[XB_FILE_NAME];
+    enum xb_status status = xb_file_name_make(option, pattern, name, error);
+    if (status == XB_OK)
+        status = xb_output_find(output, name, error);
+    output->keeps_others = status == XB_OK;
+    return status;
+}
+
+/* ---- no output may replace another one, or what the command reads ---- */
 
 static bool is_wanted(const struct xb_cli_place *place)
 {
@@ -72,4 +168,75 @@ bool xb_cli_is_one_file(const char *path, const char *other)
     struct stat first;
     struct stat second;
     return stat(path, &first) == 0 && stat(other, &second) == 0 && xb_is_same_file(&first, &second);
+}
+
+/* ---- the report and the JSON beside it ---- */
+
+const struct xb_option xb_option_json_lines = {
+    XB_FILE("json-lines", "FILE"),
+    .help =
+        "Write what --json writes, but in one line; use it in place of --json. srun and mpirun cut "
+        "long lines and mix them: there write one file per node (--json %h.json).",
+    .selects = true,
+};
+
+const struct xb_option xb_option_json_beside = {
+    XB_FILE("json", "FILE"),
+    .short_name = 'j',
+    .help = "Also write everything as JSON, as --format json does; - for standard output, in place "
+            "of what --format says." XB_FILE_NAME_HELP,
+};
+
+enum xb_status xb_cli_find_outputs(struct xb_cli_outputs *outputs, struct xb_error *error)
+{
+    XB_TRY(xb_cli_find_output("--output", outputs->output_path, &outputs->output, error));
+    if (outputs->json_path != NULL)
+        XB_TRY(xb_cli_find_output("--json", outputs->json_path, &outputs->json, error));
+    if (outputs->json.is_stdout && outputs->output.is_stdout)
+        xb_output_discard(&outputs->output);
+    return XB_OK;
+}
+
+static enum xb_status write_output(struct xb_output *output, unsigned format, xb_cli_write *write,
+                                   const void *found, struct xb_error *error)
+{
+    if (output->stream == NULL)
+        return XB_OK;
+    enum xb_status status = write(found, output->stream, format, error);
+    if (status == XB_OK)
+        return xb_output_commit(output, error);
+    if (strcmp(output->path, "-") != 0)
+        xb_say("'%s' was not written:", output->path); /* a format does not know its file */
+    return status;
+}
+
+enum xb_status xb_cli_write_outputs(struct xb_cli_outputs *outputs, xb_cli_write *write,
+                                    const void *found, struct xb_error *error)
+{
+    struct xb_error other;
+    enum xb_status status = write_output(&outputs->output, outputs->format, write, found, error);
+    if (write_output(&outputs->json, XB_FORMAT_JSON, write, found, &other) == XB_OK)
+        return status;
+    if (status != XB_OK)
+        (void)xb_cli_fail(error);
+    *error = other;
+    return other.status;
+}
+
+void xb_cli_discard_outputs(struct xb_cli_outputs *outputs)
+{
+    xb_output_discard(&outputs->output);
+    xb_output_discard(&outputs->json);
+}
+
+enum xb_status xb_json_place_choose(const char *json, const char *json_lines,
+                                    struct xb_json_place *place, struct xb_error *error)
+{
+    if (json != NULL && json_lines != NULL)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--json and --json-lines write the same document: give one of them");
+    *place = (struct xb_json_place){.option = json_lines != NULL ? "--json-lines" : "--json",
+                                    .path = json_lines != NULL ? json_lines : json,
+                                    .is_line = json_lines != NULL};
+    return XB_OK;
 }

@@ -4,10 +4,8 @@
 
 #include "base/interrupt.h"
 #include "base/output.h"
-#include "base/plain_text.h"
 #include "base/terminal.h"
-#include "cli/json_place.h"
-#include "cli/options.h"
+#include "base/text.h"
 #include "cli/places.h"
 #include "comparison.h"
 #include "run/command.h"

@@ -154,7 +154,6 @@ enum xb_status xb_compare_github_write(FILE *stream, const struct xb_comparison 
                                        struct xb_error *error)
 {
     struct log log = {.stream = stream, .comparison = comparison};
-    locale_t previous = xb_plain_locale_enter();
     /* First, so that it is among those that are shown. */
     annotate_overall(&log);
     if (xb_compare_refused(comparison))
@@ -175,9 +174,7 @@ enum xb_status xb_compare_github_write(FILE *stream, const struct xb_comparison 
                      log.count[i] - SHOWN);
         put_command(&log, (enum kind)i, "and more", words.text);
     }
-    enum xb_status status = xb_stream_finish(stream, "the annotations", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the annotations", error);
 }
 
 /* ---- benchmark-action ---- */

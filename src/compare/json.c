@@ -4,7 +4,7 @@
  * there is null. Without a time of day: the same two files give the same document.
  */
 #include "base/json_fields.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "comparison.h"
 #include "internal.h"
 #include "record/document.h"

@@ -190,7 +190,6 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
                                       struct xb_error *error)
 {
     struct xb_memory_text conditions = {.text = NULL};
-    locale_t previous = xb_plain_locale_enter();
     put_conditions(xb_memory_text_begin(&conditions), comparison);
     xb_memory_text_end(&conditions);
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
@@ -223,7 +222,6 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
     put_differences(stream, comparison, false);
     fputs("</system-out>\n  </testsuite>\n</testsuites>\n", stream);
     enum xb_status status = xb_stream_finish(stream, "the JUnit report", error);
-    xb_plain_locale_leave(previous);
     free(conditions.text);
     return status;
 }

@@ -448,15 +448,12 @@ enum xb_status xb_compare_table_write(FILE *stream, const struct xb_comparison *
                              .columns = columns,
                              .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
                              .is_verbose = is_verbose};
-    locale_t previous = xb_plain_locale_enter();
     print_answer(&out);
     if (comparison->case_count > 0)
         print_cases(&out);
     print_differences(&out);
     print_files(&out);
-    enum xb_status status = xb_stream_finish(stream, "the table", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the table", error);
 }
 
 /* ---- as Markdown ---- */
@@ -494,7 +491,6 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
     const struct xb_record *const files[] = {comparison->baseline, comparison->candidate};
     const char *stack = xb_compare_stack(comparison, XB_NEW_WORDS);
     size_t others = xb_compare_differences(comparison, false);
-    locale_t previous = xb_plain_locale_enter();
     fprintf(stream, "## xferbench compare: %s%s\n\n", xb_compare_overall(comparison),
             xb_compare_caution(comparison));
     put(stream, "", XB_PLAIN_TEXT(comparison->reason), "\n\n");
@@ -521,7 +517,5 @@ enum xb_status xb_compare_markdown_write(FILE *stream, const struct xb_compariso
         put_table(stream, differences_table(comparison, false, true));
         fputs("</details>\n", stream);
     }
-    enum xb_status status = xb_stream_finish(stream, "the Markdown", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the Markdown", error);
 }

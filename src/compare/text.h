@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "comparison.h"
 
 /*
  * What the formats of `xferbench compare` say alike. Every text made here is plain ASCII without
- * line breaks, whatever the files hold: each format then escapes what is left to escape. Numbers
- * have the locale's point: call between xb_plain_locale_enter and leave.
+ * line breaks, whatever the files hold: each format then escapes what is left to escape.
  */
 
 /* What a text of a file is cut to where a person reads it: a name, a value, a path. */

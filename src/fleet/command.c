@@ -4,12 +4,9 @@
 #include "cli/command.h"
 
 #include "base/interrupt.h"
-#include "base/note.h"
 #include "base/output.h"
-#include "base/plain_text.h"
 #include "base/terminal.h"
-#include "cli/json_place.h"
-#include "cli/options.h"
+#include "base/text.h"
 #include "cli/places.h"
 #include "fleet.h"
 #include "formats.h"

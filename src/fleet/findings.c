@@ -5,7 +5,7 @@
 #include "internal.h"
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "xferbench/figure.h"
 #include "xferbench/units.h"

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* tdestroy */
 #include "fleet.h"
 
-#include "base/began.h"
+#include "base/day_time.h"
 #include "base/memory.h"
 
 #include <search.h>

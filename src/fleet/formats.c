@@ -5,9 +5,7 @@
 #include "hostlist.h"
 #include "internal.h"
 
-#include "base/csv_line.h"
 #include "base/memory.h"
-#include "base/plain_text.h"
 #include "base/stream.h"
 #include "base/text.h"
 #include "present/metrics.h"
@@ -70,16 +68,13 @@ static void put_csv_line(FILE *stream, const struct xb_fleet *fleet,
 enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                   struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     struct xb_csv_line names = {.stream = stream};
     for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
         xb_csv_put(&names, columns[i]);
     xb_csv_end(&names);
     for (size_t i = 0; i < judgement->finding_count && !ferror(stream); i++)
         put_csv_line(stream, judgement->fleet, &judgement->findings[i]);
-    enum xb_status status = xb_stream_finish(stream, "the CSV", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the CSV", error);
 }
 
 /* ---- Prometheus ---- */
@@ -207,12 +202,9 @@ static void put_findings(FILE *stream, const struct xb_fleet_judgement *judgemen
 enum xb_status xb_fleet_prometheus_write(FILE *stream, const struct xb_fleet_judgement *judgement,
                                          struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     put_counts(stream, judgement);
     put_findings(stream, judgement);
-    enum xb_status status = xb_stream_finish(stream, "the metrics", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the metrics", error);
 }
 
 /* ---- nodes to drain ---- */

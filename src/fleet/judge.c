@@ -135,13 +135,11 @@ void xb_fleet_judge(struct xb_fleet *fleet, const struct xb_fleet_request *reque
     };
     struct xb_judging judging = {.fleet = fleet, .judgement = judgement};
     *judgement = (struct xb_fleet_judgement){.fleet = fleet, .request = *request};
-    locale_t before = xb_plain_locale_enter();
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         parts[i](&judging);
         xb_arena_free(judging.scratch);
         judging.scratch = NULL;
     }
-    xb_plain_locale_leave(before);
     free(judging.tested);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes a link test into a fleet. */
-#include "base/note.h"
+#include "base/terminal.h"
 #include "link/report.h"
 #include "measure/run.h"
 #include "taking.h"

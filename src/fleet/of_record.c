@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes results of one process or of several into a fleet. */
 #include "base/memory.h"
-#include "base/note.h"
-#include "base/plain_text.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "internal.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"

@@ -6,8 +6,8 @@
 #include "base/documents.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/note.h"
 #include "base/parallel.h"
+#include "base/terminal.h"
 #include "taking.h"
 
 #include <errno.h>

@@ -448,7 +448,6 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         .verbose = verbose,
         .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
     };
-    locale_t previous = xb_plain_locale_enter();
     put_answer(&view);
     /* Without any document each expected node is missing: only why there is none helps. */
     if (judgement->fleet->source_count > 0) {
@@ -461,6 +460,5 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
     }
     put_left_out(&view);
     enum xb_status status = xb_stream_finish(stream, "the table", error);
-    xb_plain_locale_leave(previous);
     return status;
 }

@@ -6,10 +6,7 @@
 #include "backends/registry.h"
 #include "base/clock.h"
 #include "cli/help.h"
-#include "cli/json_place.h"
-#include "cli/options.h"
 #include "cli/places.h"
-#include "cli/start_at.h"
 
 #include "base/interrupt.h"
 #include "base/memory.h"

@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "machine/host_activity.h"
+#include "machine/environment.h"
 #include "machine/pcie.h"
 
 #include <math.h>

@@ -262,7 +262,6 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
                                     struct xb_error *error)
 {
     size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
-    locale_t previous = xb_plain_locale_enter();
     fprintf(stream, "XFERBENCH LINK %s - ", xb_level_name(report->level));
     if (report->level == XB_LEVEL_OK) {
         put_good(stream, report);
@@ -299,9 +298,7 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
         put_counters(&data, &of.verdict->facts);
     }
     fputc('\n', stream);
-    enum xb_status status = xb_stream_finish(stream, "the line for Nagios", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the line for Nagios", error);
 }
 
 /* ---- Prometheus ---- */
@@ -448,7 +445,6 @@ static void tell(struct metrics *metrics, const struct xb_link_subject *of)
 enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_report *report,
                                         struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     xb_metric_begin(stream, PREFIX, "node_status", "The worst verdict of the node: " LEVELS);
     fprintf(stream, PREFIX "node_status %d\n", (int)report->level);
     xb_metric_begin(stream, PREFIX, "test_timestamp_seconds",
@@ -468,7 +464,5 @@ enum xb_status xb_link_prometheus_write(FILE *stream, const struct xb_link_repor
                 tell(&metrics, &of);
         }
     }
-    enum xb_status status = xb_stream_finish(stream, "the metrics", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the metrics", error);
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json_fields.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "machine/start.h"
 #include "verdict.h"
 #include "xferbench/options.h"

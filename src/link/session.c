@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "run/command.h"
 
 #include <assert.h>

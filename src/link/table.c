@@ -359,7 +359,6 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
 {
     const struct pairs all = sum_up(report);
     size_t bad_pairs = 0, bad = xb_link_count_bad(report, &bad_pairs);
-    locale_t previous = xb_plain_locale_enter();
     print_verdict(stream, report, &all);
     if (report->device_count > 0) {
         struct xb_table *table = xb_table_new();
@@ -392,7 +391,5 @@ enum xb_status xb_link_table_write(FILE *stream, const struct xb_link_report *re
         xb_findings_print(stream, of.found, XB_LINK_LABEL, name);
     }
     print_advice(stream, report);
-    enum xb_status status = xb_stream_finish(stream, "the table", error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return xb_stream_finish(stream, "the table", error);
 }

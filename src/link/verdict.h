@@ -2,8 +2,7 @@
 #pragma once
 
 #include "conditions.h"
-#include "machine/ceiling.h"
-#include "machine/pcie_path.h"
+#include "machine/pcie.h"
 #include "present/finding.h"
 #include "xferbench/backend.h"
 

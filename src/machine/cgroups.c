@@ -50,19 +50,19 @@ bool xb_number_read(const char *root, const char *path, const char *field, uint6
  * In a container without a cgroup namespace, `path` is the host's and does not exist in here. The
  * container's own cgroup is then the mount itself, where the walk ends.
  */
-static void visit_up(const char *root, const char *mount, const char *path,
-                     xb_cgroup_visitor *visit, void *argument)
+static void visit_up(const char *root, const struct xb_cgroup_hierarchy *hierarchy,
+                     const char *path, xb_cgroup_visitor *visit, void *argument)
 {
     char directory[PATH_MAX - 64]; /* leaves room for a file name */
-    size_t mount_length = strlen(mount);
-    int length =
-        snprintf(directory, sizeof directory, "%s%s", mount, strcmp(path, "/") == 0 ? "" : path);
+    size_t mount_length = strlen(hierarchy->mount);
+    int length = snprintf(directory, sizeof directory, "%s%s", hierarchy->mount,
+                          strcmp(path, "/") == 0 ? "" : path);
     if (length < 0 || (size_t)length >= sizeof directory)
         return;
     for (char *slash = directory + length; slash != NULL && slash >= directory + mount_length;
          slash = strrchr(directory, '/')) {
         *slash = '\0';
-        visit(argument, root, directory);
+        visit(argument, hierarchy->files, root, directory);
     }
 }
 
@@ -82,7 +82,7 @@ static bool list_has(const char *list, const char *name)
 
 /* /proc/self/cgroup has a line "number:controllers:path" for every hierarchy (cgroups(7)). */
 void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierarchies, size_t count,
-                      void *argument)
+                      xb_cgroup_visitor *visit, void *argument)
 {
     FILE *file = open_under(root, "/proc/self/cgroup");
     char *line = NULL;
@@ -99,7 +99,7 @@ void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierar
         path[strcspn(path, "\n")] = '\0';
         for (const struct xb_cgroup_hierarchy *at = hierarchies; at < hierarchies + count; at++)
             if (list_has(controllers, at->controller))
-                visit_up(root, at->mount, path, at->visit, argument);
+                visit_up(root, at, path, visit, argument);
     }
     free(line);
     fclose(file);
@@ -107,53 +107,43 @@ void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierar
 
 /* ---- how many CPUs they allow ---- */
 
-/* So many microseconds of CPU time in each period; as many CPUs can be busy, and a part of one. */
-static void tighten(unsigned *cpus, uint64_t quota, uint64_t period)
+/* Where a cgroup has its quota and its period. */
+struct quota_files {
+    const char *quota, *period; /* no file for the period: it stands behind the quota */
+};
+
+/* So many microseconds of CPU time in each period; as many CPUs can be busy, and a part of one. No
+ * limit is "max 100000" in v2, -1 in v1. */
+static void tighten(void *argument, const void *files, const char *root, const char *directory)
 {
-    if (quota == 0 || period == 0)
+    const struct quota_files *names = files;
+    unsigned *cpus = argument;
+    char path[PATH_MAX];
+    char field[32] = "";
+    uint64_t quota = 0;
+    uint64_t period = 0;
+    snprintf(path, sizeof path, "%s/%s", directory, names->quota);
+    if (!xb_number_read(root, path, "", &quota))
+        return;
+    if (names->period != NULL)
+        snprintf(path, sizeof path, "%s/%s", directory, names->period);
+    else
+        snprintf(field, sizeof field, "%llu", (unsigned long long)quota);
+    if (!xb_number_read(root, path, field, &period) || quota == 0 || period == 0)
         return;
     uint64_t most = quota / period + (quota % period != 0);
     if (most < *cpus)
         *cpus = (unsigned)most;
 }
 
-/* "200000 100000", or "max 100000" for no limit. */
-static void read_v2(void *argument, const char *root, const char *directory)
-{
-    char path[PATH_MAX];
-    uint64_t quota = 0;
-    uint64_t period = 0;
-    char field[32];
-    snprintf(path, sizeof path, "%s/cpu.max", directory);
-    if (!xb_number_read(root, path, "", &quota))
-        return;
-    snprintf(field, sizeof field, "%llu", (unsigned long long)quota);
-    if (xb_number_read(root, path, field, &period)) /* what stands behind it */
-        tighten(argument, quota, period);
-}
-
-/* -1 is no limit. */
-static void read_v1(void *argument, const char *root, const char *directory)
-{
-    char path[PATH_MAX];
-    uint64_t quota = 0;
-    uint64_t period = 0;
-    snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", directory);
-    if (!xb_number_read(root, path, "", &quota))
-        return;
-    snprintf(path, sizeof path, "%s/cpu.cfs_period_us", directory);
-    if (xb_number_read(root, path, "", &period))
-        tighten(argument, quota, period);
-}
-
 unsigned xb_cpu_quota_read(const char *root)
 {
-    static const struct xb_cgroup_hierarchy hierarchies[] = {
-        {"", "/sys/fs/cgroup", read_v2},
-        {"cpu", "/sys/fs/cgroup/cpu", read_v1},
-    };
+    static const struct quota_files v2 = {.quota = "cpu.max"},
+                                    v1 = {"cpu.cfs_quota_us", "cpu.cfs_period_us"};
+    static const struct xb_cgroup_hierarchy hierarchies[] = {{"", "/sys/fs/cgroup", &v2},
+                                                             {"cpu", "/sys/fs/cgroup/cpu", &v1}};
     unsigned cpus = UINT_MAX;
-    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, &cpus);
+    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, tighten, &cpus);
     return cpus;
 }
 

@@ -15,20 +15,21 @@
  */
 bool xb_number_read(const char *root, const char *path, const char *field, uint64_t *value);
 
-/* `directory` is that of a cgroup, without the root. */
-typedef void xb_cgroup_visitor(void *argument, const char *root, const char *directory);
-
 /* A controller as /proc/self/cgroup names it, "" for v2, and where its cgroups are to be found. */
 struct xb_cgroup_hierarchy {
     const char *controller;
     const char *mount;
-    xb_cgroup_visitor *visit;
+    const void *files; /* for the visitor: which files a cgroup has there */
 };
+
+/* `directory` is that of a cgroup, without the root. */
+typedef void xb_cgroup_visitor(void *argument, const void *files, const char *root,
+                               const char *directory);
 
 /* Visits the process's cgroup of each controller and all cgroups above it. What does not exist is
  * visited too: on most machines only one of v1 and v2 is there. */
 void xb_cgroups_visit(const char *root, const struct xb_cgroup_hierarchy *hierarchies, size_t count,
-                      void *argument);
+                      xb_cgroup_visitor *visit, void *argument);
 
 /* How many CPUs the calling thread may use at a time: those that it may run on, but no more than
  * the CPU time that the process's cgroups allow, as a container with a part of a machine has it. 1

@@ -22,3 +22,25 @@ void xb_host_facts_read(struct xb_host_facts *facts);
  * recorded, whatever its name, because records are published.
  */
 bool xb_environment_is_recorded(const char *variable);
+
+/* How busy the host is: its CPUs, and its memory. */
+
+/* Time of all CPUs together since boot, in clock ticks. */
+struct xb_cpu_times {
+    uint64_t total, busy;
+    unsigned cpus;
+};
+/* Reads a file such as /proc/stat (proc_stat(5)). False, and zeros, if it is not there or not of
+ * this form. */
+bool xb_cpu_times_read(const char *path, struct xb_cpu_times *times);
+
+/*
+ * Times loads from memory that no cache has: what others do with the memory makes them slower.
+ * Takes 64 MiB of memory, touched by the calling thread: near its CPUs unless it is bound
+ * elsewhere. NULL where there is no memory for it.
+ */
+struct xb_memory_probe;
+struct xb_memory_probe *xb_memory_probe_open(void);
+void xb_memory_probe_close(struct xb_memory_probe *probe);
+/* Mean seconds of a load, of 400 one after the other: some 50 us. */
+double xb_memory_probe_time(struct xb_memory_probe *probe);

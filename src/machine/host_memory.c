@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* MAP_ANONYMOUS, MADV_HUGEPAGE, MADV_NOHUGEPAGE */
+#define _GNU_SOURCE
 #include "host_memory.h"
 
 #include "base/parallel.h"
 #include "cgroups.h"
 #include "xferbench/units.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -63,9 +66,11 @@ static bool read_usage(const struct cgroup_files *files, const char *root, const
     return true;
 }
 
-static void tighten_to_cgroup(struct xb_memory_limit *limit, const struct cgroup_files *files,
-                              const char *root, const char *directory)
+static void tighten_to_cgroup(void *argument, const void *names, const char *root,
+                              const char *directory)
 {
+    struct xb_memory_limit *limit = argument;
+    const struct cgroup_files *files = names;
     bool is_read = false;
     uint64_t used = 0;
     for (size_t i = 0; i < 2 && files->limits[i] != NULL; i++) {
@@ -82,21 +87,6 @@ static void tighten_to_cgroup(struct xb_memory_limit *limit, const struct cgroup
     }
 }
 
-static void tighten_to_v1(void *limit, const char *root, const char *directory)
-{
-    static const struct cgroup_files files = {
-        {"memory.limit_in_bytes"}, "memory.usage_in_bytes", "total_inactive_file"};
-    tighten_to_cgroup(limit, &files, root, directory);
-}
-
-/* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
-static void tighten_to_v2(void *limit, const char *root, const char *directory)
-{
-    static const struct cgroup_files files = {
-        {"memory.max", "memory.high"}, "memory.current", "inactive_file"};
-    tighten_to_cgroup(limit, &files, root, directory);
-}
-
 static uint64_t page_bytes(void)
 {
     return (uint64_t)sysconf(_SC_PAGESIZE);
@@ -105,10 +95,15 @@ static uint64_t page_bytes(void)
 enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *limit,
                                     struct xb_error *error)
 {
+    /* The kernel does not kill a process above memory.high, but slows it nearly to a halt. */
+    static const struct cgroup_files v2 = {{"memory.max", "memory.high"},
+                                           "memory.current",
+                                           "inactive_file"},
+                                     v1 = {{"memory.limit_in_bytes"},
+                                           "memory.usage_in_bytes",
+                                           "total_inactive_file"};
     static const struct xb_cgroup_hierarchy hierarchies[] = {
-        {"", "/sys/fs/cgroup", tighten_to_v2},
-        {"memory", "/sys/fs/cgroup/memory", tighten_to_v1},
-    };
+        {"", "/sys/fs/cgroup", &v2}, {"memory", "/sys/fs/cgroup/memory", &v1}};
     struct rlimit most;
     uint64_t kib, pages;
     if (!xb_number_read(root, "/proc/meminfo", "MemAvailable", &kib)) {
@@ -124,7 +119,8 @@ enum xb_status xb_memory_limit_find(const char *root, struct xb_memory_limit *li
     limit->bytes = UINT64_MAX;
     tighten(limit, kib * 1024, "MemAvailable in /proc/meminfo");
     limit->is_set = false;
-    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, limit);
+    xb_cgroups_visit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies, tighten_to_cgroup,
+                     limit);
     if (getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
         xb_number_read(root, "/proc/self/statm", "", &pages)) {
         uint64_t used = pages * page_bytes();
@@ -327,4 +323,73 @@ void xb_pages_unmap(void *address, uint64_t bytes)
         return;
     xb_parallel_for(bytes, UNMAP_GRAIN, give_back, address);
     munmap(address, bytes);
+}
+
+/* ---- of this process ---- */
+
+/* Takes the number of the first line "Name:   123 kB" of a text whose name that is. */
+static bool find(const char *text, const char *name, uint64_t *bytes)
+{
+    size_t length = strlen(name);
+    for (const char *line = text; line != NULL; line = strchr(line, '\n')) {
+        char *end = NULL;
+        line += *line == '\n';
+        if (strncmp(line, name, length) != 0 || line[length] != ':')
+            continue;
+        const char *digits = line + length + 1 + strspn(line + length + 1, " \t");
+        uint64_t kib = strtoull(digits, &end, 10);
+        if (!isdigit((unsigned char)*digits) || strncmp(end, " kB", 3) != 0)
+            continue;
+        *bytes = kib * 1024;
+        return true;
+    }
+    return false;
+}
+
+bool xb_process_memory_parse(const char *text, struct xb_process_memory *memory)
+{
+    *memory = (struct xb_process_memory){.resident = 0};
+    const struct {
+        const char *name;
+        uint64_t *bytes;
+    } fields[] = {
+        {"VmHWM", &memory->highest},   {"RssAnon", &memory->anonymous}, {"RssFile", &memory->file},
+        {"RssShmem", &memory->shared}, {"VmLck", &memory->locked},      {"VmPin", &memory->pinned},
+    };
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
+        (void)find(text, fields[i].name, fields[i].bytes);
+    return find(text, "VmRSS", &memory->resident);
+}
+
+/* /proc/self/status has some 1500 bytes. */
+#define LONGEST_STATUS 8192
+
+bool xb_process_memory_read(struct xb_process_memory *memory)
+{
+    char text[LONGEST_STATUS];
+    FILE *file = fopen("/proc/self/status", "re");
+    if (file == NULL)
+        return false;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[length] = '\0';
+    return xb_process_memory_parse(text, memory);
+}
+
+/* "5" to clear_refs sets VmHWM to what VmRSS is (proc(5), since Linux 4.0). */
+bool xb_process_memory_restart(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "we");
+    if (file == NULL)
+        return false;
+    bool written = fputs("5", file) >= 0;
+    return fclose(file) == 0 && written;
+}
+
+bool xb_process_memory_huge(uint64_t *bytes)
+{
+    uint64_t kib = 0;
+    bool found = xb_number_read("", "/proc/self/smaps_rollup", "AnonHugePages", &kib);
+    *bytes = found ? kib * 1024 : *bytes;
+    return found;
 }

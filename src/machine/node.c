@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node.h"
 
-#include "base/plain_text.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stdio.h>

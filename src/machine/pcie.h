@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "xferbench/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Where Linux shows PCI devices. */
 #define XB_PCI_DEVICES "/sys/bus/pci/devices"
@@ -57,3 +60,178 @@ void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link);
 /* The NUMA node that sysfs names for the device at `bdf`, or -1 if it names none. */
 int xb_pcie_numa_node(const char *bdf);
 int xb_pcie_numa_node_at(const char *root, const char *bdf); /* for tests, as above */
+
+/*
+ * Everything between a device and the root complex, as Linux shows it in sysfs
+ * (Documentation/ABI/testing/sysfs-bus-pci, sysfs-bus-pci-devices-aer): a chain of links, each with
+ * a function at both ends. The wiring inside a switch is not a link.
+ */
+
+#define XB_PCIE_HOPS 8
+
+/* Errors since boot, summed over all kinds of a class (TOTAL_ERR_* in aer_dev_*). */
+struct xb_pcie_aer {
+    bool known;
+    uint64_t correctable, nonfatal, fatal;
+};
+
+/* Settings in the function's configuration space, which only root may read past its 64th byte. PCI
+ * Express Base Specification 5.0, 7.5.3 (PCI Express capability) and 7.7.8 (ACS). Sizes in bytes.
+ */
+struct xb_pcie_control {
+    bool known;                     /* every size was read, and none is a reserved code */
+    unsigned max_payload;           /* in force */
+    unsigned max_payload_supported; /* the largest that the function supports */
+    unsigned max_read_request;      /* in force */
+    bool has_acs;                   /* also false if only the first 256 bytes could be read */
+    bool acs_redirects; /* P2P requests or completions go up to the root, which slows peer copies */
+};
+
+/*
+ * Parses the file `config` in the function's folder. Linux shows root 4096 bytes of it, or 256 if
+ * the function has no extended space, and everybody else 64. The bytes may be damaged: no offset in
+ * them is trusted. `known` is true only if every size is there and valid. Reads only the bytes it
+ * needs: some devices crash if all of their configuration space is read (lspci(8), -xxx).
+ */
+struct xb_pcie_control xb_pcie_control_read(const char *folder);
+
+/* One end of a link. */
+struct xb_pcie_end {
+    char bdf[16];
+    unsigned vendor;          /* 0 if not known */
+    struct xb_pcie_link link; /* as this function shows it; link.port is its BDF if known */
+    int numa_node;            /* -1 if sysfs names none */
+    struct xb_pcie_aer aer;
+    struct xb_pcie_control control;
+};
+
+/* One link: `lower` is the end that is nearer to the device. */
+struct xb_pcie_hop {
+    struct xb_pcie_end lower, upper;
+    bool has_upper;  /* false if the device has no bridge above it, as in virtual machines */
+    bool on_package; /* inside an AMD package, so its rate says nothing about the slot */
+};
+
+struct xb_pcie_path {
+    bool present; /* false if sysfs has no such device, or no longer */
+    bool dead;    /* it fell off the bus: sysfs has it, but its configuration space reads as ones */
+    struct xb_pcie_hop hops[XB_PCIE_HOPS]; /* hops[0] is the device's own link */
+    size_t count;                          /* 1 or more if present */
+    int numa_node;                         /* the device's; -1 if sysfs names none */
+    char local_cpus[512];                  /* "0-15,64-79"; "" if not known or too long */
+    int iommu_group;                       /* -1 if there is none */
+};
+
+/* Walks from the device at `bdf` up to its root port and reads everything that sysfs shows under
+ * `root`, which is XB_PCI_DEVICES except in tests. Hops beyond XB_PCIE_HOPS are left out. Takes
+ * some milliseconds at most; allocates nothing. If `bdf` is not a BDF, for example "", the device
+ * is not present. */
+void xb_pcie_path_read(const char *root, const char *bdf, struct xb_pcie_path *path);
+
+/* Whether the hop's upper end is hardware. Ports that QEMU emulates are not, and show no real
+ * speed. */
+bool xb_pcie_hop_upper_is_real(const struct xb_pcie_hop *hop);
+
+/* How many hops there are to look at: none if the device is not present, and never more than
+ * hops[] has, whatever a file says. */
+size_t xb_pcie_path_hops(const struct xb_pcie_path *path);
+
+/* The first hop that is not on the card's own package: the link at the slot. The number of hops if
+ * there is none. */
+size_t xb_pcie_path_slot(const struct xb_pcie_path *path);
+
+/* The sizes of packets in force on the whole path: the read request is the device's own, and a
+ * payload may be no larger than any function on its way allows. `known` is the device's. */
+struct xb_pcie_control xb_pcie_path_control(const struct xb_pcie_path *path);
+
+/* The best that both ends of a hop can do: the smaller of their two maxima. If one end is not
+ * known, or the upper one is not real, the other end's maximum; 0 if neither is known. */
+double xb_pcie_hop_best_speed(const struct xb_pcie_hop *hop);
+unsigned xb_pcie_hop_best_width(const struct xb_pcie_hop *hop);
+
+/* ---- under load ---- */
+
+/* Reads the speed and width that a hop has now, of its lower end, or of the upper end if the lower
+ * shows nothing: both show the same rate, but one may sleep or be hidden. `root` as above. False if
+ * neither end shows both. */
+bool xb_pcie_hop_read(const char *root, const struct xb_pcie_hop *hop, double *speed_gts,
+                      unsigned *width);
+
+/* What the watch saw on one hop. */
+struct xb_pcie_seen {
+    unsigned readings; /* those that had both speed and width */
+    double speed_gts;  /* the highest; 0 without readings */
+    unsigned width;    /* the highest */
+    unsigned changes;  /* readings whose speed or width differs from the reading before */
+    unsigned drops;    /* changes to a lower speed or width within one arming */
+};
+
+struct xb_pcie_load {
+    struct xb_pcie_seen hops[XB_PCIE_HOPS]; /* in the order of the path that was watched */
+    size_t count;
+    bool gone; /* the device's folder vanished while it was watched */
+};
+
+struct xb_pcie_watch;
+
+/*
+ * Starts a thread that reads speed and width of every hop of the path again and again, with a pause
+ * of `interval` seconds (an hour at most), until xb_pcie_watch_stop. It reads the lower end of a
+ * hop, or the upper end if the lower shows nothing. The watch starts unarmed. Only readings that
+ * begin and end within one arming (xb_pcie_watch_arm) count, so that a caller who arms the watch
+ * during transfers sees the link under load. After each round over all hops it calls
+ * task->look(task->argument), if there is one, for whoever has more to look at. The task and its
+ * path are copied. The thread receives no signals. XB_ERR_SYSTEM, XB_ERR_MEMORY.
+ */
+struct xb_pcie_watch_task {
+    const char *root, *bdf;
+    const struct xb_pcie_path *path;
+    double interval;
+    void (*look)(void *argument);
+    void *argument;
+};
+XB_MUST_CHECK enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
+                                                 struct xb_pcie_watch **watch,
+                                                 struct xb_error *error);
+/* Readings count from now on if `armed`, else no longer. Any thread may call this; does not block.
+ */
+void xb_pcie_watch_arm(struct xb_pcie_watch *watch, bool armed);
+/* Stops and releases the watch, and copies what it saw to `load`. Waits until the current reading
+ * is done. */
+void xb_pcie_watch_stop(struct xb_pcie_watch *watch, struct xb_pcie_load *load);
+
+/* The most user data that a PCIe link can carry in one direction. docs/link-ceilings.md derives
+ * it. */
+struct xb_ceiling {
+    bool known; /* false if there is no link, or if its line coding is not certain (64 GT/s) */
+    double speed_gts;
+    unsigned width;
+    double raw;            /* bytes per second after line coding */
+    double h2d, d2h;       /* bytes of payload per second; 0 if not known */
+    double most;           /* no payload exceeds this rate in either direction; 0 if not known */
+    unsigned payload;      /* the MPS used here: bytes of payload in a packet */
+    unsigned read_request; /* the MRRS used here: bytes in a read request */
+    bool payload_assumed;  /* the device did not tell the MPS, so `payload` is assumed */
+    bool read_request_assumed; /* the same for the MRRS */
+};
+
+/*
+ * Computes the ceiling of a link of this speed and width. `control` belongs to the device. If it is
+ * NULL or not known, the usual sizes are assumed: MPS 256, MRRS 512. SKP ordered sets leave the
+ * share S = 0.9973:
+ *   d2h (posted writes)     raw * S * MPS / (MPS + 24)
+ *   h2d (read completions)  raw * S * MRRS / (MRRS + 20 * MRRS / C + d), C = MPS, d = 16
+ * where MRRS / C is rounded up. The upper bound `most` assumes headers of three dwords and d = 0:
+ *   most                    raw * S * MPS / (MPS + 20); raw if a size is assumed
+ * docs/link-ceilings.md names the sources.
+ */
+struct xb_ceiling xb_ceiling_of(double speed_gts, unsigned width,
+                                const struct xb_pcie_control *control);
+
+/*
+ * The ceiling of a path: that of the hop from the slot up that carries least, as it was seen under
+ * load, with the packets in force on the whole path. Hops that were not seen are taken to carry
+ * more. Not known if the link at the slot was not seen. *hop is the hop that it is of.
+ */
+struct xb_ceiling xb_ceiling_of_path(const struct xb_pcie_path *path,
+                                     const struct xb_pcie_load *load, size_t *hop);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* clocks of conditions */
-#include "pcie_path.h"
+#include "pcie.h"
 
 #include "base/parallel.h"
 #include "sysfs.h"

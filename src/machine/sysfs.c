@@ -55,19 +55,13 @@ bool xb_sysfs_text(const char *folder, const char *name, char *text, size_t size
     return true;
 }
 
-/* Reads the fraction by hand: strtod expects a comma in some locales. */
 bool xb_sysfs_speed(const char *folder, const char *name, double *gts)
 {
     char text[64];
     char *end;
     if (!xb_sysfs_text(folder, name, text, sizeof text) || !isdigit((unsigned char)text[0]))
         return false; /* "Unknown" or, in older kernels, "Unknown speed" */
-    double speed = (double)strtoul(text, &end, 10);
-    if (*end == '.') {
-        double divisor = 10.0;
-        for (end++; isdigit((unsigned char)*end); end++, divisor *= 10.0)
-            speed += (*end - '0') / divisor;
-    }
+    double speed = strtod(text, &end);
     if (speed <= 0.0 || strncmp(end, " GT/s", 5) != 0)
         return false;
     *gts = speed;

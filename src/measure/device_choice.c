@@ -4,7 +4,7 @@
 #include "planning.h"
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

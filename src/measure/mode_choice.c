@@ -2,7 +2,7 @@
 /* From --mode and --direction to modes, and whether these have the options given. */
 #include "planning.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "record/mode_list.h"
 
 #include <string.h>

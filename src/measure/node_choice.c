@@ -3,7 +3,7 @@
 #include "planning.h"
 
 #include "base/left_out.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "machine/topology.h"
 
 #include <stdlib.h>

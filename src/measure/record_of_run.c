@@ -2,8 +2,8 @@
 #include "run.h"
 
 #include "base/memory.h"
-#include "base/note.h"
-#include "machine/ceiling.h"
+#include "base/terminal.h"
+#include "machine/pcie.h"
 #include "planning.h"
 #include "record/making.h"
 

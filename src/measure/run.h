@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/registry.h"
-#include "machine/pcie_path.h"
+#include "machine/pcie.h"
 #include "machine/start.h"
 #include "machine/topology.h"
 #include "xferbench/record.h"

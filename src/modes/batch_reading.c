@@ -3,7 +3,7 @@
 #include "batch.h"
 #include "readings.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "record/rows.h"
 #include "xferbench/units.h"
 

@@ -4,7 +4,7 @@
 #include "sample_data.h"
 #include "shared_options.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 
 #include <ctype.h>
 #include <math.h>

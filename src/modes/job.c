@@ -6,7 +6,7 @@
 #include "ring.h"
 #include "shared_options.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "xferbench/reading.h"
 #include "xferbench/result.h"
 #include "xferbench/units.h"

@@ -10,7 +10,6 @@
 
 #include "base/clock.h"
 #include "machine/host_memory.h"
-#include "machine/process_memory.h"
 #include "measure/run.h"
 #include "xferbench/result.h"
 #include "xferbench/workspace.h"

@@ -3,6 +3,7 @@
 
 #include "shared_options.h"
 
+#include "machine/host_memory.h"
 #include "xferbench/reading.h"
 #include "xferbench/statistics.h"
 

@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* text.h */
 #include "svg.h"
 
-#include "base/plain_text.h"
 #include "base/text.h"
 
 #include <math.h>

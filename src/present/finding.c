@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "finding.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "table.h"
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "list.h"
 #include "measure/run.h"
 #include "record/shown_parameters.h"

@@ -3,7 +3,7 @@
 #include "list.h"
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "record/fields.h"
 #include "xferbench/units.h"
 

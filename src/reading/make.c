@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Reading of a record: who says something of what, and in which order. */
-#define _GNU_SOURCE /* locale_t, in base/text.h */
 #include "internal.h"
 
 #include "base/text.h"
@@ -180,7 +179,6 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     *list = (struct xb_reading_list){
         .many_sizes = count > 0 && record->by_size[0]->bytes != record->by_size[count - 1]->bytes,
         .many_devices = devices > 1};
-    locale_t previous = xb_plain_locale_enter();
     xb_reading_choose_nodes(&reading);
     for (const struct xb_reading_line *line = xb_reading_first; line->label != NULL; line++)
         say_of_devices(&reading, line);
@@ -200,7 +198,6 @@ void xb_reading_make(const struct xb_record *record, struct xb_reading_list *lis
     for (const struct xb_reading_line *line = xb_reading_last; line->label != NULL; line++)
         say_of_devices(&reading, line);
     xb_reading_make_answer(&reading);
-    xb_plain_locale_leave(previous);
     xb_samples_free(&reading.collected);
     free(reading.numbers);
     free(reading.cases);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words that every line of the Reading is made of. */
-#define _GNU_SOURCE /* locale_t, in base/text.h */
 #include "internal.h"
 
 #include "base/text.h"

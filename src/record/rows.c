@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "rows.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "mode_list.h"
 
 #include <stdio.h>

@@ -5,11 +5,10 @@
 
 #include "base/file_text.h"
 #include "base/interrupt.h"
-#include "base/plain_text.h"
 #include "base/stream.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cli/help.h"
-#include "cli/options.h"
 #include "cli/places.h"
 #include "report.h"
 #include "run/command.h"

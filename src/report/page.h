@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "plot/pictures.h"
 #include "xferbench/error.h"
 

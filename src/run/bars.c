@@ -4,7 +4,7 @@
 #include "table.h"
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "present/table.h"
 #include "record/mode_list.h"

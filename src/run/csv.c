@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
 
-#include "base/csv_line.h"
 #include "base/memory.h"
 #include "base/stream.h"
 #include "base/text.h"
@@ -276,12 +275,9 @@ enum xb_status xb_csv_write_header(FILE *stream, const struct xb_csv *csv, struc
 enum xb_status xb_csv_write_lines(FILE *stream, const struct xb_csv *csv,
                                   const struct xb_record *record, struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     for (size_t i = 0; !ferror(stream) && i < record->case_count; i++)
         put_line(stream, csv, record, &record->cases[i]);
-    enum xb_status status = written(stream, error);
-    xb_plain_locale_leave(previous);
-    return status;
+    return written(stream, error);
 }
 
 enum xb_status xb_csv_write(FILE *stream, const struct xb_record *record, struct xb_error *error)

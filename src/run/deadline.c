@@ -6,8 +6,8 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "base/plain_text.h"
 #include "base/terminal.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "measure/case.h"
 

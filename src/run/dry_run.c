@@ -2,11 +2,10 @@
 #define _GNU_SOURCE
 #include "command.h"
 
-#include "base/note.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/json_place.h"
 #include "cli/places.h"
 #include "measure/case.h"
 #include "measure/estimate.h"
@@ -259,7 +258,6 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
                                 const struct xb_estimate *estimate, const struct files *files,
                                 struct xb_error *error)
 {
-    locale_t previous = xb_plain_locale_enter();
     struct xb_words words = {.length = 0};
     fputs("Plan only: nothing measured or written\n\n", stream);
     xb_heading_print(stream, XB_COLOUR_TITLE, "Where");
@@ -295,7 +293,6 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
                           output->is_there && output->target != NULL ? "replace" : "write",
                           output->path);
     }
-    xb_plain_locale_leave(previous);
     return xb_stream_finish(stream, "the plan", error);
 }
 

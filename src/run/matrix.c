@@ -4,7 +4,7 @@
 #include "matrix.h"
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "record/mode_list.h"
 #include "record/rows.h"

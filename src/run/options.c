@@ -3,10 +3,8 @@
 #include "command.h"
 #include "formats.h"
 
-#include "cli/json_place.h"
-#include "cli/options.h"
+#include "cli/command.h"
 #include "cli/places.h"
-#include "cli/start_at.h"
 #include "record/mode_list.h"
 #include "xferbench/record.h"
 

@@ -3,7 +3,6 @@
 #include "progress.h"
 
 #include "base/clock.h"
-#include "base/note.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "measure/case.h"
@@ -192,7 +191,6 @@ static void add_row(struct xb_live_rows *live, const struct xb_run *run, size_t 
 
 void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run)
 {
-    locale_t previous = xb_plain_locale_enter();
     for (; live->taken < run->done_count; live->taken++) {
         const struct xb_result *result = &run->results[live->taken];
         bool was_run =
@@ -201,7 +199,6 @@ void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run)
         if (live->most > 0 && was_run)
             add_row(live, run, live->taken);
     }
-    xb_plain_locale_leave(previous);
 }
 
 /* ---- on the terminal ---- */

@@ -4,7 +4,6 @@
 #include "table.h"
 
 #include "base/memory.h"
-#include "base/note.h"
 #include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
@@ -317,8 +316,8 @@ static void print_advice(FILE *stream, const struct xb_reading_list *list)
 
 /* ---- the whole ---- */
 
-static enum xb_status print_all(FILE *stream, const struct xb_record *record,
-                                const struct xb_table_view *view, struct xb_error *error)
+enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
+                              const struct xb_table_view *view, struct xb_error *error)
 {
     struct xb_reading_list reading = {.count = 0};
     size_t with_results = 0; /* of processes: one that failed alone has no table, only notes */
@@ -359,20 +358,10 @@ static enum xb_status print_all(FILE *stream, const struct xb_record *record,
     return xb_stream_finish(stream, "the table", error);
 }
 
-enum xb_status xb_table_write(FILE *stream, const struct xb_record *record,
-                              const struct xb_table_view *view, struct xb_error *error)
-{
-    locale_t previous = xb_plain_locale_enter();
-    enum xb_status status = print_all(stream, record, view, error);
-    xb_plain_locale_leave(previous);
-    return status;
-}
-
 enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *record,
                                        struct xb_error *error)
 {
     struct xb_reading_list reading = {.count = 0};
-    locale_t previous = xb_plain_locale_enter();
     struct xb_table *table = xb_table_of_rows(record, XB_ROWS_ALL);
     xb_reading_make(record, &reading);
     print_short_header(stream, record);
@@ -380,6 +369,5 @@ enum xb_status xb_table_write_markdown(FILE *stream, const struct xb_record *rec
     xb_table_markdown(stream, table);
     xb_reading_free(&reading);
     xb_table_free(table);
-    xb_plain_locale_leave(previous);
     return xb_stream_finish(stream, "the table", error);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "reading/list.h"
 #include "xferbench/record.h"
 

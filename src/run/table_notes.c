@@ -4,8 +4,8 @@
 #include "table.h"
 
 #include "base/memory.h"
-#include "base/note.h"
-#include "base/plain_text.h"
+#include "base/terminal.h"
+#include "base/text.h"
 #include "formats.h"
 #include "machine/start.h"
 #include "record/rows.h"

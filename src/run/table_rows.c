@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "base/note.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "present/table.h"
 #include "record/mode_list.h"

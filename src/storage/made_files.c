@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "base/plain_text.h"
+#include "base/text.h"
 #include "files.h"
 #include "internal.h"
 #include "xferbench/units.h"

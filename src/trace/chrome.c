@@ -84,7 +84,6 @@ static void end_event(struct page *page, struct xb_json *json)
     if (page->status == XB_OK)
         fputs(chrome->has_event ? ",\n" : "\n", chrome->stream);
     chrome->has_event = true;
-    /* Ends the JSON's hold of the locale also where something failed before. */
     enum xb_status status = xb_json_finish_part(json, chrome->stream, WHAT, &error);
     if (page->status == XB_OK && status != XB_OK) {
         page->status = status;

@@ -2,7 +2,7 @@
 #include "trace.h"
 
 #include "base/memory.h"
-#include "base/note.h"
+#include "base/terminal.h"
 #include "measure/case.h"
 #include "measure/run.h"
 #include "xferbench/stage.h"

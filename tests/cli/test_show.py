@@ -38,6 +38,15 @@ class Show(Case):
         return self.show("out.json", "--verbose")
 
 
+class Locale(Show):
+    def test_numbers_have_a_point_in_every_format(self):
+        """de_DE has a comma; where it is not installed there is nothing to be misled by."""
+        file = os.path.join(RESULTS, "h100", "all-256m.json")
+        for form in ("--csv", "-"), ("--verbose",), ("--format", "markdown"):
+            told = [self.show(file, *form, environment={"LC_ALL": name}) for name in ("C.UTF-8", "de_DE.UTF-8")]
+            self.assertEqual(*told)
+
+
 class Reading(Show):
     """What a file has under `reading` is what the table says, and rests on rows of the file."""
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "check_markup.h"
 
-#include "base/plain_text.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "doubles/fake_internal.h"
-#include "machine/process_memory.h"
+#include "machine/host_memory.h"
 #include "measure/measure.h"
 
 #include <pthread.h>

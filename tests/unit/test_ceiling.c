@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* PATH_MAX, for sysfs.h */
-#include "machine/ceiling.h"
+#include "machine/pcie.h"
 #include "machine/sysfs.h"
 
 #include <math.h>

@@ -6,12 +6,14 @@
 #include "base/child.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -182,10 +184,11 @@ static int leave_another_behind(void *argument, int channel)
     return wait_for_word(argument, channel);
 }
 
-/* Says that it is there, and never leaves. */
+/* Says that it is there, and does not leave before all tests are over. */
 static int hang(void *argument, int channel)
 {
     (void)argument;
+    (void)alarm(2 * GUARD_MS / 1000);
     say(channel, 'r');
     while (pause() != 0)
         continue;
@@ -200,6 +203,16 @@ static int start_another(void *argument, int channel)
     struct xb_child child = start(&task);
     hear(child.channel, 'r');
     return wait_for_word(argument, channel);
+}
+
+/* Starts a process that would stay, and ends for want of memory. */
+static int lack_memory(void *argument, int channel)
+{
+    const struct xb_child_task task = {.what = "another", .work = hang, .argument = argument};
+    struct xb_child child = start(&task);
+    (void)channel;
+    hear(child.channel, 'r');
+    xb_memory_end(1);
 }
 
 /* What it does with signals, for each: 'd' default, 'i' ignored, 'h' by a handler, and whether all
@@ -479,6 +492,36 @@ static void group_is_there_at_once(NO_STATE)
     wait_for_end(&child);
 }
 
+static int abandon_all(void *argument, int channel)
+{
+    (void)argument;
+    (void)channel;
+    xb_children_abandon();
+    return 23;
+}
+
+/* Whoever runs, but no brother. */
+static void abandoned_children_are_killed(NO_STATE)
+{
+    const struct xb_child_task tasks[] = {
+        {.what = "it", .work = heedless},
+        {.what = "it", .work = heedless, .leads_group = true},
+        {.what = "it", .work = abandon_all},
+    };
+    struct xb_child children[3];
+    for (size_t i = 0; i < 3; i++)
+        children[i] = start(&tasks[i]);
+    wait_for_end(&children[2]);
+    assert_int_equal(children[2].exit_code, 23);
+    hear(children[0].channel, 'r');
+    hear(children[1].channel, 'r');
+    xb_children_abandon();
+    for (size_t i = 0; i < 2; i++) {
+        wait_for_end(&children[i]);
+        assert_int_equal(children[i].signal, SIGKILL);
+    }
+}
+
 static void one_that_dies_with_its_parent(NO_STATE)
 {
     int ends[2];
@@ -488,6 +531,19 @@ static void one_that_dies_with_its_parent(NO_STATE)
     close(ends[1]);
     hear(child.channel, 'r');
     assert_true(xb_child_end(&child, 0, INFINITY));
+    assert_true(is_closed(ends[0], GUARD_MS)); /* only the other process had it still */
+    close(ends[0]);
+}
+
+static void one_whose_parent_has_no_memory(NO_STATE)
+{
+    int ends[2];
+    const struct xb_child_task task = {.what = "it", .work = lack_memory};
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    struct xb_child child = start(&task);
+    close(ends[1]);
+    wait_for_end(&child);
+    assert_int_equal(child.exit_code, EXIT_FAILURE);
     assert_true(is_closed(ends[0], GUARD_MS)); /* only the other process had it still */
     close(ends[0]);
 }
@@ -683,7 +739,9 @@ int main(void)
         cmocka_unit_test(glance_tells_of_a_file),
         cmocka_unit_test(group_ends_with_it),
         cmocka_unit_test(group_is_there_at_once),
+        cmocka_unit_test(abandoned_children_are_killed),
         cmocka_unit_test(one_that_dies_with_its_parent),
+        cmocka_unit_test(one_whose_parent_has_no_memory),
         cmocka_unit_test(parent_that_died_too_early),
         cmocka_unit_test(one_that_is_alone_has_no_file),
         cmocka_unit_test(one_that_is_silent_has_no_output),

@@ -3,7 +3,6 @@
 #include "compare_fixture.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,26 +47,6 @@ static void sinks_report_a_full_disk(void **state)
             assert_int_equal(error.native_code, ENOSPC);
             fclose(full);
         }
-    }
-}
-
-static void sinks_do_not_follow_the_locale(NO_STATE)
-{
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        skip();
-    for (size_t i = 0; i < KINDS * SINKS; i++) {
-        void *made = NULL;
-        setlocale(LC_ALL, "C");
-        assert_int_equal(setup(&made), 0);
-        kinds[i / SINKS].make(made);
-        char *text = written(sinks[i % SINKS].write, made);
-        setlocale(LC_ALL, "de_DE.UTF-8");
-        char *local = written(sinks[i % SINKS].write, made);
-        setlocale(LC_ALL, "C");
-        assert_string_equal(local, text);
-        free(text);
-        free(local);
-        teardown(&made);
     }
 }
 
@@ -140,7 +119,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         RUN_TEST(exit_code_follows_the_verdict),
         RUN_TEST(sinks_report_a_full_disk),
-        RUN_TEST(sinks_do_not_follow_the_locale),
         RUN_TEST(every_format_tells_what_limits_it),
     };
     if (argc == 2)

@@ -7,7 +7,7 @@
 
 #include "testing.h"
 
-#include "base/began.h"
+#include "base/day_time.h"
 #include "cli/places.h"
 
 static int begin(NO_STATE)

@@ -7,7 +7,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,22 +31,6 @@ static void formats_report_a_full_disk(NO_STATE)
             assert_int_equal(error.native_code, ENOSPC);
             fclose(full);
         }
-    }
-}
-
-static void formats_do_not_follow_the_locale(NO_STATE)
-{
-    make_outliers(&made);
-    for (size_t i = 0; i < FORMATS; i++) {
-        char *plain = written(formats[i].write, &made);
-        if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-            (void)setlocale(LC_ALL, "C.UTF-8"); /* where it is not installed: at least another */
-        char *other = written(formats[i].write, &made);
-        setlocale(LC_ALL, "C");
-        if (strcmp(formats[i].name, "json") != 0) /* which has the time of day */
-            assert_string_equal(plain, other);
-        free(plain);
-        free(other);
     }
 }
 
@@ -246,7 +229,6 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(formats_report_a_full_disk),
-        cmocka_unit_test(formats_do_not_follow_the_locale),
         cmocka_unit_test(hostile_texts_become_harmless),
         cmocka_unit_test(csv_has_a_line_a_finding),
         cmocka_unit_test(prometheus_counts_and_names),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE
-#include "machine/host_activity.h"
+#include "machine/environment.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "checks.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,22 +146,6 @@ static void makes_texts_and_keys_utf8(NO_STATE)
                           "\t\"raw\":\t\"\xEF\xBF\xBD\"\n}\n");
 }
 
-static void follows_no_locale_and_brings_it_back(NO_STATE)
-{
-    struct xb_json json;
-    char text[32];
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        skip();
-    xb_json_begin(&json);
-    snprintf(text, sizeof text, "%.1f", 1.5);
-    xb_json_put_number(&json, NULL, 1.5);
-    assert_written(&json, "1.5\n");
-    assert_string_equal(text, "1.5");
-    snprintf(text, sizeof text, "%.1f", 1.5);
-    assert_string_equal(text, "1,5");
-    setlocale(LC_ALL, "C");
-}
-
 /* ---- failures ---- */
 
 static enum xb_status write_every_kind(FILE *stream, const void *what, struct xb_error *error)
@@ -276,7 +259,6 @@ int main(void)
         cmocka_unit_test(writes_every_kind),
         cmocka_unit_test(writes_any_value_as_the_document),
         cmocka_unit_test(makes_texts_and_keys_utf8),
-        cmocka_unit_test(follows_no_locale_and_brings_it_back),
         cmocka_unit_test(reports_memory_that_is_short_once),
         cmocka_unit_test(keeps_the_first_failure),
         cmocka_unit_test(reports_a_full_disk),

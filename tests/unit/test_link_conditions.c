@@ -4,7 +4,7 @@
  * stand-ins. */
 #include "link/conditions.h"
 
-#include "machine/host_activity.h"
+#include "machine/environment.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -3,7 +3,6 @@
 #include "link_fixture.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,24 +50,6 @@ static void formats_report_a_full_disk(void **state)
     }
 }
 
-static void formats_do_not_follow_the_locale(void **state)
-{
-    struct node *n = *state;
-    make_critical(n);
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        skip();
-    for (size_t i = 0; i < FORMATS; i++) {
-        char *text = written(formats[i].write, n);
-        setlocale(LC_ALL, "C");
-        if (formats[i].write != xb_link_json_write && formats[i].write != xb_link_prometheus_write)
-            assert_written(formats[i].write, n, text);
-        assert_lacks(text, ",42");
-        free(text);
-        setlocale(LC_ALL, "de_DE.UTF-8");
-    }
-    setlocale(LC_ALL, "C");
-}
-
 /* `test_link_formats DIRECTORY` writes every report in every format, as KIND.FORMAT: to be held
  * against the schema, to be checked by others' tools, and to be looked at. */
 static int write_examples(const char *directory)
@@ -99,7 +80,6 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         RUN_TEST(counts_are_not_believed),
         RUN_TEST(formats_report_a_full_disk),
-        RUN_TEST(formats_do_not_follow_the_locale),
     };
     if (argc == 2)
         return write_examples(argv[1]);

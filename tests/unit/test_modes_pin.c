@@ -5,7 +5,6 @@
 #include "testing.h"
 
 #include "machine/host_memory.h"
-#include "machine/process_memory.h"
 #include "measure_fixture.h"
 #include "modes/pin.h"
 #include "modes/ring.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
-#include "base/note.h"
+#include "base/terminal.h"
 
 #include <stdlib.h>
 

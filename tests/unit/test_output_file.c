@@ -3,13 +3,17 @@
 #define _GNU_SOURCE
 #include "output_fixture.h"
 
+#include "base/memory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "testing.h"
@@ -162,6 +166,52 @@ static void a_file_system_without_unnamed_files_will_do(NO_STATE)
     assert_int_equal(file_count(), 1);
 }
 
+/* A forked process ends so too, and the files are its parent's. */
+static void an_end_without_cleaning_up_leaves_no_temporary_file(NO_STATE)
+{
+    struct xb_output outputs[3];
+    without_unnamed_files = true;
+    for (int i = 0; i < 3; i++)
+        open_output(&outputs[i], (const char *[]){"a.json", "b.json", "c.json"}[i]);
+    xb_output_discard(&outputs[1]);
+    pid_t child = fork();
+    if (child == 0) {
+        xb_outputs_abandon();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(file_count(), 2);
+    xb_outputs_abandon();
+    assert_int_equal(file_count(), 0);
+    xb_output_discard(&outputs[0]);
+    xb_output_discard(&outputs[2]);
+}
+
+/* Where memory is lacking, the program removes its own and leaves those of its parent. */
+static void a_program_without_memory_leaves_no_temporary_file(NO_STATE)
+{
+    struct xb_output parents, own;
+    without_unnamed_files = true;
+    open_output(&parents, "a.json");
+    for (size_t opens = 0; opens < 2; opens++) {
+        int status = 0;
+        pid_t child = fork();
+        if (child == 0) {
+            if (opens > 0)
+                open_output(&own, "b.json");
+            if (file_count() == 1 + opens)
+                xb_memory_end(1);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(WEXITSTATUS(status), EXIT_FAILURE);
+        assert_int_equal(file_count(), 1);
+    }
+    commit(&parents);
+    assert_int_equal(file_count(), 1);
+    assert_content("a.json", "");
+}
+
 static void a_file_that_gets_no_name_is_copied(NO_STATE)
 {
     without_links = true;
@@ -233,6 +283,8 @@ int main(void)
         RUN_TEST(a_file_in_another_directory_is_replaced_there),
         RUN_TEST(a_file_has_no_name_before_it_is_complete),
         RUN_TEST(a_file_system_without_unnamed_files_will_do),
+        RUN_TEST(an_end_without_cleaning_up_leaves_no_temporary_file),
+        RUN_TEST(a_program_without_memory_leaves_no_temporary_file),
         RUN_TEST(a_file_that_gets_no_name_is_copied),
         RUN_TEST(what_another_wrote_in_the_same_moment_is_kept),
         RUN_TEST(it_is_kept_on_any_file_system_with_links),

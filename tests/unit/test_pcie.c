@@ -2,7 +2,6 @@
 #define _GNU_SOURCE /* nftw */
 #include "machine/pcie.h"
 
-#include <locale.h>
 #include <math.h>
 
 #include "testing.h"
@@ -50,17 +49,6 @@ static void reads_a_fraction(void **state)
     write_link(*state, "2.5 GT/s\n", "1\n", "8 GT/s\n", "4\n");
     assert_link(xb_pcie_link_read_at(*state, BDF), 2.5, 1, 8.0, 4);
     assert_int_equal(xb_pcie_generation(xb_pcie_link_read_at(*state, BDF).speed_gts), 1);
-}
-
-static void ignores_the_locale(void **state)
-{
-    /* Where none of these is installed there is nothing to be misled by. */
-    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL &&
-        setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL)
-        skip();
-    write_link(*state, "2.5 GT/s PCIe\n", "16\n", "2.5 GT/s PCIe\n", "16\n");
-    assert_link(xb_pcie_link_read_at(*state, BDF), 2.5, 16, 2.5, 16);
-    setlocale(LC_NUMERIC, "C");
 }
 
 static void does_not_know_what_is_no_number(void **state)
@@ -241,7 +229,6 @@ int main(void)
         WITH_TREE(reads_a_healthy_link),
         WITH_TREE(reads_a_link_trained_down),
         WITH_TREE(reads_a_fraction),
-        WITH_TREE(ignores_the_locale),
         WITH_TREE(does_not_know_what_is_no_number),
         WITH_TREE(does_not_know_without_every_file),
         WITH_TREE(reads_where_an_amd_card_meets_its_slot),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* nftw */
-#include "machine/pcie_path.h"
+#include "machine/pcie.h"
 
 #include <dirent.h>
 #include <fcntl.h>

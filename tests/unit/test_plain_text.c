@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/plain_text.h"
+#include "base/text.h"
 
 #include "xferbench/error.h"
 

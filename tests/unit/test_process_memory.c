@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "machine/process_memory.h"
+#include "machine/host_memory.h"
 
 #include "testing.h"
 

@@ -2,7 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "sink_fixture.h"
 
-#include "base/csv_line.h"
+#include "base/text.h"
 #include "record/mode_list.h"
 
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 
 #include <cjson/cJSON.h>
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,27 +114,6 @@ static void sinks_report_a_full_disk(void **state)
         fclose(full);
     }
     xb_record_free(&record);
-}
-
-static void sinks_do_not_follow_the_locale(void **state)
-{
-    static const sink sinks[] = {xb_csv_write, write_all};
-    struct fixture *f = *state;
-    if (setlocale(LC_ALL, "de_DE.UTF-8") == NULL)
-        skip();
-    for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++) {
-        char *text = written(sinks[i], &f->run);
-        setlocale(LC_ALL, "C");
-        char *plain = written(sinks[i], &f->run);
-        assert_string_equal(text, plain);
-        free(text);
-        free(plain);
-        setlocale(LC_ALL, "de_DE.UTF-8");
-    }
-    char *json = written(xb_result_json_write, &f->run);
-    assert_non_null(strstr(json, "0.30000000000000004"));
-    free(json);
-    setlocale(LC_ALL, "C");
 }
 
 /* A row of every kind that is measured for bandwidth. */
@@ -251,7 +229,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(list_names_directions),
         cmocka_unit_test(the_schema_of_a_list_describes_what_its_tables_write),
         RUN_TEST(sinks_report_a_full_disk),
-        RUN_TEST(sinks_do_not_follow_the_locale),
     };
     if (argc == 2)
         return write_examples(argv[1]);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* fopencookie */
-#include "output_internal.h"
+#include "pipe_stream.h"
 
 #include "clock.h"
-#include "plain_text.h"
-
 #include "interrupt.h"
+#include "text.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -21,33 +21,25 @@
 /* After the deadline, a reader has this long to read the results. */
 #define GRACE_S 10.0
 
-/* ---- opening ---- */
-
-/* Opens with O_NONBLOCK and tries again: a plain open() would block, where nobody looks for a
- * signal or at the deadline. */
-enum xb_status xb_fifo_open(const char *path, double deadline, int *fd, struct xb_error *error)
+int xb_fifo_open(const char *path, double deadline)
 {
     const struct timespec pause = {.tv_nsec = POLL_MS * 1000000L};
     bool told = false;
-    while ((*fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) < 0) {
-        int code = errno;
-        if (code != ENXIO && code != EINTR)
-            return xb_output_refuse(error, path, "open", code);
-        if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline))
-            return XB_FAIL(
-                error, XB_ERR_STOPPED,
-                "cannot write '%.300s': nobody opened this FIFO for reading before %s; start its "
-                "reader first",
-                path, xb_interrupt_signal() != 0 ? "a signal ended the wait" : "the deadline");
+    for (;;) {
+        /* A plain open() would block, where nobody looks for a signal or at the deadline. */
+        int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (fd >= 0 || (errno != ENXIO && errno != EINTR))
+            return fd;
+        if (xb_interrupt_signal() != 0 || (deadline > 0 && xb_clock_now() >= deadline)) {
+            errno = xb_interrupt_signal() != 0 ? EINTR : ETIMEDOUT;
+            return -1;
+        }
         if (!told)
             xb_say("'%.300s' is a FIFO that nobody reads yet: waiting for its reader", path);
         told = true;
         (void)nanosleep(&pause, NULL);
     }
-    return XB_OK;
 }
-
-/* ---- writing ---- */
 
 struct pipe_end {
     int fd;
