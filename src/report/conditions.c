@@ -196,8 +196,8 @@ static void write_differing(struct xb_page *page, const struct state *state)
         }
         if (condition->left_out == 0)
             continue;
-        XB_PAGE_CELLS(page, condition->name, "others");
-        xb_page_cell(page, "%zu files", condition->left_out);
+        XB_PAGE_CELLS(page, condition->name, "others",
+                      xb_page_print(page, "%zu files", condition->left_out));
     }
     xb_page_table_end(page);
 }

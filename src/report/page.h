@@ -77,7 +77,9 @@ void xb_page_heading(struct xb_page *page, int level, const char *id, const char
 
 /* ---- words ---- */
 
-/* A text between two tags, escaped. */
+/* Writes a text between two pieces of markup, escaped. */
+void xb_page_put(struct xb_page *page, const char *before, const char *text, const char *after);
+/* The same of printed words, as a part of the section. */
 void xb_page_words(struct xb_page *page, const char *before, const char *after, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
 #define xb_page_paragraph(page, ...) xb_page_words((page), "<p>", "</p>\n", __VA_ARGS__)
@@ -96,7 +98,7 @@ void xb_page_list(struct xb_page *page, size_t number, const char *name, const c
  * ---- tables: numbers below a picture, or facts ----
  *
  *     xb_page_table_begin(page, "GB/s by size", "#SIZE|WAY");
- *     for each row: xb_page_cell(page, "%s", size); xb_page_cell(page, "%s", way);
+ *     for each row: XB_PAGE_CELLS(page, size, way);
  *     xb_page_table_end(page);
  *
  * The names of columns are parted by '|'; '#' before one says that it is of numbers. Names that are
@@ -106,10 +108,8 @@ void xb_page_list(struct xb_page *page, size_t number, const char *name, const c
  */
 void xb_page_table_begin(struct xb_page *page, const char *caption, const char *columns);
 void xb_page_column(struct xb_page *page, const char *name, bool is_number);
-void xb_page_cell_if(struct xb_page *page, bool is_known, const char *format, ...)
-    __attribute__((format(printf, 3, 4))); /* "-" for what is not known */
-#define xb_page_cell(page, ...) xb_page_cell_if((page), true, __VA_ARGS__)
-/* Cells of texts, to NULL. */
+void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
+/* Cells, one after the other. */
 #define XB_PAGE_CELLS(page, ...)                                                                   \
     xb_page_cells((page), (const char *const[]){__VA_ARGS__},                                      \
                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))

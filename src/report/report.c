@@ -10,9 +10,31 @@
 
 #define COMMON 3 /* sections of all files together */
 
-static const struct xb_section *const sections[] = {
-    xb_sections_of_tables,  xb_sections_of_ways,      xb_sections_of_links,
-    xb_sections_of_samples, xb_sections_of_timelines,
+#define OF(kind) (1u << XB_DOCUMENT_##kind)
+#define OF_RUN (OF(RESULT) | OF(PROCESSES))
+
+/* In the order of the page. The name is lower case letters and dashes: part of the ids of its
+ * pictures, and of their files' names. */
+static const struct {
+    const char *name, *title;
+    unsigned kinds; /* of files that have it */
+    xb_write_section *write;
+} sections[] = {
+    {"advice", "What the figures mean", OF_RUN, xb_write_advice},
+    {"notes", "Notes", OF_RUN, xb_write_notes},
+    {"ratios", "Ratios", OF(COMPARE), xb_write_ratios},
+    {"differences", "What differs", OF(COMPARE), xb_write_differences},
+    {"strategies", "Strategies", OF(ADVISE), xb_write_strategies},
+    {"devices", "Devices", OF(LIST), xb_write_devices},
+    {"findings", "Findings", OF(FLEET), xb_write_findings},
+    {"by-size", "By size", OF_RUN, xb_write_by_size},
+    {"by-mode", "By mode", OF_RUN, xb_write_by_mode},
+    {"verdicts", "Verdicts", OF(LINK), xb_write_verdicts},
+    {"path", "The link", OF(LINK), xb_write_path},
+    {"matrices", "Pairs and nodes", OF_RUN | OF(LINK), xb_write_matrices},
+    {"samples", "How samples spread", OF_RUN, xb_write_samples},
+    {"numbers", "All rows", OF_RUN, xb_write_rows},
+    {"timelines", "Timelines", OF(TRACE), xb_write_timelines},
 };
 static const struct xb_common_section *const common_sections[COMMON] = {
     &xb_section_fleet,
@@ -149,8 +171,8 @@ static void write_left_out(struct xb_page *page, const struct report *report)
     for (size_t i = 0; i < report->request->count; i++) {
         if (report->files[i].problem == NULL)
             continue;
-        xb_page_cell(page, "%zu. %.200s", i + 1, report->files[i].path);
-        xb_page_cell(page, "%s", report->files[i].problem);
+        XB_PAGE_CELLS(page, xb_page_print(page, "%zu. %.200s", i + 1, report->files[i].path),
+                      report->files[i].problem);
     }
     xb_page_table_end(page);
     xb_page_section_end(page);
@@ -160,7 +182,6 @@ static void write_files(struct xb_page *page, const struct report *report)
 {
     /* than stand in full */
     bool more = report->in_full + report->left_out < report->request->count;
-    char date[32];
     xb_page_section_begin(page, 2, "files", "Files");
     if (more)
         xb_page_paragraph(page,
@@ -174,11 +195,11 @@ static void write_files(struct xb_page *page, const struct report *report)
         const struct file *file = &report->files[i];
         if (file->problem != NULL)
             continue;
-        xb_page_cell(page, "%zu. %.200s", i + 1, xb_report_file_name(file->path));
-        XB_PAGE_CELLS(page, xb_document_kind_name(file->kind),
-                      xb_report_date(file->date, date, sizeof date), file->answer.subject);
+        XB_PAGE_CELLS(
+            page, xb_page_print(page, "%zu. %.200s", i + 1, xb_report_file_name(file->path)),
+            xb_document_kind_name(file->kind), XB_REPORT_DATE(file->date), file->answer.subject);
         if (more)
-            xb_page_cell(page, "%s", file->answer.count > 0 ? file->answer.lines[0] : "");
+            xb_page_cell(page, file->answer.count > 0 ? file->answer.lines[0] : "");
     }
     xb_page_table_end(page);
     xb_page_section_end(page);
@@ -219,16 +240,14 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
     if (read_document(report, index, &document, &text)) {
         xb_report_date(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
-        enum xb_status status = page->error.status;
-        for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++)
-            for (const struct xb_section *s = sections[i]; status == XB_OK && s->name != NULL;
-                 s++) {
-                snprintf(id, sizeof id, "file-%zu-%s", index + 1, s->name);
-                xb_page_section_begin(page, 3, id, s->title);
-                s->write(page, &document);
-                xb_page_section_end(page);
-                status = page->error.status;
-            }
+        for (size_t i = 0; !has_failed(report) && i < sizeof sections / sizeof sections[0]; i++) {
+            if ((sections[i].kinds >> document.kind & 1) == 0)
+                continue;
+            snprintf(id, sizeof id, "file-%zu-%s", index + 1, sections[i].name);
+            xb_page_section_begin(page, 3, id, sections[i].title);
+            sections[i].write(page, &document);
+            xb_page_section_end(page);
+        }
         xb_report_document_free(&document);
     } else {
         xb_page_paragraph(page, "%s", file->problem != NULL ? file->problem : "");

@@ -80,15 +80,12 @@ struct xb_answer xb_answer_make(const struct xb_report_document *document, struc
  * that writes nothing is not in the page. What fails is in page->error, and ends the report.
  */
 
-/* What is said of one file below its heading. */
-struct xb_section {
-    /* Lower case letters and dashes; it is part of the ids of its pictures, and of their files'
-     * names. NULL: behind the last of some sections. */
-    const char *name;
-    const char *title; /* its heading */
-    /* What the page says of a document of any kind, below the heading. */
-    void (*write)(struct xb_page *page, const struct xb_report_document *document);
-};
+/* What is said of one file below its heading: report.c says which are for files of which kind. */
+typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
+xb_write_section xb_write_advice, xb_write_notes, xb_write_by_size, xb_write_by_mode,
+    xb_write_samples, xb_write_rows, xb_write_verdicts, xb_write_path, xb_write_matrices,
+    xb_write_ratios, xb_write_differences, xb_write_strategies, xb_write_devices, xb_write_findings,
+    xb_write_timelines;
 
 /* What is said of several files together, such as a trend. Every file goes by once; it is gone
  * afterwards, so that memory is needed only for what take() keeps. */
@@ -106,10 +103,6 @@ struct xb_common_section {
     void (*free)(void *state); /* what the state points to */
 };
 
-/* In the order of the page. */
-extern const struct xb_section xb_sections_of_tables[], xb_sections_of_ways[],
-    xb_sections_of_links[], xb_sections_of_samples[], xb_sections_of_timelines[];
-
 /* Of all files together: */
 extern const struct xb_common_section xb_section_fleet; /* GPUs of many nodes, by their siblings */
 extern const struct xb_common_section xb_section_trends;
@@ -125,8 +118,8 @@ bool xb_way_value(const struct xb_record *record, const struct xb_record_case *t
 bool xb_way_is_rate(const struct xb_record_case *test);
 /* "GB/s" or "us". */
 const char *xb_way_unit(const struct xb_record_case *test);
-/* A cell: "55.31 to 55.38", or "-" for NAN. */
-void xb_way_put_interval(struct xb_page *page, double low, double high);
+/* A cell: "55.31 to 55.38", or NULL for NAN. */
+const char *xb_way_interval(struct xb_page *page, double low, double high);
 /* "pinned registered", with those of the parameters that tell it from others; and of a pair its
  * devices. */
 const char *xb_way_name(struct xb_page *page, const struct xb_record *record,

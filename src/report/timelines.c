@@ -104,10 +104,13 @@ static const char *describe(struct xb_page *page, const struct xb_trace_case *of
                          more);
 }
 
-static void put_time(struct xb_page *page, const struct drawing *drawing, double seconds)
+/* "1.20 ms (37 %)"; NULL where there is none. */
+static const char *share_of(struct xb_page *page, const struct drawing *drawing, double seconds)
 {
-    xb_page_cell_if(page, seconds > 0 && drawing->length > 0, "%s (%.0f %%)",
-                    XB_DURATION_TEXT(seconds), 100 * seconds / drawing->length);
+    return seconds > 0 && drawing->length > 0
+               ? xb_page_print(page, "%s (%.0f %%)", XB_DURATION_TEXT(seconds),
+                               100 * seconds / drawing->length)
+               : NULL;
 }
 
 static void write_case(struct xb_page *page, const struct xb_trace_case *of, bool is_drawn)
@@ -131,29 +134,20 @@ static void write_case(struct xb_page *page, const struct xb_trace_case *of, boo
                         "Thread or stream|#Spans|#At work|#Waiting|#Data");
     for (size_t i = 0; i < of->track_count; i++) {
         const struct track *track = &drawing->tracks[i];
-        if (track->spans == 0)
-            continue;
-        xb_page_cell(page, "%s", of->tracks[i]);
-        xb_page_cell(page, "%zu", track->spans);
-        put_time(page, drawing, track->work);
-        put_time(page, drawing, track->wait);
-        xb_page_cell_if(page, track->bytes > 0, "%s", XB_SIZE_TEXT(track->bytes));
+        if (track->spans > 0)
+            XB_PAGE_CELLS(page, of->tracks[i], xb_page_print(page, "%zu", track->spans),
+                          share_of(page, drawing, track->work),
+                          share_of(page, drawing, track->wait),
+                          track->bytes > 0 ? XB_SIZE_TEXT(track->bytes) : NULL);
     }
     xb_page_table_end(page);
 }
 
-static void write_timelines(struct xb_page *page, const struct xb_report_document *document)
+void xb_write_timelines(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_trace *trace = document->trace;
-    if (trace == NULL)
-        return;
     for (size_t i = 0; i < trace->case_count; i++)
         write_case(page, &trace->cases[i], i < DRAWN);
     if (trace->case_count > DRAWN)
         xb_page_remark(page, "Of %zu cases the first %d have a picture.", trace->case_count, DRAWN);
 }
-
-const struct xb_section xb_sections_of_timelines[] = {
-    {"timelines", "Timelines", write_timelines},
-    {.name = NULL},
-};

@@ -375,11 +375,9 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
                         xb_page_print(page, "Date|#File|#%s|#95 %% interval|Driver", trend->unit));
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
-        xb_page_cell(page, "%s", XB_REPORT_DATE(point->date));
-        xb_page_cell(page, "%zu", point->file);
-        xb_page_cell(page, "%s", XB_DECIMAL_TEXT(point->value));
-        xb_way_put_interval(page, point->low, point->high);
-        xb_page_cell(page, "%s", point->driver);
+        XB_PAGE_CELLS(page, XB_REPORT_DATE(point->date), xb_page_print(page, "%zu", point->file),
+                      XB_DECIMAL_TEXT(point->value), xb_way_interval(page, point->low, point->high),
+                      point->driver);
     }
     xb_page_table_end(page);
 }
@@ -391,15 +389,13 @@ static void write_overview(struct xb_page *page, struct trend *const *list, size
     for (size_t i = 0; i < count; i++) {
         const struct trend *trend = list[i];
         const struct xb_change *change = &trend->change;
-        XB_PAGE_CELLS(page, trend->place, trend->name);
-        xb_page_cell(page, "%zu", trend->count);
+        const char *changed = change->is_tested ? "no" : "too few files to tell";
         if (change->is_there)
-            xb_page_cell(page, "before %s", XB_REPORT_DATE(trend->points[change->at].date));
-        else
-            xb_page_cell(page, "%s", change->is_tested ? "no" : "too few files to tell");
-        xb_page_cell_if(page, change->is_there, "%s", XB_DECIMAL_TEXT(change->before));
-        xb_page_cell_if(page, change->is_there, "%s", XB_DECIMAL_TEXT(change->after));
-        xb_page_cell(page, "%s", trend->unit);
+            changed =
+                xb_page_print(page, "before %s", XB_REPORT_DATE(trend->points[change->at].date));
+        XB_PAGE_CELLS(page, trend->place, trend->name, xb_page_print(page, "%zu", trend->count),
+                      changed, change->is_there ? XB_DECIMAL_TEXT(change->before) : NULL,
+                      change->is_there ? XB_DECIMAL_TEXT(change->after) : NULL, trend->unit);
     }
     xb_page_table_end(page);
 }
