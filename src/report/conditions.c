@@ -164,7 +164,7 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
 
 /* ---- writing ---- */
 
-static bool speaks(const void *own)
+static bool finish(void *own)
 {
     const struct state *state = own;
     return state->count > 0;
@@ -234,7 +234,7 @@ const struct xb_common_section xb_section_conditions = {
     .title = "Conditions",
     .state_size = sizeof(struct state),
     .take = take_document,
-    .speaks = speaks,
+    .finish = finish,
     .write = write,
     .free = free_state,
 };

@@ -41,25 +41,21 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
                               error);
 }
 
-static void finish(void *own)
-{
-    struct state *state = own;
-    if (state->is_open)
-        xb_fleet_judge(&state->fleet, &request, &state->judgement);
-}
-
 static bool is_judged(const struct xb_fleet_siblings *siblings)
 {
     return siblings->judged && siblings->nodes >= 2;
 }
 
-static bool speaks(const void *own)
+static bool finish(void *own)
 {
-    const struct state *state = own;
-    for (size_t i = 0; i < state->judgement.sibling_count; i++)
-        if (is_judged(&state->judgement.siblings[i]))
-            return true;
-    return false;
+    struct state *state = own;
+    struct xb_fleet_judgement *judgement = &state->judgement;
+    bool any = false;
+    if (state->is_open)
+        xb_fleet_judge(&state->fleet, &request, judgement);
+    for (size_t i = 0; i < judgement->sibling_count; i++)
+        any = any || is_judged(&judgement->siblings[i]);
+    return any;
 }
 
 /* ---- the answer ---- */
@@ -248,10 +244,10 @@ static int by_pair(const void *a, const void *b)
                           XB_ORDER(one->peer, other->peer));
 }
 
-/* The values by node; `all` is zeroed. Returns how many there are. `ranks`: for each node of the
- * fleet the position of its name among all names, from 0. */
+/* Finds the values by node, and the names of the nodes that have any. Returns how many there are.
+ * `ranks`: for each node of the fleet the position of its name among all names, from 0. */
 static size_t find_values(const struct xb_fleet *fleet, size_t figure, const size_t *ranks,
-                          double unit, struct value *all)
+                          double unit, struct value *all, const char **places)
 {
     size_t count = 0;
     for (size_t i = 0; i < fleet->value_count; i++) {
@@ -263,8 +259,11 @@ static size_t find_values(const struct xb_fleet *fleet, size_t figure, const siz
                                           .value = value->value / unit};
     }
     qsort(all, count, sizeof *all, by_pair);
-    for (size_t i = 1; i < count; i++)
-        all[i].place = all[i - 1].place + (all[i].rank != all[i - 1].rank);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            all[i].place = all[i - 1].place + (all[i].rank != all[i - 1].rank);
+        places[all[i].place] = fleet->nodes[fleet->gpus[all[i].gpu].node].name;
+    }
     return count;
 }
 
@@ -272,7 +271,8 @@ static size_t find_values(const struct xb_fleet *fleet, size_t figure, const siz
  * `named`: zeros; how many each node has. Returns how many there are. */
 static size_t find_outs(struct xb_page *page, const struct xb_fleet_judgement *judgement,
                         const struct xb_fleet_siblings *siblings, const size_t *ranks,
-                        struct value *values, size_t count, struct xb_dot_out *outs, size_t *named)
+                        struct value *values, size_t count, struct xb_dot_out *outs,
+                        const char *const *places, size_t *named)
 {
     size_t found = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
@@ -300,6 +300,17 @@ static size_t find_outs(struct xb_page *page, const struct xb_fleet_judgement *j
                                                                   100.0 * finding->deviation,
                                                                   finding->node, gpu->index, peer),
                                             .tip = finding->text};
+    }
+    /* The worst of a node with many named GPUs has the name of all. */
+    for (size_t i = 0; i < found; i++) {
+        size_t place = outs[i].place;
+        if (named[place] == 0)
+            outs[i].name = NULL;
+        if (named[place] < TOGETHER)
+            continue;
+        outs[i].name = xb_page_print(page, "%.200s: %zu %s", places[place], named[place],
+                                     counted_name(judgement, siblings));
+        named[place] = 0;
     }
     return found;
 }
@@ -342,8 +353,9 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     struct xb_dot_out *outs = xb_arena_new(&memory, most * sizeof *outs);
     const char **places = xb_arena_new(&memory, fleet->node_count * sizeof *places);
     size_t *named = xb_arena_new(&memory, fleet->node_count * sizeof *named);
-    size_t count = find_values(fleet, siblings->figure, ranks, unit.size, values);
-    size_t out_count = find_outs(page, judgement, siblings, ranks, values, count, outs, named);
+    size_t count = find_values(fleet, siblings->figure, ranks, unit.size, values, places);
+    size_t out_count =
+        find_outs(page, judgement, siblings, ranks, values, count, outs, places, named);
     struct xb_plot_level levels[3];
     struct xb_dots dots = {
         .picture = {.title = xb_page_print(page, "%.200s by node: %.400s", figure->name,
@@ -370,7 +382,6 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     };
     for (size_t i = 0; i < count; i++) {
         const struct value *value = &values[i];
-        places[value->place] = fleet->nodes[fleet->gpus[value->gpu].node].name;
         dots.place_count = value->place + 1;
         if (!value->is_named)
             ordinary[dots.count++] = (struct xb_dot){value->place, value->value};
@@ -378,16 +389,6 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
             continue;
         dots.y_low = fmin(dots.y_low, value->value);
         dots.y_high = fmax(dots.y_high, value->value);
-    }
-    /* The worst of a node with many named GPUs has the name of all. */
-    for (size_t i = 0; i < out_count; i++) {
-        size_t place = outs[i].place;
-        if (named[place] == 0)
-            outs[i].name = NULL;
-        if (named[place] < TOGETHER)
-            continue;
-        outs[i].name = xb_page_print(page, "%.200s: %zu %s", places[place], named[place], counted);
-        named[place] = 0;
     }
     const char *worst = out_count > 0 ? outs[0].name : NULL;
     dots.picture.description = xb_page_print(
@@ -466,11 +467,9 @@ static void free_state(void *own)
 const struct xb_common_section xb_section_fleet = {
     .name = "fleet",
     .title = "Fleet",
-    .comes_first = true,
     .state_size = sizeof(struct state),
     .take = take,
     .finish = finish,
-    .speaks = speaks,
     .write = write,
     .free = free_state,
 };

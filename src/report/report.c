@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #define COMMON 3 /* sections of all files together */
+#define FIRST 1  /* of them, the answer, before what each file says */
 
 #define OF(kind) (1u << XB_DOCUMENT_##kind)
 #define OF_RUN (OF(RESULT) | OF(PROCESSES))
@@ -59,6 +60,7 @@ struct report {
     struct file *files;
     struct xb_arena *texts; /* of the files */
     void *states[COMMON];
+    bool speaks[COMMON];
     size_t in_full, left_out; /* files */
 };
 
@@ -207,17 +209,11 @@ static void write_files(struct xb_page *page, const struct report *report)
 
 /* ---- sections ---- */
 
-static bool is_spoken(const struct report *report, size_t index, bool comes_first)
+static void write_common(struct xb_page *page, const struct report *report, size_t from, size_t to)
 {
-    const struct xb_common_section *section = common_sections[index];
-    return section->comes_first == comes_first && section->speaks(report->states[index]);
-}
-
-static void write_common(struct xb_page *page, const struct report *report, bool comes_first)
-{
-    for (size_t i = 0; !has_failed(report) && i < COMMON; i++) {
+    for (size_t i = from; !has_failed(report) && i < to; i++) {
         const struct xb_common_section *section = common_sections[i];
-        if (!is_spoken(report, i, comes_first))
+        if (!report->speaks[i])
             continue;
         xb_page_section_begin(page, 2, section->name, section->title);
         xb_page_share(page, 2); /* the other half is for what comes behind it */
@@ -256,19 +252,19 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
     fputs("</article>\n", page->stream);
 }
 
-/* A link to a part of the page, by its id. */
-static void put_link(struct xb_page *page, const char *id, const char *title)
+/* A link to a part of the page, by its id, if there is that part. */
+static void write_link(struct xb_page *page, bool is_there, const char *id, const char *title)
 {
+    if (!is_there)
+        return;
     fprintf(page->stream, "<li><a href=\"#%s\">", id);
-    xb_markup_text(page->stream, title);
-    fputs("</a></li>\n", page->stream);
+    xb_page_put(page, "", title, "</a></li>\n");
 }
 
-static void list_common(struct xb_page *page, const struct report *report, bool comes_first)
+static void list_common(struct xb_page *page, const struct report *report, size_t from, size_t to)
 {
-    for (size_t i = 0; i < COMMON; i++)
-        if (is_spoken(report, i, comes_first))
-            put_link(page, common_sections[i]->name, common_sections[i]->title);
+    for (size_t i = from; i < to; i++)
+        write_link(page, report->speaks[i], common_sections[i]->name, common_sections[i]->title);
 }
 
 /* Links to the parts of a page of several files. */
@@ -276,16 +272,14 @@ static void write_contents(struct xb_page *page, const struct report *report)
 {
     char id[32];
     fputs("<nav aria-label=\"Contents\">\n<ul>\n", page->stream);
-    list_common(page, report, true);
-    put_link(page, "short", "In short");
-    if (report->left_out > 0)
-        put_link(page, "left-out", "Left out");
-    put_link(page, "files", "Files");
-    list_common(page, report, false);
+    list_common(page, report, 0, FIRST);
+    write_link(page, true, "short", "In short");
+    write_link(page, report->left_out > 0, "left-out", "Left out");
+    write_link(page, true, "files", "Files");
+    list_common(page, report, FIRST, COMMON);
     for (size_t i = 0; i < report->request->count; i++) {
         snprintf(id, sizeof id, "file-%zu", i + 1);
-        if (report->files[i].in_full)
-            put_link(page, id, report->files[i].title);
+        write_link(page, report->files[i].in_full, id, report->files[i].title);
     }
     fputs("</ul>\n</nav>\n", page->stream);
 }
@@ -303,7 +297,7 @@ static void write_page(struct xb_page *page, struct report *report)
     xb_page_begin(page, title);
     if (count > 1)
         write_contents(page, report);
-    write_common(page, report, true);
+    write_common(page, report, 0, FIRST);
     xb_page_section_begin(page, 2, "short", "In short");
     for (size_t i = 0; i < report->request->count; i++) {
         const struct file *file = &report->files[i];
@@ -317,7 +311,7 @@ static void write_page(struct xb_page *page, struct report *report)
     write_left_out(page, report);
     if (count > 1)
         write_files(page, report);
-    write_common(page, report, false);
+    write_common(page, report, FIRST, COMMON);
     for (size_t i = 0; i < count && goes_on(report); i++) {
         if (!report->files[i].in_full)
             continue;
@@ -341,8 +335,7 @@ enum xb_status xb_report_write(struct xb_page *page, const struct xb_report_requ
     for (size_t i = 0; goes_on(&report) && i < request->count; i++)
         take_file(&report, i);
     for (size_t i = 0; !has_failed(&report) && i < COMMON; i++)
-        if (common_sections[i]->finish != NULL)
-            common_sections[i]->finish(report.states[i]);
+        report.speaks[i] = common_sections[i]->finish(report.states[i]);
     if (!has_failed(&report)) {
         choose(&report);
         /* Into memory first: what is left out depends on how long the page is. */

@@ -47,7 +47,9 @@ XB_MUST_CHECK enum xb_status xb_report_document_parse(const char *path, const ch
                                                       struct xb_error *error);
 void xb_report_document_free(struct xb_report_document *document);
 
-/* A text in a tree that nobody has checked: "-" where there is none of that key. */
+/* A member of an object in a tree that nobody has checked; NULL where there is none of that key. */
+const struct cJSON *xb_report_member(const struct cJSON *object, const char *key);
+/* A text in it: "-" where there is none. */
 const char *xb_report_text(const struct cJSON *object, const char *key);
 /* A number in it, or what to take otherwise. */
 double xb_report_number(const struct cJSON *object, const char *key, double otherwise);
@@ -67,10 +69,10 @@ struct xb_answer {
     const char *subject; /* "NVIDIA H200 in host vm-1" */
     const char *lines[XB_ANSWER_LINES];
     size_t count;
-    const char *look; /* class of the page: "good", "bad", "unsure" or "" */
+    const char *look;        /* class of the page: "good", "bad", "unsure" or "" */
+    struct xb_arena **texts; /* where its texts lie */
 };
 
-/* The texts lie in *texts. */
 struct xb_answer xb_answer_make(const struct xb_report_document *document, struct xb_arena **texts);
 
 /* ---- sections ---- */
@@ -91,14 +93,12 @@ xb_write_section xb_write_advice, xb_write_notes, xb_write_by_size, xb_write_by_
  * afterwards, so that memory is needed only for what take() keeps. */
 struct xb_common_section {
     const char *name, *title;
-    bool comes_first;  /* it is the answer, before what each file says */
     size_t state_size; /* of a state, which is zeros before the first file */
     /* XB_ERR_MEMORY for a text that is kept, XB_ERR_STOPPED after a signal. */
     enum xb_status (*take)(void *state, const struct xb_report_document *document,
                            struct xb_error *error);
-    /* Called after the last file, to judge everything that take() kept. NULL: not needed. */
-    void (*finish)(void *state);
-    bool (*speaks)(const void *state); /* whether there is anything to say */
+    /* Judges what take() kept, once after the last file; false: there is nothing to say. */
+    bool (*finish)(void *state);
     void (*write)(struct xb_page *page, void *state);
     void (*free)(void *state); /* what the state points to */
 };

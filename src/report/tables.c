@@ -11,11 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static const cJSON *member(const cJSON *object, const char *key)
-{
-    return cJSON_GetObjectItemCaseSensitive(object, key);
-}
-
 /* A text of an object, at most so long. */
 static const char *text_of(struct xb_page *page, const cJSON *object, const char *key, int most)
 {
@@ -265,7 +260,7 @@ void xb_write_strategies(struct xb_page *page, const struct xb_report_document *
 {
     static const char *const times[] = {"seconds",   "seconds_low", "seconds_high",
                                         "copy_in_s", "kernel_s",    "copy_out_s"};
-    const cJSON *strategies = member(document->tree, "strategies");
+    const cJSON *strategies = xb_report_member(document->tree, "strategies");
     const cJSON *strategy;
     if (cJSON_GetArraySize(strategies) == 0)
         return;
@@ -274,8 +269,8 @@ void xb_write_strategies(struct xb_page *page, const struct xb_report_document *
                         "Limited by, or what is missing");
     cJSON_ArrayForEach(strategy, strategies)
     {
-        const char *missing = cJSON_GetStringValue(member(strategy, "missing"));
-        const char *limit = cJSON_GetStringValue(member(strategy, "limit"));
+        const char *missing = cJSON_GetStringValue(xb_report_member(strategy, "missing"));
+        const char *limit = cJSON_GetStringValue(xb_report_member(strategy, "limit"));
         xb_page_cell(page, text_of(page, strategy, "strategy", 100));
         for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
             double seconds = xb_report_number(strategy, times[i], 0.0);
@@ -294,7 +289,7 @@ void xb_write_devices(struct xb_page *page, const struct xb_report_document *doc
     const cJSON *backend;
     const cJSON *check;
     xb_page_table_begin(page, "Devices", "Backend|#Index|Name|Architecture|PCI address|#GiB");
-    cJSON_ArrayForEach(device, member(document->tree, "devices"))
+    cJSON_ArrayForEach(device, xb_report_member(document->tree, "devices"))
     {
         XB_PAGE_CELLS(page, text_of(page, device, "backend", 100),
                       number_of(page, device, "index", 1, 0), text_of(page, device, "name", 300),
@@ -304,9 +299,9 @@ void xb_write_devices(struct xb_page *page, const struct xb_report_document *doc
     }
     xb_page_table_end(page);
     xb_page_table_begin(page, "What each backend looked for", "Backend|What|Found");
-    cJSON_ArrayForEach(backend, member(document->tree, "backends"))
+    cJSON_ArrayForEach(backend, xb_report_member(document->tree, "backends"))
     {
-        const cJSON *checks = member(backend, "checks");
+        const cJSON *checks = xb_report_member(backend, "checks");
         const char *name = text_of(page, backend, "name", 100);
         if (cJSON_GetArraySize(checks) == 0)
             XB_PAGE_CELLS(page, name, "-", xb_report_text(backend, "absent_reason"));
@@ -324,13 +319,13 @@ void xb_write_devices(struct xb_page *page, const struct xb_report_document *doc
 void xb_write_findings(struct xb_page *page, const struct xb_report_document *document)
 {
     const cJSON *finding;
-    if (cJSON_GetArraySize(member(document->tree, "findings")) == 0)
+    if (cJSON_GetArraySize(xb_report_member(document->tree, "findings")) == 0)
         return;
     xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
-    cJSON_ArrayForEach(finding, member(document->tree, "findings"))
+    cJSON_ArrayForEach(finding, xb_report_member(document->tree, "findings"))
     {
         XB_PAGE_CELLS(page, text_of(page, finding, "node", 200),
-                      number_of(page, member(finding, "gpu"), "index", 1, 0),
+                      number_of(page, xb_report_member(finding, "gpu"), "index", 1, 0),
                       text_of(page, finding, "code", 60), text_of(page, finding, "text", 1000));
     }
     xb_page_table_end(page);

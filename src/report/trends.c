@@ -34,7 +34,7 @@ struct trend {
     const char *unit;  /* "GB/s", "us" */
     uint64_t bytes;
     struct point *points; /* by date when they are written */
-    size_t count;
+    size_t count, dates;
     struct xb_change change;
 };
 
@@ -237,29 +237,6 @@ struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
 
 /* ---- what is worth a picture ---- */
 
-static bool is_trend(const struct trend *trend)
-{
-    size_t dates = trend->count > 0;
-    for (size_t i = 1; i < trend->count; i++) {
-        bool is_new = true;
-        for (size_t k = 0; k < i; k++)
-            is_new = is_new && trend->points[k].date != trend->points[i].date;
-        dates += is_new;
-        if (dates >= LEAST)
-            return true;
-    }
-    return false;
-}
-
-static bool speaks(const void *own)
-{
-    const struct state *state = own;
-    for (size_t i = 0; i < state->count; i++)
-        if (is_trend(&state->trends[i]))
-            return true;
-    return false;
-}
-
 static int by_weight(const void *a, const void *b)
 {
     const struct trend *one = *(const struct trend *const *)a;
@@ -283,20 +260,28 @@ static int by_date(const void *a, const void *b)
                           XB_ORDER(one->file, other->file));
 }
 
-/* By date, and each measurement once: copies, or the same file twice, are no further evidence of a
- * change. */
-static void put_in_order(struct trend *trend)
+/* Sorts by date, and leaves each measurement once: copies, or the same file twice, are no further
+ * evidence of a change. Returns whether there are any with enough dates. */
+static bool finish(void *own)
 {
-    size_t kept = 0;
-    qsort(trend->points, trend->count, sizeof *trend->points, by_date);
-    for (size_t i = 0; i < trend->count; i++) {
-        const struct point *last = kept > 0 ? &trend->points[kept - 1] : NULL;
-        const struct point *next = &trend->points[i];
-        if (last == NULL || last->date != next->date || last->value != next->value ||
-            XB_ORDER(last->low, next->low) != 0 || XB_ORDER(last->high, next->high) != 0)
-            trend->points[kept++] = *next;
+    struct state *state = own;
+    bool any = false;
+    for (size_t i = 0; i < state->count; i++) {
+        struct trend *trend = &state->trends[i];
+        size_t kept = 0;
+        qsort(trend->points, trend->count, sizeof *trend->points, by_date);
+        for (size_t k = 0; k < trend->count; k++) {
+            const struct point *last = kept > 0 ? &trend->points[kept - 1] : NULL;
+            const struct point *next = &trend->points[k];
+            trend->dates += last == NULL || last->date != next->date;
+            if (last == NULL || last->date != next->date || last->value != next->value ||
+                XB_ORDER(last->low, next->low) != 0 || XB_ORDER(last->high, next->high) != 0)
+                trend->points[kept++] = *next;
+        }
+        trend->count = kept;
+        any = any || trend->dates >= LEAST;
     }
-    trend->count = kept;
+    return any;
 }
 
 /* ---- writing ---- */
@@ -406,12 +391,9 @@ static void write(struct xb_page *page, void *own)
     struct trend **list = xb_page_new(page, state->count, sizeof(struct trend *));
     size_t all = 0;
     size_t tested = 0;
-    for (size_t i = 0; i < state->count; i++) {
-        if (!is_trend(&state->trends[i]))
-            continue;
-        put_in_order(&state->trends[i]);
-        list[all++] = &state->trends[i];
-    }
+    for (size_t i = 0; i < state->count; i++)
+        if (state->trends[i].dates >= LEAST)
+            list[all++] = &state->trends[i];
     qsort(list, all, sizeof(struct trend *), by_weight);
     size_t count = all < TESTED ? all : TESTED;
     for (size_t i = 0; i < count; i++)
@@ -468,7 +450,7 @@ const struct xb_common_section xb_section_trends = {
     .title = "By date",
     .state_size = sizeof(struct state),
     .take = take,
-    .speaks = speaks,
+    .finish = finish,
     .write = write,
     .free = free_state,
 };
