@@ -184,29 +184,19 @@ static void draw_markers(FILE *stream, const struct frame *frame, size_t index)
     }
 }
 
-/* Draws the legend from `top` on, or only goes through it where `stream` is NULL. Returns the
- * middle of its last line. */
-static double draw_legend(FILE *stream, const struct frame *frame, double top)
-{
-    struct xb_legend legend = XB_LEGEND_AT(XB_PLOT_WIDTH, top);
-    for (size_t i = 0; i < frame->series_count; i++) {
-        const char *name = frame->chart->series[i].name;
-        if (!xb_legend_begin(stream, &legend, xb_series_look(i), name))
-            continue;
-        double x = legend.item_x, y = legend.item_y;
-        xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
-        xb_svg_marker(stream, i, x + 12.0, y, NULL);
-        xb_legend_end(stream, &legend, name);
-    }
-    return legend.y;
-}
-
 void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_chart *chart = picture;
     struct frame frame = make_frame(chart);
+    struct xb_legend_item items[XB_CHART_SERIES];
+    for (size_t i = 0; i < frame.series_count; i++)
+        items[i] = (struct xb_legend_item){.look = xb_series_look(i),
+                                           .name = chart->series[i].name,
+                                           .series = i,
+                                           .is_coloured = true};
     double first = frame.bottom + xb_ruler_bottom_room(chart->x.label) + XB_LINE_HEIGHT;
-    double below = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
+    double below =
+        xb_legend_draw(NULL, items, frame.series_count, XB_PLOT_WIDTH, first) + XB_LINE_HEIGHT;
     size_t more = chart->series_count - frame.series_count;
     xb_svg_begin(stream, &chart->picture, XB_PLOT_WIDTH, below + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
@@ -229,7 +219,7 @@ void xb_chart_draw(FILE *stream, const void *picture, bool is_alone)
         draw_markers(stream, &frame, i);
         xb_svg_group_end(stream);
     }
-    (void)draw_legend(stream, &frame, first);
+    (void)xb_legend_draw(stream, items, frame.series_count, XB_PLOT_WIDTH, first);
     if (more > 0)
         xb_svg_note(stream, below + XB_TEXT_DROP, "%zu more series are not drawn", more);
     xb_svg_end(stream);

@@ -207,6 +207,8 @@ void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_
 
 /* ---- legends ---- */
 
+#define EDGE 8.0
+#define SAMPLE 30.0 /* how wide the sample before a name is */
 #define BETWEEN_ITEMS 18.0
 
 size_t xb_at_most(size_t count, size_t most)
@@ -214,28 +216,41 @@ size_t xb_at_most(size_t count, size_t most)
     return count < most ? count : most;
 }
 
-bool xb_legend_begin(FILE *stream, struct xb_legend *legend, const char *look, const char *name)
+static void draw_item(FILE *stream, const struct xb_legend_item *item, double x, double y,
+                      double name_width)
 {
-    double whole = legend->right - legend->left - XB_LEGEND_KEY;
-    legend->name_width = fmin(xb_svg_text_width(name), whole);
-    double width = XB_LEGEND_KEY + legend->name_width;
-    if (legend->x > legend->left && legend->x + width > legend->right) {
-        legend->x = legend->left;
-        legend->y += XB_LINE_HEIGHT + 2.0;
-    }
-    legend->item_x = legend->x;
-    legend->item_y = legend->y;
-    legend->x += width + BETWEEN_ITEMS;
-    if (stream != NULL)
-        xb_svg_group_begin(stream, look, NULL);
-    return stream != NULL;
+    xb_svg_group_begin(stream, item->look, NULL);
+    if (item->sample == XB_SAMPLE_LINE)
+        xb_svg_path(stream, "line", "M# #L# #", (double[]){x, y, x + 24.0, y});
+    if (item->sample == XB_SAMPLE_BOX)
+        xb_svg_rectangle(stream, item->box, x, y - 6.0, item->size, 12.0, NULL);
+    else if (item->sample == XB_SAMPLE_DOT)
+        xb_svg_circle(stream, "marker", x + 12.0, y, item->size, NULL);
+    else
+        xb_svg_marker(stream, item->series, x + 12.0, y, NULL);
+    if (!item->is_coloured)
+        xb_svg_group_end(stream);
+    xb_svg_text_within(stream, "", x + SAMPLE, y + XB_TEXT_DROP, XB_ANCHOR_START, name_width,
+                       item->name);
+    if (item->is_coloured)
+        xb_svg_group_end(stream);
 }
 
-void xb_legend_end(FILE *stream, const struct xb_legend *legend, const char *name)
+double xb_legend_draw(FILE *stream, const struct xb_legend_item *items, size_t count, double width,
+                      double top)
 {
-    xb_svg_text_within(stream, "", legend->item_x + XB_LEGEND_KEY, legend->item_y + XB_TEXT_DROP,
-                       XB_ANCHOR_START, legend->name_width, name);
-    xb_svg_group_end(stream);
+    double x = EDGE;
+    for (size_t i = 0; i < count; i++) {
+        double name = fmin(xb_svg_text_width(items[i].name), width - 2.0 * EDGE - SAMPLE);
+        if (x > EDGE && x + (SAMPLE + name) > width - EDGE) {
+            x = EDGE;
+            top += XB_LINE_HEIGHT + 2.0;
+        }
+        if (stream != NULL)
+            draw_item(stream, &items[i], x, top, name);
+        x += SAMPLE + name + BETWEEN_ITEMS;
+    }
+    return top;
 }
 
 /* Each pass moves every two neighbours that are too near apart by half of what lacks. */
@@ -302,37 +317,26 @@ static bool has_room(const struct xb_caption *captions, size_t count, const stru
     return true;
 }
 
-/* Right of its point, then left of it; then further up and down. */
-static bool place(struct xb_caption *captions, size_t count, size_t index, const struct box *within)
-{
-    struct xb_caption *caption = &captions[index];
-    for (int step = 0; step <= 2 * STEPS; step++)
-        for (int side = 0; side < 2; side++) {
-            int lines = (step + 1) / 2;
-            double away = (step % 2 == 0 ? -LINE : LINE) * lines;
-            caption->text_x =
-                side == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);
-            caption->text_y = caption->y + away;
-            struct box box = box_of_name(caption);
-            if (box.left >= within->left && box.right <= within->right && box.top >= within->top &&
-                box.bottom <= within->bottom && has_room(captions, count, &box))
-                return true;
-        }
-    return false;
-}
-
 size_t xb_captions_place(struct xb_caption *captions, size_t count, double left, double right,
                          double top, double bottom)
 {
-    const struct box within = {left, right, top, bottom};
     size_t placed = 0;
     for (size_t i = 0; i < count; i++)
         captions[i].is_placed = false;
     for (size_t i = 0; i < count && placed < XB_CAPTIONS_MOST; i++) {
-        if (captions[i].name == NULL)
-            continue;
-        captions[i].is_placed = place(captions, count, i, &within);
-        placed += captions[i].is_placed;
+        struct xb_caption *caption = &captions[i];
+        /* Right of its point, then left of it; then further up and down. */
+        for (int at = 0; caption->name != NULL && at < 4 * STEPS + 2 && !caption->is_placed; at++) {
+            int step = at / 2;
+            double away = (step % 2 == 0 ? -LINE : LINE) * ((step + 1) / 2);
+            caption->text_x =
+                at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);
+            caption->text_y = caption->y + away;
+            struct box box = box_of_name(caption);
+            caption->is_placed = box.left >= left && box.right <= right && box.top >= top &&
+                                 box.bottom <= bottom && has_room(captions, count, &box);
+        }
+        placed += caption->is_placed;
     }
     return placed;
 }

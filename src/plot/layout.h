@@ -106,26 +106,19 @@ void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_
 
 /* ---- legends: items in rows as wide as the picture ---- */
 
-#define XB_LEGEND_KEY 30.0 /* how wide the sample before a name is */
-
-struct xb_legend {
-    double left, right;
-    double x, y; /* where the next item would stand: the middle of its line */
-    /* Of the item that is drawn: where its sample begins, its middle, and how wide its name is. */
-    double item_x, item_y, name_width;
+struct xb_legend_item {
+    const char *look, *name;
+    enum { XB_SAMPLE_LINE, XB_SAMPLE_MARKER, XB_SAMPLE_DOT, XB_SAMPLE_BOX } sample;
+    size_t series;    /* of a line or marker */
+    double size;      /* radius of a dot, width of a box */
+    const char *box;  /* its class */
+    bool is_coloured; /* the name, too, has the colour of its look */
 };
 
-/* An empty one in a picture that is so wide. */
-#define XB_LEGEND_AT(width, top)                                                                   \
-    {                                                                                              \
-        .left = 8.0, .right = (width)-8.0, .x = 8.0, .y = (top)                                    \
-    }
-
-/* Places an item and begins its group; its sample is drawn next. False: `stream` is NULL, and the
- * item is only placed. */
-bool xb_legend_begin(FILE *stream, struct xb_legend *legend, const char *look, const char *name);
-/* Writes the name and ends the group. */
-void xb_legend_end(FILE *stream, const struct xb_legend *legend, const char *name);
+/* Draws them from `top` on, or only places them where `stream` is NULL. Returns the middle of the
+ * last row. */
+double xb_legend_draw(FILE *stream, const struct xb_legend_item *items, size_t count, double width,
+                      double top);
 
 /* ---- names beside lines ---- */
 

@@ -143,32 +143,24 @@ static void draw_track(FILE *stream, const struct frame *frame, size_t track)
     }
 }
 
-/* Draws the legend from `top` on, or only goes through it where `stream` is NULL. Returns the
- * middle of its last line. */
-static double draw_legend(FILE *stream, const struct frame *frame, double top)
-{
-    struct xb_legend legend = XB_LEGEND_AT(XB_PLOT_WIDTH, top);
-    bool waits = false;
-    for (size_t i = 0; i < frame->spans->count; i++)
-        waits = waits || frame->spans->spans[i].is_wait;
-    for (size_t i = 0; i < frame->kinds + waits; i++) {
-        bool is_wait = i == frame->kinds;
-        const char *name = is_wait ? "waiting" : frame->spans->kinds[i];
-        if (!xb_legend_begin(stream, &legend, xb_series_look(is_wait ? 5 : i), name))
-            continue;
-        xb_svg_rectangle(stream, is_wait ? "wait" : "span", legend.item_x, legend.item_y - 6.0,
-                         22.0, 12.0, NULL);
-        xb_legend_end(stream, &legend, name);
-    }
-    return legend.y;
-}
-
 void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
 {
     const struct xb_spans *spans = picture;
     struct frame frame = make_frame(spans);
+    struct xb_legend_item items[XB_SPANS_KINDS + 1];
+    size_t waits = 0;
+    for (size_t i = 0; i < spans->count; i++)
+        waits = spans->spans[i].is_wait ? 1 : waits;
+    for (size_t i = 0; i < frame.kinds + waits; i++)
+        items[i] = (struct xb_legend_item){.look = xb_series_look(i == frame.kinds ? 5 : i),
+                                           .name = i == frame.kinds ? "waiting" : spans->kinds[i],
+                                           .sample = XB_SAMPLE_BOX,
+                                           .size = 22.0,
+                                           .box = i == frame.kinds ? "wait" : "span",
+                                           .is_coloured = true};
     double first = frame.bottom + xb_ruler_bottom_room(frame.unit) + XB_LINE_HEIGHT;
-    double height = draw_legend(NULL, &frame, first) + XB_LINE_HEIGHT;
+    double height =
+        xb_legend_draw(NULL, items, frame.kinds + waits, XB_PLOT_WIDTH, first) + XB_LINE_HEIGHT;
     size_t more = spans->track_count - frame.tracks;
     xb_svg_begin(stream, &spans->picture, XB_PLOT_WIDTH, height + (more > 0 ? XB_LINE_HEIGHT : 0.0),
                  is_alone);
@@ -180,7 +172,7 @@ void xb_spans_draw(FILE *stream, const void *picture, bool is_alone)
     if (spans->count == 0)
         xb_svg_text(stream, "quiet", (frame.left + frame.right) / 2.0, TOP + 20.0, XB_ANCHOR_MIDDLE,
                     "no data");
-    (void)draw_legend(stream, &frame, first);
+    (void)xb_legend_draw(stream, items, frame.kinds + waits, XB_PLOT_WIDTH, first);
     if (more > 0)
         xb_svg_note(stream, height + 4.0, "%zu more tracks are not drawn", more);
     xb_svg_end(stream);
