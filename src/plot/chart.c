@@ -65,54 +65,43 @@ static struct frame make_frame(const struct xb_chart *chart)
 
 /* ---- lines and bands ---- */
 
-/* The points of a line that stand on one pixel. */
-struct column {
-    bool is_open;
-    long pixel;
-    double first_x, first_y, last_x, last_y, least, largest;
-};
-
 static void add_step(FILE *stream, bool *is_begun, double x, double y)
 {
     xb_svg_path_add(stream, *is_begun ? "L# #" : "M# #", (double[]){x, y});
     *is_begun = true;
 }
 
-static void write_column(FILE *stream, const struct column *column, bool *is_begun)
-{
-    if (!column->is_open)
-        return;
-    add_step(stream, is_begun, column->first_x, column->first_y);
-    if (column->least < fmin(column->first_y, column->last_y))
-        add_step(stream, is_begun, column->last_x, column->least);
-    if (column->largest > fmax(column->first_y, column->last_y))
-        add_step(stream, is_begun, column->last_x, column->largest);
-    if (column->last_x != column->first_x || column->last_y != column->first_y)
-        add_step(stream, is_begun, column->last_x, column->last_y);
-}
-
+/* Of the points of a line that stand on one pixel it goes through the first, least, largest and
+ * last. */
 static void draw_line(FILE *stream, const struct frame *frame, const struct xb_series *series)
 {
-    struct column column = {.is_open = false};
     bool is_begun = false;
     xb_svg_path_begin(stream, "line");
-    for (size_t i = 0; i < series->count; i++) {
-        const struct xb_point *point = &series->points[i];
-        bool shown = is_shown(frame->chart, point);
-        double x = shown ? xb_ruler_place(&frame->x, point->x) : 0.0;
-        double y = shown ? xb_ruler_place(&frame->y, point->y) : 0.0;
-        if (shown && column.is_open && column.pixel == lround(x)) {
-            column.last_x = x;
-            column.last_y = y;
-            column.least = fmin(column.least, y);
-            column.largest = fmax(column.largest, y);
+    for (size_t i = 0, next = 0; i < series->count; i = next) {
+        const struct xb_point *point = &series->points[next++];
+        if (!is_shown(frame->chart, point)) {
+            is_begun = false;
             continue;
         }
-        write_column(stream, &column, &is_begun);
-        is_begun = is_begun && shown;
-        column = (struct column){shown, lround(x), x, y, x, y, y, y};
+        double x = xb_ruler_place(&frame->x, point->x), last_x = x;
+        double y = xb_ruler_place(&frame->y, point->y), last_y = y, least = y, largest = y;
+        for (; next < series->count && is_shown(frame->chart, &series->points[next]); next++) {
+            double next_x = xb_ruler_place(&frame->x, series->points[next].x);
+            if (lround(next_x) != lround(x))
+                break;
+            last_x = next_x;
+            last_y = xb_ruler_place(&frame->y, series->points[next].y);
+            least = fmin(least, last_y);
+            largest = fmax(largest, last_y);
+        }
+        add_step(stream, &is_begun, x, y);
+        if (least < fmin(y, last_y))
+            add_step(stream, &is_begun, last_x, least);
+        if (largest > fmax(y, last_y))
+            add_step(stream, &is_begun, last_x, largest);
+        if (last_x != x || last_y != y)
+            add_step(stream, &is_begun, last_x, last_y);
     }
-    write_column(stream, &column, &is_begun);
     xb_svg_path_end(stream);
 }
 

@@ -437,6 +437,5 @@ void xb_svg_note(FILE *stream, double y, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (stream != NULL)
-        xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, text);
+    xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, text);
 }

@@ -94,6 +94,6 @@ void xb_svg_text(FILE *stream, const char *look, double x, double y, enum xb_anc
 void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor,
                         double width, const char *text);
 
-/* Quiet words at the left side, such as what is left out. Nothing where `stream` is NULL. */
+/* Quiet words at the left side, such as what is left out. */
 void xb_svg_note(FILE *stream, double y, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
