@@ -60,7 +60,6 @@ static bool finish(void *own)
 
 /* ---- the answer ---- */
 
-/* Of pointers to names, and of what begins with one. */
 static int by_name(const void *a, const void *b)
 {
     return xb_natural_compare(*(const char *const *)a, *(const char *const *)b);
@@ -228,7 +227,7 @@ static void write_figure(struct xb_page *page, const struct xb_fleet_judgement *
 #define TOGETHER 3
 
 struct value {
-    size_t rank; /* of its node's name */
+    const char *node;
     size_t gpu;
     int peer;
     double value; /* as it is shown */
@@ -240,20 +239,20 @@ static int by_pair(const void *a, const void *b)
 {
     const struct value *one = a;
     const struct value *other = b;
-    return XB_FIRST_ORDER(XB_ORDER(one->rank, other->rank), XB_ORDER(one->gpu, other->gpu),
-                          XB_ORDER(one->peer, other->peer));
+    return XB_FIRST_ORDER(xb_natural_compare(one->node, other->node),
+                          XB_ORDER(one->gpu, other->gpu), XB_ORDER(one->peer, other->peer));
 }
 
 /* Finds the values by node, and the names of the nodes that have any. Returns how many there are.
- * `ranks`: for each node of the fleet the position of its name among all names, from 0. */
-static size_t find_values(const struct xb_fleet *fleet, size_t figure, const size_t *ranks,
-                          double unit, struct value *all, const char **places)
+ */
+static size_t find_values(const struct xb_fleet *fleet, size_t figure, double unit,
+                          struct value *all, const char **places)
 {
     size_t count = 0;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         if (value->figure == figure)
-            all[count++] = (struct value){.rank = ranks[fleet->gpus[value->gpu].node],
+            all[count++] = (struct value){.node = fleet->nodes[fleet->gpus[value->gpu].node].name,
                                           .gpu = value->gpu,
                                           .peer = value->peer,
                                           .value = value->value / unit};
@@ -261,8 +260,8 @@ static size_t find_values(const struct xb_fleet *fleet, size_t figure, const siz
     qsort(all, count, sizeof *all, by_pair);
     for (size_t i = 0; i < count; i++) {
         if (i > 0)
-            all[i].place = all[i - 1].place + (all[i].rank != all[i - 1].rank);
-        places[all[i].place] = fleet->nodes[fleet->gpus[all[i].gpu].node].name;
+            all[i].place = all[i - 1].place + (strcmp(all[i].node, all[i - 1].node) != 0);
+        places[all[i].place] = all[i].node;
     }
     return count;
 }
@@ -270,9 +269,9 @@ static size_t find_values(const struct xb_fleet *fleet, size_t figure, const siz
 /* The values that stand out because they are slow or fast, each once, as its worst finding has it.
  * `named`: zeros; how many each node has. Returns how many there are. */
 static size_t find_outs(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                        const struct xb_fleet_siblings *siblings, const size_t *ranks,
-                        struct value *values, size_t count, struct xb_dot_out *outs,
-                        const char *const *places, size_t *named)
+                        const struct xb_fleet_siblings *siblings, struct value *values,
+                        size_t count, struct xb_dot_out *outs, const char *const *places,
+                        size_t *named)
 {
     size_t found = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
@@ -281,8 +280,9 @@ static size_t find_outs(struct xb_page *page, const struct xb_fleet_judgement *j
             finding->figure != siblings->figure || finding->gpu == XB_FLEET_NONE)
             continue;
         const struct xb_fleet_gpu *gpu = &judgement->fleet->gpus[finding->gpu];
-        const struct value key = {
-            .rank = ranks[gpu->node], .gpu = finding->gpu, .peer = finding->peer};
+        const struct value key = {.node = judgement->fleet->nodes[gpu->node].name,
+                                  .gpu = finding->gpu,
+                                  .peer = finding->peer};
         struct value *value = bsearch(&key, values, count, sizeof key, by_pair);
         char peer[16] = "";
         if (value == NULL || value->is_named)
@@ -335,7 +335,7 @@ static size_t find_levels(struct xb_page *page, const struct xb_fleet_siblings *
 
 /* Draws the values by node, and each named GPU with a marker. */
 static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                          const struct xb_fleet_siblings *siblings, const size_t *ranks)
+                          const struct xb_fleet_siblings *siblings)
 {
     const struct xb_fleet *fleet = judgement->fleet;
     const struct xb_fleet_figure *figure = &fleet->figures[siblings->figure];
@@ -353,9 +353,8 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     struct xb_dot_out *outs = xb_arena_new(&memory, most * sizeof *outs);
     const char **places = xb_arena_new(&memory, fleet->node_count * sizeof *places);
     size_t *named = xb_arena_new(&memory, fleet->node_count * sizeof *named);
-    size_t count = find_values(fleet, siblings->figure, ranks, unit.size, values, places);
-    size_t out_count =
-        find_outs(page, judgement, siblings, ranks, values, count, outs, places, named);
+    size_t count = find_values(fleet, siblings->figure, unit.size, values, places);
+    size_t out_count = find_outs(page, judgement, siblings, values, count, outs, places, named);
     struct xb_plot_level levels[3];
     struct xb_dots dots = {
         .picture = {.title = xb_page_print(page, "%.200s by node: %.400s", figure->name,
@@ -419,20 +418,9 @@ static void write(struct xb_page *page, void *own)
 {
     const struct xb_fleet_judgement *judgement = &((const struct state *)own)->judgement;
     size_t count = judgement->sibling_count;
-    const struct xb_fleet *fleet = judgement->fleet;
     size_t drawn = 0;
     const struct xb_fleet_siblings **list =
         xb_page_new(page, count, sizeof(struct xb_fleet_siblings *));
-    size_t *ranks = xb_page_new(page, fleet->node_count, sizeof *ranks);
-    struct named_node {
-        const char *name;
-        size_t node;
-    } *nodes = xb_page_new(page, fleet->node_count, sizeof *nodes);
-    for (size_t i = 0; i < fleet->node_count; i++)
-        nodes[i] = (struct named_node){fleet->nodes[i].name, i};
-    qsort(nodes, fleet->node_count, sizeof *nodes, by_name);
-    for (size_t i = 0; i < fleet->node_count; i++)
-        ranks[nodes[i].node] = i;
     for (size_t i = 0; i < count; i++)
         list[i] = &judgement->siblings[i];
     qsort(list, count, sizeof(struct xb_fleet_siblings *), by_weight);
@@ -441,7 +429,7 @@ static void write(struct xb_page *page, void *own)
     for (; drawn < count && is_judged(list[drawn]) &&
            drawn < (list[drawn]->slow + list[drawn]->fast > 0 ? DRAWN : DRAWN_QUIET);
          drawn++)
-        draw_siblings(page, judgement, list[drawn], ranks);
+        draw_siblings(page, judgement, list[drawn]);
     if (drawn < count)
         xb_page_remark(page,
                        "%zu of %zu figures have a picture, first those in which a GPU is named. "

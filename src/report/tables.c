@@ -37,18 +37,15 @@ void xb_write_advice(struct xb_page *page, const struct xb_report_document *docu
                         has_subjects ? "About|Of|Finding" : "About|Finding");
     for (size_t i = 0; i < list->count; i++) {
         const struct xb_reading_entry *entry = &list->entries[i];
-        bool has_device = list->many_devices && entry->device >= 0;
-        bool has_bytes = list->many_sizes && entry->bytes > 0;
-        struct xb_words of = {.length = 0};
+        char of[64]; /* "GPU 0, 1 GiB: " */
         if (entry->is_repeated)
             continue;
-        if (has_device)
-            xb_words_add(&of, "GPU %d%s", entry->device, has_bytes ? ", " : "");
-        if (has_bytes)
-            xb_words_add(&of, "%s", XB_SIZE_TEXT(entry->bytes));
         xb_page_cell(page, entry->label);
-        if (has_subjects)
-            xb_page_cell(page, of.text);
+        if (has_subjects) {
+            xb_reading_subject(list, entry, of, sizeof of);
+            of[strcspn(of, ":")] = '\0';
+            xb_page_cell(page, of);
+        }
         xb_page_cell(page, entry->text);
     }
     xb_page_table_end(page);
@@ -87,11 +84,10 @@ static void add_note(struct notes *notes, const struct xb_record_case *test, con
             return;
         }
     }
-    if (notes->count == KINDS) {
+    if (notes->count < KINDS)
+        notes->all[notes->count++] = (struct note){.label = label, .text = text, .test = test};
+    else
         notes->left_out++;
-        return;
-    }
-    notes->all[notes->count++] = (struct note){.label = label, .text = text, .test = test};
 }
 
 static void add_notes(struct xb_page *page, struct notes *notes, const struct xb_record_case *test)

@@ -17,14 +17,15 @@
 #define TRENDS 400 /* cases of all files together: more are counted */
 #define TESTED 40  /* those of most files, and of these the largest */
 #define DRAWN 12
+#define CONDITIONS 2
 #define LEAST 3 /* files of different dates that make a trend */
 
 /* One case by date, of files of one host, backend and GPU model. */
 struct point {
-    double date;                 /* seconds since 1970 */
-    double value, low, high;     /* NAN: no interval */
-    size_t file;                 /* its number in the report */
-    const char *driver, *kernel; /* "not known" */
+    double date;                        /* seconds since 1970 */
+    double value, low, high;            /* NAN: no interval */
+    size_t file;                        /* its number in the report */
+    const char *conditions[CONDITIONS]; /* driver and kernel, or "not known" */
 };
 
 struct trend {
@@ -128,10 +129,10 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
     const struct point point = {
         .date = document->date,
         .file = document->number,
-        .driver =
+        .conditions = {
             xb_arena_copy(&state->texts, record->driver != NULL ? record->driver : "not known"),
-        .kernel = xb_arena_copy(&state->texts,
-                                record->host.kernel != NULL ? record->host.kernel : "not known")};
+            xb_arena_copy(&state->texts,
+                          record->host.kernel != NULL ? record->host.kernel : "not known")}};
     for (size_t i = 0; i < record->case_count; i++)
         take_case(state, document, &record->cases[i], point);
     return XB_OK;
@@ -286,40 +287,36 @@ static bool finish(void *own)
 
 /* ---- writing ---- */
 
-/* The value that all of some points have; NULL where they differ. */
-static const char *common(const struct point *points, size_t count, bool driver)
+/* The condition that all of some points have; NULL where they differ. */
+static const char *common(const struct point *points, size_t count, size_t condition)
 {
-    const char *first = driver ? points[0].driver : points[0].kernel;
     for (size_t i = 1; i < count; i++)
-        if (strcmp(driver ? points[i].driver : points[i].kernel, first) != 0)
+        if (strcmp(points[i].conditions[condition], points[0].conditions[condition]) != 0)
             return NULL;
-    return first;
+    return points[0].conditions[condition];
 }
 
-/* What else is not the same before and after, where it is the same within both. */
-static void tell_condition(struct xb_page *page, const struct trend *trend, bool driver)
+static void write_change(struct xb_page *page, const struct trend *trend)
 {
-    size_t at = trend->change.at;
-    const char *before = common(trend->points, at, driver);
-    const char *after = common(trend->points + at, trend->count - at, driver);
-    if (before != NULL && after != NULL && strcmp(before, after) != 0)
-        xb_page_paragraph(page, "At the same place the %s changed from %.200s to %.200s.",
-                          driver ? "driver" : "kernel", before, after);
-}
-
-static void tell_change(struct xb_page *page, const struct trend *trend)
-{
+    static const char *const names[CONDITIONS] = {"driver", "kernel"};
     const struct xb_change *change = &trend->change;
+    const struct point *first = &trend->points[change->at]; /* after it */
     xb_page_paragraph(
         page,
         "Between %s and %s it changed: from %s to %s %s (%+.3g %%), medians of %zu and %zu files. "
         "By chance alone a row of such values looks like this with a probability of %.2g.",
-        XB_REPORT_DATE(trend->points[change->at - 1].date),
-        XB_REPORT_DATE(trend->points[change->at].date), XB_DECIMAL_TEXT(change->before),
-        XB_DECIMAL_TEXT(change->after), trend->unit, 100 * (change->after / change->before - 1),
-        change->at, trend->count - change->at, change->probability);
-    tell_condition(page, trend, true);
-    tell_condition(page, trend, false);
+        XB_REPORT_DATE(first[-1].date), XB_REPORT_DATE(first->date),
+        XB_DECIMAL_TEXT(change->before), XB_DECIMAL_TEXT(change->after), trend->unit,
+        100 * (change->after / change->before - 1), change->at, trend->count - change->at,
+        change->probability);
+    /* What else is not the same before and after, where it is the same within both. */
+    for (size_t i = 0; i < CONDITIONS; i++) {
+        const char *before = common(trend->points, change->at, i);
+        const char *after = common(first, trend->count - change->at, i);
+        if (before != NULL && after != NULL && strcmp(before, after) != 0)
+            xb_page_paragraph(page, "At the same place the %s changed from %.200s to %.200s.",
+                              names[i], before, after);
+    }
 }
 
 /* A picture of the trend with its numbers. */
@@ -330,7 +327,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
     double mark = (double)NAN;
     xb_page_title(page, "%s: %s", trend->place, trend->name);
     if (change->is_tested && change->is_there)
-        tell_change(page, trend);
+        write_change(page, trend);
     for (size_t i = 0; i < trend->count; i++) {
         const struct point *point = &trend->points[i];
         points[i] = (struct xb_point){point->date, point->value, point->low, point->high, false};
@@ -362,7 +359,7 @@ static void write_trend(struct xb_page *page, const struct trend *trend)
         const struct point *point = &trend->points[i];
         XB_PAGE_CELLS(page, XB_REPORT_DATE(point->date), xb_page_print(page, "%zu", point->file),
                       XB_DECIMAL_TEXT(point->value), xb_way_interval(page, point->low, point->high),
-                      point->driver);
+                      point->conditions[0]);
     }
     xb_page_table_end(page);
 }
