@@ -89,15 +89,13 @@ static void draw_cell(FILE *stream, const struct frame *frame, size_t row, size_
 /* Draws what the shades mean: from the least to the largest value. */
 static void draw_key(FILE *stream, const struct frame *frame, double y)
 {
-    char low[XB_TICK_TEXT];
-    char high[XB_TICK_TEXT];
+    const char *low = XB_VALUE_TEXT(frame->range.low);
+    const char *high = XB_VALUE_TEXT(frame->range.high);
     double x = 8.0;
     if (xb_range_is_empty(frame->range)) {
         xb_svg_note(stream, y + XB_TEXT_DROP, "no data");
         return;
     }
-    xb_value_text(frame->range.low, low, sizeof low);
-    xb_value_text(frame->range.high, high, sizeof high);
     if (is_narrow(frame->range)) {
         xb_svg_note(stream, y + XB_TEXT_DROP, "%s to %s %.20s: nearly equal, one shade", low, high,
                     frame->cells->unit);

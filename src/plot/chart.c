@@ -154,8 +154,6 @@ static void draw_markers(FILE *stream, const struct frame *frame, size_t index)
 {
     const struct xb_series *series = &frame->chart->series[index];
     const struct xb_chart *chart = frame->chart;
-    char x_text[XB_TICK_TEXT];
-    char y_text[XB_TICK_TEXT];
     char tip[256];
     for (size_t i = 0; i < series->count; i++) {
         const struct xb_point *point = &series->points[i];
@@ -164,8 +162,7 @@ static void draw_markers(FILE *stream, const struct frame *frame, size_t index)
         double x = xb_ruler_place(&frame->x, point->x);
         double y = xb_ruler_place(&frame->y, point->y);
         snprintf(tip, sizeof tip, "%.100s, %s: %s %.60s", series->name,
-                 xb_axis_tick_text(chart->x.scale, point->x, x_text, sizeof x_text),
-                 xb_value_text(point->y, y_text, sizeof y_text),
+                 XB_TICK_TEXT(chart->x.scale, point->x), XB_VALUE_TEXT(point->y),
                  chart->y.label != NULL ? chart->y.label : "");
         xb_svg_marker(stream, index, x, y, tip);
         if (point->is_marked)

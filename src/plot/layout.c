@@ -30,48 +30,38 @@ static bool is_log(enum xb_scale scale)
     return scale == XB_SCALE_SIZE || scale == XB_SCALE_LOG;
 }
 
-/* An axis of one value reaches an octave or a decade, an hour, or a tenth of it to both sides. */
-static void widen(struct xb_ruler *ruler)
-{
-    double middle = ruler->low / 2.0 + ruler->high / 2.0;
-    if (is_log(ruler->scale)) {
-        double factor = ruler->scale == XB_SCALE_SIZE ? 2.0 : 10.0;
-        if (ruler->high / ruler->low < 1.0 + 1e-9) {
-            ruler->low /= factor;
-            ruler->high *= factor;
-        }
-        return;
-    }
-    double least = ruler->scale == XB_SCALE_DATE ? 3600.0 : fmax(fabs(middle) * 0.1, 1e-90);
-    if (middle == 0.0 && ruler->scale == XB_SCALE_LINEAR)
-        least = 1.0;
-    if (ruler->high - ruler->low < least * 1e-6) {
-        ruler->low = middle - least;
-        ruler->high = middle + least;
-    }
-}
-
 struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool from_zero,
                               double from, double to)
 {
+    const double margin = 0.04;
     struct xb_ruler ruler = {scale, range.low, range.high, from, to};
     if (xb_range_is_empty(range)) {
         ruler.low = is_log(scale) ? 1.0 : 0.0;
         ruler.high = scale == XB_SCALE_DATE ? 86400.0 : 10.0;
         return ruler;
     }
-    bool at_zero = from_zero && scale == XB_SCALE_LINEAR && range.low >= 0.0;
-    if (at_zero)
-        ruler.low = 0.0;
-    widen(&ruler);
-    if (at_zero)
-        ruler.low = 0.0;
-    double margin = 0.04;
+    /* An axis of one value reaches an octave or a decade, an hour, or a tenth of it to both sides.
+     */
     if (is_log(scale)) {
-        double factor = pow(ruler.high / ruler.low, margin);
+        double factor = scale == XB_SCALE_SIZE ? 2.0 : 10.0;
+        bool is_one = ruler.high / ruler.low < 1.0 + 1e-9;
+        ruler.low /= is_one ? factor : 1.0;
+        ruler.high *= is_one ? factor : 1.0;
+        factor = pow(ruler.high / ruler.low, margin);
         ruler.low /= factor;
         ruler.high *= factor;
         return ruler;
+    }
+    bool at_zero = from_zero && scale == XB_SCALE_LINEAR && range.low >= 0.0;
+    if (at_zero)
+        ruler.low = 0.0;
+    double middle = ruler.low / 2.0 + ruler.high / 2.0;
+    double least = scale == XB_SCALE_DATE ? 3600.0
+                   : middle == 0.0        ? 1.0
+                                          : fmax(fabs(middle) * 0.1, 1e-90);
+    if (ruler.high - ruler.low < least * 1e-6) {
+        ruler.low = at_zero ? 0.0 : middle - least;
+        ruler.high = middle + least;
     }
     double room = (ruler.high - ruler.low) * margin;
     ruler.low -= at_zero ? 0.0 : room;
@@ -90,8 +80,7 @@ double xb_ruler_place(const struct xb_ruler *ruler, double value)
 
 static double tick_width(const struct xb_ruler *ruler, double tick)
 {
-    char text[XB_TICK_TEXT];
-    return xb_svg_text_width(xb_axis_tick_text(ruler->scale, tick, text, sizeof text));
+    return xb_svg_text_width(XB_TICK_TEXT(ruler->scale, tick));
 }
 
 /* The ticks of a ruler that lies, so few that their texts do not touch. Returns how many. */
@@ -134,13 +123,12 @@ void xb_ruler_draw_left(FILE *stream, const struct xb_ruler *ruler, double left,
                         const char *label)
 {
     double ticks[XB_TICKS_MOST];
-    char text[XB_TICK_TEXT];
     size_t count = ticks_up(ruler, ticks);
     for (size_t i = 0; i < count; i++) {
         double y = xb_ruler_place(ruler, ticks[i]);
         xb_svg_line(stream, "grid", left, y, right, y);
         xb_svg_text(stream, "quiet", left - 8.0, y + XB_TEXT_DROP, XB_ANCHOR_END,
-                    xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text));
+                    XB_TICK_TEXT(ruler->scale, ticks[i]));
     }
     if (label != NULL)
         xb_svg_text_within(stream, "", 4.0, fmin(ruler->from, ruler->to) - 12.0, XB_ANCHOR_START,
@@ -156,16 +144,14 @@ void xb_ruler_draw_bottom(FILE *stream, const struct xb_ruler *ruler, double top
                           const char *label)
 {
     double ticks[XB_TICKS_MOST];
-    char text[XB_TICK_TEXT];
     size_t count = ticks_across(ruler, ticks);
     for (size_t i = 0; i < count; i++) {
         double x = xb_ruler_place(ruler, ticks[i]);
+        double half = tick_width(ruler, ticks[i]) / 2.0;
         xb_svg_line(stream, "grid", x, top, x, bottom);
         xb_svg_line(stream, "axis", x, bottom, x, bottom + 4.0);
-        xb_axis_tick_text(ruler->scale, ticks[i], text, sizeof text);
-        double half = xb_svg_text_width(text) / 2.0;
         xb_svg_text(stream, "quiet", fmin(fmax(x, half), ruler->to + MARGIN - half), bottom + 18.0,
-                    XB_ANCHOR_MIDDLE, text);
+                    XB_ANCHOR_MIDDLE, XB_TICK_TEXT(ruler->scale, ticks[i]));
     }
     xb_svg_line(stream, "axis", ruler->from, bottom, ruler->to, bottom);
     if (label != NULL && label[0] != '\0')

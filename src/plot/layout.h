@@ -40,11 +40,12 @@ bool xb_scale_shows(enum xb_scale scale, double value);
 /* The places of ticks on an axis from `low` to `high`, rising; at most `most`. Returns how many: 0
  * where the axis cannot show its ends, or they are not rising. */
 size_t xb_axis_ticks(enum xb_scale scale, double low, double high, double *ticks, size_t most);
-/* What stands at a tick; `text` holds 40 bytes. */
+/* What stands at a tick, and a value with four digits; `text` holds 40 bytes. */
 const char *xb_axis_tick_text(enum xb_scale scale, double tick, char *text, size_t size);
-
-/* A value with four digits; `text` holds 40 bytes. */
 const char *xb_value_text(double value, char *text, size_t size);
+/* The same in memory that lasts as long as the block in which the call stands. */
+#define XB_TICK_TEXT(scale, tick) xb_axis_tick_text((scale), (tick), (char[40]){0}, 40)
+#define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
 
 /* ---- sizes ---- */
 
@@ -83,7 +84,6 @@ struct xb_ruler xb_ruler_make(enum xb_scale scale, struct xb_range range, bool f
 double xb_ruler_place(const struct xb_ruler *ruler, double value);
 
 #define XB_TICKS_MOST 16
-#define XB_TICK_TEXT 40
 
 /* How much room the texts of a ruler that stands need at its left. */
 double xb_ruler_left_room(const struct xb_ruler *ruler);

@@ -38,29 +38,25 @@ struct state {
 
 /* ---- taking ---- */
 
-static struct condition *find(struct state *state, const char *name)
-{
-    for (size_t i = 0; i < state->count; i++)
-        if (strcmp(state->conditions[i].name, name) == 0)
-            return &state->conditions[i];
-    if (state->count == CONDITIONS) {
-        state->left_out++;
-        return NULL;
-    }
-    struct condition *condition = &state->conditions[state->count++];
-    condition->name = xb_arena_print(&state->texts, "%.200s", name);
-    condition->values = xb_arena_new(&state->texts, VALUES * sizeof *condition->values);
-    return condition;
-}
-
+/* Adds what the file that is taken says of a condition; NULL: it is not known. */
 static void take(struct state *state, const char *name, const char *text)
 {
-    struct condition *condition = find(state, name);
-    char kept[400];
     size_t number = state->document->number;
+    size_t at = 0;
     size_t i = 0;
-    if (condition == NULL)
+    char kept[400];
+    while (at < state->count && strcmp(state->conditions[at].name, name) != 0)
+        at++;
+    if (at == CONDITIONS) {
+        state->left_out++;
         return;
+    }
+    struct condition *condition = &state->conditions[at];
+    if (at == state->count) {
+        state->count++;
+        condition->name = xb_arena_print(&state->texts, "%.200s", name);
+        condition->values = xb_arena_new(&state->texts, VALUES * sizeof *condition->values);
+    }
     snprintf(kept, sizeof kept, "%s", text != NULL ? text : "not known");
     condition->files++;
     while (i < condition->count && strcmp(condition->values[i].text, kept) != 0)
@@ -92,24 +88,20 @@ static void take_device(struct state *state, const struct xb_record_device *devi
     snprintf(name, sizeof name, "device %u model", device->index);
     take(state, name, device->name);
     snprintf(name, sizeof name, "device %u link", device->index);
-    if (device->pci_bdf == NULL) {
-        take(state, name, "none: not a PCI device");
-        return;
-    }
-    if (!device->link_known) {
-        take(state, name, NULL);
-        return;
-    }
-    xb_words_add(&words, "PCIe %s",
-                 xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes));
-    if (device->link_max_width > 0)
+    if (device->pci_bdf == NULL)
+        xb_words_add(&words, "none: not a PCI device");
+    else if (device->link_known)
+        xb_words_add(
+            &words, "PCIe %s",
+            xb_lanes_text(device->link_speed_gts, device->link_width, lanes, sizeof lanes));
+    if (device->pci_bdf != NULL && device->link_known && device->link_max_width > 0)
         xb_words_add(
             &words, ", at best %s",
             xb_lanes_text(device->link_max_speed_gts, device->link_max_width, lanes, sizeof lanes));
-    take(state, name, words.text);
+    take(state, name, words.length > 0 ? words.text : NULL);
 }
 
-/* Bytes of memory are told in GiB. */
+/* Memory in bytes is said in GiB. */
 static void take_fact(struct state *state, const struct xb_record_fact *fact)
 {
     static const char unit[] = " in bytes";

@@ -164,62 +164,46 @@ __attribute__((format(printf, 2, 3))) static void add_line(struct xb_answer *ans
 
 #define SET_SUBJECT(answer, ...) ((answer)->subject = xb_arena_print((answer)->texts, __VA_ARGS__))
 
-/* "2 x NVIDIA H200 on host vm-1"; devices are named once where they are of one model. */
-static void add_devices(struct xb_words *words, const struct xb_record *record)
-{
-    size_t count = 0;
-    const struct xb_record_device *devices = xb_record_devices(record, &count);
-    for (size_t i = 0; i < count;) {
-        size_t next = i + 1;
-        while (next < count && strcmp(devices[next].name, devices[i].name) == 0)
-            next++;
-        xb_words_add(words, i > 0 ? ", " : "");
-        if (next - i > 1)
-            xb_words_add(words, "%zu x ", next - i);
-        xb_words_add(words, "%.200s", devices[i].name);
-        i = next;
-    }
-    if (record->host.hostname != NULL)
-        xb_words_add(words, "%shost %.200s", count > 0 ? " on " : "", record->host.hostname);
-}
-
-/* Cases that did not end as they should. */
-static void add_troubles(struct xb_answer *answer, const struct xb_record *record)
-{
-    size_t failed = 0;
-    size_t wrong = 0;
-    struct xb_words words = {.length = 0};
-    for (size_t i = 0; i < record->case_count; i++) {
-        struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
-        wrong += summary.verified == XB_VERIFIED_FALSE;
-        failed += summary.status == XB_RESULT_ERROR;
-    }
-    if (failed == 0)
-        return;
-    answer->look = "bad";
-    xb_words_add(&words, "%zu of %zu cases failed", failed, record->case_count);
-    if (wrong > 0)
-        xb_words_add(&words, ", %zu of them because the data was WRONG", wrong);
-    xb_words_add(&words, ".");
-    add_line(answer, "%s", words.text);
-}
-
-/* What a terminal shows of it: its answer, and what to do. */
+/* "2 x NVIDIA H200 on host vm-1"; devices are named once where they are of one model. Then what a
+ * terminal shows of it: cases that failed, its answer, and what to do. */
 static void answer_record(struct xb_answer *answer, const struct xb_record *record,
                           const struct xb_reading_list *reading)
 {
     const struct xb_reading_entry *advice[XB_MOST_ADVICE];
     struct xb_words words = {.length = 0};
-    char subject[64];
-    add_devices(&words, record);
+    char text[64] = "";
+    size_t count = 0;
+    size_t failed = 0;
+    size_t wrong = 0;
+    const struct xb_record_device *devices = xb_record_devices(record, &count);
+    for (size_t i = 0, next = 0; i < count; i = next) {
+        while (next < count && strcmp(devices[next].name, devices[i].name) == 0)
+            next++;
+        xb_words_add(&words, i > 0 ? ", " : "");
+        if (next - i > 1)
+            xb_words_add(&words, "%zu x ", next - i);
+        xb_words_add(&words, "%.200s", devices[i].name);
+    }
+    if (record->host.hostname != NULL)
+        xb_words_add(&words, "%shost %.200s", count > 0 ? " on " : "", record->host.hostname);
     SET_SUBJECT(answer, "%s", words.text);
-    add_troubles(answer, record);
+    for (size_t i = 0; i < record->case_count; i++) {
+        struct xb_record_summary summary = xb_record_summarize(record, &record->cases[i]);
+        wrong += summary.verified == XB_VERIFIED_FALSE;
+        failed += summary.status == XB_RESULT_ERROR;
+    }
+    if (wrong > 0)
+        snprintf(text, sizeof text, ", %zu of them because the data was WRONG", wrong);
+    if (failed > 0) {
+        answer->look = "bad";
+        add_line(answer, "%zu of %zu cases failed%s.", failed, record->case_count, text);
+    }
     if (reading->answer != NULL)
         add_line(answer, "%s", reading->answer);
-    for (size_t i = 0, count = xb_reading_advice(reading, advice); i < count; i++)
+    count = xb_reading_advice(reading, advice);
+    for (size_t i = 0; i < count; i++)
         add_line(answer, "What to do: %s%s",
-                 xb_reading_subject(reading, advice[i], subject, sizeof subject),
-                 advice[i]->remedy);
+                 xb_reading_subject(reading, advice[i], text, sizeof text), advice[i]->remedy);
 }
 
 /* "; host to device 55.34 GB/s, 95.3 % of what the link can carry" */
