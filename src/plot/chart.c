@@ -27,8 +27,6 @@ static bool has_band(const struct xb_chart *chart, const struct xb_point *point)
            xb_scale_shows(chart->y.scale, point->high) && point->low <= point->high;
 }
 
-/* ---- the place of everything ---- */
-
 static struct frame make_frame(const struct xb_chart *chart)
 {
     struct frame frame = {.chart = chart,
@@ -62,8 +60,6 @@ static struct frame make_frame(const struct xb_chart *chart)
     frame.x = xb_ruler_make(chart->x.scale, x, false, frame.left, frame.right);
     return frame;
 }
-
-/* ---- lines and bands ---- */
 
 static void add_step(FILE *stream, bool *is_begun, double x, double y)
 {

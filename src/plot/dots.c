@@ -61,8 +61,6 @@ static enum kind kind_of(const struct xb_dot_out *out)
     return out->is_bad ? BAD : OTHER;
 }
 
-/* ---- the place of everything ---- */
-
 static void count_value(struct frame *frame, enum kind kind, size_t place, double value)
 {
     if (!is_shown(frame, place, value))
@@ -247,8 +245,6 @@ static void draw_outs(FILE *stream, const struct frame *frame)
                       frame->bottom - 2.0);
     xb_captions_draw(stream, captions, frame->out_count);
 }
-
-/* ---- axes ---- */
 
 /* Draws as many names as there is room for, the first and the last among them. Those at the ends do
  * not stand out. */

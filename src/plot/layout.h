@@ -47,8 +47,6 @@ const char *xb_value_text(double value, char *text, size_t size);
 #define XB_TICK_TEXT(scale, tick) xb_axis_tick_text((scale), (tick), (char[40]){0}, 40)
 #define XB_VALUE_TEXT(value) xb_value_text((value), (char[40]){0}, 40)
 
-/* ---- sizes ---- */
-
 /* How wide pictures are that may choose, how high a line of text is, and how far the middle of a
  * line is above its base. */
 #define XB_PLOT_WIDTH 640.0
@@ -119,8 +117,6 @@ struct xb_legend_item {
  * last row. */
 double xb_legend_draw(FILE *stream, const struct xb_legend_item *items, size_t count, double width,
                       double top);
-
-/* ---- names beside lines ---- */
 
 /* Moves places apart that are nearer to each other than `apart`, as little as that takes, and keeps
  * them from `low` to `high` where that has room. They need not be in order, and stay in theirs. */

@@ -203,8 +203,6 @@ double xb_svg_text_width(const char *text)
     return width;
 }
 
-/* ---- pictures ---- */
-
 /* Writes a form such as " x=\"#\"", in which each # is the next of the lengths, with one decimal at
  * most: shorter than what printf has for it. */
 static void write_form(FILE *stream, const char *form, const double *lengths)
@@ -392,8 +390,6 @@ void xb_svg_path(FILE *stream, const char *look, const char *steps, const double
     write_form(stream, steps, lengths);
     xb_svg_path_end(stream);
 }
-
-/* ---- text ---- */
 
 static void begin_text(FILE *stream, const char *look, double x, double y, enum xb_anchor anchor)
 {

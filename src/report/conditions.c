@@ -36,8 +36,6 @@ struct state {
     const struct xb_report_document *document; /* that is taken */
 };
 
-/* ---- taking ---- */
-
 /* Adds what the file that is taken says of a condition; NULL: it is not known. */
 static void take(struct state *state, const char *name, const char *text)
 {
@@ -153,8 +151,6 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
     }
     return XB_OK;
 }
-
-/* ---- writing ---- */
 
 static bool finish(void *own)
 {

@@ -58,8 +58,6 @@ static bool finish(void *own)
     return any;
 }
 
-/* ---- the answer ---- */
-
 static int by_name(const void *a, const void *b)
 {
     return xb_natural_compare(*(const char *const *)a, *(const char *const *)b);
@@ -70,11 +68,11 @@ static void write_bad_nodes(struct xb_page *page, const struct xb_fleet_judgemen
 {
     const char **nodes = xb_page_new(page, judgement->finding_count, sizeof *nodes);
     struct xb_words words = {.length = 0};
-    size_t all = 0;
+    size_t count = 0;
     for (size_t i = 0; i < judgement->finding_count; i++)
         if (xb_fleet_is_to_drain(&judgement->findings[i]))
-            nodes[all++] = judgement->findings[i].node;
-    size_t count = xb_fleet_sort_names(nodes, all);
+            nodes[count++] = judgement->findings[i].node;
+    count = xb_fleet_sort_names(nodes, count);
     qsort(nodes, count, sizeof *nodes, by_name);
     for (size_t i = 0; i < count && i < NAMED; i++)
         xb_words_add(&words, "%s%.100s", i > 0 ? ", " : "", nodes[i]);
@@ -128,30 +126,28 @@ static void write_answer(struct xb_page *page, const struct xb_fleet_judgement *
                        fleet->left_out_count);
 }
 
-/* ---- tables ---- */
-
 static void write_findings(struct xb_page *page, const struct xb_fleet_judgement *judgement)
 {
-    const struct xb_fleet_gpu *gpus = judgement->fleet->gpus;
     size_t told = 0;
     if (judgement->finding_count == 0)
         return;
     xb_page_table_begin(page, "Findings, the worst first", "Node|#GPU|What|Finding");
     for (size_t rows = 0; told < judgement->finding_count && rows < FINDINGS; rows++) {
         const struct xb_fleet_finding *finding = &judgement->findings[told];
+        char gpu[32] = "-";
+        char more[40] = "";
         /* A node with eight slow GPUs has 72 findings: in one row, so that others have room. */
         size_t count = 1;
         while (told + count < judgement->finding_count &&
                !xb_fleet_table_is_row(judgement, told + count))
             count++;
-        char gpu[32] = "-";
         if (finding->gpu != XB_FLEET_NONE)
-            snprintf(gpu, sizeof gpu, finding->peer >= 0 ? "%u>%d" : "%u", gpus[finding->gpu].index,
-                     finding->peer);
+            snprintf(gpu, sizeof gpu, finding->peer >= 0 ? "%u>%d" : "%u",
+                     judgement->fleet->gpus[finding->gpu].index, finding->peer);
+        if (count > 1)
+            snprintf(more, sizeof more, "; and in %zu more", count - 1);
         XB_PAGE_CELLS(page, finding->node, gpu, xb_fleet_code_name(finding->code),
-                      count > 1
-                          ? xb_page_print(page, "%s; and in %zu more", finding->text, count - 1)
-                          : finding->text);
+                      xb_page_print(page, "%s%s", finding->text, more));
         told += count;
     }
     xb_page_table_end(page);
@@ -389,19 +385,16 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         dots.y_low = fmin(dots.y_low, value->value);
         dots.y_high = fmax(dots.y_high, value->value);
     }
-    const char *worst = out_count > 0 ? outs[0].name : NULL;
+    const char *worst =
+        out_count > 0 ? xb_page_print(page, " The worst is %.300s.", outs[0].name) : "";
     dots.picture.description = xb_page_print(
-        page,
-        "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s%.300s%s",
+        page, "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
         siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,
         XB_DECIMAL_TEXT(siblings->least / unit.size), XB_DECIMAL_TEXT(siblings->most / unit.size),
-        siblings->slow, siblings->fast, worst != NULL ? " The worst is " : "",
-        worst != NULL ? worst : "", worst != NULL ? "." : "");
+        siblings->slow, siblings->fast, worst);
     xb_page_picture(page, xb_dots_draw, &dots);
     xb_arena_free(memory);
 }
-
-/* ---- the section ---- */
 
 /* Figures in which more GPUs are named stand first, and those that are not judged last. */
 static int by_weight(const void *a, const void *b)

@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- verdicts ---- */
-
 /* NULL for one that is not known. */
 static const char *rate_text(struct xb_page *page, double rate)
 {

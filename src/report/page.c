@@ -14,8 +14,6 @@
 #define TEXT 4096
 #define CUT " [cut]"
 
-/* ---- frame ---- */
-
 /* Colours are named once, and the pictures' style sheet has its own. A table scrolls in its own
  * box, so that a narrow window does not scroll the page. Nothing here needs escaping in XML. */
 static const char style[] =
@@ -150,8 +148,6 @@ void xb_page_section_end(struct xb_page *page)
     page->memory = NULL;
 }
 
-/* ---- words ---- */
-
 void xb_page_words(struct xb_page *page, const char *before, const char *after, const char *format,
                    ...)
 {
@@ -266,8 +262,6 @@ void xb_page_table_end(struct xb_page *page)
                        page->table.left_out > 1 ? "s are" : " is",
                        page->table.left_out > 1 ? "them" : "it");
 }
-
-/* ---- pictures ---- */
 
 /* Into FOLDER/ID.svg. */
 static void write_alone(struct xb_page *page, const char *id, xb_draw *draw, const void *picture)

@@ -116,8 +116,6 @@ void xb_page_cell(struct xb_page *page, const char *text); /* NULL: "-" */
 void xb_page_cells(struct xb_page *page, const char *const *texts, size_t count);
 void xb_page_table_end(struct xb_page *page);
 
-/* ---- pictures ---- */
-
 /*
  * Draws a picture, which begins with its struct xb_picture, with an id of its own, and puts it
  * alone into a file of page->folder if there is one. Beyond XB_PAGE_PICTURES nothing is drawn, and

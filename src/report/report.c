@@ -107,8 +107,6 @@ static bool goes_on(struct report *report)
     return !has_failed(report);
 }
 
-/* ---- the first time: what is told of all files ---- */
-
 /* What is told of all files takes what it needs of this one. */
 static void take_file(struct report *report, size_t index)
 {
@@ -206,8 +204,6 @@ static void write_files(struct xb_page *page, const struct report *report)
     xb_page_table_end(page);
     xb_page_section_end(page);
 }
-
-/* ---- sections ---- */
 
 static void write_common(struct xb_page *page, const struct report *report, size_t from, size_t to)
 {

@@ -8,8 +8,6 @@
 
 #include <stddef.h>
 
-/* ---- files ---- */
-
 /* One file, as it was read: what the sections of a report speak of. It is in memory only as long
  * as they do. */
 struct xb_report_document {

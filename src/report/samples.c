@@ -146,8 +146,6 @@ void xb_write_samples(struct xb_page *page, const struct xb_report_document *doc
                        drawing->left_out, DRAWN);
 }
 
-/* ---- the rows of a result ---- */
-
 static void write_cell(void *page, int row, const char *text, bool is_right)
 {
     if (row < 0)

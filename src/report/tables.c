@@ -25,8 +25,6 @@ static const char *number_of(struct xb_page *page, const cJSON *object, const ch
     return isnan(number) ? NULL : xb_page_print(page, "%.*f", decimals, number / unit);
 }
 
-/* ---- what the figures of a result mean ---- */
-
 void xb_write_advice(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_reading_list *list = document->reading;
@@ -143,7 +141,7 @@ void xb_write_notes(struct xb_page *page, const struct xb_report_document *docum
 
 /* ---- what a comparison found: the ratio of each figure with its interval ---- */
 
-/* Of a rate a smaller ratio is worse, of a time a larger one: they are two pictures. */
+/* A smaller ratio is worse of a rate, a larger one of a time: they are two pictures. */
 static void draw_ratios(struct xb_page *page, const struct xb_comparison *comparison,
                         bool more_is_better, struct xb_strip *strips)
 {
@@ -152,8 +150,6 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
     size_t left_out = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        bool is_indicative = compared->basis == XB_BASIS_INDICATIVE;
-        bool is_bad = compared->outcome == XB_OUTCOME_REGRESSION;
         bool is_open = compared->outcome == XB_OUTCOME_INCONCLUSIVE || !xb_compare_judged(compared);
         if (compared->figure.more_is_better != more_is_better || !compared->has_ratio)
             continue;
@@ -161,21 +157,19 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
             left_out++;
             continue;
         }
-        if (count == 0)
-            threshold = compared->threshold;
-        else if (compared->threshold != threshold)
-            threshold = (double)NAN;
+        threshold =
+            count == 0 || compared->threshold == threshold ? compared->threshold : (double)NAN;
         strips[count++] = (struct xb_strip){
             .name = xb_page_print(page, "%s", XB_CASE_TEXT(comparison, compared, XB_CASE_NAME)),
             .middle = compared->ratio,
             .low = compared->has_interval ? compared->low : (double)NAN,
             .high = compared->has_interval ? compared->high : (double)NAN,
-            .look = is_open  ? "unsure"
-                    : is_bad ? "bad"
-                             : "good",
+            .look = is_open                                      ? "unsure"
+                    : compared->outcome == XB_OUTCOME_REGRESSION ? "bad"
+                                                                 : "good",
             .note =
                 xb_page_print(page, "%.60s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_CHANGE),
-                              is_indicative ? "?" : "")};
+                              compared->basis == XB_BASIS_INDICATIVE ? "?" : "")};
     }
     if (count == 0)
         return;
@@ -230,8 +224,6 @@ void xb_write_ratios(struct xb_page *page, const struct xb_report_document *docu
     xb_page_table_end(page);
 }
 
-/* ---- what differs between the files of a comparison ---- */
-
 void xb_write_differences(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_comparison *comparison = document->comparison;
@@ -249,8 +241,6 @@ void xb_write_differences(struct xb_page *page, const struct xb_report_document 
     }
     xb_page_table_end(page);
 }
-
-/* ---- what advise predicted ---- */
 
 void xb_write_strategies(struct xb_page *page, const struct xb_report_document *document)
 {
@@ -276,8 +266,6 @@ void xb_write_strategies(struct xb_page *page, const struct xb_report_document *
     }
     xb_page_table_end(page);
 }
-
-/* ---- what list found ---- */
 
 void xb_write_devices(struct xb_page *page, const struct xb_report_document *document)
 {
@@ -309,8 +297,6 @@ void xb_write_devices(struct xb_page *page, const struct xb_report_document *doc
     }
     xb_page_table_end(page);
 }
-
-/* ---- what fleet found ---- */
 
 void xb_write_findings(struct xb_page *page, const struct xb_report_document *document)
 {

@@ -46,8 +46,6 @@ struct state {
     struct xb_parameters shown; /* that tell cases of the file apart that is taken */
 };
 
-/* ---- taking ---- */
-
 /* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters that have not their
  * default, which an older program's file lacks (NULL), or with those alone that tell cases of this
  * file apart. */
@@ -236,8 +234,6 @@ struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
     return change;
 }
 
-/* ---- what is worth a picture ---- */
-
 static int by_weight(const void *a, const void *b)
 {
     const struct trend *one = *(const struct trend *const *)a;
@@ -284,8 +280,6 @@ static bool finish(void *own)
     }
     return any;
 }
-
-/* ---- writing ---- */
 
 /* The condition that all of some points have; NULL where they differ. */
 static const char *common(const struct point *points, size_t count, size_t condition)

@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what a case says ---- */
-
 bool xb_way_is_rate(const struct xb_record_case *test)
 {
     return strcmp(xb_mode_main_figure(test->mode, test->latency)->unit, XB_UNIT_SECONDS) != 0;
