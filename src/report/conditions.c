@@ -139,8 +139,9 @@ static enum xb_status take_document(void *own, const struct xb_report_document *
         take_fact(state, &record->facts[i]);
     for (size_t i = 0; i < record->option_count; i++) {
         const struct xb_record_fact *option = &record->options[i];
-        const struct xb_record_fact *usual = xb_record_option(document->defaults, option->name);
-        const struct xb_option *row = xb_option_find(document->rows, option->name);
+        const struct xb_record_fact *usual =
+            xb_record_option(document->request->defaults, option->name);
+        const struct xb_option *row = xb_option_find(document->request->rows, option->name);
         /* Options that are as they are by default go without saying. Those that choose what is
          * measured, or where results go, do not matter: the rows tell. */
         if (option->value == NULL || (row != NULL && row->selects) ||
@@ -207,8 +208,7 @@ static void write(struct xb_page *page, void *own)
     xb_page_table_end(page);
     if (common < state->count)
         write_differing(page, state);
-    if (state->left_out > 0)
-        xb_page_remark(page, "%zu more conditions are in the files only.", state->left_out);
+    xb_page_more(page, state->left_out, "conditions are in the files only.");
 }
 
 static void free_state(void *own)

@@ -52,6 +52,7 @@ const char *xb_report_date(double date, char *text, size_t size)
 
 /* What a document points to. */
 struct xb_report_held {
+    char *text;
     struct xb_record record;
     struct xb_reading_list reading;
     struct xb_link_file link;
@@ -62,8 +63,7 @@ struct xb_report_held {
 
 /* Keeps the tree of what has no reader of its own, and gives a result its own. A comparison's
  * reader makes a tree again, and two of them would need twice the memory. */
-static enum xb_status take(const char *text, size_t length, cJSON *root,
-                           struct xb_report_document *document, struct xb_error *error)
+static enum xb_status take(cJSON *root, struct xb_report_document *document, struct xb_error *error)
 {
     struct xb_report_held *held = document->held;
     const char *path = document->path;
@@ -95,7 +95,8 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
         return status;
     case XB_DOCUMENT_COMPARE:
         cJSON_Delete(root);
-        status = xb_comparison_parse(path, text, length, &held->comparison, error);
+        status =
+            xb_comparison_parse(path, document->text, document->length, &held->comparison, error);
         document->comparison = status == XB_OK ? &held->comparison.comparison : NULL;
         return status;
     default:
@@ -105,23 +106,26 @@ static enum xb_status take(const char *text, size_t length, cJSON *root,
     }
 }
 
-enum xb_status xb_report_document_parse(const char *path, const char *text, size_t length,
-                                        struct xb_report_document *document, struct xb_error *error)
+enum xb_status xb_report_document_read(const struct xb_report_request *request, size_t index,
+                                       struct xb_report_document *document, struct xb_error *error)
 {
-    struct xb_json_reader reader = {.place = {.path = path}};
+    struct xb_json_reader reader = {.place = {.path = request->paths[index]}};
     struct tm time = {.tm_sec = 0};
-    *document =
-        (struct xb_report_document){.path = path, .held = xb_new(1, sizeof *document->held)};
-    cJSON *root = xb_json_read(&reader, text, length);
-    enum xb_status status = reader.error.status;
-    if (root == NULL) {
-        *error = reader.error;
-    } else {
+    *document = (struct xb_report_document){.number = index + 1,
+                                            .path = request->paths[index],
+                                            .request = request,
+                                            .held = xb_new(1, sizeof *document->held)};
+    enum xb_status status =
+        request->read(document->path, &document->held->text, &document->length, error);
+    document->text = document->held->text;
+    if (status == XB_OK) {
+        cJSON *root = xb_json_read(&reader, document->text, document->length);
         /* "2026-11-22T23:20:51Z" */
         const char *end = strptime(xb_report_text(root, "timestamp"), "%Y-%m-%dT%H:%M:%SZ", &time);
         document->kind = xb_document_kind_of(root);
         document->date = end != NULL && *end == '\0' ? (double)timegm(&time) : (double)NAN;
-        status = take(text, length, root, document, error);
+        *error = reader.error;
+        status = root != NULL ? take(root, document, error) : reader.error.status;
     }
     if (status != XB_OK)
         xb_report_document_free(document);
@@ -141,8 +145,8 @@ void xb_report_document_free(struct xb_report_document *document)
         xb_comparison_file_free(&held->comparison);
     if (document->trace != NULL)
         xb_trace_free(&held->trace);
-    if (held != NULL)
-        cJSON_Delete(held->tree);
+    cJSON_Delete(held->tree);
+    free(held->text);
     free(held);
     *document = (struct xb_report_document){.path = NULL};
 }

@@ -345,7 +345,5 @@ void xb_write_matrices(struct xb_page *page, const struct xb_report_document *do
     xb_matrix_each(document->record, write_grid, &matrices);
     if (matrices.count > DRAWN)
         xb_page_remark(page, "Of %zu matrices the first %d have a picture.", matrices.count, DRAWN);
-    if (matrices.left_out > 0)
-        xb_page_remark(page, "%zu more matrices have no room in the page: name fewer files.",
-                       matrices.left_out);
+    xb_page_more(page, matrices.left_out, "matrices have no room in the page: name fewer files.");
 }

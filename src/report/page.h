@@ -86,6 +86,12 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
 /* Smaller and paler: of what is left out, or how something was made. */
 #define xb_page_remark(page, ...)                                                                  \
     xb_page_words((page), "<p class=\"remark\">", "</p>\n", __VA_ARGS__)
+/* A remark that so many more are left out; nothing where there are none. */
+#define xb_page_more(page, count, words)                                                           \
+    do {                                                                                           \
+        if ((count) > 0)                                                                           \
+            xb_page_remark((page), "%zu more " words, (count));                                    \
+    } while (0)
 /* A heading within a section of level 2. */
 #define xb_page_title(page, ...) xb_page_words((page), "<h3>", "</h3>\n", __VA_ARGS__)
 

@@ -70,31 +70,16 @@ static bool has_failed(const struct report *report)
 }
 
 /* Reads a file, and says whether that went well. One that cannot be read, or not any more, does not
- * keep the others from the page. Leaves the file's text to the caller, to free. */
-static bool read_document(struct report *report, size_t index, struct xb_report_document *document,
-                          char **text)
+ * keep the others from the page. */
+static bool read_document(struct report *report, size_t index, struct xb_report_document *document)
 {
-    const struct xb_report_request *request = report->request;
-    const char *path = request->paths[index];
-    struct file *file = &report->files[index];
     struct xb_error cause;
-    size_t length = 0;
-    *text = NULL;
-    enum xb_status status = request->read(path, text, &length, &cause);
-    if (status == XB_OK)
-        status = xb_report_document_parse(path, *text, length, document, &cause);
-    if (status == XB_OK) {
-        document->text = *text;
-        document->length = length;
-        document->number = index + 1;
-        document->defaults = request->defaults;
-        document->rows = request->rows;
+    if (xb_report_document_read(report->request, index, document, &cause) == XB_OK)
         return true;
-    }
-    file->problem = xb_arena_copy(&report->texts, cause.message);
+    report->files[index].problem = xb_arena_copy(&report->texts, cause.message);
     report->left_out++;
-    if (request->tell != NULL)
-        request->tell(&cause);
+    if (report->request->tell != NULL)
+        report->request->tell(&cause);
     return false;
 }
 
@@ -113,11 +98,10 @@ static void take_file(struct report *report, size_t index)
     struct xb_error *error = &report->page->error;
     struct file *file = &report->files[index];
     struct xb_report_document document;
-    char *text;
     file->path = report->request->paths[index];
     file->kind = XB_DOCUMENT_FOREIGN;
     file->date = (double)NAN;
-    if (read_document(report, index, &document, &text)) {
+    if (read_document(report, index, &document)) {
         enum xb_status status = XB_OK;
         file->answer = xb_answer_make(&document, &report->texts);
         for (size_t i = 0; status == XB_OK && i < COMMON; i++)
@@ -126,7 +110,6 @@ static void take_file(struct report *report, size_t index)
         file->date = document.date;
         xb_report_document_free(&document);
     }
-    free(text);
     file->title =
         xb_arena_print(&report->texts, "%zu. %.300s: %s", index + 1,
                        xb_report_file_name(file->path), xb_document_kind_name(file->kind));
@@ -225,11 +208,10 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
     struct xb_report_document document;
     char id[XB_PAGE_ID];
     char date[32];
-    char *text;
     snprintf(id, sizeof id, "file-%zu", index + 1);
     fputs("<article>\n", page->stream);
     xb_page_heading(page, 2, id, file->title);
-    if (read_document(report, index, &document, &text)) {
+    if (read_document(report, index, &document)) {
         xb_report_date(file->date, date, sizeof date);
         xb_page_remark(page, "%s%s%.1000s", date, date[0] != '\0' ? ", " : "", file->path);
         for (size_t i = 0; !has_failed(report) && i < sizeof sections / sizeof sections[0]; i++) {
@@ -244,7 +226,6 @@ static void write_file(struct xb_page *page, struct report *report, size_t index
     } else {
         xb_page_paragraph(page, "%s", file->problem != NULL ? file->problem : "");
     }
-    free(text);
     fputs("</article>\n", page->stream);
 }
 

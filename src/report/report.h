@@ -8,6 +8,22 @@
 
 #include <stddef.h>
 
+/* More files than these are read and counted, but not shown one by one. */
+#define XB_REPORT_FILES 20
+
+struct xb_report_request {
+    char *const *paths;
+    size_t count;
+    /* Reads a file's text, with a zero byte behind it; release it with free(3). */
+    enum xb_status (*read)(const char *path, char **text, size_t *length, struct xb_error *error);
+    /* The options as they are by default (xb_record_of_defaults); NULL: not known. */
+    const struct xb_record *defaults;
+    /* The options of `run` and of every mode; ends with NULL. NULL: not known. */
+    const struct xb_option *const *rows;
+    /* Told of every file that is left out, and why. NULL: nobody is. */
+    void (*tell)(const struct xb_error *error);
+};
+
 /* One file, as it was read: what the sections of a report speak of. It is in memory only as long
  * as they do. */
 struct xb_report_document {
@@ -16,8 +32,7 @@ struct xb_report_document {
     enum xb_document_kind kind;
     double date; /* seconds since 1970; NAN where the file does not say */
 
-    /* The file's text, with a zero byte after it; borrowed. */
-    const char *text;
+    const char *text; /* with a zero byte behind it */
     size_t length;
 
     /* By its kind one of these is not NULL: */
@@ -28,21 +43,16 @@ struct xb_report_document {
     const struct xb_trace *trace;           /* TRACE (trace/read.h) */
     const struct cJSON *tree; /* LIST, ADVISE, FLEET and TRACE: nobody has checked its content */
 
-    /* The options as they are by default, in a record that has nothing else; NULL: not known. */
-    const struct xb_record *defaults;
-    const struct xb_option *const *rows; /* of these options, to NULL; NULL: not known */
-
+    const struct xb_report_request *request;
     struct xb_report_held *held; /* where these lie; document.c's own */
 };
 
-/*
- * Reads the text, which has a zero byte behind it. XB_ERR_USAGE names the file and the place of
- * whatever is wrong. On failure nothing is left to free. `path` is borrowed.
- */
-XB_MUST_CHECK enum xb_status xb_report_document_parse(const char *path, const char *text,
-                                                      size_t length,
-                                                      struct xb_report_document *document,
-                                                      struct xb_error *error);
+/* Reads the file of that index. XB_ERR_USAGE names it and the place of whatever is wrong. On
+ * failure nothing is left to free. */
+XB_MUST_CHECK enum xb_status xb_report_document_read(const struct xb_report_request *request,
+                                                     size_t index,
+                                                     struct xb_report_document *document,
+                                                     struct xb_error *error);
 void xb_report_document_free(struct xb_report_document *document);
 
 /* A member of an object in a tree that nobody has checked; NULL where there is none of that key. */
@@ -155,24 +165,6 @@ struct xb_change {
 
 /* Of `count` values, at most XB_CHANGE_VALUES; one of `rows` rows that are looked at together. */
 struct xb_change xb_change_find(const double *values, size_t count, size_t rows);
-
-/* ---- the page ---- */
-
-/* More files than these are read and counted, but not shown one by one. */
-#define XB_REPORT_FILES 20
-
-struct xb_report_request {
-    char *const *paths;
-    size_t count;
-    /* Reads a file's text, with a zero byte behind it; release it with free(3). */
-    enum xb_status (*read)(const char *path, char **text, size_t *length, struct xb_error *error);
-    /* The options as they are by default (xb_record_of_defaults); NULL: not known. */
-    const struct xb_record *defaults;
-    /* The options of `run` and of every mode; ends with NULL. NULL: not known. */
-    const struct xb_option *const *rows;
-    /* Told of every file that is left out, and why. NULL: nobody is. */
-    void (*tell)(const struct xb_error *error);
-};
 
 /*
  * Writes the page of these files. Each is read twice, one at a time: once for what is told of all

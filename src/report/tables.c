@@ -135,8 +135,7 @@ void xb_write_notes(struct xb_page *page, const struct xb_report_document *docum
                       note->label, note->text);
     }
     xb_page_table_end(page);
-    if (notes.left_out > 0)
-        xb_page_remark(page, "%zu more notes are in the file only.", notes.left_out);
+    xb_page_more(page, notes.left_out, "notes are in the file only.");
 }
 
 /* ---- what a comparison found: the ratio of each figure with its interval ---- */
@@ -195,8 +194,7 @@ static void draw_ratios(struct xb_page *page, const struct xb_comparison *compar
         .levels = levels,
         .level_count = isfinite(threshold) ? 2 : 1};
     xb_page_picture(page, xb_strips_draw, &picture);
-    if (left_out > 0)
-        xb_page_remark(page, "%zu more figures are in the table only.", left_out);
+    xb_page_more(page, left_out, "figures are in the table only.");
 }
 
 void xb_write_ratios(struct xb_page *page, const struct xb_report_document *document)

@@ -58,9 +58,9 @@ static void add_name(struct xb_words *words, const struct xb_report_document *do
     for (size_t i = 0; i < test->parameter_count; i++) {
         const struct xb_record_fact *own = &test->parameters[i];
         const char *value = xb_parameter_text(test, own->name, text, sizeof text);
-        if (value != NULL &&
-            (which == NULL ? !xb_parameter_is_default(document->defaults, document->rows, own)
-                           : xb_parameter_differs(which, test, own->name)))
+        if (value != NULL && (which == NULL ? !xb_parameter_is_default(document->request->defaults,
+                                                                       document->request->rows, own)
+                                            : xb_parameter_differs(which, test, own->name)))
             xb_words_add(words, ", %.60s %.60s", own->name, value);
     }
     xb_words_add(words, ", device %s%s", xb_record_case_device(test, text, sizeof text),

@@ -391,16 +391,13 @@ static void write_sizes(struct xb_page *page, const struct ways *ways, struct gr
         }
     }
     xb_page_table_end(page);
-    if (group->left_out > 0)
-        xb_page_remark(page, "%zu more cases, of further ways, are in the file only.",
-                       group->left_out);
+    xb_page_more(page, group->left_out, "cases, of further ways, are in the file only.");
 }
 
 void xb_write_by_size(struct xb_page *page, const struct xb_report_document *document)
 {
     size_t left_out = write_groups(page, document->record, has_sizes, write_sizes);
-    if (left_out > 0)
-        xb_page_remark(page, "%zu more cases, of further devices, are in the file only.", left_out);
+    xb_page_more(page, left_out, "cases, of further devices, are in the file only.");
 }
 
 /* ---- the ways side by side, as strips ---- */
