@@ -239,37 +239,49 @@ static int by_pair(const void *a, const void *b)
                           XB_ORDER(one->gpu, other->gpu), XB_ORDER(one->peer, other->peer));
 }
 
-/* Finds the values by node, and the names of the nodes that have any. Returns how many there are.
- */
-static size_t find_values(const struct xb_fleet *fleet, size_t figure, double unit,
-                          struct value *all, const char **places)
+/* What a picture is made of. */
+struct sheet {
+    struct value *values; /* by node */
+    size_t count;
+    const char **places;     /* names of nodes that have any */
+    size_t *named;           /* how many of each stand out */
+    struct xb_dot_out *outs; /* as their findings */
+    size_t out_count;
+};
+
+static struct sheet find_values(const struct xb_fleet *fleet, size_t figure, double unit,
+                                struct xb_arena **memory)
 {
-    size_t count = 0;
+    struct sheet sheet = {.places = xb_arena_new(memory, fleet->node_count * sizeof(char *)),
+                          .named = xb_arena_new(memory, fleet->node_count * sizeof(size_t))};
+    size_t most = 0;
+    for (size_t i = 0; i < fleet->value_count; i++)
+        most += fleet->values[i].figure == figure;
+    sheet.outs = xb_arena_new(memory, most * sizeof *sheet.outs);
+    struct value *all = sheet.values = xb_arena_new(memory, most * sizeof *all);
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         if (value->figure == figure)
-            all[count++] = (struct value){.node = fleet->nodes[fleet->gpus[value->gpu].node].name,
-                                          .gpu = value->gpu,
-                                          .peer = value->peer,
-                                          .value = value->value / unit};
+            all[sheet.count++] =
+                (struct value){.node = fleet->nodes[fleet->gpus[value->gpu].node].name,
+                               .gpu = value->gpu,
+                               .peer = value->peer,
+                               .value = value->value / unit};
     }
-    qsort(all, count, sizeof *all, by_pair);
-    for (size_t i = 0; i < count; i++) {
+    qsort(all, sheet.count, sizeof *all, by_pair);
+    for (size_t i = 0; i < sheet.count; i++) {
         if (i > 0)
             all[i].place = all[i - 1].place + (strcmp(all[i].node, all[i - 1].node) != 0);
-        places[all[i].place] = all[i].node;
+        sheet.places[all[i].place] = all[i].node;
     }
-    return count;
+    return sheet;
 }
 
-/* The values that stand out because they are slow or fast, each once, as its worst finding has it.
- * `named`: zeros; how many each node has. Returns how many there are. */
-static size_t find_outs(struct xb_page *page, const struct xb_fleet_judgement *judgement,
-                        const struct xb_fleet_siblings *siblings, struct value *values,
-                        size_t count, struct xb_dot_out *outs, const char *const *places,
-                        size_t *named)
+/* Finds the values that stand out because they are slow or fast, each once, as its worst finding
+ * has it. */
+static void find_outs(struct xb_page *page, const struct xb_fleet_judgement *judgement,
+                      const struct xb_fleet_siblings *siblings, struct sheet *sheet)
 {
-    size_t found = 0;
     for (size_t i = 0; i < judgement->finding_count; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
         if ((finding->code != XB_FLEET_SLOW && finding->code != XB_FLEET_FAST) ||
@@ -279,36 +291,36 @@ static size_t find_outs(struct xb_page *page, const struct xb_fleet_judgement *j
         const struct value key = {.node = judgement->fleet->nodes[gpu->node].name,
                                   .gpu = finding->gpu,
                                   .peer = finding->peer};
-        struct value *value = bsearch(&key, values, count, sizeof key, by_pair);
+        struct value *value = bsearch(&key, sheet->values, sheet->count, sizeof key, by_pair);
         char peer[16] = "";
         if (value == NULL || value->is_named)
             continue;
         if (finding->peer >= 0)
             snprintf(peer, sizeof peer, ">%d", finding->peer);
         value->is_named = true;
-        named[value->place]++;
+        sheet->named[value->place]++;
         /* "-2.1 %: gpu012 GPU 3". The share stands first: where a node's name is long, the end is
          * cut. */
-        outs[found++] = (struct xb_dot_out){.place = value->place,
-                                            .value = value->value,
-                                            .is_bad = finding->code == XB_FLEET_SLOW,
-                                            .name = xb_page_print(page, "%+.1f %%: %.200s GPU %u%s",
-                                                                  100.0 * finding->deviation,
-                                                                  finding->node, gpu->index, peer),
-                                            .tip = finding->text};
+        sheet->outs[sheet->out_count++] = (struct xb_dot_out){
+            .place = value->place,
+            .value = value->value,
+            .is_bad = finding->code == XB_FLEET_SLOW,
+            .name = xb_page_print(page, "%+.1f %%: %.200s GPU %u%s", 100.0 * finding->deviation,
+                                  finding->node, gpu->index, peer),
+            .tip = finding->text};
     }
     /* The worst of a node with many named GPUs has the name of all. */
-    for (size_t i = 0; i < found; i++) {
-        size_t place = outs[i].place;
-        if (named[place] == 0)
-            outs[i].name = NULL;
-        if (named[place] < TOGETHER)
+    for (size_t i = 0; i < sheet->out_count; i++) {
+        struct xb_dot_out *out = &sheet->outs[i];
+        size_t *named = &sheet->named[out->place];
+        if (*named == 0)
+            out->name = NULL;
+        if (*named < TOGETHER)
             continue;
-        outs[i].name = xb_page_print(page, "%.200s: %zu %s", places[place], named[place],
-                                     counted_name(judgement, siblings));
-        named[place] = 0;
+        out->name = xb_page_print(page, "%.200s: %zu %s", sheet->places[out->place], *named,
+                                  counted_name(judgement, siblings));
+        *named = 0;
     }
-    return found;
 }
 
 /* The median and from where values are named; where slots differ each has limits of its own. */
@@ -341,28 +353,21 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
     double share = isfinite(siblings->named_from) ? siblings->named_from : 3.0 * siblings->spread;
     double limit = share * siblings->centre / unit.size;
     struct xb_arena *memory = NULL; /* there may be many pictures of very many values */
-    size_t most = 0;
-    for (size_t i = 0; i < fleet->value_count; i++)
-        most += fleet->values[i].figure == siblings->figure;
-    struct value *values = xb_arena_new(&memory, most * sizeof *values);
-    struct xb_dot *ordinary = xb_arena_new(&memory, most * sizeof *ordinary);
-    struct xb_dot_out *outs = xb_arena_new(&memory, most * sizeof *outs);
-    const char **places = xb_arena_new(&memory, fleet->node_count * sizeof *places);
-    size_t *named = xb_arena_new(&memory, fleet->node_count * sizeof *named);
-    size_t count = find_values(fleet, siblings->figure, unit.size, values, places);
-    size_t out_count = find_outs(page, judgement, siblings, values, count, outs, places, named);
+    struct sheet sheet = find_values(fleet, siblings->figure, unit.size, &memory);
+    struct xb_dot *ordinary = xb_arena_new(&memory, sheet.count * sizeof *ordinary);
+    find_outs(page, judgement, siblings, &sheet);
     struct xb_plot_level levels[3];
     struct xb_dots dots = {
         .picture = {.title = xb_page_print(page, "%.200s by node: %.400s", figure->name,
                                            kind_text(page, figure))},
-        .places = places,
+        .places = sheet.places,
         .places_are = "nodes in the order of their names",
         .y = {XB_SCALE_LINEAR, unit.name},
         .y_low = centre - 1.2 * limit,
         .y_high = centre + 1.2 * limit,
         .dots = ordinary,
-        .outs = outs,
-        .out_count = out_count,
+        .outs = sheet.outs,
+        .out_count = sheet.out_count,
         .band_low = centre * (1.0 - siblings->spread),
         .band_high = centre * (1.0 + siblings->spread),
         .levels = levels,
@@ -375,8 +380,8 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
                                  siblings->is_floor ? ", the least assumed" : ""),
         .counted = counted,
     };
-    for (size_t i = 0; i < count; i++) {
-        const struct value *value = &values[i];
+    for (size_t i = 0; i < sheet.count; i++) {
+        const struct value *value = &sheet.values[i];
         dots.place_count = value->place + 1;
         if (!value->is_named)
             ordinary[dots.count++] = (struct xb_dot){value->place, value->value};
@@ -386,7 +391,7 @@ static void draw_siblings(struct xb_page *page, const struct xb_fleet_judgement 
         dots.y_high = fmax(dots.y_high, value->value);
     }
     const char *worst =
-        out_count > 0 ? xb_page_print(page, " The worst is %.300s.", outs[0].name) : "";
+        sheet.out_count > 0 ? xb_page_print(page, " The worst is %.300s.", sheet.outs[0].name) : "";
     dots.picture.description = xb_page_print(
         page, "%zu %s of %zu nodes: median %s %s, from %s to %s; %zu named slow, %zu fast.%s",
         siblings->values, counted, siblings->nodes, XB_DECIMAL_TEXT(centre), unit.name,
