@@ -269,12 +269,6 @@ struct box {
     double left, right, top, bottom;
 };
 
-static bool touch(const struct box *one, const struct box *other)
-{
-    return one->left < other->right && other->left < one->right && one->top < other->bottom &&
-           other->top < one->bottom;
-}
-
 static double width_of(const struct xb_caption *caption)
 {
     return fmin(xb_svg_text_width(caption->name), NAMES_MOST);
@@ -286,20 +280,20 @@ static struct box box_of_name(const struct xb_caption *caption)
                         caption->text_y - LINE / 2.0, caption->text_y + LINE / 2.0};
 }
 
+/* Whether the box touches no point and no name that is placed. */
 static bool has_room(const struct xb_caption *captions, size_t count, const struct box *box)
 {
-    for (size_t i = 0; i < count; i++) {
-        double x = captions[i].x;
-        double y = captions[i].y;
-        struct box point = {x - POINT, x + POINT, y - POINT, y + POINT};
-        if (touch(box, &point))
-            return false;
-        if (!captions[i].is_placed)
-            continue;
-        struct box name = box_of_name(&captions[i]);
-        if (touch(box, &name))
-            return false;
-    }
+    for (size_t i = 0; i < count; i++)
+        for (int is_name = 0; is_name <= captions[i].is_placed; is_name++) {
+            double x = captions[i].x;
+            double y = captions[i].y;
+            struct box other = {x - POINT, x + POINT, y - POINT, y + POINT};
+            if (is_name)
+                other = box_of_name(&captions[i]);
+            if (box->left < other.right && other.left < box->right && box->top < other.bottom &&
+                other.top < box->bottom)
+                return false;
+        }
     return true;
 }
 
