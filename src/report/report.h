@@ -87,10 +87,9 @@ struct xb_answer xb_answer_make(const struct xb_report_document *document, struc
 
 /*
  * The page is made of sections. Each writes what it has to say with the functions of page.h; one
- * that writes nothing is not in the page. What fails is in page->error, and ends the report.
+ * that writes nothing is not in the page. What fails is in page->error, and ends the report. These
+ * say something of one file below its heading: report.c has the kinds of files that each is for.
  */
-
-/* What is said of one file below its heading: report.c says which are for files of which kind. */
 typedef void xb_write_section(struct xb_page *page, const struct xb_report_document *document);
 xb_write_section xb_write_advice, xb_write_notes, xb_write_by_size, xb_write_by_mode,
     xb_write_samples, xb_write_rows, xb_write_verdicts, xb_write_path, xb_write_matrices,
@@ -111,7 +110,6 @@ struct xb_common_section {
     void (*free)(void *state); /* what the state points to */
 };
 
-/* Of all files together: */
 extern const struct xb_common_section xb_section_fleet; /* GPUs of many nodes, by their siblings */
 extern const struct xb_common_section xb_section_trends;
 extern const struct xb_common_section xb_section_conditions;
@@ -169,9 +167,8 @@ struct xb_change xb_change_find(const double *values, size_t count, size_t rows)
 /*
  * Writes the page of these files. Each is read twice, one at a time: once for what is told of all
  * together, and once for what is told of it, if it is among those that the page shows. So memory is
- * needed for one of them. *left_out is how many could not be read: they are no failure.
- * Why a picture's file could not be written is in page->error; of page->stream the
- * caller looks at ferror().
+ * needed for one of them. *left_out is how many could not be read: they are no failure. What failed
+ * is in page->error, too; of page->stream the caller looks at ferror().
  */
 XB_MUST_CHECK enum xb_status
 xb_report_write(struct xb_page *page, const struct xb_report_request *request, size_t *left_out);
