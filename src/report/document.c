@@ -61,8 +61,8 @@ struct xb_report_held {
     cJSON *tree;
 };
 
-/* Keeps the tree of what has no reader of its own, and gives a result its own. A comparison's
- * reader makes a tree again, and two of them would need twice the memory. */
+/* Keeps the tree of what has no reader of its own, and gives the others theirs. On failure they
+ * hold nothing. */
 static enum xb_status take(cJSON *root, struct xb_report_document *document, struct xb_error *error)
 {
     struct xb_report_held *held = document->held;
@@ -70,40 +70,39 @@ static enum xb_status take(cJSON *root, struct xb_report_document *document, str
     enum xb_status status = XB_OK;
     switch (document->kind) {
     case XB_DOCUMENT_TRACE:
+        document->trace = &held->trace;
         status = xb_trace_read(path, root, &held->trace, error);
-        document->trace = status == XB_OK ? &held->trace : NULL;
         __attribute__((fallthrough));
     case XB_DOCUMENT_LIST:
     case XB_DOCUMENT_ADVISE:
     case XB_DOCUMENT_FLEET:
-        held->tree = root;
-        document->tree = root;
+        document->tree = held->tree = root;
         return status;
     case XB_DOCUMENT_RESULT:
     case XB_DOCUMENT_PROCESSES:
-        status = xb_record_of_tree(path, root, &held->record, error);
-        cJSON_Delete(root);
-        XB_TRY(status);
-        xb_reading_make(&held->record, &held->reading);
         document->record = &held->record;
         document->reading = &held->reading;
-        return XB_OK;
+        status = xb_record_of_tree(path, root, &held->record, error);
+        if (status == XB_OK)
+            xb_reading_make(&held->record, &held->reading);
+        break;
     case XB_DOCUMENT_LINK:
+        document->link = &held->link;
         status = xb_link_report_of_tree(path, root, &held->link, error);
-        document->link = status == XB_OK ? &held->link : NULL;
-        cJSON_Delete(root);
-        return status;
+        break;
     case XB_DOCUMENT_COMPARE:
-        cJSON_Delete(root);
-        status =
-            xb_comparison_parse(path, document->text, document->length, &held->comparison, error);
-        document->comparison = status == XB_OK ? &held->comparison.comparison : NULL;
-        return status;
+        document->comparison = &held->comparison.comparison;
+        break;
     default:
-        cJSON_Delete(root);
-        return XB_FAIL(error, XB_ERR_USAGE,
-                       "%s: is not a file that a command of xferbench wrote as JSON", path);
+        status = XB_FAIL(error, XB_ERR_USAGE,
+                         "%s: is not a file that a command of xferbench wrote as JSON", path);
     }
+    cJSON_Delete(root);
+    /* A comparison's reader makes a tree again, and two of them would need twice the memory. */
+    return document->comparison == NULL
+               ? status
+               : xb_comparison_parse(path, document->text, document->length, &held->comparison,
+                                     error);
 }
 
 enum xb_status xb_report_document_read(const struct xb_report_request *request, size_t index,
@@ -135,16 +134,11 @@ enum xb_status xb_report_document_read(const struct xb_report_request *request, 
 void xb_report_document_free(struct xb_report_document *document)
 {
     struct xb_report_held *held = document->held;
-    if (document->reading != NULL)
-        xb_reading_free(&held->reading);
-    if (document->record != NULL)
-        xb_record_free(&held->record);
-    if (document->link != NULL)
-        xb_link_file_free(&held->link);
-    if (document->comparison != NULL)
-        xb_comparison_file_free(&held->comparison);
-    if (document->trace != NULL)
-        xb_trace_free(&held->trace);
+    xb_reading_free(&held->reading);
+    xb_record_free(&held->record);
+    xb_link_file_free(&held->link);
+    xb_comparison_file_free(&held->comparison);
+    xb_trace_free(&held->trace);
     cJSON_Delete(held->tree);
     free(held->text);
     free(held);

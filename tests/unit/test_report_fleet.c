@@ -156,9 +156,7 @@ static void take(void *own, enum xb_document_kind kind, const char *node)
 
 static void *begin(void)
 {
-    void *own = calloc(1, xb_section_fleet.state_size);
-    assert_non_null(own);
-    return own;
+    return xb_new(1, xb_section_fleet.state_size);
 }
 
 static void discard(void *own)
