@@ -55,6 +55,7 @@ struct xb_report_held {
     char *text;
     struct xb_record record;
     struct xb_reading_list reading;
+    struct xb_parameters parameters;
     struct xb_link_file link;
     struct xb_comparison_file comparison;
     struct xb_trace trace;
@@ -82,9 +83,12 @@ static enum xb_status take(cJSON *root, struct xb_report_document *document, str
     case XB_DOCUMENT_PROCESSES:
         document->record = &held->record;
         document->reading = &held->reading;
+        document->parameters = &held->parameters;
         status = xb_record_of_tree(path, root, &held->record, error);
-        if (status == XB_OK)
-            xb_reading_make(&held->record, &held->reading);
+        if (status != XB_OK)
+            break;
+        xb_reading_make(&held->record, &held->reading);
+        held->parameters = xb_parameters_that_differ(&held->record);
         break;
     case XB_DOCUMENT_LINK:
         document->link = &held->link;

@@ -38,6 +38,7 @@ struct xb_report_document {
     /* By its kind one of these is not NULL: */
     const struct xb_record *record;         /* RESULT and PROCESSES (xferbench/record.h), */
     const struct xb_reading_list *reading;  /* and what can be said of it (reading/list.h) */
+    const struct xb_parameters *parameters; /* and what tells its cases apart */
     const struct xb_link_file *link;        /* LINK (link/read.h) */
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
     const struct xb_trace *trace;           /* TRACE (trace/read.h) */
@@ -128,8 +129,8 @@ const char *xb_way_unit(const struct xb_record_case *test);
 const char *xb_way_interval(struct xb_page *page, double low, double high);
 /* "pinned registered", with those of the parameters that tell it from others; and of a pair its
  * devices. */
-const char *xb_way_name(struct xb_page *page, const struct xb_record *record,
-                        const struct xb_parameters *parameters, const struct xb_record_case *test);
+const char *xb_way_name(struct xb_page *page, const struct xb_report_document *document,
+                        const struct xb_record_case *test);
 
 /* ---- trends ---- */
 

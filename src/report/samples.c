@@ -33,9 +33,10 @@ static double most_of(const struct xb_strip *strip)
 }
 
 /* Adds a case with two samples or more. */
-static void add_case(struct xb_page *page, struct drawing *drawing, const struct xb_record *record,
-                     const struct xb_parameters *parameters, const struct xb_record_case *test)
+static void add_case(struct xb_page *page, struct drawing *drawing,
+                     const struct xb_report_document *document, const struct xb_record_case *test)
 {
+    const struct xb_record *record = document->record;
     struct xb_statistics value;
     const struct xb_figure *figure = xb_mode_main_figure(test->mode, test->latency);
     const struct xb_record_figure *own = xb_record_row_figure(&test->rows[0], figure->name);
@@ -56,8 +57,8 @@ static void add_case(struct xb_page *page, struct drawing *drawing, const struct
             shares[i] =
                 100 * values[count < POINTS ? i : i * (count - 1) / (POINTS - 1)] / value.median;
         const char *name =
-            xb_page_print(page, "%s %s %s", xb_way_name(page, record, parameters, test),
-                          test->direction, test->latency ? "latency" : XB_SIZE_TEXT(test->bytes));
+            xb_page_print(page, "%s %s %s", xb_way_name(page, document, test), test->direction,
+                          test->latency ? "latency" : XB_SIZE_TEXT(test->bytes));
         *strip = (struct xb_strip){
             .name = xb_page_print(page, "%.230s", name),
             .samples = shares,
@@ -120,7 +121,6 @@ void xb_write_samples(struct xb_page *page, const struct xb_report_document *doc
     const struct xb_record *record = document->record;
     if (record->case_count == 0)
         return;
-    const struct xb_parameters parameters = xb_parameters_that_differ(record);
     struct drawing *drawing = xb_page_new(page, 1, sizeof *drawing);
     bool has_more = false; /* samples than are drawn */
     /* The cases of the largest size first, then those of smaller ones, as far as there is room. */
@@ -128,7 +128,7 @@ void xb_write_samples(struct xb_page *page, const struct xb_report_document *doc
         if (drawing->count == DRAWN)
             drawing->left_out++;
         else
-            add_case(page, drawing, record, &parameters, record->by_size[i]);
+            add_case(page, drawing, document, record->by_size[i]);
     }
     if (drawing->count > 0)
         draw(page, record, drawing);

@@ -110,7 +110,6 @@ static void add_notes(struct xb_page *page, struct notes *notes, const struct xb
 void xb_write_notes(struct xb_page *page, const struct xb_report_document *document)
 {
     const struct xb_record *record = document->record;
-    const struct xb_parameters parameters = xb_parameters_that_differ(record);
     struct notes notes = {.record = record};
     for (size_t i = 0; i < record->case_count; i++)
         add_notes(page, &notes, &record->cases[i]);
@@ -128,8 +127,7 @@ void xb_write_notes(struct xb_page *page, const struct xb_report_document *docum
     for (size_t i = 0; i < notes.count; i++) {
         const struct note *note = &notes.all[i];
         XB_PAGE_CELLS(page,
-                      xb_page_print(page, "%s %s, %s",
-                                    xb_way_name(page, record, &parameters, note->test),
+                      xb_page_print(page, "%s %s, %s", xb_way_name(page, document, note->test),
                                     note->test->direction, XB_SIZE_TEXT(note->test->bytes)),
                       note->others > 0 ? xb_page_print(page, "%zu", note->others) : NULL,
                       note->label, note->text);

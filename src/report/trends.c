@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "fleet/internal.h"
-#include "record/shown_parameters.h"
 #include "xferbench/statistics.h"
 #include "xferbench/units.h"
 
@@ -43,7 +42,6 @@ struct state {
     struct trend trends[TRENDS];
     size_t count, left_out;
     struct xb_arena *texts;
-    struct xb_parameters shown; /* that tell cases of the file apart that is taken */
 };
 
 /* "pinned registered h2d 1 GiB, chunk 8 MiB, device 0", with all parameters that have not their
@@ -78,7 +76,7 @@ static struct trend *find(struct state *state, const char *key, const char *plac
             return &state->trends[i];
     if (state->count == TRENDS)
         return NULL;
-    add_name(&name, document, test, &state->shown);
+    add_name(&name, document, test, document->parameters);
     struct trend *trend = &state->trends[state->count++];
     *trend = (struct trend){.key = xb_arena_copy(&state->texts, key),
                             .name = xb_arena_copy(&state->texts, name.text),
@@ -123,7 +121,6 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
     (void)error;
     if (record == NULL || !isfinite(document->date))
         return XB_OK;
-    state->shown = xb_parameters_that_differ(record);
     const struct point point = {
         .date = document->date,
         .file = document->number,

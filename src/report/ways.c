@@ -46,9 +46,10 @@ const char *xb_way_interval(struct xb_page *page, double low, double high)
                : NULL;
 }
 
-const char *xb_way_name(struct xb_page *page, const struct xb_record *record,
-                        const struct xb_parameters *parameters, const struct xb_record_case *test)
+const char *xb_way_name(struct xb_page *page, const struct xb_report_document *document,
+                        const struct xb_record_case *test)
 {
+    const struct xb_parameters *parameters = document->parameters;
     struct xb_words words = {.length = 0};
     char text[64];
     xb_words_add(&words, "%.60s %.60s", test->mode, test->variant);
@@ -59,7 +60,7 @@ const char *xb_way_name(struct xb_page *page, const struct xb_record *record,
             xb_words_add(&words, ", %.60s %.60s", name, value);
     }
     if (xb_case_is_of_pairs(test))
-        xb_words_add(&words, ", %s", xb_device_text(record, test, text, sizeof text));
+        xb_words_add(&words, ", %s", xb_device_text(document->record, test, text, sizeof text));
     return xb_page_print(page, "%s", words.text);
 }
 
@@ -75,6 +76,7 @@ const char *xb_way_name(struct xb_page *page, const struct xb_record *record,
 
 struct figure {
     const struct xb_record_case *test;
+    const char *name;
     struct xb_statistics value;
     size_t group, way;
 };
@@ -82,7 +84,6 @@ struct figure {
 struct way {
     const struct figure *figures; /* by rising size */
     size_t count;
-    const char *name;
     double speed; /* at its largest size: its rate, or its time below 0 */
     bool is_drawn;
     const struct xb_record_case *first; /* as the file has them */
@@ -100,8 +101,6 @@ struct group {
 };
 
 struct ways {
-    const struct xb_record *record;
-    struct xb_parameters parameters; /* that tell ways apart */
     struct figure *figures;
     size_t figure_count;
     struct group groups[GROUPS];
@@ -117,12 +116,13 @@ static bool same_group(const struct xb_record_case *a, const struct xb_record_ca
            xb_way_is_rate(a) == xb_way_is_rate(b);
 }
 
-static void add_case(struct ways *ways, const struct xb_record_case *test)
+static void add_case(struct ways *ways, const struct xb_record *record,
+                     const struct xb_record_case *test)
 {
     struct figure *figure = &ways->figures[ways->figure_count];
     size_t g = 0;
     size_t w = 0;
-    if (!xb_way_value(ways->record, test, &figure->value))
+    if (!xb_way_value(record, test, &figure->value))
         return;
     while (g < ways->count && !same_group(ways->groups[g].first, test))
         g++;
@@ -236,21 +236,19 @@ static double find_levels(const struct xb_record *record, struct group *group)
 
 /* Says what the levels mean, and writes each group that passes; nothing where none does. Returns
  * how many cases are left out because they are of further groups. */
-static size_t write_groups(struct xb_page *page, const struct xb_record *record,
+static size_t write_groups(struct xb_page *page, const struct xb_report_document *document,
                            bool (*passes)(const struct group *group),
-                           void (*write)(struct xb_page *page, const struct ways *ways,
-                                         struct group *group))
+                           void (*write)(struct xb_page *page, struct group *group))
 {
+    const struct xb_record *record = document->record;
     struct ways *ways = xb_page_new(page, 1, sizeof *ways);
-    const struct figure *next = ways->figures =
+    struct figure *next = ways->figures =
         xb_page_new(page, record->case_count, sizeof *ways->figures);
     bool any = false;
     bool any_level = false;
     bool any_above = false; /* the raw rate */
-    ways->record = record;
-    ways->parameters = xb_parameters_that_differ(record);
     for (size_t i = 0; i < record->case_count; i++)
-        add_case(ways, &record->cases[i]);
+        add_case(ways, record, &record->cases[i]);
     qsort(ways->figures, ways->figure_count, sizeof *ways->figures, by_way);
     for (size_t g = 0; g < ways->count; g++) {
         struct group *group = &ways->groups[g];
@@ -260,9 +258,10 @@ static size_t write_groups(struct xb_page *page, const struct xb_record *record,
         for (size_t i = 0; i < group->count; i++) {
             struct way *way = &group->ways[i];
             way->figures = next;
-            way->name = xb_way_name(page, record, &ways->parameters, next->test);
-            for (size_t k = 0; k < way->count; k++, next++)
+            for (size_t k = 0; k < way->count; k++, next++) {
+                next->name = xb_way_name(page, document, next->test);
                 any_above = any_above || next->value.median > raw;
+            }
             way->speed =
                 xb_way_is_rate(way->first) ? next[-1].value.median : -next[-1].value.median;
         }
@@ -279,7 +278,7 @@ static size_t write_groups(struct xb_page *page, const struct xb_record *record,
                            : "");
     for (size_t g = 0; g < ways->count; g++)
         if (page->error.status == XB_OK && passes(&ways->groups[g]))
-            write(page, ways, &ways->groups[g]);
+            write(page, &ways->groups[g]);
     return any ? ways->left_out : 0;
 }
 
@@ -326,7 +325,8 @@ static struct xb_series series_of(struct xb_page *page, const struct way *way)
                                       .low = value->ci95_low,
                                       .high = value->ci95_high};
     }
-    return (struct xb_series){xb_page_print(page, "%.190s", way->name), points, way->count};
+    return (struct xb_series){xb_page_print(page, "%.190s", way->figures[0].name), points,
+                              way->count};
 }
 
 static void draw_sizes(struct xb_page *page, struct group *group)
@@ -345,8 +345,8 @@ static void draw_sizes(struct xb_page *page, struct group *group)
         page,
         "%s of %zu way%s by size, from %s to %s. %s is fastest at its largest size: %s %s at %s.",
         group->unit, count, count == 1 ? "" : "s", XB_SIZE_TEXT(group->least),
-        XB_SIZE_TEXT(group->largest), best->name, XB_DECIMAL_TEXT(fabs(best->speed)), group->unit,
-        XB_SIZE_TEXT(best->figures[best->count - 1].test->bytes));
+        XB_SIZE_TEXT(group->largest), best->figures[0].name, XB_DECIMAL_TEXT(fabs(best->speed)),
+        group->unit, XB_SIZE_TEXT(best->figures[best->count - 1].test->bytes));
     struct xb_chart chart = {
         .picture = {.title = xb_page_print(page, "%.200s: %s by size", group->name, group->unit),
                     .description = xb_page_print(page, "%.1000s", description)},
@@ -364,11 +364,10 @@ static void draw_sizes(struct xb_page *page, struct group *group)
                        count, group->count, group->left_out > 0 ? " or more" : "");
 }
 
-static void write_sizes(struct xb_page *page, const struct ways *ways, struct group *group)
+static void write_sizes(struct xb_page *page, struct group *group)
 {
     uint64_t sizes[SIZES]; /* of all ways, rising */
     size_t count = 0;
-    (void)ways;
     for (uint64_t next = group->least; count < SIZES && next < UINT64_MAX;) {
         uint64_t size = sizes[count++] = next;
         next = UINT64_MAX;
@@ -384,7 +383,7 @@ static void write_sizes(struct xb_page *page, const struct ways *ways, struct gr
     for (size_t i = 0; i < count; i++)
         xb_page_column(page, XB_SIZE_TEXT(sizes[i]), true);
     for (size_t i = 0; i < group->count; i++) {
-        xb_page_cell(page, group->ways[i].name);
+        xb_page_cell(page, group->ways[i].figures[0].name);
         for (size_t k = 0; k < count; k++) {
             const struct figure *figure = figure_of(&group->ways[i], sizes[k]);
             xb_page_cell(page, figure != NULL ? XB_DECIMAL_TEXT(figure->value.median) : NULL);
@@ -396,7 +395,7 @@ static void write_sizes(struct xb_page *page, const struct ways *ways, struct gr
 
 void xb_write_by_size(struct xb_page *page, const struct xb_report_document *document)
 {
-    size_t left_out = write_groups(page, document->record, has_sizes, write_sizes);
+    size_t left_out = write_groups(page, document, has_sizes, write_sizes);
     xb_page_more(page, left_out, "cases, of further devices, are in the file only.");
 }
 
@@ -422,7 +421,7 @@ static int by_time(const void *a, const void *b)
     return by_rate(b, a);
 }
 
-static void write_ways(struct xb_page *page, const struct ways *ways, struct group *group)
+static void write_ways(struct xb_page *page, struct group *group)
 {
     struct xb_strip strips[WAYS];
     const char *unit = group->unit;
@@ -431,9 +430,8 @@ static void write_ways(struct xb_page *page, const struct ways *ways, struct gro
         const struct figure *figure = figure_of(&group->ways[i], group->largest);
         if (figure == NULL)
             continue;
-        const char *name = xb_way_name(page, ways->record, &ways->parameters, figure->test);
         strips[count++] = (struct xb_strip){
-            .name = xb_page_print(page, "%.190s", name),
+            .name = xb_page_print(page, "%.190s", figure->name),
             .middle = figure->value.median,
             .low = figure->value.ci95_low,
             .high = figure->value.ci95_high,
@@ -469,5 +467,5 @@ static void write_ways(struct xb_page *page, const struct ways *ways, struct gro
 
 void xb_write_by_mode(struct xb_page *page, const struct xb_report_document *document)
 {
-    (void)write_groups(page, document->record, has_ways, write_ways);
+    (void)write_groups(page, document, has_ways, write_ways);
 }
