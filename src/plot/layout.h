@@ -65,7 +65,7 @@ struct xb_range {
 #define XB_RANGE_NONE ((struct xb_range){1.0, 0.0})
 
 bool xb_range_is_empty(struct xb_range range);
-/* Leaves alone what an axis with this scale cannot show. */
+/* Leaves out what an axis with this scale cannot show. */
 void xb_range_add(struct xb_range *range, enum xb_scale scale, double value);
 
 struct xb_ruler {

@@ -200,10 +200,9 @@ static void write(struct xb_page *page, void *own)
                         "Condition|Value");
     for (size_t i = 0; i < state->count; i++) {
         const struct condition *condition = &state->conditions[i];
-        if (!is_common(state, condition))
-            continue;
-        XB_PAGE_CELLS(page, condition->name, condition->values[0].text);
-        common++;
+        if (is_common(state, condition))
+            XB_PAGE_CELLS(page, condition->name, condition->values[0].text);
+        common += is_common(state, condition);
     }
     xb_page_table_end(page);
     if (common < state->count)

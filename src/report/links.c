@@ -232,27 +232,23 @@ void xb_write_path(struct xb_page *page, const struct xb_report_document *docume
 
 /* ---- matrices ---- */
 
-/* "The least is 38.0 GB/s, from device 0 to device 5; the largest ...". */
+/* "The least is 38.0 GB/s, from device 0, to device 5; the largest is ...". */
 static void describe_grid(struct xb_words *words, const struct xb_matrix_grid *grid)
 {
-    size_t least = SIZE_MAX;
-    size_t largest = SIZE_MAX;
-    for (size_t i = 0; i < grid->row_count * grid->column_count; i++) {
-        if (!isfinite(grid->values[i]))
-            continue;
-        least = least == SIZE_MAX || grid->values[i] < grid->values[least] ? i : least;
-        largest = largest == SIZE_MAX || grid->values[i] > grid->values[largest] ? i : largest;
-    }
-    xb_words_add(words, "A matrix of %zu rows and %zu columns.", grid->row_count,
-                 grid->column_count);
-    if (least == SIZE_MAX)
-        return;
     const size_t columns = grid->column_count;
-    xb_words_add(words, " The least is %s %s, %s %s, %s %s; the largest is %s %s, %s %s, %s %s.",
-                 grid->texts[least], grid->unit, grid->rows_are, grid->row_names[least / columns],
-                 grid->columns_are, grid->column_names[least % columns], grid->texts[largest],
-                 grid->unit, grid->rows_are, grid->row_names[largest / columns], grid->columns_are,
-                 grid->column_names[largest % columns]);
+    size_t ends[2] = {SIZE_MAX, SIZE_MAX}; /* the least and the largest */
+    for (size_t i = 0; i < grid->row_count * columns; i++)
+        for (int k = 0; k < 2 && isfinite(grid->values[i]); k++) {
+            double best = ends[k] < SIZE_MAX ? grid->values[ends[k]] : (double)NAN;
+            if (isnan(best) || (k == 0 ? grid->values[i] < best : grid->values[i] > best))
+                ends[k] = i;
+        }
+    xb_words_add(words, "A matrix of %zu rows and %zu columns.", grid->row_count, columns);
+    for (int k = 0; k < 2 && ends[k] < SIZE_MAX; k++)
+        xb_words_add(words, "%s is %s %s, %s %s, %s %s%s", k == 0 ? " The least" : "; the largest",
+                     grid->texts[ends[k]], grid->unit, grid->rows_are,
+                     grid->row_names[ends[k] / columns], grid->columns_are,
+                     grid->column_names[ends[k] % columns], k == 0 ? "" : ".");
 }
 
 /* Matrices of one file that have a picture; a sweep over sizes has dozens. */

@@ -18,10 +18,8 @@
 /* A page stays small whatever its files are: what is more is counted, and said. */
 #define XB_PAGE_PICTURES 120 /* in all */
 #define XB_PAGE_ROWS 120     /* of a table */
-/* About so long is a page at most: what comes last of a file may be a little more. */
-#define XB_PAGE_BYTES 900000
 #define XB_PAGE_ROWS_LEAST 3 /* of a table, however full the page is */
-
+#define XB_PAGE_BYTES 900000 /* about: what comes last of a file may be a little more */
 #define XB_PAGE_COLUMNS 48
 #define XB_PAGE_ID 80
 
@@ -63,11 +61,9 @@ void xb_page_section_begin(struct xb_page *page, int level, const char *id, cons
 /* Says what was left out of it, and releases its memory. */
 void xb_page_section_end(struct xb_page *page);
 
-/*
- * Of the bytes that are left of XB_PAGE_BYTES, what comes now may take one part of so many. When
+/* What comes now may take one part of so many of the bytes that are left of XB_PAGE_BYTES. When
  * they are used up it has no further pictures, and only XB_PAGE_ROWS_LEAST rows in each table.
- * Before the first call there is no end.
- */
+ * Before the first call there is no end. */
 void xb_page_share(struct xb_page *page, size_t parts);
 /* Whether they are not used up. */
 bool xb_page_has_room(const struct xb_page *page);

@@ -56,11 +56,10 @@ XB_MUST_CHECK enum xb_status xb_report_document_read(const struct xb_report_requ
                                                      struct xb_error *error);
 void xb_report_document_free(struct xb_report_document *document);
 
-/* A member of an object in a tree that nobody has checked; NULL where there is none of that key. */
+/* Members of an object in a tree that nobody has checked: anything or NULL, a text or "-", a number
+ * or what to take otherwise. */
 const struct cJSON *xb_report_member(const struct cJSON *object, const char *key);
-/* A text in it: "-" where there is none. */
 const char *xb_report_text(const struct cJSON *object, const char *key);
-/* A number in it, or what to take otherwise. */
 double xb_report_number(const struct cJSON *object, const char *key, double otherwise);
 
 /* "2026-11-21 05:18 UTC"; "" for NAN. */
@@ -70,10 +69,9 @@ const char *xb_report_date(double date, char *text, size_t size);
 /* "all-1g-7.json" of a path. */
 const char *xb_report_file_name(const char *path);
 
-/* What a file says in short: what stands on top of the page. It outlives the file. */
-
 #define XB_ANSWER_LINES 8
 
+/* What a file says in short: what stands on top of the page. It outlives the file. */
 struct xb_answer {
     const char *subject; /* "NVIDIA H200 in host vm-1" */
     const char *lines[XB_ANSWER_LINES];
