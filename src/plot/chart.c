@@ -67,8 +67,8 @@ static void add_step(FILE *stream, bool *is_begun, double x, double y)
     *is_begun = true;
 }
 
-/* Of the points of a line that stand on one pixel it goes through the first, least, largest and
- * last. */
+/* Draws the line through the first, least, largest and last of the points that stand on one pixel.
+ */
 static void draw_line(FILE *stream, const struct frame *frame, const struct xb_series *series)
 {
     bool is_begun = false;

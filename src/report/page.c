@@ -61,7 +61,7 @@ static const char style[] =
     ".wide{overflow:visible}\nfigure,tr,li{break-inside:avoid}\nfigure svg{max-height:85vh}\n"
     "h2,h3,h4{break-after:avoid}}\n";
 
-void xb_page_put(struct xb_page *page, const char *before, const char *text, const char *after)
+void xb_page_write(struct xb_page *page, const char *before, const char *text, const char *after)
 {
     fputs(before, page->stream);
     xb_markup_text(page->stream, text);
@@ -71,7 +71,7 @@ void xb_page_put(struct xb_page *page, const char *before, const char *text, con
 void xb_page_begin(struct xb_page *page, const char *title)
 {
     page->full_at = LONG_MAX;
-    xb_page_put(
+    xb_page_write(
         page,
         "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
         "<meta charset=\"utf-8\"/>\n"
@@ -80,8 +80,8 @@ void xb_page_begin(struct xb_page *page, const char *title)
         title, "</title>\n<style>\n");
     fputs(style, page->stream);
     xb_plot_style(page->stream);
-    xb_page_put(page, "</style>\n</head>\n<body>\n<header>\n<h1>", title,
-                "</h1>\n</header>\n<main>\n");
+    xb_page_write(page, "</style>\n</head>\n<body>\n<header>\n<h1>", title,
+                  "</h1>\n</header>\n<main>\n");
 }
 
 void xb_page_end(struct xb_page *page)
@@ -109,7 +109,7 @@ bool xb_page_has_room(const struct xb_page *page)
 void xb_page_heading(struct xb_page *page, int level, const char *id, const char *text)
 {
     fprintf(page->stream, "<h%d id=\"", level);
-    xb_page_put(page, "", id, "\">");
+    xb_page_write(page, "", id, "\">");
     xb_markup_text(page->stream, text);
     fprintf(page->stream, "</h%d>\n", level);
 }
@@ -157,7 +157,7 @@ void xb_page_words(struct xb_page *page, const char *before, const char *after, 
     int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     begin(page);
-    xb_page_put(page, before, text, length < 0 || (size_t)length >= sizeof text ? CUT : "");
+    xb_page_write(page, before, text, length < 0 || (size_t)length >= sizeof text ? CUT : "");
     fputs(after, page->stream);
 }
 
@@ -166,12 +166,12 @@ void xb_page_list(struct xb_page *page, size_t number, const char *name, const c
 {
     begin(page);
     fprintf(page->stream, "<p><a href=\"#file-%zu\">%zu. ", number, number);
-    xb_page_put(page, "", name, "</a> ");
-    xb_page_put(page, "", subject, "</p>\n<ul>\n");
+    xb_page_write(page, "", name, "</a> ");
+    xb_page_write(page, "", subject, "</p>\n<ul>\n");
     for (size_t i = 0; i < count; i++) {
         bool has_look = i == 0 && look[0] != '\0';
         fprintf(page->stream, has_look ? "<li class=\"%s\">" : "<li>", look);
-        xb_page_put(page, "", lines[i], "</li>\n");
+        xb_page_write(page, "", lines[i], "</li>\n");
     }
     fputs("</ul>\n", page->stream);
 }
@@ -192,10 +192,10 @@ void xb_page_table_begin(struct xb_page *page, const char *caption, const char *
     memset(&page->table, 0, sizeof page->table);
     begin(page);
     /* It can be scrolled with the keyboard. */
-    xb_page_put(page, "<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"",
-                caption, "\"><table>");
+    xb_page_write(page, "<div class=\"wide table\" tabindex=\"0\" role=\"group\" aria-label=\"",
+                  caption, "\"><table>");
     if (strcmp(caption, page->title) != 0)
-        xb_page_put(page, "<caption>", caption, "</caption>");
+        xb_page_write(page, "<caption>", caption, "</caption>");
     fputs("\n<thead><tr>", page->stream);
     while (*columns != '\0') {
         char name[64];
@@ -214,7 +214,7 @@ void xb_page_column(struct xb_page *page, const char *name, bool is_number)
         return;
     page->table.numbers[page->table.columns++] = is_number;
     fprintf(page->stream, "<th scope=\"col\"%s>", class_of(is_number, 0));
-    xb_page_put(page, "", name, "</th>");
+    xb_page_write(page, "", name, "</th>");
 }
 
 void xb_page_cell(struct xb_page *page, const char *text)
@@ -234,7 +234,7 @@ void xb_page_cell(struct xb_page *page, const char *text)
         int length = snprintf(shown, sizeof shown, "%s", text != NULL ? text : "-");
         fprintf(page->stream, is_first ? "<tr><th scope=\"row\"%s>" : "<td%s>",
                 class_of(page->table.numbers[page->table.column], (size_t)length));
-        xb_page_put(page, "", shown, length >= (int)sizeof shown ? CUT : "");
+        xb_page_write(page, "", shown, length >= (int)sizeof shown ? CUT : "");
         fputs(is_first ? "</th>" : "</td>", page->stream);
     }
     if (++page->table.column < page->table.columns)
@@ -297,9 +297,9 @@ void xb_page_picture(struct xb_page *page, xb_draw *draw, void *picture)
     page->pictures++;
     snprintf(id, sizeof id, "%s-%zu", page->section, ++page->section_pictures);
     head->id = id;
-    xb_page_put(page, "<figure><figcaption>", head->title, "</figcaption>");
-    xb_page_put(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
-                head->title, "\">\n");
+    xb_page_write(page, "<figure><figcaption>", head->title, "</figcaption>");
+    xb_page_write(page, "<div class=\"wide\" tabindex=\"0\" role=\"group\" aria-label=\"",
+                  head->title, "\">\n");
     draw(page->stream, picture, false);
     fputs("</div></figure>\n", page->stream);
     if (page->folder != NULL)

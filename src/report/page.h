@@ -74,12 +74,12 @@ void xb_page_heading(struct xb_page *page, int level, const char *id, const char
 /* ---- words ---- */
 
 /* Writes a text between two pieces of markup, escaped. */
-void xb_page_put(struct xb_page *page, const char *before, const char *text, const char *after);
-/* The same of printed words, as a part of the section. */
+void xb_page_write(struct xb_page *page, const char *before, const char *text, const char *after);
+/* Does so with printed words, as a part of the section. */
 void xb_page_words(struct xb_page *page, const char *before, const char *after, const char *format,
                    ...) __attribute__((format(printf, 4, 5)));
 #define xb_page_paragraph(page, ...) xb_page_words((page), "<p>", "</p>\n", __VA_ARGS__)
-/* Smaller and paler: of what is left out, or how something was made. */
+/* Smaller and paler: what is left out, or how something was made. */
 #define xb_page_remark(page, ...)                                                                  \
     xb_page_words((page), "<p class=\"remark\">", "</p>\n", __VA_ARGS__)
 /* A remark that so many more are left out; nothing where there are none. */

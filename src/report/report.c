@@ -115,8 +115,8 @@ static void take_file(struct report *report, size_t index)
                        xb_report_file_name(file->path), xb_document_kind_name(file->kind));
 }
 
-/* Of each kind in turn the newest file is shown in full, until there are enough. Of two without a
- * date the first is the newer. */
+/* Chooses which files are shown in full: the newest of each kind in turn, until there are enough.
+ * If two have no date, the first is the newer. */
 static void choose(struct report *report)
 {
     bool more = true;
@@ -235,7 +235,7 @@ static void write_link(struct xb_page *page, bool is_there, const char *id, cons
     if (!is_there)
         return;
     fprintf(page->stream, "<li><a href=\"#%s\">", id);
-    xb_page_put(page, "", title, "</a></li>\n");
+    xb_page_write(page, "", title, "</a></li>\n");
 }
 
 static void list_common(struct xb_page *page, const struct report *report, size_t from, size_t to)

@@ -160,7 +160,7 @@ struct xb_change {
     double before, after; /* medians of both parts */
 };
 
-/* Of `count` values, at most XB_CHANGE_VALUES; one of `rows` rows that are looked at together. */
+/* Judges a row of at most XB_CHANGE_VALUES values, one of `rows` that are looked at together. */
 struct xb_change xb_change_find(const double *values, size_t count, size_t rows);
 
 /*

@@ -51,7 +51,7 @@ static void add_case(struct xb_page *page, struct drawing *drawing,
         memcpy(values, own->samples, count * sizeof *values);
     if (count > 1 && xb_record_describe(record, test, figure->name, &value) && value.median > 0) {
         (void)xb_median_of(values, count); /* sorts them */
-        /* Of very many samples some, evenly by rank: the least and the largest are among them. */
+        /* Keeps some of very many, evenly by rank: the least and the largest are among them. */
         size_t drawn = count < POINTS ? count : POINTS;
         for (size_t i = 0; i < drawn; i++)
             shares[i] =

@@ -135,8 +135,8 @@ static enum xb_status take(void *own, const struct xb_report_document *document,
 
 /* ---- where a row of values changed ---- */
 
-/* Orders in which the values are looked at. Of long rows fewer: still enough for the level among 40
- * rows, and counting does not take seconds. */
+/* Orders in which the values are looked at. Fewer are enough for the level among 40 long rows, and
+ * counting does not take seconds. */
 #define ORDERS 9999
 #define ORDERS_OF_LONG 4999
 #define LONG 200
