@@ -191,8 +191,6 @@ void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_
                            width - beside, names[i]);
 }
 
-/* ---- legends ---- */
-
 #define EDGE 8.0
 #define SAMPLE 30.0 /* how wide the sample before a name is */
 #define BETWEEN_ITEMS 18.0
@@ -308,7 +306,8 @@ size_t xb_captions_place(struct xb_caption *captions, size_t count, double left,
         /* Right of its point, then left of it; then further up and down. */
         for (int at = 0; caption->name != NULL && at < 4 * STEPS + 2 && !caption->is_placed; at++) {
             int step = at / 2;
-            double away = (step % 2 == 0 ? -LINE : LINE) * ((step + 1) / 2);
+            int lines = (step + 1) / 2;
+            double away = (step % 2 == 0 ? -LINE : LINE) * lines;
             caption->text_x =
                 at % 2 == 0 ? caption->x + BESIDE : caption->x - BESIDE - width_of(caption);
             caption->text_y = caption->y + away;

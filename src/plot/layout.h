@@ -106,10 +106,10 @@ void xb_levels_draw(FILE *stream, const struct xb_ruler *ruler, const struct xb_
 
 struct xb_legend_item {
     const char *look, *name;
+    size_t series;   /* of a line or marker */
+    double size;     /* radius of a dot, width of a box */
+    const char *box; /* its class */
     enum { XB_SAMPLE_LINE, XB_SAMPLE_MARKER, XB_SAMPLE_DOT, XB_SAMPLE_BOX } sample;
-    size_t series;    /* of a line or marker */
-    double size;      /* radius of a dot, width of a box */
-    const char *box;  /* its class */
     bool is_coloured; /* the name, too, has the colour of its look */
 };
 
