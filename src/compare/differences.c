@@ -63,30 +63,7 @@ static const struct xb_record_device *find_device(const struct xb_record_process
     return NULL;
 }
 
-/* The first process that saw the device; NULL for none. */
-static const struct xb_record_device *first_device(const struct xb_record *record, unsigned index)
-{
-    const struct xb_record_device *found = NULL;
-    for (size_t i = 0; found == NULL && i < record->process_count; i++)
-        found = find_device(&record->processes[i], index);
-    return found;
-}
-
 enum property { MODEL, LINK, PACKETS };
-
-/* Writes one property of a device; false where it is not known. */
-static bool describe(const struct xb_record_device *device, enum property what, char *text,
-                     size_t size)
-{
-    if (what == MODEL)
-        snprintf(text, size, "%s", device->name);
-    else if (what == LINK)
-        snprintf(text, size, "%g GT/s x%u", device->link_speed_gts, device->link_width);
-    else
-        snprintf(text, size, "payload %u, read request %u", device->ceiling.payload,
-                 device->ceiling.read_request);
-    return what == MODEL || (what == LINK ? device->link_known : device->ceiling.known);
-}
 
 static int compare_texts(const void *a, const void *b)
 {
@@ -105,8 +82,18 @@ static const char *texts_of_device(struct search *search, const struct xb_record
     size_t count = 0;
     for (size_t i = 0; i < record->process_count; i++) {
         const struct xb_record_device *device = find_device(&record->processes[i], index);
-        if (device != NULL && describe(device, what, texts[count], sizeof texts[count]))
-            count++;
+        char *text = texts[count];
+        if (device == NULL)
+            continue;
+        if (what == MODEL)
+            snprintf(text, sizeof texts[0], "%s", device->name);
+        else if (what == LINK)
+            snprintf(text, sizeof texts[0], "%g GT/s x%u", device->link_speed_gts,
+                     device->link_width);
+        else
+            snprintf(text, sizeof texts[0], "payload %u, read request %u", device->ceiling.payload,
+                     device->ceiling.read_request);
+        count += what == MODEL || (what == LINK ? device->link_known : device->ceiling.known);
     }
     qsort(texts, count, sizeof texts[0], compare_texts);
     for (size_t i = 0; i < count; i++)
@@ -118,9 +105,13 @@ static const char *texts_of_device(struct search *search, const struct xb_record
 
 static void compare_device(struct search *search, unsigned index)
 {
-    const struct xb_record_device *before = first_device(search->comparison->baseline, index);
-    const struct xb_record_device *after = first_device(search->comparison->candidate, index);
-    if (before == NULL || after == NULL) {
+    const struct xb_record *records[] = {search->comparison->baseline,
+                                         search->comparison->candidate};
+    const struct xb_record_device *first[2] = {NULL, NULL}; /* of the first process that saw it */
+    for (size_t r = 0; r < 2; r++)
+        for (size_t i = 0; first[r] == NULL && i < records[r]->process_count; i++)
+            first[r] = find_device(&records[r]->processes[i], index);
+    if (first[0] == NULL || first[1] == NULL) {
         /* Devices that ran at the same time shared what is between them and the host: with one more
          * or less of them a figure is another. */
         bool forbids = false;
@@ -130,16 +121,14 @@ static void compare_device(struct search *search, unsigned index)
                                   pair->candidate->simultaneous);
         }
         add_if_other(search, xb_arena_print(search->texts, "device %u", index),
-                     before != NULL ? before->name : NULL, after != NULL ? after->name : NULL,
-                     forbids);
+                     first[0] != NULL ? first[0]->name : NULL,
+                     first[1] != NULL ? first[1]->name : NULL, forbids);
         return;
     }
     for (int what = MODEL; what <= PACKETS; what++) {
         static const char *const names[] = {"model", "link", "packets"};
-        const char *baseline =
-            texts_of_device(search, search->comparison->baseline, index, (enum property)what);
-        const char *candidate =
-            texts_of_device(search, search->comparison->candidate, index, (enum property)what);
+        const char *baseline = texts_of_device(search, records[0], index, (enum property)what);
+        const char *candidate = texts_of_device(search, records[1], index, (enum property)what);
         /* What is not known of one file's device does not forbid. Nor do packets: no other machine,
          * but a setting, whose effect somebody may want to compare. */
         add_if_other(search, xb_arena_print(search->texts, "%s of device %u", names[what], index),

@@ -24,7 +24,6 @@
 
 /* Names of fewer letters, so that a member takes one line. */
 typedef struct xb_gate gate;
-typedef struct xb_threshold threshold;
 typedef struct xb_difference difference;
 typedef struct xb_record_device device;
 typedef struct xb_record_process process;
@@ -74,34 +73,17 @@ const struct xb_field xb_compare_file_fields[] = {
 
 /* ---- what was asked ---- */
 
-/* null stands for no limit. */
-static void put_most(struct xb_json *json, const struct xb_field *field, const void *from)
-{
-    const gate *of = from;
-    xb_json_put_known_whole(json, field->key, of->most < UINT64_MAX, of->most);
-}
-
-static void read_most(struct xb_json_reader *reader, const cJSON *object,
-                      const struct xb_field *field, void *to)
-{
-    bool none = cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(object, field->key));
-    ((gate *)to)->most =
-        none ? UINT64_MAX : xb_json_get_whole(reader, object, field->key, 0, MOST_BYTES);
-}
-
 #define GATE                                                                                       \
     XB_FIELD("mode", STRING, gate, mode, XB_NULL_IF_EMPTY),                                        \
         XB_FIELD("direction", STRING, gate, direction, XB_NULL_IF_EMPTY),                          \
         XB_FIELD("least_bytes", UINT64, gate, least),                                              \
-        XB_CUSTOM("most_bytes", put_most, read_most),                                              \
+        XB_FIELD("most_bytes", UINT64, gate, most, XB_NULL_IF_EMPTY),                              \
         XB_FIELD("figure", STRING, gate, figure, XB_NULL_IF_EMPTY)
 
 static const struct xb_field gate_fields[] = {GATE, XB_FIELDS_END};
 
-/* A threshold begins with its gate. */
-_Static_assert(offsetof(threshold, cases) == 0, "the rows of GATE hold for a threshold");
 static const struct xb_field threshold_fields[] = {
-    GATE, XB_FIELD("share", DOUBLE, threshold, share, .most = 1), XB_FIELDS_END};
+    GATE, XB_FIELD("share", DOUBLE, gate, share, .most = 1), XB_FIELDS_END};
 
 static const struct xb_field difference_fields[] = {
     XB_FIELD("name", STRING, difference, name, XB_NULL_IF_EMPTY),

@@ -6,7 +6,6 @@
 #include "rank_test.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,23 +213,25 @@ static bool is_gating_test(const struct xb_compared *compared)
     return compared->gates && compared->basis == XB_BASIS_TEST;
 }
 
-/* Adjusts one P of every gating test, the member at that offset, by Holm. */
-static void adjust(struct xb_comparison *comparison, size_t offset)
+/* Adjusts what may be claimed of each gating test, of which there are so many, by Holm. */
+static void adjust(struct xb_comparison *comparison, size_t tests)
 {
-    double *values = xb_new(comparison->case_count, sizeof *values);
-    double **places = xb_new(comparison->case_count, sizeof(double *));
+    double *worse = xb_new(tests, sizeof *worse), *better = xb_new(tests, sizeof *better);
     size_t count = 0;
     for (size_t i = 0; i < comparison->case_count; i++)
         if (is_gating_test(&comparison->cases[i])) {
-            places[count] = (double *)(void *)((char *)&comparison->cases[i] + offset);
-            values[count] = *places[count];
-            count++;
+            worse[count] = comparison->cases[i].p_regression;
+            better[count++] = comparison->cases[i].p_improved;
         }
-    xb_holm_adjust(values, count);
-    for (size_t i = 0; i < count; i++)
-        *places[i] = values[i];
-    free(places);
-    free(values);
+    xb_holm_adjust(worse, count);
+    xb_holm_adjust(better, count);
+    for (size_t i = comparison->case_count; i-- > 0;)
+        if (is_gating_test(&comparison->cases[i])) {
+            comparison->cases[i].p_regression = worse[--count];
+            comparison->cases[i].p_improved = better[count];
+        }
+    free(worse);
+    free(better);
 }
 
 /* Where the interval lies; where there is none, the ratio. */
@@ -278,8 +279,7 @@ void xb_judge_all(struct xb_comparison *comparison)
         tests += is_gating_test(&comparison->cases[i]);
     comparison->gating_count = tests;
     comparison->processes_needed = xb_rank_values_needed(tests > 0 ? tests : 1, alpha);
-    adjust(comparison, offsetof(struct xb_compared, p_regression));
-    adjust(comparison, offsetof(struct xb_compared, p_improved));
+    adjust(comparison, tests);
     for (size_t i = 0; i < comparison->case_count; i++) {
         struct xb_compared *compared = &comparison->cases[i];
         if (compared->basis == XB_BASIS_TEST)

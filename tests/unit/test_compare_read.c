@@ -310,7 +310,7 @@ static void damage(const cJSON *root, cJSON *item)
 static void survives_any_damage(void **state)
 {
     struct node *n = *state;
-    static struct xb_gate gate = {.mode = "pinned", .most = UINT64_MAX, .figure = "bandwidth"};
+    static struct xb_gate gate = {.mode = "pinned", .figure = "bandwidth"};
     make_parameters(n);
     n->comparison.request.gates = (struct xb_gates){.items = &gate, .count = 1};
     n->baseline.record.process_count = n->candidate.record.process_count = 2;
