@@ -233,9 +233,6 @@ static void add_figure(struct xb_comparison *comparison, const struct xb_pair *p
     *compared = (struct xb_compared){
         .test = case_of(pair),
         .figure = *figure,
-        .presence = pair->baseline == NULL    ? XB_ONLY_IN_CANDIDATE
-                    : pair->candidate == NULL ? XB_ONLY_IN_BASELINE
-                                              : XB_IN_BOTH,
         .differs = pair->is_other || pair->settings != NULL,
     };
     compared->threshold = xb_threshold_of(&comparison->request, compared);

@@ -34,20 +34,25 @@ enum xb_basis {
     XB_BASIS_NONE,       /* there is nothing to judge: not measured in the baseline either */
 };
 
+/* A case in one of the files. */
+struct xb_compared_side {
+    bool is_there;
+    size_t processes; /* that have the figure */
+    double median;    /* of the processes' medians; NAN without any */
+};
+
 /* One figure of one case in both files. */
 struct xb_compared {
     const struct xb_record_case *test; /* the candidate's, or the baseline's where it has none */
     struct xb_figure figure;           /* its texts are a record's */
-    enum xb_presence presence;
-    bool gates;       /* counts for the overall verdict */
-    double threshold; /* a share: how much worse is a regression */
-    bool differs;     /* in a setting that matters for it: judged only by force */
+    bool gates;                        /* counts for the overall verdict */
+    double threshold;                  /* a share: how much worse is a regression */
+    bool differs;                      /* in a setting that matters for it: judged only by force */
     enum xb_basis basis;
     enum xb_outcome outcome; /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
-    size_t baseline_n, candidate_n;           /* processes */
-    double baseline_median, candidate_median; /* of the processes' medians; 0 where n is 0 */
-    bool has_ratio;                           /* both sides have a figure */
-    double ratio; /* candidate by baseline: Hodges-Lehmann over processes */
+    struct xb_compared_side baseline, candidate;
+    bool has_ratio; /* both sides have a figure */
+    double ratio;   /* candidate by baseline: Hodges-Lehmann over processes */
     bool has_interval;
     double low, high;  /* of the ratio */
     double confidence; /* two-sided, of that interval: 0.98 for alpha 0.01; 0 where it is of samples
@@ -59,6 +64,20 @@ struct xb_compared {
     bool fails_more;  /* of those: in a larger share of the candidate's, which may be chance */
     char note[512];   /* why, where it is not the figures: "" for none */
 };
+
+static inline enum xb_presence xb_presence_of(const struct xb_compared *compared)
+{
+    return !compared->baseline.is_there    ? XB_ONLY_IN_CANDIDATE
+           : !compared->candidate.is_there ? XB_ONLY_IN_BASELINE
+                                           : XB_IN_BOTH;
+}
+
+/* The processes of the side that has fewer. */
+static inline size_t xb_compared_processes(const struct xb_compared *compared)
+{
+    size_t before = compared->baseline.processes, after = compared->candidate.processes;
+    return before < after ? before : after;
+}
 
 /* One condition that is not the same in both files. */
 struct xb_difference {

@@ -3,6 +3,7 @@
  * case by case. */
 #include "internal.h"
 
+#include "base/terminal.h"
 #include "record/mode_list.h"
 #include "xferbench/options.h"
 
@@ -205,7 +206,6 @@ static bool is_direction(const char *word)
 static enum xb_status check_mode(const struct xb_comparison *comparison, const struct xb_gate *gate,
                                  const char *what, struct xb_error *error)
 {
-    char list[256] = "";                        /* what modes the files have */
     const char *modes[MOST_MODES + 1] = {NULL}; /* of both files, then of this program */
     size_t in_files = 0;
     const struct xb_record *records[] = {comparison->baseline, comparison->candidate};
@@ -231,15 +231,14 @@ static enum xb_status check_mode(const struct xb_comparison *comparison, const s
     for (size_t i = 0; xb_modes[i] != NULL; i++)
         count = add_once(modes, count, MOST_MODES, xb_modes[i]->name);
     const char *nearest = xb_nearest(gate->mode, modes);
-    size_t length = 0;
-    for (size_t i = 0; i < in_files && length < sizeof list; i++)
-        length += (size_t)snprintf(list + length, sizeof list - length, "%s%.40s",
-                                   i > 0 ? ", " : "; the files have ", modes[i]);
     if (nearest != NULL)
         return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"; did you mean %.60s?",
                        what, gate->mode, nearest);
-    return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"%s", what, gate->mode,
-                   list);
+    struct xb_words list = {.length = 0};
+    for (size_t i = 0; i < in_files; i++)
+        xb_words_add(&list, "%s%.40s", i > 0 ? ", " : "; the files have ", modes[i]);
+    return XB_FAIL(error, XB_ERR_USAGE, "%s: no mode is called \"%.60s\"%.255s", what, gate->mode,
+                   list.text);
 }
 
 static bool has_figure(const struct xb_record *record, const char *figure)
@@ -264,7 +263,7 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
     bool measured = false; /* any of the cases, in any process */
     char text[192];        /* "gate 1 (mode pinned, direction any, any size)" */
     char sizes[64] = "any size";
-    char have[512] = "";
+    struct xb_words have = {.length = 0};
     XB_TRY(check_mode(comparison, gate, "--gate", error));
     if (gate->most > 0)
         snprintf(sizes, sizeof sizes, "%" PRIu64 " to %" PRIu64 " bytes", gate->least, gate->most);
@@ -289,22 +288,19 @@ static enum xb_status check_gate(const struct xb_comparison *comparison, size_t 
         return XB_FAIL(error, XB_ERR_USAGE, "--gate: neither file has a case for %s", text);
     if (gate->figure == NULL)
         return XB_OK;
-    size_t length = 0;
     for (size_t i = 0; i < count; i++) {
         if (strcmp(figures[i], gate->figure) == 0)
             return XB_OK;
-        if (length < sizeof have)
-            length += (size_t)snprintf(have + length, sizeof have - length, "%s%.60s",
-                                       i > 0 ? ", " : "", figures[i]);
+        xb_words_add(&have, "%s%.60s", i > 0 ? ", " : "", figures[i]);
     }
     /* Cases that all failed show none of their figures: this gate judges nothing, which is said. */
     if (!measured && xb_figure_find(gate->figure) != NULL)
         return XB_OK;
     const char *nearest = xb_nearest(gate->figure, figures);
     return XB_FAIL(error, XB_ERR_USAGE,
-                   "--gate: no case of %s has a figure \"%.60s\"%s%.60s%s They have: %s", text,
+                   "--gate: no case of %s has a figure \"%.60s\"%s%.60s%s They have: %.511s", text,
                    gate->figure, nearest != NULL ? "; did you mean " : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : ".", have);
+                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : ".", have.text);
 }
 
 enum xb_status xb_gates_check(const struct xb_comparison *comparison, struct xb_error *error)

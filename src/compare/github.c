@@ -136,7 +136,7 @@ static void annotate_unjudged(struct log *log, enum xb_presence presence, const 
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
         bool listed = presence != XB_IN_BOTH || compared->basis == XB_BASIS_NONE;
-        if (listed && compared->presence == presence && told++ < most)
+        if (listed && xb_presence_of(compared) == presence && told++ < most)
             xb_words_add(&words, "%s%.160s", told > 1 ? ", " : "",
                          XB_CASE_TEXT(comparison, compared, XB_CASE_NAME));
     }

@@ -29,6 +29,7 @@ typedef struct xb_record_device device;
 typedef struct xb_record_process process;
 typedef struct xb_record record;
 typedef struct xb_compared compared;
+typedef struct xb_compared_side side;
 typedef struct xb_comparison comparison;
 
 /* ---- the files ---- */
@@ -213,16 +214,10 @@ static void read_same_settings(struct xb_json_reader *reader, const cJSON *objec
     ((compared *)to)->differs = !xb_json_get_flag(reader, object, field->key);
 }
 
-/* A side's figures; whether it is there makes the presence of both. */
-struct side {
-    bool present;
-    size_t processes;
-    double median;
-};
 static const struct xb_field side_fields[] = {
-    XB_FIELD("present", FLAG, struct side, present),
-    XB_FIELD("processes", SIZE, struct side, processes, .most = XB_RECORD_PROCESSES),
-    XB_FIELD("median", DOUBLE, struct side, median, XB_NULL_IF_NAN), XB_FIELDS_END};
+    XB_FIELD("present", FLAG, side, is_there),
+    XB_FIELD("processes", SIZE, side, processes, .most = XB_RECORD_PROCESSES),
+    XB_FIELD("median", DOUBLE, side, median, XB_NULL_IF_NAN), XB_FIELDS_END};
 
 /* P by a test; null without one, which is read as 1. */
 static void put_p(struct xb_json *json, const struct xb_field *field, const void *from)
@@ -249,9 +244,9 @@ static const struct xb_field interval_fields[] = {
 const struct xb_field xb_compare_judged_fields[] = {
     XB_FIELD("cannot_pass", FLAG, compared, cannot_pass),
     XB_CUSTOM("same_settings", put_same_settings, read_same_settings),
-    XB_FIELD("threshold", DOUBLE, compared, threshold, .most = 1), XB_FIELDS_END};
-
-const struct xb_field xb_compare_measured_fields[] = {
+    XB_FIELD("threshold", DOUBLE, compared, threshold, .most = 1),
+    XB_OBJECT("baseline", compared, baseline, side_fields),
+    XB_OBJECT("candidate", compared, candidate, side_fields),
     XB_FIELD("ratio", DOUBLE, compared, ratio, XB_KNOWN(compared, has_ratio)),
     XB_PART("interval", interval_fields, XB_KNOWN(compared, has_interval)),
     P(p_regression),
@@ -271,13 +266,6 @@ static void put_case(struct xb_json *json, const compared *of)
     xb_json_put_text(json, "verdict", xb_compare_judged(of) ? outcome : NULL);
     xb_json_put_text(json, "indicative", of->basis == XB_BASIS_INDICATIVE ? outcome : NULL);
     xb_fields_put(json, xb_compare_judged_fields, of);
-    const struct side baseline = {of->presence != XB_ONLY_IN_CANDIDATE, of->baseline_n,
-                                  of->baseline_n > 0 ? of->baseline_median : (double)NAN},
-                      candidate = {of->presence != XB_ONLY_IN_BASELINE, of->candidate_n,
-                                   of->candidate_n > 0 ? of->candidate_median : (double)NAN};
-    xb_fields_put_object(json, "baseline", side_fields, &baseline);
-    xb_fields_put_object(json, "candidate", side_fields, &candidate);
-    xb_fields_put(json, xb_compare_measured_fields, of);
     xb_json_close(json);
 }
 
@@ -295,19 +283,8 @@ static void read_case(struct xb_json_reader *reader, const cJSON *object, size_t
     if (is_verdict != judged || is_indicative != (of->basis == XB_BASIS_INDICATIVE))
         xb_json_refuse(reader, "verdict", "does not fit the basis");
     xb_fields_read(reader, object, xb_compare_judged_fields, of);
-    struct side baseline = {.present = false}, candidate = {.present = false};
-    xb_fields_read_object(reader, object, "baseline", side_fields, &baseline);
-    xb_fields_read_object(reader, object, "candidate", side_fields, &candidate);
-    if (!baseline.present && !candidate.present)
+    if (!of->baseline.is_there && !of->candidate.is_there)
         xb_json_refuse(reader, "baseline", "and candidate are both absent");
-    of->presence = !baseline.present    ? XB_ONLY_IN_CANDIDATE
-                   : !candidate.present ? XB_ONLY_IN_BASELINE
-                                        : XB_IN_BOTH;
-    of->baseline_n = baseline.processes;
-    of->baseline_median = baseline.median;
-    of->candidate_n = candidate.processes;
-    of->candidate_median = candidate.median;
-    xb_fields_read(reader, object, xb_compare_measured_fields, of);
 }
 
 /* ---- the document ---- */

@@ -93,7 +93,7 @@ static double median_of(const double *values, size_t count)
 {
     double copy[XB_RECORD_PROCESSES];
     memcpy(copy, values, count * sizeof *values);
-    return xb_median_of(copy, count);
+    return count > 0 ? xb_median_of(copy, count) : (double)NAN;
 }
 
 /* What the one process that counts says of the figure: there is such a process. */
@@ -178,10 +178,10 @@ void xb_judge_measure(const struct xb_comparison *comparison, const struct xb_pa
         sides.m = xb_record_medians(comparison->candidate, pair->candidate, compared->figure.name,
                                     sides.second);
     compared->p_regression = compared->p_improved = compared->p_pass = 1.0;
-    compared->baseline_n = sides.n;
-    compared->candidate_n = sides.m;
-    compared->baseline_median = median_of(sides.first, sides.n);
-    compared->candidate_median = median_of(sides.second, sides.m);
+    compared->baseline =
+        (struct xb_compared_side){pair->baseline != NULL, sides.n, median_of(sides.first, sides.n)};
+    compared->candidate = (struct xb_compared_side){pair->candidate != NULL, sides.m,
+                                                    median_of(sides.second, sides.m)};
     if (xb_judge_by_status(comparison, pair, compared) || pair->baseline == NULL ||
         pair->candidate == NULL) /* one without the other is judged by its status alone */
         return;
@@ -257,7 +257,7 @@ static void judge(struct xb_compared *compared, size_t tests, double alpha)
     /* That the smaller side has many opposite it is no help: where it scatters more, one against a
      * hundred would be wrong far more often than alpha. */
     size_t needed = xb_rank_values_needed(tests, alpha);
-    if (needed > 0 && compared->baseline_n >= needed && compared->candidate_n >= needed) {
+    if (needed > 0 && xb_compared_processes(compared) >= needed) {
         compared->outcome = xb_at_most(compared->p_regression, alpha) ? XB_OUTCOME_REGRESSION
                             : xb_at_most(compared->p_improved, alpha) ? XB_OUTCOME_IMPROVED
                             : xb_at_most(compared->p_pass, alpha)     ? XB_OUTCOME_PASS

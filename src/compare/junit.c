@@ -65,27 +65,14 @@ static enum end end_of(const struct xb_comparison *comparison, const struct xb_c
     if (compared->basis == XB_BASIS_NONE || xb_compared_is_apart(comparison, compared))
         return SKIPPED;
     if (!compared->gates)
-        return compared->presence == XB_IN_BOTH && xb_compare_judged(compared) ? PASSED : SKIPPED;
+        return xb_presence_of(compared) == XB_IN_BOTH && xb_compare_judged(compared) ? PASSED
+                                                                                     : SKIPPED;
     if (xb_compare_judged(compared) && compared->outcome == XB_OUTCOME_REGRESSION)
         return FAILURE;
     if (!good)
         return ERROR;
     /* Green says that something was found to be good. What is indicative was not. */
     return xb_compare_judged(compared) ? PASSED : SKIPPED;
-}
-
-static bool is_red(enum end end)
-{
-    return end == FAILURE || end == ERROR;
-}
-
-/* The whole is red, and no case is: a testcase has to be. */
-static bool overall_is_needed(const struct xb_comparison *comparison)
-{
-    for (size_t i = 0; i < comparison->case_count; i++)
-        if (is_red(end_of(comparison, &comparison->cases[i])))
-            return false;
-    return xb_comparison_exit_code(comparison) != 0;
 }
 
 /* ---- the testcases ---- */
@@ -163,37 +150,36 @@ static void put_case(FILE *stream, const struct xb_comparison *comparison,
     xb_compare_tell(&figures, comparison, compared, "\n");
     put_line(stream, "", figures.text);
     /* Where it fails the body may be all that a reader sees. */
-    if (is_red(end))
+    if (end == FAILURE || end == ERROR)
         fputs(conditions, stream);
     end_testcase(stream, end);
 }
 
 /* ---- the suite ---- */
 
-static void put_opening(FILE *stream, const struct xb_comparison *comparison, const char *element,
-                        const char *indent)
-{
-    size_t counts[ENDS] = {0};
-    for (size_t i = 0; i < comparison->case_count; i++)
-        counts[end_of(comparison, &comparison->cases[i])]++;
-    counts[SKIPPED] += xb_compare_forced(comparison);
-    counts[ERROR] += overall_is_needed(comparison);
-    fprintf(stream, "%s<%s name=\"xferbench compare%s\"", indent, element,
-            xb_compare_caution(comparison)); /* which needs no escapes */
-    fprintf(stream, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\">\n",
-            counts[PASSED] + counts[FAILURE] + counts[ERROR] + counts[SKIPPED], counts[FAILURE],
-            counts[ERROR], counts[SKIPPED]);
-}
-
 enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *comparison,
                                       struct xb_error *error)
 {
+    static const char *const elements[] = {"<testsuites", "  <testsuite"};
     struct xb_memory_text conditions = {.text = NULL};
+    size_t counts[ENDS] = {0};
+    for (size_t i = 0; i < comparison->case_count; i++)
+        counts[end_of(comparison, &comparison->cases[i])]++;
+    /* The whole is red, and no case is: a testcase has to be. */
+    bool overall_is_needed =
+        counts[FAILURE] + counts[ERROR] == 0 && xb_comparison_exit_code(comparison) != 0;
+    counts[SKIPPED] += xb_compare_forced(comparison);
+    counts[ERROR] += overall_is_needed;
     put_conditions(xb_memory_text_begin(&conditions), comparison);
     xb_memory_text_end(&conditions);
     fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", stream);
-    put_opening(stream, comparison, "testsuites", "");
-    put_opening(stream, comparison, "testsuite", "  ");
+    for (size_t i = 0; i < 2; i++) /* the caution needs no escapes */
+        fprintf(stream,
+                "%s name=\"xferbench compare%s\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
+                "skipped=\"%zu\">\n",
+                elements[i], xb_compare_caution(comparison),
+                counts[PASSED] + counts[FAILURE] + counts[ERROR] + counts[SKIPPED], counts[FAILURE],
+                counts[ERROR], counts[SKIPPED]);
     /* Seen beside the cases: a report has no better place for what holds for all of them. */
     if (xb_compare_forced(comparison)) {
         begin_testcase(stream, "xferbench", "FORCED: not comparable", SKIPPED,
@@ -201,7 +187,7 @@ enum xb_status xb_compare_junit_write(FILE *stream, const struct xb_comparison *
         put_differences(stream, comparison, true);
         end_testcase(stream, SKIPPED);
     }
-    if (overall_is_needed(comparison)) {
+    if (overall_is_needed) {
         const char *verdict = xb_compare_overall(comparison);
         begin_testcase(stream, "xferbench",
                        xb_compare_refused(comparison) ? verdict : "overall verdict", ERROR,

@@ -88,7 +88,7 @@ static struct counts count_all(const struct xb_comparison *comparison)
         bool is_undecided = compared->outcome == XB_OUTCOME_INCONCLUSIVE;
         bool is_open = is_undecided && compared->basis == XB_BASIS_STATUS;
         bool is_apart = xb_compared_is_apart(comparison, compared);
-        bool is_absent = compared->presence == XB_ONLY_IN_BASELINE;
+        bool is_absent = !compared->candidate.is_there;
         if (!compared->gates)
             continue;
         if (!xb_compare_is_rate(&compared->figure)) {
@@ -158,8 +158,7 @@ static size_t processes_of(const struct xb_comparison *comparison,
     double alpha = comparison->request.alpha;
     if (is_worse && comparison->gating_count > 0)
         alpha /= (double)comparison->gating_count; /* as the first of Holm's steps asks */
-    size_t n =
-        compared->baseline_n < compared->candidate_n ? compared->baseline_n : compared->candidate_n;
+    size_t n = xb_compared_processes(compared);
     double factor = (normal_quantile(alpha) + normal_quantile(missed)) / normal_quantile(tail);
     double times = factor * fabs(end - ratio) / fabs(ratio - threshold);
     double needed = ceil((double)n * times * times);

@@ -145,8 +145,7 @@ size_t xb_compare_fewest(const struct xb_comparison *comparison)
     size_t fewest = 0;
     for (size_t i = 0; i < comparison->case_count; i++) {
         const struct xb_compared *compared = &comparison->cases[i];
-        size_t n = compared->baseline_n < compared->candidate_n ? compared->baseline_n
-                                                                : compared->candidate_n;
+        size_t n = xb_compared_processes(compared);
         bool counts =
             compared->gates && compared->basis != XB_BASIS_STATUS && !compared->cannot_pass;
         if (counts && n > 0 && (fewest == 0 || n < fewest))
@@ -338,11 +337,11 @@ static const char *write_side(const struct xb_compared *compared, enum xb_compar
     const struct xb_figure *figure = &compared->figure;
     bool is_candidate = part == XB_CASE_CANDIDATE || part == XB_CASE_CANDIDATE_BARE;
     bool unit = part == XB_CASE_BASELINE || part == XB_CASE_CANDIDATE;
-    size_t n = is_candidate ? compared->candidate_n : compared->baseline_n;
-    double median = is_candidate ? compared->candidate_median : compared->baseline_median;
-    if (compared->presence == (is_candidate ? XB_ONLY_IN_BASELINE : XB_ONLY_IN_CANDIDATE))
+    const struct xb_compared_side *side = is_candidate ? &compared->candidate : &compared->baseline;
+    double median = side->median;
+    if (!side->is_there)
         return print(text, "absent");
-    if (n == 0 || !isfinite(median))
+    if (side->processes == 0 || !isfinite(median))
         return print(text, "-");
     if (xb_compare_is_rate(figure))
         return print(text, "%s%s", XB_RATE_TEXT(median), unit ? " GB/s" : "");
@@ -572,8 +571,8 @@ const char *xb_compared_text(const struct xb_comparison *comparison,
         return write_verdict(comparison, compared, text);
     case XB_CASE_NOTE:
         xb_compare_plain(compared->note, own, sizeof compared->note + 1);
-        return print(text, "%s%s%s", places[compared->presence],
-                     compared->presence != XB_IN_BOTH && own[0] != '\0' ? ": " : "", own);
+        return print(text, "%s%s%s", places[xb_presence_of(compared)],
+                     xb_presence_of(compared) != XB_IN_BOTH && own[0] != '\0' ? ": " : "", own);
     }
     return text;
 }
@@ -586,7 +585,7 @@ void xb_compare_tell(struct xb_words *words, const struct xb_comparison *compari
     if (compared->has_ratio)
         xb_words_add(words, "%s%s", XB_CASE_TEXT(comparison, compared, XB_CASE_SAYS), separator);
     for (int side = 0; side < 2; side++) {
-        size_t n = side == 0 ? compared->baseline_n : compared->candidate_n;
+        size_t n = side == 0 ? compared->baseline.processes : compared->candidate.processes;
         xb_words_add(
             words, "%s%s %s", side == 0 ? "" : separator, side == 0 ? "baseline" : "candidate",
             XB_CASE_TEXT(comparison, compared, side == 0 ? XB_CASE_BASELINE : XB_CASE_CANDIDATE));

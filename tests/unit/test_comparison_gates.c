@@ -163,7 +163,7 @@ static void compares_a_figure_that_a_gate_names(NO_STATE)
     assert_string_equal(compared->figure.unit, "1");
     assert_true(compared->gates);
     assert_near(compared->ratio, 0.9);
-    assert_near(compared->baseline_median, 1.6);
+    assert_near(compared->baseline.median, 1.6);
     assert_int_equal(result.gating_count, 1);
     assert_overall(XB_OUTCOME_REGRESSION, 1, "1 of 1 result");
 
