@@ -45,8 +45,8 @@ struct xb_compared_side {
 struct xb_compared {
     const struct xb_record_case *test; /* the candidate's, or the baseline's where it has none */
     struct xb_figure figure;           /* its texts are a record's */
-    bool gates;                        /* counts for the overall verdict */
     double threshold;                  /* a share: how much worse is a regression */
+    bool gates;                        /* counts for the overall verdict */
     bool differs;                      /* in a setting that matters for it: judged only by force */
     enum xb_basis basis;
     enum xb_outcome outcome; /* for XB_BASIS_INDICATIVE what it looks like; meaningless for NONE */
