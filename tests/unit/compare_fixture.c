@@ -128,9 +128,8 @@ static struct xb_compared *add_case(struct node *n, const char *variant,
     struct xb_compared *compared = &n->cases[n->comparison.case_count++];
     *compared = (struct xb_compared){.test = second != NULL ? second : first,
                                      .figure = *figure,
-                                     .presence = first == NULL    ? XB_ONLY_IN_CANDIDATE
-                                                 : second == NULL ? XB_ONLY_IN_BASELINE
-                                                                  : XB_IN_BOTH,
+                                     .baseline = {.is_there = first != NULL, .median = NAN},
+                                     .candidate = {.is_there = second != NULL, .median = NAN},
                                      .gates = true,
                                      .threshold = 0.02,
                                      .basis = XB_BASIS_NONE,
@@ -138,12 +137,12 @@ static struct xb_compared *add_case(struct node *n, const char *variant,
                                      .p_improved = 1,
                                      .p_pass = 1};
     if (baseline > 0) {
-        compared->baseline_n = PROCESSES;
-        compared->baseline_median = baseline;
+        compared->baseline.processes = PROCESSES;
+        compared->baseline.median = baseline;
     }
     if (candidate > 0) {
-        compared->candidate_n = PROCESSES;
-        compared->candidate_median = candidate;
+        compared->candidate.processes = PROCESSES;
+        compared->candidate.median = candidate;
     }
     return compared;
 }
@@ -232,7 +231,7 @@ void make_indicative(struct node *n)
         struct xb_compared *compared =
             add_judged(n, xb_outcome_name(looks[i].outcome), looks[i].outcome, looks[i].ratio);
         compared->basis = XB_BASIS_INDICATIVE;
-        compared->baseline_n = compared->candidate_n = 1;
+        compared->baseline.processes = compared->candidate.processes = 1;
         compared->confidence = 0;
         compared->p_regression = compared->p_improved = compared->p_pass = 1;
     }
@@ -287,7 +286,7 @@ void make_latency(struct node *n)
     *other = *compared;
     other->figure = xb_figure_latency_device;
     other->outcome = XB_OUTCOME_PASS;
-    other->baseline_median = other->candidate_median = 2.2e-6;
+    other->baseline.median = other->candidate.median = 2.2e-6;
     other->ratio = other->low = other->high = 1;
     for (size_t i = 0; i < PROCESSES; i++)
         add_figure(&n->candidate, 0, i, &xb_figure_latency_device, 2.2e-6);
@@ -316,7 +315,7 @@ void make_parameters(struct node *n)
     struct xb_compared *other = &n->cases[n->comparison.case_count++];
     *other = n->cases[1];
     other->figure = speed_up;
-    other->baseline_median = other->candidate_median = 1.6437;
+    other->baseline.median = other->candidate.median = 1.6437;
     other->ratio = 1;
     other->has_interval = false;
     for (size_t i = 0; i < PROCESSES; i++)
