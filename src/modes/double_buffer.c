@@ -38,8 +38,6 @@ static struct xb_needs needs(const struct xb_case *test)
                              .device_bytes = buffers * xb_lesser(chunk, test->bytes)};
 }
 
-/* ---- the three stages of a chunk ---- */
-
 static enum xb_status copy_in(struct xb_mode_context *context, const struct xb_turn *turn,
                               struct xb_error *error)
 {
@@ -97,8 +95,6 @@ static const struct xb_reference references[] = {
     {.figure = &copies_time, .part = &copies_alone},
     {.figure = NULL},
 };
-
-/* ---- setup ---- */
 
 /*
  * What the copies of all chunks take in this pipeline while the kernel keeps one of its buffers to
@@ -171,8 +167,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return XB_OK;
 }
 
-/* ---- checks and figures ---- */
-
 /* Compares with the same work in a row, and with the slowest stage: the kernels, or the copies with
  * both ways in use, as the pipeline has them. */
 static enum xb_status compare_with_stages(struct xb_result *result, bool computes,
@@ -200,21 +194,10 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
                              struct xb_error *error)
 {
     const struct state *state = context->state;
-    struct xb_pattern expected = xb_proof_after(context->test->seed);
-    struct xb_mismatch spots = {0};
-    expected.steps = state->steps;
-    xb_result_detail_number(result, "compute_steps", (double)state->steps);
-    xb_result_detail_text(result, "verified_by", "host");
     XB_TRY(compare_with_stages(result, state->steps > 0, error));
-    struct xb_mismatch all =
-        xb_host_check(state->out->host_address, 0, context->test->bytes, expected);
-    xb_proof_check_steps(state->in->host_address, state->out->host_address, context->test->bytes,
-                         state->steps, &spots);
-    xb_proof_conclude(result, &all, &spots);
+    xb_proof_conclude_steps(result, state->in, state->out, state->steps);
     return XB_OK;
 }
-
-/* ---- the Reading ---- */
 
 /* Which stage takes longest alone. Not said where the copies were not timed: one may be missing. */
 static void add_pace(struct xb_reading *reading, const struct xb_record_case *test)

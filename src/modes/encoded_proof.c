@@ -40,8 +40,6 @@ const struct xb_figure xb_figure_error_max = {
 const struct xb_figure xb_figure_error_rms = {XB_FIGURE_NUMBER(
     "error_rms", "The root mean square of all errors, divided by that of all values")};
 
-/* ---- is it right ---- */
-
 /* What one part of a chunk showed. */
 struct part {
     uint64_t wrong_bytes, first_wrong; /* in the target */
@@ -165,8 +163,6 @@ static void conclude(struct xb_result *result, const struct sum *sum,
                  (unsigned long long)sum->wrong.wrong_bytes, (unsigned long long)result->test.bytes,
                  (unsigned long long)sum->wrong.first_offset);
 }
-
-/* ---- figures ---- */
 
 /* The slowest of the stages bounds the whole: the encoder, where it is part of it, the link with
  * what is left to cross, and the decoder. */

@@ -107,8 +107,6 @@ static enum xb_status check(const struct xb_mode_context *context, struct xb_err
     return XB_OK;
 }
 
-/* ---- setup ---- */
-
 static enum xb_status borrow_buffers(struct xb_mode_context *context, struct xb_error *error)
 {
     struct state *state = context->state;
@@ -305,8 +303,6 @@ static enum xb_status prepare(struct xb_mode_context *context, struct xb_error *
     return look_at_cache(state, &state->cached_before, error);
 }
 
-/* ---- the stages of an item ---- */
-
 static uint64_t slot_offset(const struct state *state, const struct xb_turn *turn)
 {
     return turn->slot * state->source.item_most;
@@ -369,8 +365,6 @@ static enum xb_status copy_out(struct xb_mode_context *context, const struct xb_
     return context->device->backend->queue_copy(turn->queue, state->results, at, state->digests, at,
                                                 RESULT_BYTES, error);
 }
-
-/* ---- the line ---- */
 
 enum {
     READ = XB_PIPELINE_READ,
@@ -441,8 +435,6 @@ static enum xb_status tell_files(struct xb_mode_context *context, struct xb_resu
                                                 : "digests of what plain reads give");
     return status;
 }
-
-/* ---- figures and proof ---- */
 
 /* Computes what follows from the rates and the bandwidth, and speed_up where there is a
  * serial_time. Nothing where not all stages were timed. */

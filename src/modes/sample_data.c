@@ -33,8 +33,6 @@ static unsigned long long random_word(unsigned long long seed, uint64_t index)
     return xb_pattern_word((struct xb_pattern){.seed = seed}, index);
 }
 
-/* ---- blocks of values ---- */
-
 #define BLOCK_BYTES ((uint64_t)XB_DATA_BLOCK_VALUES * 4)
 
 /* What a block draws besides two values a word: the seed is another, so that it has nothing to do
@@ -146,8 +144,6 @@ void xb_weights_fill(unsigned long long seed, void *memory, uint64_t bytes)
     fill_with(make_weights, seed, memory, bytes);
 }
 
-/* ---- files ---- */
-
 static enum xb_status open_file(const char *path, int *descriptor, uint64_t *length,
                                 struct xb_error *error)
 {
@@ -240,8 +236,6 @@ static enum xb_status fill_from_file(const char *path, void *memory, uint64_t by
     xb_parallel_for(bytes - length, GRAIN, repeat, &period);
     return XB_OK;
 }
-
-/* ---- text: its words ---- */
 
 static const char onsets[] = "bdfgklmnprstvz";
 static const char vowels[] = "aeiou";
