@@ -97,35 +97,31 @@ static const struct xb_reference references[] = {
 };
 
 /*
- * What the copies of all chunks take in this pipeline while the kernel keeps one of its buffers to
- * itself: a kernel that takes as long hides the copies, and they hide the kernel. Timed with a
- * kernel of a single step, because going from copying to computing and back costs time too.
+ * By default the kernel takes what the copies of all chunks take in this pipeline while the kernel
+ * keeps one of its buffers to itself: a kernel that takes as long hides the copies, and they hide
+ * the kernel. That is timed with a kernel of a single step, because going from copying to computing
+ * and back costs time too.
  */
-static enum xb_status time_of_copies(struct xb_mode_context *context, double *seconds,
-                                     struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_line_part one_slot_less = {.slots = (unsigned)context->queue_count - 1};
-    state->steps = 1;
-    xb_line_take(context, &one_slot_less);
-    enum xb_status status = xb_mode_time(context, xb_line_submit, seconds, error);
-    xb_line_take(context, NULL);
-    *seconds *= XB_KERNEL_TUNED_LONGER;
-    return status;
-}
-
 static enum xb_status choose_steps(struct xb_mode_context *context, uint64_t count,
                                    struct xb_error *error)
 {
     struct state *state = context->state;
+    const struct xb_line_part one_slot_less = {.slots = (unsigned)context->queue_count - 1};
     double target = 0;
     XB_TRY(xb_kernel_time_read(context->test, &target, error));
     if (target == 0)
         return XB_OK;
-    if (target > 0)
+    if (target > 0) {
         target *= (double)count;
-    else
-        XB_TRY(time_of_copies(context, &target, error));
+    } else {
+        state->steps = 1;
+        xb_line_take(context, &one_slot_less);
+        enum xb_status status = xb_mode_time(context, xb_line_submit, &target, error);
+        xb_line_take(context, NULL);
+        if (status != XB_OK)
+            return status;
+        target *= XB_KERNEL_TUNED_LONGER;
+    }
     return xb_kernel_time_tune_stage(context, STAGE_KERNEL, context->test->bytes, state->chunk,
                                      target, &state->steps, error);
 }

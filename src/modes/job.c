@@ -176,42 +176,41 @@ static enum xb_status copy_out(struct xb_mode_context *context, struct xb_queue 
 typedef enum xb_status stage(struct xb_mode_context *context, struct xb_queue *queue,
                              const struct xb_job_part *part, struct xb_error *error);
 
-/* Sends all chunks through some stages, one chunk a queue in turn: a queue keeps the stages of a
- * chunk in order, and those of different chunks overlap. */
-static enum xb_status run_stages(struct xb_mode_context *context, stage *const stages[],
-                                 size_t stage_count, struct xb_error *error)
+static stage *const all_stages[] = {copy_in, compute, copy_out};
+
+/* Sends all chunks through stages `first` to `last`, one chunk a queue in turn: a queue keeps the
+ * stages of a chunk in order, and those of different chunks overlap. */
+static enum xb_status run_stages(struct xb_mode_context *context, size_t first, size_t last,
+                                 struct xb_error *error)
 {
     const struct state *state = context->state;
     for (uint64_t i = 0; i < state->layout.count; i++) {
         struct xb_job_part part = xb_job_part_at(&state->layout, i);
         struct xb_queue *queue = context->queues[i % context->queue_count];
-        for (size_t s = 0; s < stage_count; s++) {
-            XB_TRY(stages[s](context, queue, &part, error));
-        }
+        for (size_t s = first; s <= last; s++)
+            XB_TRY(all_stages[s](context, queue, &part, error));
     }
     return XB_OK;
 }
 
-static stage *const all_stages[] = {copy_in, compute, copy_out};
-
 static enum xb_status submit(struct xb_mode_context *context, struct xb_error *error)
 {
-    return run_stages(context, all_stages, 3, error);
+    return run_stages(context, 0, 2, error);
 }
 
 static enum xb_status submit_in(struct xb_mode_context *context, struct xb_error *error)
 {
-    return run_stages(context, &all_stages[0], 1, error);
+    return run_stages(context, 0, 0, error);
 }
 
 static enum xb_status submit_kernel(struct xb_mode_context *context, struct xb_error *error)
 {
-    return run_stages(context, &all_stages[1], 1, error);
+    return run_stages(context, 1, 1, error);
 }
 
 static enum xb_status submit_out(struct xb_mode_context *context, struct xb_error *error)
 {
-    return run_stages(context, &all_stages[2], 1, error);
+    return run_stages(context, 2, 2, error);
 }
 
 static const struct xb_figure job_time = {

@@ -119,29 +119,23 @@ static void undo(struct xb_mode_context *context)
     context->own_buffers[0] = NULL;
 }
 
-static enum xb_status lock(struct xb_mode_context *context, struct xb_error *error)
-{
-    struct state *state = context->state;
-    const struct xb_backend *backend = context->device->backend;
-    uint64_t bytes = context->test->bytes;
-    if (state->used != NULL)
-        return backend->buffer_register(context->device, state->used, bytes, &state->pinned, error);
-    return backend->buffer_allocate(
-        context->device, state->way == XB_PIN_REGISTER ? XB_MEMORY_REGISTERED : XB_MEMORY_PINNED,
-        bytes, &state->pinned, error);
-}
-
 /* The check that there is memory is ours, and not part of what a program pays: it is made before
  * the clock starts. Memory in use was checked for when it was made. */
 static enum xb_status lock_timed(struct xb_mode_context *context, double *seconds,
                                  struct xb_error *error)
 {
-    const struct state *state = context->state;
+    struct state *state = context->state;
+    const struct xb_backend *backend = context->device->backend;
+    uint64_t bytes = context->test->bytes;
+    enum xb_memory memory = state->way == XB_PIN_REGISTER ? XB_MEMORY_REGISTERED : XB_MEMORY_PINNED;
     if (state->used == NULL)
-        XB_TRY(xb_host_memory_check(context->test->bytes, error));
+        XB_TRY(xb_host_memory_check(bytes, error));
     xb_host_memory_trust(true);
     double begin = xb_clock_now();
-    enum xb_status status = lock(context, error);
+    enum xb_status status =
+        state->used != NULL
+            ? backend->buffer_register(context->device, state->used, bytes, &state->pinned, error)
+            : backend->buffer_allocate(context->device, memory, bytes, &state->pinned, error);
     *seconds = xb_clock_now() - begin;
     xb_host_memory_trust(false);
     return status;
@@ -440,11 +434,12 @@ static void tell_huge_pages(const struct state *state, struct xb_result *result)
                        huge, (unsigned long long)whole);
 }
 
-/* Adds the figures and details of time and memory. */
-static enum xb_status tell(const struct xb_mode_context *context, struct xb_result *result,
-                           struct xb_error *error)
+static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
+                             struct xb_error *error)
 {
     const struct state *state = context->state;
+    XB_TRY(xb_transfer_verify(context, result, error));
+    undo(context); /* so that it is timed as often as the other */
     for (size_t i = 0; i < state->setup_count; i++)
         XB_TRY(xb_result_sample(result, &xb_figure_setup_time, state->setup_times[i], error));
     for (size_t i = 0; i < state->unpin_count; i++)
@@ -454,15 +449,6 @@ static enum xb_status tell(const struct xb_mode_context *context, struct xb_resu
     if (state->counts.on_device)
         xb_result_compute(result, &peak_device_memory,
                           more(state->counts.device_before, state->counts.device_after));
-    return XB_OK;
-}
-
-static enum xb_status verify(struct xb_mode_context *context, struct xb_result *result,
-                             struct xb_error *error)
-{
-    XB_TRY(xb_transfer_verify(context, result, error));
-    undo(context); /* so that it is timed as often as the other */
-    XB_TRY(tell(context, result, error));
     XB_TRY(add_break_even(result, &xb_figure_pageable_time, &xb_figure_break_even_copies,
                           "pays_against_pageable", error));
     return add_break_even(result, &xb_figure_ring_time, &xb_figure_break_even_copies_ring,

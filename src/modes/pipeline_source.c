@@ -180,20 +180,14 @@ uint64_t xb_source_bytes(const struct xb_run_options *asked)
     return bytes;
 }
 
-/* Whether --batch-files asks for cases of one file beside those of batches. */
-static bool has_one_file_too(const struct xb_run_options *asked)
-{
-    const struct xb_value *batches = xb_config_get(asked->config, &xb_option_batch_files);
-    for (size_t i = 0; i < xb_value_length(batches); i++)
-        if (xb_value_number(batches, i) == 0)
-            return true;
-    return false;
-}
-
 static enum xb_status check_batches(const struct xb_case *test, struct xb_error *error)
 {
     const char *file = file_of(test->asked);
-    if (file != NULL && is_folder(file) && has_one_file_too(test->asked))
+    const struct xb_value *batches = xb_config_get(test->asked->config, &xb_option_batch_files);
+    bool has_one_file_too = false; /* cases of one file are asked for beside those of batches */
+    for (size_t i = 0; i < xb_value_length(batches); i++)
+        has_one_file_too = has_one_file_too || xb_value_number(batches, i) == 0;
+    if (file != NULL && is_folder(file) && has_one_file_too)
         return XB_FAIL(error, XB_ERR_USAGE,
                        "--batch-files 0 makes a file of --size in --file %.200s, and any other "
                        "number reads all files there: give 0 a run of its own",
@@ -247,19 +241,6 @@ enum xb_status xb_source_check(const struct xb_case *test, struct xb_error *erro
     if (batch_of(test) > 0)
         XB_TRY(check_batches(test, error));
     return check_given(test, error);
-}
-
-static enum xb_status make_files(const struct xb_mode_context *context, const char *where,
-                                 struct xb_source *source, struct xb_error *error)
-{
-    const struct xb_case *test = context->test;
-    uint64_t each = source->batch > 0 ? made_bytes(test) : test->bytes;
-    /* libcufile opens a file again, by its name. */
-    enum xb_status status = xb_store_files(context->store, where, (size_t)(test->bytes / each),
-                                           each, xb_io_is_by_device(test), &source->files, error);
-    source->is_made = true;
-    source->pattern = context->store->pattern;
-    return status;
 }
 
 static enum xb_status lay_out_chunks(const struct xb_case *test, struct xb_source *source,
@@ -328,7 +309,12 @@ enum xb_status xb_source_open(const struct xb_mode_context *context, struct xb_s
     *source = (struct xb_source){.batch = (size_t)batch_of(test), .piece = reader_piece_of(test)};
     const char *file = file_of(test->asked);
     if (file == NULL || (source->batch == 0 && is_folder(file))) {
-        XB_TRY(make_files(context, file, source, error));
+        uint64_t each = source->batch > 0 ? made_bytes(test) : test->bytes;
+        /* libcufile opens a file again, by its name. */
+        XB_TRY(xb_store_files(context->store, file, (size_t)(test->bytes / each), each,
+                              xb_io_is_by_device(test), &source->files, error));
+        source->is_made = true;
+        source->pattern = context->store->pattern;
     } else {
         source->files = &source->given;
         XB_TRY(xb_files_open(file, &source->given, error));

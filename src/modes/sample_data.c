@@ -168,16 +168,6 @@ static enum xb_status open_file(const char *path, int *descriptor, uint64_t *len
     return status;
 }
 
-static enum xb_status check_file(const char *path, struct xb_error *error)
-{
-    int descriptor;
-    uint64_t length = 0;
-    if (open_file(path, &descriptor, &length, error) != XB_OK)
-        return error->status = XB_ERR_USAGE;
-    close(descriptor);
-    return XB_OK;
-}
-
 static enum xb_status read_all(int descriptor, const char *path, char *memory, uint64_t bytes,
                                struct xb_error *error)
 {
@@ -407,8 +397,14 @@ static size_t kind_of(const char *word)
 
 enum xb_status xb_data_check(const char *word, struct xb_error *error)
 {
-    if (path_of(word) != NULL)
-        return check_file(path_of(word), error);
+    int descriptor;
+    uint64_t length = 0;
+    if (path_of(word) != NULL) {
+        if (open_file(path_of(word), &descriptor, &length, error) != XB_OK)
+            return error->status = XB_ERR_USAGE;
+        close(descriptor);
+        return XB_OK;
+    }
     if (kind_of(word) + 1 < KINDS)
         return XB_OK;
     const char *nearest = xb_nearest(word, list_words());
