@@ -116,17 +116,6 @@ struct xb_chunk xb_encoded_chunk(const struct xb_mode_context *context, uint64_t
     return xb_chunk_at(context->test->bytes, state->chunk, index);
 }
 
-/* Encodes a chunk of the original into a slot. */
-static void make(const struct xb_mode_context *context, uint64_t index, uint64_t slot)
-{
-    const struct xb_encoded *state = context->state;
-    struct xb_chunk chunk = xb_encoded_chunk(context, index);
-    char *original = state->original->host_address;
-    char *made = state->made->host_address;
-    state->lengths[index] = xb_encode(state->format, original + chunk.offset, chunk.bytes,
-                                      made + slot * state->slot_bytes);
-}
-
 /* The queue that a chunk is restored on. */
 static struct xb_queue *queue_for(const struct xb_mode_context *context, uint64_t index)
 {
@@ -177,12 +166,17 @@ static enum xb_status send(struct xb_mode_context *context, uint64_t index, stru
     return XB_OK;
 }
 
-static void make_in_ring(void *argument, uint64_t item, unsigned thread)
+/* Encodes a chunk of the original into its slot. */
+static void make_in_slot(void *argument, uint64_t index, unsigned thread)
 {
     const struct xb_mode_context *context = argument;
     const struct xb_encoded *state = context->state;
+    struct xb_chunk chunk = xb_encoded_chunk(context, index);
+    char *original = state->original->host_address;
+    char *made = state->made->host_address;
     (void)thread;
-    make(context, item, item % state->slots);
+    state->lengths[index] = xb_encode(state->format, original + chunk.offset, chunk.bytes,
+                                      made + index % state->slots * state->slot_bytes);
 }
 
 /* Sends each chunk as soon as it and all before it are made, and gives its slot back once a few
@@ -209,7 +203,7 @@ enum xb_status xb_encoded_submit(struct xb_mode_context *context, struct xb_erro
 {
     const struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
-        .work = make_in_ring, .argument = context, .count = state->count};
+        .work = make_in_slot, .argument = context, .count = state->count};
     for (uint64_t i = 0; !state->is_made && i < state->count; i++)
         XB_TRY(send(context, i, error));
     if (!state->is_made)
@@ -416,25 +410,19 @@ enum xb_status xb_encoded_setup(struct xb_mode_context *context, struct xb_error
     return XB_OK;
 }
 
-static void make_in_place(void *argument, uint64_t item, unsigned thread)
-{
-    (void)thread;
-    make(argument, item, item);
-}
-
 enum xb_status xb_encoded_begin(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
     const struct xb_crew_job job = {
-        .work = make_in_place, .argument = context, .count = state->count};
+        .work = make_in_slot, .argument = context, .count = state->count};
     return state->is_made ? find_break_even(context, error) : xb_crew_run(state->crew, &job, error);
 }
 
-/* Writes the opposite of every bit of the original over the target: what arrives there with loss is
- * no such value either. */
-static enum xb_status spoil_target(struct xb_mode_context *context, struct xb_error *error)
+enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_error *error)
 {
     const struct xb_encoded *state = context->state;
+    struct xb_pattern nothing = xb_proof_before(context->test->seed);
+    /* The opposite of every bit of the original: what arrives with loss is no such value either. */
     for (uint64_t i = 0; i < state->count; i++) {
         struct xb_chunk chunk = xb_encoded_chunk(context, i);
         const unsigned char *original =
@@ -445,14 +433,6 @@ static enum xb_status spoil_target(struct xb_mode_context *context, struct xb_er
         XB_TRY(xb_copy_and_wait(context->queues[0], state->target, chunk.offset, state->back, 0,
                                 chunk.bytes, error));
     }
-    return XB_OK;
-}
-
-enum xb_status xb_encoded_prepare(struct xb_mode_context *context, struct xb_error *error)
-{
-    const struct xb_encoded *state = context->state;
-    struct xb_pattern nothing = xb_proof_before(context->test->seed);
-    XB_TRY(spoil_target(context, error));
     XB_TRY(xb_proof_fill(context->queues[0], state->arrived, state->count * state->slot_bytes,
                          nothing, error));
     if (state->is_made)
