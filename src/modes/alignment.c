@@ -38,15 +38,11 @@ struct side {
     size_t count;
 };
 
-/* ---- cases ---- */
-
 /* 0 in a file from before there was the option. */
 static uint64_t offset_of(const struct xb_record_case *test, const struct xb_option *option)
 {
     return strtoull(xb_record_parameter(test, option->name), NULL, 10);
 }
-
-/* ---- what they come to ---- */
 
 /* The place of an offset, in their order; NULL where there is no room. */
 static struct offset *find(struct side *side, uint64_t bytes)
@@ -107,8 +103,6 @@ static void collect(struct xb_reading *reading, struct side *side, int device, u
             add(reading, side, base, test);
     }
 }
-
-/* ---- words ---- */
 
 /* The offsets of one side of which the same was found. */
 struct group {

@@ -58,8 +58,6 @@ enum xb_status xb_chase_prepare(struct xb_mode_context *context, struct xb_error
     return XB_OK;
 }
 
-/* ---- one iteration, and what it proves ---- */
-
 enum xb_status xb_chase_submit(struct xb_mode_context *context, struct xb_error *error)
 {
     struct xb_chase *chase = context->state;

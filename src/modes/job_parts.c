@@ -48,8 +48,6 @@ struct xb_job_part xb_job_part_at(const struct xb_job_layout *layout, uint64_t i
     return part;
 }
 
-/* ---- the proof ---- */
-
 #define PIECE_BYTES (UINT64_C(4) << 20)
 
 uint64_t xb_job_piece_bytes(const struct xb_job_layout *layout)

@@ -24,8 +24,6 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
                           context->workspace, error);
 }
 
-/* ---- the Reading ---- */
-
 /* Whether a case is of loads by that device and in that order. */
 static bool is_by(const struct xb_reading *reading, const struct xb_record_case *test, int device,
                   const char *variant)

@@ -82,9 +82,6 @@ static enum xb_status verify(struct xb_mode_context *context, struct xb_result *
     return XB_OK;
 }
 
-/* ---- the Reading: beside the best that comes from the host, and by kernel beside by engine ----
- */
-
 static bool say_local(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *engine =

@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where pieces lie ---- */
-
 uint64_t xb_layout_span(uint64_t bytes, uint64_t piece, const struct xb_layout_side *side)
 {
     uint64_t before = xb_chunk_count(bytes, piece) - 1; /* the last piece */
@@ -60,8 +58,6 @@ void xb_layout_free(struct xb_layout *layout)
     free(layout->pieces);
     layout->pieces = NULL;
 }
-
-/* ---- the proof ---- */
 
 /* Few pieces a thread are not worth it. */
 #define GRAIN 64

@@ -9,8 +9,6 @@
 
 /* What the files of the mode `pipeline` share. */
 
-/* ---- pipeline_options.c: how it reads, in which order it does what, and its figures ---- */
-
 /* --order: its words are the mode's variants. */
 extern const struct xb_option xb_option_order;
 bool xb_order_is_overlapped(const char *variant);
@@ -29,8 +27,6 @@ bool xb_io_is_direct(const struct xb_case *test);
 extern const struct xb_option xb_option_readers;
 /* How many threads read. */
 unsigned xb_readers_of(const struct xb_case *test);
-/* How much each takes at a time where chunks are read. */
-uint64_t xb_reader_piece_of(const struct xb_case *test);
 
 enum xb_pipeline_stage {
     XB_PIPELINE_READ,
@@ -44,8 +40,6 @@ enum xb_pipeline_stage {
 extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
-
-/* ---- pipeline_source.c ---- */
 
 /*
  * What the mode `pipeline` reads, and how it comes in items: chunks of one file, or batches of

@@ -196,8 +196,6 @@ enum xb_status xb_chunk_check(const struct xb_case *test, const struct xb_option
                    (unsigned long long)MAX_OPERATIONS, option->name);
 }
 
-/* ---- figures ---- */
-
 const struct xb_figure xb_figure_in_time = {
     XB_FIGURE_TIME("in_time", "The copies into the device alone")};
 const struct xb_figure xb_figure_kernel_time = {XB_FIGURE_TIME("kernel_time", "The kernels alone")};

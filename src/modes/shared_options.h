@@ -131,8 +131,6 @@ XB_MUST_CHECK enum xb_status xb_chunk_check(const struct xb_case *test,
                                             const struct xb_option *option, uint64_t per_chunk,
                                             struct xb_error *error);
 
-/* ---- figures of modes that work in stages: data in, computing, data out ---- */
-
 /* Each stage alone. */
 extern const struct xb_figure xb_figure_in_time, xb_figure_kernel_time, xb_figure_out_time;
 /* The same work one step after the other; and the kernels alone, by the whole. */
