@@ -200,8 +200,6 @@ static enum xb_status expand_words(struct parser *parser)
     return XB_OK;
 }
 
-/* ---- from outside ---- */
-
 enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
                                   struct xb_error *error)
 {
@@ -401,8 +399,6 @@ static void fold_once(struct fold *fold, bool is_first)
     }
     fold->count = kept;
 }
-
-/* ---- from outside ---- */
 
 bool xb_hostlist_is_name(const char *name)
 {

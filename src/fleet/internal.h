@@ -41,9 +41,9 @@ struct xb_tested {
     double p;
 };
 
-static inline size_t xb_tested_node(const struct xb_fleet *fleet, const struct xb_tested *tested)
+static inline size_t xb_tested_node(const struct xb_fleet *in, const struct xb_tested *tested)
 {
-    return fleet->gpus[fleet->values[tested->value].gpu].node;
+    return in->gpus[in->values[tested->value].gpu].node;
 }
 
 struct xb_judging {
