@@ -79,8 +79,6 @@ enum xb_status xb_fleet_csv_write(FILE *stream, const struct xb_fleet_judgement 
 
 /* ---- Prometheus ---- */
 
-/* ---- counts ---- */
-
 #define PREFIX "xferbench_fleet_" /* of all names */
 
 static size_t count_code(const struct xb_fleet_judgement *judgement, enum xb_fleet_code code)
@@ -122,8 +120,7 @@ static void put_counts(FILE *stream, const struct xb_fleet_judgement *judgement)
     }
 }
 
-/* ---- a sample a finding ---- */
-
+/* A sample a finding. */
 struct sample {
     const char *labels;
     const struct xb_fleet_finding *finding;

@@ -16,10 +16,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Slurm's host expressions, taken apart. */
-
 #define NAME_SIZE 256     /* of a name with its zero byte: a domain name has at most 253 */
-#define LARGEST_DIGITS 18 /* of a number in brackets: fits 64 bits */
+#define LARGEST_DIGITS 18 /* of a number: more do not fit 64 bits */
 #define MOST_BRACKETS 8
 #define LARGEST_FILE ((size_t)256 << 20)
 
@@ -39,36 +37,34 @@ static enum xb_status fail_at(const struct parser *parser, const char *at, const
                    strlen(parser->whole) > 80 ? "..." : "", (size_t)(at - parser->whole) + 1, what);
 }
 
-bool xb_hostlist_takes(char c)
+/* Whether a host name may have that character. */
+static bool is_for_names(char c)
 {
     return isalnum((unsigned char)c) || c == '-' || c == '.' || c == '_';
 }
 
 /* ---- names ---- */
 
-struct place {
-    const char *name;
-    size_t index;
-};
-
+/* Two places in a list of names. */
 static int by_name_and_place(const void *a, const void *b)
 {
-    const struct place *first = a, *second = b;
-    return XB_FIRST_ORDER(strcmp(first->name, second->name), XB_ORDER(first->index, second->index));
+    const char *const *first = *(const char *const *const *)a;
+    const char *const *second = *(const char *const *const *)b;
+    return XB_FIRST_ORDER(strcmp(*first, *second), XB_ORDER(first, second));
 }
 
 /* Keeps the first of names that are the same, in the order given. */
 static void leave_out_same(struct xb_hostlist *list)
 {
-    struct place *places = xb_new(list->count, sizeof *places);
-    for (size_t i = 0; i < list->count; i++)
-        places[i] = (struct place){.name = list->names[i], .index = i};
-    qsort(places, list->count, sizeof *places, by_name_and_place);
-    for (size_t i = 1; i < list->count; i++)
-        if (strcmp(places[i].name, places[i - 1].name) == 0)
-            list->names[places[i].index] = NULL;
-    free(places);
+    const char ***places = xb_new(list->count, sizeof *places);
     size_t kept = 0;
+    for (size_t i = 0; i < list->count; i++)
+        places[i] = &list->names[i];
+    qsort(places, list->count, sizeof *places, by_name_and_place);
+    for (size_t i = list->count; i-- > 1;)
+        if (strcmp(*places[i], *places[i - 1]) == 0)
+            *places[i] = NULL;
+    free(places);
     for (size_t i = 0; i < list->count; i++)
         if (list->names[i] != NULL)
             list->names[kept++] = list->names[i];
@@ -80,12 +76,10 @@ static void leave_out_same(struct xb_hostlist *list)
 static const char wrong_brackets[] =
     "brackets hold numbers and ranges of numbers, such as [001-003,7]";
 
-/* Brackets in a name, which turn like the wheels of a counter: the last one fastest. */
-struct wheel {
-    const char *open, *close;
-    const char *next; /* behind the range that is on */
-    uint64_t number, last;
-    int width; /* digits of the range's first number: the others have as many, as for Slurm */
+/* "001-003" in brackets. */
+struct span {
+    uint64_t first, last;
+    int width; /* digits of the first number: the others have as many, as for Slurm */
 };
 
 /* Reads the digits at *at, and goes behind them. NULL, or what is wrong there. */
@@ -102,96 +96,54 @@ static const char *read_number(const char **at, uint64_t *number, int *width)
     return NULL;
 }
 
-/* Puts the range "001-003" at wheel->next on the wheel. NULL, or what is wrong at wheel->next. */
-static const char *turn_to_range(struct wheel *wheel)
+/* Reads the numbers at *at, and goes behind them. NULL, or what is wrong at *at. */
+static const char *read_span(const char **at, struct span *span)
 {
-    const char *begin = wheel->next;
-    const char *wrong = read_number(&wheel->next, &wheel->number, &wheel->width);
-    wheel->last = wheel->number;
-    if (wrong == NULL && *wheel->next == '-') {
-        int ignored = 0;
-        wheel->next++;
-        wrong = read_number(&wheel->next, &wheel->last, &ignored);
+    const char *begin = *at;
+    int ignored = 0;
+    const char *wrong = read_number(at, &span->first, &span->width);
+    span->last = span->first;
+    if (wrong == NULL && **at == '-') {
+        (*at)++;
+        wrong = read_number(at, &span->last, &ignored);
     }
-    if (wrong != NULL || wheel->last >= wheel->number)
+    if (wrong != NULL || span->last >= span->first)
         return wrong;
-    wheel->next = begin;
+    *at = begin;
     return "this range ends before it begins";
 }
 
-/* Reads all ranges once, so that turning cannot fail later, and begins with the first. */
-static enum xb_status make_wheel(struct parser *parser, const char *open, struct wheel *wheel)
+/* Reads the whole word before any name is made, so that its brackets cannot be wrong later. */
+static enum xb_status check_word(struct parser *parser, const char *word)
 {
-    *wheel = (struct wheel){.open = open, .close = open + strcspn(open, "]"), .next = open + 1};
-    if (*wheel->close == '\0')
-        return fail_at(parser, open, "this bracket is not closed");
-    for (;;) {
-        const char *wrong = turn_to_range(wheel);
-        if (wrong == NULL && wheel->next != wheel->close && *wheel->next != ',')
-            wrong = wrong_brackets;
-        if (wrong != NULL)
-            return fail_at(parser, wheel->next, wrong);
-        if (wheel->next == wheel->close)
-            break;
-        wheel->next++;
-    }
-    wheel->next = open + 1;
-    return turn_to_range(wheel) == NULL ? XB_OK : fail_at(parser, open, wrong_brackets);
-}
-
-/* Whether there was another number; else the wheel is at its first again. */
-static bool turn(struct wheel *wheel)
-{
-    bool goes_on = wheel->number < wheel->last;
-    if (goes_on) {
-        wheel->number++;
-        return true;
-    }
-    goes_on = wheel->next != wheel->close;
-    wheel->next = goes_on ? wheel->next + 1 : wheel->open + 1;
-    (void)turn_to_range(wheel);
-    return goes_on;
-}
-
-/* Finds the brackets of the word. */
-static enum xb_status make_wheels(struct parser *parser, const char *word, struct wheel *wheels,
-                                  size_t *count)
-{
-    *count = 0;
+    size_t brackets = 0;
+    struct span span = {.width = 0};
     for (const char *at = word; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
         if (*at == ']')
             return fail_at(parser, at, "this bracket was not opened");
-        if (*at != '[' && !xb_hostlist_takes(*at))
+        if (*at != '[' && !is_for_names(*at))
             return fail_at(parser, at,
                            "names are of letters, digits, dashes, dots and underscores");
         if (*at != '[')
             continue;
-        if (*count == MOST_BRACKETS)
+        if (brackets++ == MOST_BRACKETS)
             return fail_at(parser, at, "a name of more than 8 brackets");
-        XB_TRY(make_wheel(parser, at, &wheels[*count]));
-        at = wheels[(*count)++].close;
+        if (strchr(at, ']') == NULL)
+            return fail_at(parser, at, "this bracket is not closed");
+        do {
+            at++;
+            const char *wrong = read_span(&at, &span);
+            if (wrong == NULL && *at != ']' && *at != ',')
+                wrong = wrong_brackets;
+            if (wrong != NULL)
+                return fail_at(parser, at, wrong);
+        } while (*at != ']');
     }
     return XB_OK;
 }
 
-/* Adds the name as the wheels stand. */
-static enum xb_status add_turned(struct parser *parser, const char *word,
-                                 const struct wheel *wheels, size_t count)
+static enum xb_status add_name(struct parser *parser, const char *word, const char *name)
 {
-    char name[NAME_SIZE];
-    size_t length = 0, i = 0;
-    for (const char *at = word; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
-        if (i < count && at == wheels[i].open) {
-            length += (size_t)snprintf(name + length, NAME_SIZE - length, "%0*" PRIu64,
-                                       wheels[i].width, wheels[i].number);
-            at = wheels[i++].close;
-        } else {
-            name[length++] = *at;
-        }
-        if (length >= NAME_SIZE)
-            return fail_at(parser, word, "a name of more than 255 characters");
-    }
-    name[length] = '\0';
     struct xb_hostlist *list = parser->list;
     if (list->count == XB_HOSTLIST_LARGEST)
         return fail_at(parser, word, "these are more than 1000000 names");
@@ -204,27 +156,42 @@ static enum xb_status add_turned(struct parser *parser, const char *word,
     return XB_OK;
 }
 
-static enum xb_status expand_word(struct parser *parser, const char *word)
+/* Adds all names that begin with the `length` characters in `name` and go on as at `at` in a word
+ * that was checked. Calls itself for what follows a bracket: the last bracket turns fastest. */
+static enum xb_status expand_from(struct parser *parser, const char *word, const char *at,
+                                  char name[NAME_SIZE], size_t length)
 {
-    struct wheel wheels[MOST_BRACKETS];
-    size_t count = 0;
-    enum xb_status status = make_wheels(parser, word, wheels, &count);
-    while (status == XB_OK) {
-        status = add_turned(parser, word, wheels, count);
-        size_t i = count;
-        while (i > 0 && !turn(&wheels[i - 1]))
-            i--;
-        if (i == 0)
-            break;
+    size_t plain = strcspn(at, "[" SEPARATORS);
+    struct span span = {.width = 0};
+    if (length + plain < NAME_SIZE)
+        memcpy(name + length, at, plain);
+    length += plain;
+    at += plain;
+    if (length >= NAME_SIZE)
+        return fail_at(parser, word, "a name of more than 255 characters");
+    name[length] = '\0';
+    if (*at != '[')
+        return add_name(parser, word, name);
+    const char *behind = strchr(at, ']') + 1;
+    while (*at != ']') {
+        at++;
+        (void)read_span(&at, &span);
+        for (uint64_t number = span.first; number <= span.last; number++) {
+            int digits =
+                snprintf(name + length, NAME_SIZE - length, "%0*" PRIu64, span.width, number);
+            XB_TRY(expand_from(parser, word, behind, name, length + (size_t)digits));
+        }
     }
-    return status;
+    return XB_OK;
 }
 
 static enum xb_status expand_words(struct parser *parser)
 {
     const char *at = parser->whole + strspn(parser->whole, SEPARATORS);
+    char name[NAME_SIZE];
     while (*at != '\0') {
-        XB_TRY(expand_word(parser, at));
+        XB_TRY(check_word(parser, at));
+        XB_TRY(expand_from(parser, at, at, name, 0));
         /* A comma in brackets does not end the word. */
         for (bool inside = false; *at != '\0' && (inside || strchr(SEPARATORS, *at) == NULL); at++)
             inside = *at == '[' || (inside && *at != ']');
@@ -232,8 +199,6 @@ static enum xb_status expand_words(struct parser *parser)
     }
     return XB_OK;
 }
-
-/* ---- from outside ---- */
 
 enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
                                   struct xb_error *error)
@@ -292,11 +257,6 @@ void xb_hostlist_free(struct xb_hostlist *list)
 }
 
 /* ---- made of names ---- */
-
-/* Makes one of Slurm's host expressions from names of hosts. */
-
-/* More digits do not fit 64 bits: such a name is listed whole. */
-#define LARGEST_DIGITS 18
 
 /* Brackets of a name: what slurm.conf(5) allows. */
 #define BRACKETS 2
@@ -440,14 +400,12 @@ static void fold_once(struct fold *fold, bool is_first)
     fold->count = kept;
 }
 
-/* ---- from outside ---- */
-
 bool xb_hostlist_is_name(const char *name)
 {
     if (name[0] == '\0' || name[0] == '-' || name[0] == '.' || strcasecmp(name, "all") == 0)
         return false;
     for (; *name != '\0'; name++)
-        if (!xb_hostlist_takes(*name))
+        if (!is_for_names(*name))
             return false;
     return true;
 }
@@ -458,31 +416,21 @@ static int by_name(const void *a, const void *b)
     return strcmp(first->name, second->name);
 }
 
-/* Each name once, without those that cannot be told. */
-static void take_names(struct fold *fold, const char *const *names, size_t count, size_t *left_out)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (xb_hostlist_is_name(names[i]))
-            fold->items[fold->count++] =
-                (struct item){.text = names[i], .name = names[i], .limit = strlen(names[i])};
-        else
-            (*left_out)++;
-    }
-    qsort(fold->items, fold->count, sizeof *fold->items, by_name);
-    for (size_t i = 0; i < fold->count; i++)
-        if (kept == 0 || strcmp(fold->items[kept - 1].name, fold->items[i].name) != 0)
-            fold->items[kept++] = fold->items[i];
-    fold->count = kept;
-}
-
 const char *xb_hostlist_compress(const char *const *names, size_t count, struct xb_arena **arena,
                                  size_t *left_out)
 {
     struct fold fold = {.items = xb_new(count, sizeof *fold.items)};
     struct xb_memory_text line = {.text = NULL};
-    *left_out = 0;
-    take_names(&fold, names, count, left_out);
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++)
+        if (xb_hostlist_is_name(names[i]))
+            fold.items[listed++] =
+                (struct item){.text = names[i], .name = names[i], .limit = strlen(names[i])};
+    *left_out = count - listed;
+    qsort(fold.items, listed, sizeof *fold.items, by_name);
+    for (size_t i = 0; i < listed; i++) /* each once */
+        if (fold.count == 0 || strcmp(fold.items[fold.count - 1].name, fold.items[i].name) != 0)
+            fold.items[fold.count++] = fold.items[i];
     for (int i = 0; i < BRACKETS; i++)
         fold_once(&fold, i == 0);
     FILE *stream = xb_memory_text_begin(&line);

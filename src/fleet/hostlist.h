@@ -26,11 +26,9 @@ XB_MUST_CHECK enum xb_status xb_hostlist_read(const char *path, struct xb_hostli
                                               struct xb_error *error);
 void xb_hostlist_free(struct xb_hostlist *list); /* accepts a zeroed one */
 
-/* Whether a host name may have that character: a letter, a digit, a dash, a dot, an underscore. */
-bool xb_hostlist_takes(char c);
-/* Whether a whole name can be in an expression: such characters; no dash in front, which would make
- * it an option of the command that it is given to; no dot, as in the folders "." and ".."; and not
- * "ALL", which Slurm takes for all nodes. */
+/* Whether a name can be in an expression: letters, digits, dashes, dots and underscores; no dash in
+ * front, which would make it an option of the command that it is given to; no dot, as in the
+ * folders "." and ".."; and not "ALL", which Slurm takes for all nodes. */
 bool xb_hostlist_is_name(const char *name);
 
 /* A short expression that Slurm expands to these names, in order; "" for none. Leaves out and

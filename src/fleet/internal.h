@@ -41,6 +41,11 @@ struct xb_tested {
     double p;
 };
 
+static inline size_t xb_tested_node(const struct xb_fleet *in, const struct xb_tested *tested)
+{
+    return in->gpus[in->values[tested->value].gpu].node;
+}
+
 struct xb_judging {
     struct xb_fleet *fleet;
     struct xb_fleet_judgement *judgement;

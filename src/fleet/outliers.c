@@ -135,11 +135,6 @@ bool xb_fleet_is_together(size_t named, size_t count)
     return many || (named > 1 && 2 * named > count);
 }
 
-static size_t node_of(const struct xb_fleet *fleet, const struct xb_tested *tested)
-{
-    return fleet->gpus[fleet->values[tested->value].gpu].node;
-}
-
 /* The median of sorted values. */
 static double middle_of(const struct xb_tested *values, size_t count)
 {
@@ -207,7 +202,7 @@ static void note_groups(struct xb_judging *judging, const struct xb_fleet_siblin
     double share = expm1(lower ? -distance : distance);
     xb_node_tally_begin(tally);
     for (size_t i = 0; i < members; i++)
-        xb_node_tally_add(tally, node_of(fleet, &group[i]));
+        xb_node_tally_add(tally, xb_tested_node(fleet, &group[i]));
     xb_fleet_add_note(
         judging,
         "%s: %zu of %zu values, on %zu node%s, form a group %s %s the others. Another setting "
@@ -324,7 +319,7 @@ static size_t count_named(const struct xb_judging *judging, const struct xb_test
         if (!is_named(judging, &tested[i]) || code_of(judging, &tested[i]) != code)
             continue;
         named++;
-        xb_node_tally_add(tally, node_of(judging->fleet, &tested[i]));
+        xb_node_tally_add(tally, xb_tested_node(judging->fleet, &tested[i]));
     }
     return named;
 }
@@ -354,7 +349,7 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
             if (2 * fabs(other->logarithm - centre) < fabs(own->logarithm - centre))
                 break;
             if (is_named(judging, other) && is_low(other) == low)
-                xb_node_tally_add(tally, node_of(judging->fleet, other));
+                xb_node_tally_add(tally, xb_tested_node(judging->fleet, other));
         }
         name(judging, own, xb_fleet_is_together(tally->count, siblings->nodes));
     }

@@ -216,11 +216,6 @@ static const struct xb_fleet_value *value_of(const struct xb_fleet *fleet,
     return &fleet->values[tested->value];
 }
 
-static size_t node_of(const struct xb_fleet *fleet, const struct xb_tested *tested)
-{
-    return fleet->gpus[value_of(fleet, tested)->gpu].node;
-}
-
 /* What values have in common that are alike. */
 enum common { A_NODE, A_GPU, A_PEER };
 
@@ -230,7 +225,8 @@ static bool share(const struct xb_fleet *fleet, const struct xb_tested *left,
     const struct xb_fleet_value *a = value_of(fleet, left), *b = value_of(fleet, right);
     if (what == A_GPU)
         return a->gpu == b->gpu;
-    return node_of(fleet, left) == node_of(fleet, right) && (what == A_NODE || a->peer == b->peer);
+    return xb_tested_node(fleet, left) == xb_tested_node(fleet, right) &&
+           (what == A_NODE || a->peer == b->peer);
 }
 
 /* What `count` values are worth, of which those that are alike stand together in `groups` groups.
@@ -268,7 +264,7 @@ static double effective_sample_size(const struct xb_fleet *fleet, const struct x
 static int compare_peers(const void *left, const void *right, void *fleet)
 {
     const struct xb_tested *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER(node_of(fleet, a), node_of(fleet, b)),
+    return XB_FIRST_ORDER(XB_ORDER(xb_tested_node(fleet, a), xb_tested_node(fleet, b)),
                           XB_ORDER(value_of(fleet, a)->peer, value_of(fleet, b)->peer),
                           XB_ORDER(a->value, b->value));
 }

@@ -459,6 +459,5 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
             xb_fleet_table_put(&view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
     }
     put_left_out(&view);
-    enum xb_status status = xb_stream_finish(stream, "the table", error);
-    return status;
+    return xb_stream_finish(stream, "the table", error);
 }
