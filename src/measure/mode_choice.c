@@ -106,12 +106,6 @@ static bool is_of_a_mode(const struct xb_option *option)
     return false;
 }
 
-static bool is_chosen(const struct xb_run_options *asked, const struct xb_mode *mode,
-                      const char *variant)
-{
-    return xb_word_is_in(&xb_config_get(asked->config, mode->variant_option)->words, variant);
-}
-
 /* The variant that would have to be chosen for an option of the mode to matter; NULL: it does. */
 static const char *lacking_variant(const struct xb_run_options *asked, const struct xb_mode *mode,
                                    const struct xb_option *option)
@@ -119,7 +113,8 @@ static const char *lacking_variant(const struct xb_run_options *asked, const str
     const struct xb_parameter *parameter = mode->parameters;
     for (; parameter != NULL && parameter->option != NULL; parameter++)
         if (parameter->option == option && parameter->variant != NULL &&
-            !is_chosen(asked, mode, parameter->variant))
+            !xb_word_is_in(&xb_config_get(asked->config, mode->variant_option)->words,
+                           parameter->variant))
             return parameter->variant;
     return NULL;
 }

@@ -702,9 +702,8 @@ enum xb_status xb_recorder_run(struct xb_measurement *measurement, struct xb_tim
     struct xb_recorder recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
     struct xb_error why;
     *timeline = (struct xb_timeline){.tracks = NULL};
-    enum xb_status status = xb_measure_restore(measurement, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_measure_restore(measurement, error));
+    enum xb_status status = XB_OK;
     enum xb_status recorded = open_recorder(&recorder, measurement, &why);
     if (recorded == XB_OK)
         recorded = align_all(&recorder, false, &why);
