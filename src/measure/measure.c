@@ -314,17 +314,6 @@ static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane 
     return status != XB_OK ? status : xb_sampler_open(&lane->sampler, context, error);
 }
 
-static void take_down(struct xb_lane *lane)
-{
-    struct xb_mode_context *context = &lane->context;
-    xb_sampler_close(&lane->sampler);
-    if (context->state != NULL && context->test->mode->teardown != NULL)
-        context->test->mode->teardown(context);
-    xb_line_close(context);
-    free(context->state);
-    context->state = NULL;
-}
-
 static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *begun,
                                  struct xb_error *error)
 {
@@ -340,8 +329,16 @@ static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *beg
 
 static void take_down_all(struct xb_measurement *measurement, size_t *begun)
 {
-    while (*begun > 0)
-        take_down(&measurement->lanes[--*begun]);
+    while (*begun > 0) {
+        struct xb_lane *lane = &measurement->lanes[--*begun];
+        struct xb_mode_context *context = &lane->context;
+        xb_sampler_close(&lane->sampler);
+        if (context->state != NULL && context->test->mode->teardown != NULL)
+            context->test->mode->teardown(context);
+        xb_line_close(context);
+        free(context->state);
+        context->state = NULL;
+    }
 }
 
 /* Checks every lane, sets every lane up, and measures, for each placement anew. `begun` lanes are
