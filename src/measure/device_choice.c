@@ -82,32 +82,6 @@ static enum xb_status add_device(struct xb_run *run, unsigned index, struct xb_e
     return XB_OK;
 }
 
-static enum xb_status choose_named(const struct xb_run *run, struct xb_device_choice *choice,
-                                   struct xb_error *error)
-{
-    for (size_t i = 0; i < run->asked.device.count; i++) {
-        unsigned index = 0;
-        XB_TRY(find_device(run, "device", run->asked.device.items[i], &index, error));
-        for (size_t k = 0; k < choice->device_count; k++)
-            if (choice->devices[k] == index)
-                return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
-        choice->devices[choice->device_count++] = index;
-    }
-    return XB_OK;
-}
-
-/* Adds every ordered pair of the chosen devices, or of all devices if none was chosen. */
-static void pair_all(const struct xb_run *run, bool chosen, struct xb_device_choice *choice)
-{
-    size_t count = chosen ? choice->device_count : run->probe.device_count;
-    for (size_t a = 0; a < count; a++)
-        for (size_t b = 0; b < count; b++)
-            if (a != b)
-                choice->pairs[choice->pair_count++] =
-                    (struct xb_pair){chosen ? choice->devices[a] : (unsigned)a,
-                                     chosen ? choice->devices[b] : (unsigned)b};
-}
-
 /* Adds the pair that a word such as "0:1" names. Its devices are numbers: a PCI address has colons
  * of its own. */
 static enum xb_status read_pair(const struct xb_run *run, const char *word,
@@ -134,14 +108,22 @@ static enum xb_status read_pair(const struct xb_run *run, const char *word,
     return XB_OK;
 }
 
+/* Adds the pairs that are named, or every ordered pair of the chosen devices, or of all devices if
+ * none was chosen. */
 static enum xb_status choose_pairs(const struct xb_run *run, struct xb_device_choice *choice,
                                    struct xb_error *error)
 {
     const struct xb_word_list *named = &xb_config_get(run->asked.config, &xb_option_pairs)->words;
-    if (named->count == 0)
-        pair_all(run, run->asked.device_given, choice);
+    bool chosen = run->asked.device_given;
+    size_t count = chosen ? choice->device_count : run->probe.device_count;
     for (size_t i = 0; i < named->count; i++)
         XB_TRY(read_pair(run, named->items[i], choice, error));
+    for (size_t a = 0; named->count == 0 && a < count; a++)
+        for (size_t b = 0; b < count; b++)
+            if (a != b)
+                choice->pairs[choice->pair_count++] =
+                    (struct xb_pair){chosen ? choice->devices[a] : (unsigned)a,
+                                     chosen ? choice->devices[b] : (unsigned)b};
     return XB_OK;
 }
 
@@ -157,8 +139,14 @@ enum xb_status xb_device_choose(struct xb_run *run, bool singles, bool several, 
     run->devices = xb_new(XB_RUN_DEVICES + 1, sizeof *run->devices);
     for (unsigned i = 0; all && i < run->probe.device_count; i++)
         choice->devices[choice->device_count++] = i;
-    if (!all)
-        XB_TRY(choose_named(run, choice, error));
+    for (size_t i = 0; !all && i < run->asked.device.count; i++) {
+        unsigned index = 0;
+        XB_TRY(find_device(run, "device", run->asked.device.items[i], &index, error));
+        for (size_t k = 0; k < choice->device_count; k++)
+            if (choice->devices[k] == index)
+                return XB_FAIL(error, XB_ERR_USAGE, "--device: device %u is named twice", index);
+        choice->devices[choice->device_count++] = index;
+    }
     if (pairs)
         XB_TRY(choose_pairs(run, choice, error));
     /* If only pairs are measured, no device that is in none of them takes part. */

@@ -25,12 +25,6 @@ void xb_result_fail(struct xb_result *result, const struct xb_error *error)
         memset(&result->bandwidth, 0, sizeof result->bandwidth);
 }
 
-void xb_result_skip(struct xb_result *result, const char *reason)
-{
-    result->row.status = XB_RESULT_SKIPPED;
-    snprintf(result->reason, sizeof result->reason, "%s", reason);
-}
-
 void xb_result_cut(struct xb_result *result, const char *before)
 {
     bool signalled = xb_interrupt_signal() != 0;
@@ -38,6 +32,23 @@ void xb_result_cut(struct xb_result *result, const char *before)
     result->row.status = XB_RESULT_SKIPPED;
     snprintf(result->reason, sizeof result->reason, "%s before %s",
              signalled ? "interrupted" : "the deadline came", before);
+}
+
+void xb_result_end(struct xb_result *result, enum xb_status status, const struct xb_error *error,
+                   const char *before)
+{
+    if (status == XB_OK || status == XB_ERR_STOPPED) {
+        xb_result_cut(result, before);
+    } else if (status == XB_ERR_UNSUPPORTED) {
+        result->row.status = XB_RESULT_SKIPPED;
+        snprintf(result->reason, sizeof result->reason, "%s", error->message);
+    } else {
+        /* This lane's data was right, but another's was not: then no lane's time is worth anything.
+         */
+        if (result->row.verified == XB_VERIFIED_TRUE)
+            result->row.verified = XB_VERIFIED_UNKNOWN;
+        xb_result_fail(result, error);
+    }
 }
 
 /* Keeps the faster of two readings: an idle link reads slower than it is. */
@@ -128,19 +139,15 @@ static enum xb_status measure_placement(struct xb_measurement *measurement, stru
         note_link(measurement->lanes[i].where);
     if (status != XB_OK || whole->times.count == before)
         return status;
-    for (size_t i = 0; status == XB_OK && i < measurement->lane_count; i++)
-        status = xb_residence_check(measurement, &measurement->lanes[i], error);
-    if (status != XB_OK)
-        return status;
-    status = describe_all(measurement, error);
-    if (status == XB_OK)
-        status = verify(measurement, error);
+    for (size_t i = 0; i < measurement->lane_count; i++)
+        XB_TRY(xb_residence_check(measurement, &measurement->lanes[i], error));
+    XB_TRY(describe_all(measurement, error));
+    XB_TRY(verify(measurement, error));
     /* After that: else the data of an iteration that no figure of the samples is made of would be
      * what is verified. */
-    if (status == XB_OK && whole->row.verified == XB_VERIFIED_TRUE &&
-        whole->stop_reason != XB_STOP_NOT_YET)
-        status = xb_measure_record(measurement, error);
-    return status;
+    return whole->row.verified == XB_VERIFIED_TRUE && whole->stop_reason != XB_STOP_NOT_YET
+               ? xb_measure_record(measurement, error)
+               : XB_OK;
 }
 
 /* ---- the warnings and details by which a reader can judge the row ---- */
@@ -307,34 +314,6 @@ static enum xb_status set_up(struct xb_measurement *measurement, struct xb_lane 
     return status != XB_OK ? status : xb_sampler_open(&lane->sampler, context, error);
 }
 
-static void take_down(struct xb_lane *lane)
-{
-    struct xb_mode_context *context = &lane->context;
-    xb_sampler_close(&lane->sampler);
-    if (context->state != NULL && context->test->mode->teardown != NULL)
-        context->test->mode->teardown(context);
-    xb_line_close(context);
-    free(context->state);
-    context->state = NULL;
-}
-
-/* Gives the result of a case without samples its status and its reason. */
-static void end_one(struct xb_result *result, enum xb_status status, const struct xb_error *error)
-{
-    if (status == XB_ERR_UNSUPPORTED) {
-        xb_result_skip(result, error->message);
-        return;
-    }
-    if (status == XB_OK || status == XB_ERR_STOPPED) {
-        xb_result_cut(result, "its first sample");
-        return;
-    }
-    /* This lane's data was right, but another's was not: then no lane's time is worth anything. */
-    if (result->row.verified == XB_VERIFIED_TRUE)
-        result->row.verified = XB_VERIFIED_UNKNOWN;
-    xb_result_fail(result, error);
-}
-
 static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *begun,
                                  struct xb_error *error)
 {
@@ -350,8 +329,16 @@ static enum xb_status set_up_all(struct xb_measurement *measurement, size_t *beg
 
 static void take_down_all(struct xb_measurement *measurement, size_t *begun)
 {
-    while (*begun > 0)
-        take_down(&measurement->lanes[--*begun]);
+    while (*begun > 0) {
+        struct xb_lane *lane = &measurement->lanes[--*begun];
+        struct xb_mode_context *context = &lane->context;
+        xb_sampler_close(&lane->sampler);
+        if (context->state != NULL && context->test->mode->teardown != NULL)
+            context->test->mode->teardown(context);
+        xb_line_close(context);
+        free(context->state);
+        context->state = NULL;
+    }
 }
 
 /* Checks every lane, sets every lane up, and measures, for each placement anew. `begun` lanes are
@@ -400,8 +387,8 @@ void xb_measure(struct xb_measurement *measurement)
     if (status != XB_OK || whole->times.count == 0) {
         /* Give the whole and every lane the same status and reason. */
         for (size_t i = 0; i < measurement->lane_count; i++)
-            end_one(measurement->lanes[i].result, status, &error);
-        if (measurement->lanes[0].result != measurement->result)
-            end_one(measurement->result, status, &error);
+            xb_result_end(measurement->lanes[i].result, status, &error, "its first sample");
+        if (measurement->lanes[0].result != whole)
+            xb_result_end(whole, status, &error, "its first sample");
     }
 }

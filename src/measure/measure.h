@@ -83,10 +83,12 @@ XB_MUST_CHECK enum xb_status xb_measure_check_capabilities(const struct xb_case 
 
 /* Makes the result an error row. */
 void xb_result_fail(struct xb_result *result, const struct xb_error *error);
-/* Makes it a skipped row. */
-void xb_result_skip(struct xb_result *result, const char *reason);
 /* Makes it a skipped row because a signal or the deadline came "before ..." what `before` says. */
 void xb_result_cut(struct xb_result *result, const char *before);
+/* Gives a row without figures its status and reason: XB_ERR_UNSUPPORTED is skipped, XB_ERR_STOPPED
+ * and XB_OK are cut, all others have failed. */
+void xb_result_end(struct xb_result *result, enum xb_status status, const struct xb_error *error,
+                   const char *before);
 
 /* sampling.c: warms up, has the references timed and takes the samples of one placement. The lanes
  * are set up and their samplers open. Leaves the results without samples where it was stopped

@@ -89,29 +89,6 @@ unsigned xb_mode_directions_together(const struct xb_run_options *asked, const s
     return xb_mode_directions(asked, mode) & possible;
 }
 
-static bool has_option(const struct xb_mode *mode, const struct xb_option *option)
-{
-    for (size_t i = 0; mode->options != NULL && mode->options[i] != NULL; i++)
-        if (mode->options[i] == option)
-            return true;
-    return false;
-}
-
-/* Whether the option is one of a mode's, and not one of `run` itself. */
-static bool is_of_a_mode(const struct xb_option *option)
-{
-    for (size_t i = 0; xb_modes[i] != NULL; i++)
-        if (has_option(xb_modes[i], option))
-            return true;
-    return false;
-}
-
-static bool is_chosen(const struct xb_run_options *asked, const struct xb_mode *mode,
-                      const char *variant)
-{
-    return xb_word_is_in(&xb_config_get(asked->config, mode->variant_option)->words, variant);
-}
-
 /* The variant that would have to be chosen for an option of the mode to matter; NULL: it does. */
 static const char *lacking_variant(const struct xb_run_options *asked, const struct xb_mode *mode,
                                    const struct xb_option *option)
@@ -119,7 +96,8 @@ static const char *lacking_variant(const struct xb_run_options *asked, const str
     const struct xb_parameter *parameter = mode->parameters;
     for (; parameter != NULL && parameter->option != NULL; parameter++)
         if (parameter->option == option && parameter->variant != NULL &&
-            !is_chosen(asked, mode, parameter->variant))
+            !xb_word_is_in(&xb_config_get(asked->config, mode->variant_option)->words,
+                           parameter->variant))
             return parameter->variant;
     return NULL;
 }
@@ -132,7 +110,8 @@ static enum xb_status refuse_if_idle(const struct xb_run_options *asked,
     const struct xb_mode *has_it = NULL;
     for (size_t i = 0; i < choice->count; i++) {
         const struct xb_mode *mode = choice->modes[i];
-        if (xb_mode_directions(asked, mode) == 0 || !has_option(mode, option))
+        if (xb_mode_directions(asked, mode) == 0 ||
+            xb_option_find(mode->options, option->name) == NULL)
             continue;
         if (lacking_variant(asked, mode, option) == NULL)
             return XB_OK;
@@ -154,7 +133,7 @@ static enum xb_status refuse_idle_options(const struct xb_run_options *asked,
 {
     for (size_t i = 0; i < asked->config->count; i++) {
         const struct xb_value *value = &asked->config->values[i];
-        if (value->given && is_of_a_mode(value->option))
+        if (value->given && xb_modes_take(value->option->name))
             XB_TRY(refuse_if_idle(asked, choice, value->option, error));
     }
     return XB_OK;

@@ -1,10 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where the host's memory lies decides how fast copies both ways at once are, by a fifth on some
- * machines, while samples of one placement agree (docs/measurement.md). One placement would have a
- * narrow interval around a figure that the next process does not find. So such a case is set up and
- * sampled in several placements, and its interval is that of the median over them.
- */
 #include "measure.h"
 
 #include "xferbench/workspace.h"

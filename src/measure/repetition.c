@@ -47,24 +47,6 @@ double xb_lane_seconds(const struct xb_lane *lane)
                                  : lane->timing.submit;
 }
 
-/* Looks at the links while the data is on its way. */
-static void look_at_links(struct xb_measurement *measurement)
-{
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        xb_link_look_make(measurement->run, lane->where, &lane->look);
-    }
-}
-
-/* Counts the looks at what began at `begin` or later. */
-static void count_looks(struct xb_measurement *measurement, double begin)
-{
-    for (size_t i = 0; i < measurement->lane_count; i++) {
-        struct xb_lane *lane = &measurement->lanes[i];
-        xb_link_look_count(&lane->look, begin, lane->timing.device, lane->where);
-    }
-}
-
 uint64_t xb_lane_operations(const struct xb_lane *lane)
 {
     const struct xb_mode_context *context = &lane->context;
@@ -118,9 +100,8 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
 {
     const struct xb_backend *backend = measurement->run->backend;
     double begin = xb_clock_now();
-    enum xb_status status = xb_measure_restore(measurement, error);
-    if (status != XB_OK)
-        return status;
+    XB_TRY(xb_measure_restore(measurement, error));
+    enum xb_status status = XB_OK;
     size_t begun = 0;
     double started = xb_clock_now();
     if (backend->range_push != NULL)
@@ -133,11 +114,15 @@ enum xb_status xb_measure_repeat(struct xb_measurement *measurement, xb_submit *
         started = xb_clock_now();
     for (size_t i = 0; i < begun; i++)
         xb_sampler_release(&measurement->lanes[i].sampler);
-    if (measurement->looks_at_links && status == XB_OK)
-        look_at_links(measurement);
+    /* Looks at the links while the data is on its way, and counts that once its time is known. */
+    for (size_t i = 0; measurement->looks_at_links && status == XB_OK && i < begun; i++)
+        xb_link_look_make(measurement->run, measurement->lanes[i].where,
+                          &measurement->lanes[i].look);
     status = finish_lanes(measurement, begun, status, seconds, error);
-    if (measurement->looks_at_links && status == XB_OK)
-        count_looks(measurement, started);
+    for (size_t i = 0; measurement->looks_at_links && status == XB_OK && i < begun; i++) {
+        struct xb_lane *lane = &measurement->lanes[i];
+        xb_link_look_count(&lane->look, started, lane->timing.device, lane->where);
+    }
     if (backend->range_pop != NULL)
         backend->range_pop();
     measurement->last_wall = xb_clock_now() - begin;

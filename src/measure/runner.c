@@ -302,42 +302,23 @@ const char *xb_run_cannot(const struct xb_run *run, size_t first, size_t count)
     return NULL;
 }
 
-static void skip_rows(struct xb_result *results, size_t count, const char *reason)
-{
-    for (size_t i = 0; i < count; i++)
-        xb_result_skip(&results[i], reason);
-}
-
-static void cut_rows(struct xb_result *results, size_t count, const char *before)
-{
-    for (size_t i = 0; i < count; i++)
-        xb_result_cut(&results[i], before);
-}
-
 static void run_rows(struct runner *runner, size_t first, size_t count)
 {
     struct xb_result *results = &runner->run->results[first];
     const char *reason = xb_run_cannot(runner->run, first, count);
-    if (reason != NULL) {
-        skip_rows(results, count, reason);
-        return;
-    }
-    if (xb_run_should_stop(runner->run)) {
-        cut_rows(results, count, "it began");
-        return;
-    }
+    const char *before = "it began";
     struct xb_error error;
-    enum xb_status status = run_case(runner, results, count, &error);
-    if (status != XB_OK) {
-        /* Give rows whose case could not be measured their status and reason. */
-        if (status == XB_ERR_UNSUPPORTED)
-            skip_rows(results, count, error.message);
-        else if (status == XB_ERR_STOPPED)
-            cut_rows(results, count, "its device was ready");
-        else
-            for (size_t i = 0; i < count; i++)
-                xb_result_fail(&results[i], &error);
+    enum xb_status status = XB_ERR_STOPPED;
+    if (reason != NULL) {
+        status = XB_FAIL(&error, XB_ERR_UNSUPPORTED, "%s", reason);
+    } else if (!xb_run_should_stop(runner->run)) {
+        before = "its device was ready";
+        status = run_case(runner, results, count, &error);
+        if (status == XB_OK)
+            return;
     }
+    for (size_t i = 0; i < count; i++)
+        xb_result_end(&results[i], status, &error, before);
 }
 
 /* A signal or a deadline that came after the last case has cut nothing short, and is not told. */

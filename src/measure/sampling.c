@@ -61,8 +61,8 @@ static enum xb_status decide_hold(struct xb_measurement *measurement, struct xb_
 static enum xb_status add_host_times(struct xb_result *result, const struct xb_timing *timing,
                                      struct xb_error *error)
 {
-    enum xb_status status = xb_samples_add(&result->submit_times, timing->submit, error);
-    return status != XB_OK ? status : xb_samples_add(&result->wall_times, timing->wall, error);
+    XB_TRY(xb_samples_add(&result->submit_times, timing->submit, error));
+    return xb_samples_add(&result->wall_times, timing->wall, error);
 }
 
 /* How often one operation is timed alone: as often as there is an interval of the median then, and
@@ -191,15 +191,12 @@ static enum xb_status add_whole(struct xb_measurement *measurement, double secon
 {
     struct xb_result *result = measurement->result;
     const struct xb_lane *first = &measurement->lanes[0];
-    enum xb_status status = XB_OK;
-    if (measurement->lane_count > 1)
-        status = add_each_way(measurement, error);
-    if (status == XB_OK && measurement->lane_count > 1)
-        status = xb_samples_add(&result->times, seconds / (double)measurement->iterations, error);
-    else if (!measurement->held && measurement->iterations == 1 && !result->test.latency)
-        status = add_host_times(result, &first->timing, error);
-    if (status != XB_OK)
-        return status;
+    if (measurement->lane_count > 1) {
+        XB_TRY(add_each_way(measurement, error));
+        XB_TRY(xb_samples_add(&result->times, seconds / (double)measurement->iterations, error));
+    } else if (!measurement->held && measurement->iterations == 1 && !result->test.latency) {
+        XB_TRY(add_host_times(result, &first->timing, error));
+    }
     if (measurement->lane_count == 1 && first->context.span_count < XB_SPANS)
         return XB_OK;
     return xb_result_sample(result, &xb_figure_overlap, overlap_of(measurement, seconds), error);
@@ -225,9 +222,9 @@ static enum xb_status time_bare(struct xb_measurement *measurement, struct xb_er
 {
     struct xb_lane *lane = &measurement->lanes[0];
     XB_TRY(xb_measure_restore(measurement, error));
-    enum xb_status status = xb_sampler_repeat_bare(&lane->sampler, lane->context.test->mode->submit,
-                                                   &lane->timing, error);
-    return status != XB_OK ? status : add_host_times(lane->result, &lane->timing, error);
+    XB_TRY(xb_sampler_repeat_bare(&lane->sampler, lane->context.test->mode->submit, &lane->timing,
+                                  error));
+    return add_host_times(lane->result, &lane->timing, error);
 }
 
 /* Decides whether to go on after the latest sample of this placement, `elapsed` seconds after its
@@ -253,31 +250,29 @@ static enum xb_status take_samples(struct xb_measurement *measurement, struct xb
 {
     struct xb_result *result = measurement->result;
     bool single = xb_case_is_single(&result->test);
-    struct xb_stopping stopping = {
-        .iterations = measurement->iterations,
-        .fixed_samples = measurement->run->asked.samples,
-        .time_limit = measurement->run->asked.time_limit,
-    };
     /* With how many samples sampling may end. Where lanes or ways share what they run on, each with
      * a median of its own, and where the run asks for it, a few do not do. */
     bool few_do = measurement->lane_count == 1 && measurement->lanes[0].context.span_count == 0 &&
                   !measurement->run->unhurried;
-    stopping.min_samples = XB_STOP_MIN_SAMPLES;
-    stopping.sure_samples = few_do ? XB_STOP_LEAST_SAMPLES : XB_STOP_MIN_SAMPLES;
-    if (xb_case_is_single(&measurement->result->test))
-        stopping.min_samples = stopping.sure_samples = XB_STOP_LATENCY_SAMPLES;
+    struct xb_stopping stopping = {
+        .iterations = measurement->iterations,
+        .fixed_samples = measurement->run->asked.samples,
+        .time_limit = measurement->run->asked.time_limit,
+        .min_samples = single ? XB_STOP_LATENCY_SAMPLES : XB_STOP_MIN_SAMPLES,
+        .sure_samples = single   ? XB_STOP_LATENCY_SAMPLES
+                        : few_do ? XB_STOP_LEAST_SAMPLES
+                                 : XB_STOP_MIN_SAMPLES,
+    };
     size_t before = result->times.count;
     double begin = xb_clock_now();
     bool done = false;
     while (!done) {
-        if (xb_measure_out_of_time(measurement)) {
-            xb_measure_note_cut(measurement);
-            break;
-        }
-        enum xb_status status = take_sample(measurement, error);
+        enum xb_status status = XB_ERR_STOPPED;
+        if (!xb_measure_out_of_time(measurement))
+            status = take_sample(measurement, error);
         if (status == XB_OK && single)
             status = time_bare(measurement, error);
-        if (status == XB_ERR_STOPPED) { /* in the middle of an iteration, which is no sample */
+        if (status == XB_ERR_STOPPED) { /* what was cut in the middle is no sample */
             xb_measure_note_cut(measurement);
             break;
         }
@@ -298,18 +293,6 @@ static enum xb_status prepare(struct xb_measurement *measurement, struct xb_erro
     return XB_OK;
 }
 
-/* Times what is shown beside the samples. Single operations have their times in the samples, and of
- * several lanes nobody wants a reference: each was measured alone. */
-static enum xb_status time_beside(struct xb_measurement *measurement, struct xb_error *error)
-{
-    if (measurement->result->test.latency)
-        return XB_OK;
-    XB_TRY(time_all_alone(measurement, error));
-    if (measurement->lane_count > 1)
-        return XB_OK;
-    return xb_measure_references(measurement, error);
-}
-
 /* What comes before the samples. The device is warm in every placement but the first: there one
  * repetition is enough, for what the new memory costs the first time. */
 static enum xb_status begin_placement(struct xb_measurement *measurement, struct xb_error *error)
@@ -319,8 +302,13 @@ static enum xb_status begin_placement(struct xb_measurement *measurement, struct
         return xb_measure_repeat(measurement, measurement->result->test.mode->submit,
                                  measurement->iterations, measurement->held, &ignored, error);
     XB_TRY(decide_hold(measurement, error));
-    enum xb_status status = xb_measure_warm_up(measurement, error);
-    return status != XB_OK ? status : time_beside(measurement, error);
+    XB_TRY(xb_measure_warm_up(measurement, error));
+    /* What is shown beside the samples. Single operations have their times in the samples, and of
+     * several lanes nobody wants a reference: each was measured alone. */
+    if (measurement->result->test.latency)
+        return XB_OK;
+    XB_TRY(time_all_alone(measurement, error));
+    return measurement->lane_count > 1 ? XB_OK : xb_measure_references(measurement, error);
 }
 
 /*

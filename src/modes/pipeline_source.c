@@ -81,7 +81,7 @@ unsigned xb_readers_of(const struct xb_case *test)
 #define CACHED_PIECE (UINT64_C(512) << 10)
 #define DIRECT_PIECE (UINT64_C(2) << 20)
 
-/* So many pieces of a file are recorded (recorder_internal.h) with room for what else there is. */
+/* So many pieces of a file are recorded (recorder.c) with room for what else there is. */
 #define MOST_PIECES UINT64_C(32768)
 
 /* How much each reader takes at a time where chunks are read. */

@@ -14,6 +14,8 @@ _Static_assert(sizeof(off_t) == 8, "files are larger than 2 GiB");
 
 /* A file as messages name it: the path of a single one, else the folder's path with its name. */
 const char *xb_files_label(const struct xb_files *files, size_t file, char text[XB_STORAGE_LABEL]);
+/* The same, in memory of the block that it stands in. */
+#define XB_FILE_LABEL(files, file) xb_files_label((files), (file), (char[XB_STORAGE_LABEL]){""})
 
 /* openat(2) for reading with `flags` besides. A descriptor, or -1 with errno. */
 int xb_files_open_one(const struct xb_files *files, size_t file, int flags);
