@@ -4,8 +4,8 @@
 #include "table.h"
 
 #include "base/memory.h"
-#include "base/terminal.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "formats.h"
 #include "machine/node.h"
@@ -238,17 +238,6 @@ static void print_together(FILE *stream, const struct xb_record *record, size_t 
     print_rows(stream, record, XB_ROWS_TOGETHER);
 }
 
-/* Bars, curves and small matrices of what stands in no other table than that of rows. */
-static void print_bars(FILE *stream, const struct xb_record *record, bool only_sweeps)
-{
-    bool *told = xb_new(record->case_count, sizeof *told);
-    for (size_t i = 0; i < record->case_count; i++)
-        told[i] = !xb_table_has_row(record, &record->cases[i]) || record->cases[i].simultaneous ||
-                  xb_case_is_in_matrix(record, &record->cases[i]);
-    xb_overview_bars(stream, record, told, only_sweeps);
-    free(told);
-}
-
 static void print_results(FILE *stream, const struct xb_record *record, bool all)
 {
     const struct kinds kinds = kinds_of(record);
@@ -260,7 +249,7 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
         return;
     }
     if (!all) { /* bars; what they cannot show stands in tables */
-        print_bars(stream, record, false);
+        xb_overview_bars(stream, record, false);
         if (kinds.together) {
             fputc('\n', stream);
             print_together(stream, record, kinds.most);
@@ -281,7 +270,7 @@ static void print_results(FILE *stream, const struct xb_record *record, bool all
         fputs("\nColumns: xferbench help columns\n", stream);
     xb_matrix_print_nodes(stream, record, false);
     xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false);
-    print_bars(stream, record, true);
+    xb_overview_bars(stream, record, true);
 }
 
 /* ---- what to do, and what is fine ---- */

@@ -35,10 +35,9 @@ void xb_table_notes(FILE *stream, const struct xb_record *record, bool brief,
 /* ---- bars.c ---- */
 
 /* The results as bars, the fastest first; of several sizes, devices or values of a parameter as a
- * small matrix, and of one method as its curve. `told`: for each case whether it stands elsewhere;
- * `only_sweeps`: nothing of one value. */
-void xb_overview_bars(FILE *stream, const struct xb_record *record, const bool *told,
-                      bool only_sweeps);
+ * small matrix, and of one method as its curve. What stands in another table than that of rows is
+ * left out. `only_sweeps`: nothing of one value. */
+void xb_overview_bars(FILE *stream, const struct xb_record *record, bool only_sweeps);
 
 /* ---- table.c ---- */
 

@@ -119,9 +119,9 @@ static void say_kept(size_t kept, size_t all)
 static enum xb_status write_lines(struct show *show, const struct xb_record *record,
                                   struct xb_error *error)
 {
-    size_t known = show->csv.figure_count + show->csv.parameter_count;
+    size_t known = show->csv.count;
     enum xb_status status = xb_csv_add_columns(&show->csv, record, error);
-    if (status == XB_OK && show->csv.figure_count + show->csv.parameter_count != known)
+    if (status == XB_OK && show->csv.count != known)
         return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' changed while it was read: try again",
                        record->path);
     return status == XB_OK ? xb_csv_write_lines(show->output.stream, &show->csv, record, error)
