@@ -195,27 +195,7 @@ static void print_long_header(FILE *stream, const struct xb_record *record)
     fputs(count > 0 ? "\n" : "", stream);
 }
 
-/* ---- which tables there are ---- */
-
-/* Which kinds of rows there are. */
-struct kinds {
-    bool alone, together;
-    size_t most; /* devices that ran at the same time, all between themselves and the host */
-};
-
-static struct kinds kinds_of(const struct xb_record *record)
-{
-    struct kinds kinds = {.most = 0};
-    for (size_t i = 0; i < record->case_count; i++) {
-        const struct xb_record_case *test = &record->cases[i];
-        size_t devices = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
-        bool has = xb_table_has_row(record, test);
-        kinds.alone = kinds.alone || (has && !test->simultaneous);
-        kinds.together = kinds.together || (has && test->simultaneous);
-        kinds.most = devices > kinds.most ? devices : kinds.most;
-    }
-    return kinds;
-}
+/* ---- results ---- */
 
 void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere)
 {
@@ -224,53 +204,44 @@ void xb_table_finish(FILE *stream, struct xb_table *table, const char *elsewhere
     xb_table_free(table);
 }
 
-static void print_rows(FILE *stream, const struct xb_record *record, enum xb_row_kind which)
-{
-    xb_table_finish(stream, xb_table_of_rows(record, which), "JSON and CSV have all");
-}
-
-static void print_together(FILE *stream, const struct xb_record *record, size_t most)
-{
-    if (most > 1)
-        xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
-    else
-        xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
-    print_rows(stream, record, XB_ROWS_TOGETHER);
-}
-
+/* Prints bars, and tables of what they cannot show; or, for `all`, every row with every column, and
+ * the curves of sweeps over sizes. On a terminal it then says where the columns are explained. */
 static void print_results(FILE *stream, const struct xb_record *record, bool all)
 {
-    const struct kinds kinds = kinds_of(record);
-    size_t not_run = 0;
-    for (size_t i = 0; i < record->case_count; i++)
-        not_run += xb_case_was_not_run(record, &record->cases[i]);
+    static const char elsewhere[] = "JSON and CSV have all";
+    bool has_alone = false, has_together = false;
+    size_t not_run = 0, most = 0; /* devices at the same time, between themselves and the host */
+    for (size_t i = 0; i < record->case_count; i++) {
+        const struct xb_record_case *test = &record->cases[i];
+        size_t devices = xb_case_is_of_pairs(test) ? 0 : xb_group_size(record, test);
+        bool has_row = xb_table_has_row(record, test);
+        has_alone = has_alone || (has_row && !test->simultaneous);
+        has_together = has_together || (has_row && test->simultaneous);
+        most = devices > most ? devices : most;
+        not_run += xb_case_was_not_run(record, test);
+    }
     if (not_run > 0 && not_run == record->case_count) {
         fputs("Nothing was measured.\n", stream);
         return;
     }
-    if (!all) { /* bars; what they cannot show stands in tables */
+    if (!all)
         xb_overview_bars(stream, record, false);
-        if (kinds.together) {
-            fputc('\n', stream);
-            print_together(stream, record, kinds.most);
-        }
-        xb_matrix_print_nodes(stream, record, false);
-        xb_matrix_print(stream, record, false, true);
-        return;
+    else if (has_alone || record->case_count == 0)
+        xb_table_finish(stream, xb_table_of_rows(record, XB_ROWS_ALONE), elsewhere);
+    if (has_together) {
+        fputs(!all || has_alone ? "\n" : "", stream);
+        if (most > 1)
+            xb_heading_print(stream, XB_COLOUR_TITLE, "%zu GPUs at the same time", most);
+        else
+            xb_heading_print(stream, XB_COLOUR_TITLE, "GPUs at the same time");
+        xb_table_finish(stream, xb_table_of_rows(record, XB_ROWS_TOGETHER), elsewhere);
     }
-    /* Every row with every column, and the curves of sweeps over sizes. On a terminal it says where
-     * the columns are explained. */
-    if (kinds.alone || record->case_count == 0)
-        print_rows(stream, record, XB_ROWS_ALONE);
-    if (kinds.together) {
-        fputs(kinds.alone ? "\n" : "", stream);
-        print_together(stream, record, kinds.most);
-    }
-    if (xb_is_terminal(stream))
+    if (all && xb_is_terminal(stream))
         fputs("\nColumns: xferbench help columns\n", stream);
     xb_matrix_print_nodes(stream, record, false);
-    xb_matrix_print(stream, record, !kinds.alone && !kinds.together, false);
-    xb_overview_bars(stream, record, true);
+    xb_matrix_print(stream, record, all && !has_alone && !has_together, !all);
+    if (all)
+        xb_overview_bars(stream, record, true);
 }
 
 /* ---- what to do, and what is fine ---- */
