@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "cli/command.h"
+#include "cli/places.h"
 #include "measure/run.h"
 #include "xferbench/options.h"
 
@@ -38,6 +39,22 @@ void xb_run_print_columns_help(FILE *stream);
 /* Only the columns, of any table. */
 void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns);
 
+/* Where the results of a run go, and the program that --interleave names. */
+#define XB_RUN_OUTPUTS 4
+struct xb_run_places {
+    struct xb_json_place json_place;
+    struct xb_output json, csv, trace, baseline;
+    char *program;                               /* its path; NULL: none */
+    struct xb_cli_place all[XB_RUN_OUTPUTS + 1]; /* the outputs in this order, and the program */
+};
+
+/* Finds all of them, and opens nothing. Zero-initialise; release also after a failure.
+ * XB_ERR_USAGE. */
+XB_MUST_CHECK enum xb_status xb_run_find_places(const struct xb_run_options *asked,
+                                                struct xb_run_places *places,
+                                                struct xb_error *error);
+void xb_run_release_places(struct xb_run_places *places);
+
 /*
  * --dry-run: prints what a planned run would measure, how long that takes, how much memory, and
  * which files it would write. Opens no device, allocates nothing, writes no file. Returns the exit
@@ -56,11 +73,6 @@ int xb_dry_run(const struct xb_run *run);
 /* Whether what is asked of processes can be: XB_ERR_USAGE. Also where one is asked for. */
 XB_MUST_CHECK enum xb_status xb_processes_check(const struct xb_run_options *asked,
                                                 struct xb_error *error);
-
-/* Finds the program of --interleave: its path, which free() releases, or NULL where none was given.
- * XB_ERR_USAGE where there is none that can be run. */
-XB_MUST_CHECK enum xb_status xb_processes_find_baseline(const struct xb_run_options *asked,
-                                                        char **path, struct xb_error *error);
 
 /*
  * Runs the processes one after the other, merges what they write, and writes it. `deadline` is on

@@ -20,7 +20,6 @@
 
 #define LABEL 9
 #define REASONS 16 /* kinds of them; the others are counted */
-#define OUTPUTS 4
 
 #define FACET 48         /* characters of what a case has of a facet */
 #define FACETS_KNOWN 128 /* different ones; more are counted as so many */
@@ -220,43 +219,11 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
                       device);
 }
 
-/* ---- the files ---- */
-
-struct files {
-    struct xb_output json, csv, trace, baseline;
-    char *program; /* of --interleave; NULL: none */
-    struct xb_cli_place
-        places[OUTPUTS + 1]; /* with these outputs, and the program, which is read */
-};
-
-/* Finds all outputs, and what is read. XB_ERR_USAGE as the run itself has it. */
-static enum xb_status find_files(const struct xb_run *run, struct files *files,
-                                 struct xb_error *error)
-{
-    const struct xb_run_options *asked = &run->asked;
-    struct xb_json_place json;
-    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &json, error));
-    const struct xb_cli_place places[] = {{.option = json.option, .output = &files->json},
-                                          {.option = "--csv", .output = &files->csv},
-                                          {.option = "--trace", .output = &files->trace},
-                                          {.option = "--baseline-json", .output = &files->baseline},
-                                          {.option = "--interleave"}};
-    const char *const paths[OUTPUTS] = {json.path, asked->csv, asked->trace, asked->baseline_json};
-    memcpy(files->places, places, sizeof places);
-    XB_TRY(xb_processes_find_baseline(asked, &files->program, error));
-    files->places[OUTPUTS].input = files->program;
-    for (size_t i = 0; i < OUTPUTS; i++) {
-        if (paths[i] != NULL)
-            XB_TRY(xb_cli_find_output(places[i].option, paths[i], places[i].output, error));
-    }
-    return xb_cli_check_places(files->places, OUTPUTS + 1, error);
-}
-
 /* ---- the whole ---- */
 
 static enum xb_status print_all(FILE *stream, const struct xb_run *run,
-                                const struct xb_estimate *estimate, const struct files *files,
-                                struct xb_error *error)
+                                const struct xb_estimate *estimate,
+                                const struct xb_run_places *places, struct xb_error *error)
 {
     struct xb_words words = {.length = 0};
     fputs("Plan only: nothing measured or written\n\n", stream);
@@ -283,9 +250,9 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
     print_skipped(stream, run);
     if (estimate->skipped < estimate->rows)
         print_estimate(stream, run, estimate);
-    for (size_t i = 0; estimate->skipped < estimate->rows && i < OUTPUTS; i++) {
-        const struct xb_output *output = files->places[i].output;
-        const char *option = files->places[i].option;
+    for (size_t i = 0; estimate->skipped < estimate->rows && i < XB_RUN_OUTPUTS; i++) {
+        const struct xb_output *output = places->all[i].output;
+        const char *option = places->all[i].option;
         if (output->is_stdout)
             xb_note_print(stream, "file", LABEL, "%s would print instead of the table", option);
         else if (output->path != NULL)
@@ -298,15 +265,15 @@ static enum xb_status print_all(FILE *stream, const struct xb_run *run,
 
 int xb_dry_run(const struct xb_run *run)
 {
-    struct files files = {.json = {.path = NULL}};
+    struct xb_run_places places = {.program = NULL};
     struct xb_estimate estimate = xb_estimate_run(run);
     struct xb_error error;
-    enum xb_status status = find_files(run, &files, &error);
+    enum xb_status status = xb_run_find_places(&run->asked, &places, &error);
+    if (status == XB_OK)
+        status = xb_cli_check_places(places.all, XB_RUN_OUTPUTS + 1, &error);
     if (status == XB_OK && !run->asked.quiet)
-        status = print_all(stdout, run, &estimate, &files, &error);
-    for (size_t i = 0; i < OUTPUTS; i++)
-        xb_output_discard(files.places[i].output);
-    free(files.program);
+        status = print_all(stdout, run, &estimate, &places, &error);
+    xb_run_release_places(&places);
     if (status != XB_OK)
         return xb_cli_fail(&error);
     return estimate.skipped < estimate.rows ? XB_EXIT_OK : XB_EXIT_NOTHING;

@@ -7,9 +7,9 @@
 #include "base/interrupt.h"
 #include "base/json_write.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "base/program.h"
 #include "base/stream.h"
+#include "base/text.h"
 #include "cli/places.h"
 #include "formats.h"
 #include "processes_internal.h"
@@ -40,10 +40,10 @@ enum { CANDIDATE, BASELINE, SIDES };
 
 /* One of the programs that are measured. */
 struct side {
-    char *path;              /* the file that is run; NULL for this program */
-    char *name;              /* the program, for people and argv[0] */
-    struct xb_json_place to; /* where its results go */
-    struct xb_output output;
+    const char *path;         /* the file that is run; NULL for this program */
+    char *name;               /* the program, for people and argv[0] */
+    struct xb_output *output; /* where its results go */
+    bool is_line;             /* in one line */
     struct xb_processes set;
     size_t bytes; /* of the processes' documents */
     bool overdue; /* one of its processes had to be ended after the deadline */
@@ -52,6 +52,7 @@ struct side {
 struct session {
     const struct xb_run_options *asked;
     double deadline; /* 0 for none */
+    struct xb_run_places places;
     struct side sides[SIDES];
     size_t side_count;
     struct xb_progress progress;
@@ -351,23 +352,23 @@ static bool write_outputs(struct session *session)
     bool quiet = session->asked->quiet;
     bool written = true;
     for (size_t i = 0; i < session->side_count; i++)
-        quiet = quiet || session->sides[i].output.is_stdout;
+        quiet = quiet || session->sides[i].output->is_stdout;
     for (size_t i = session->side_count; i-- > 0;) { /* the baseline first */
         struct side *side = &session->sides[i];
         struct xb_memory_text document = {.text = NULL};
         /* The merged document; where there is none, say why. */
         struct xb_error error;
-        enum xb_status status = xb_processes_json_write(
-            xb_memory_text_begin(&document), &side->set,
-            side->to.is_line ? xb_json_finish_line : xb_json_finish, &error);
+        enum xb_status status =
+            xb_processes_json_write(xb_memory_text_begin(&document), &side->set,
+                                    side->is_line ? xb_json_finish_line : xb_json_finish, &error);
         xb_memory_text_end(&document);
         bool is_there = status == XB_OK || say(&error);
-        FILE *stream = side->output.stream;
+        FILE *stream = side->output->stream;
         if (is_there && stream != NULL) {
             bool is_out = fwrite(document.text, 1, document.length, stream) == document.length &&
                           fflush(stream) == 0;
-            status = is_out ? xb_output_commit(&side->output, &error)
-                            : xb_output_fail(&side->output, "write", errno, &error);
+            status = is_out ? xb_output_commit(side->output, &error)
+                            : xb_output_fail(side->output, "write", errno, &error);
             written = (status == XB_OK || say(&error)) && written;
         }
         written = is_there && written;
@@ -409,40 +410,6 @@ static void prepare_side(const struct session *session, struct side *side, const
     side->set.processes = xb_new(count, sizeof *side->set.processes);
 }
 
-enum xb_status xb_processes_find_baseline(const struct xb_run_options *asked, char **path,
-                                          struct xb_error *error)
-{
-    struct xb_error cause;
-    *path = NULL;
-    if (asked->interleave == NULL)
-        return XB_OK;
-    enum xb_status status = xb_program_find(asked->interleave, path, &cause);
-    if (status != XB_OK)
-        return XB_FAIL_NATIVE(error, status, cause.call, cause.native_code, cause.native_name,
-                              "--interleave: %s", cause.message);
-    return XB_OK;
-}
-
-/* XB_ERR_USAGE too where both sides would write to the same file. */
-static enum xb_status open_outputs(struct session *session, struct xb_error *error)
-{
-    for (size_t i = 0; i < session->side_count; i++) {
-        struct side *side = &session->sides[i];
-        if (side->to.path == NULL)
-            continue;
-        XB_TRY(xb_cli_find_output(side->to.option, side->to.path, &side->output, error));
-    }
-    const struct xb_cli_place places[] = {
-        {.option = session->sides[CANDIDATE].to.option,
-         .output = &session->sides[CANDIDATE].output},
-        {.option = "--baseline-json", .output = &session->sides[BASELINE].output},
-        {.option = "--interleave", .input = session->sides[BASELINE].path}};
-    XB_TRY(xb_cli_open_places(places, sizeof places / sizeof places[0], session->deadline, error));
-    if (session->sides[CANDIDATE].to.is_line)
-        xb_output_unbuffer(&session->sides[CANDIDATE].output);
-    return XB_OK;
-}
-
 static enum xb_status prepare(struct session *session, struct xb_error *error)
 {
     struct side *candidate = &session->sides[CANDIDATE];
@@ -453,19 +420,19 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
         return XB_FAIL_ERRNO(error, "readlink", errno, "cannot find out which program this is%s",
                              errno == ENOENT ? ": is /proc mounted?" : "");
     target[length] = '\0';
+    const struct xb_run_options *asked = session->asked;
+    struct xb_run_places *places = &session->places;
     candidate->name = xb_copy(target);
     session->side_count = 1;
-    const struct xb_run_options *asked = session->asked;
-    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &candidate->to, error));
+    XB_TRY(xb_run_find_places(asked, places, error));
+    candidate->output = &places->json;
+    candidate->is_line = places->json_place.is_line;
     prepare_side(session, candidate, asked->interleave != NULL ? "candidate" : NULL);
-    XB_TRY(xb_processes_find_baseline(asked, &baseline->path, error));
-    if (baseline->path != NULL) {
-        baseline->name = xb_copy(baseline->path);
+    if (places->program != NULL) {
+        baseline->path = places->program;
+        baseline->name = xb_copy(places->program);
+        baseline->output = &places->baseline;
         session->side_count = SIDES;
-        baseline->to = (struct xb_json_place){
-            .option = "--baseline-json",
-            .path = asked->baseline_json,
-        };
         prepare_side(session, baseline, "baseline");
         baseline->set.head.counterpart = candidate->name;
         candidate->set.head.counterpart = baseline->name;
@@ -474,22 +441,24 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
      * process that runs write its results; the second ends that process. */
     xb_interrupt_catch_twice();
     XB_TRY(xb_memory_reserve(XB_RUN_RESERVE(session->side_count * asked->processes), error));
-    return open_outputs(session, error);
+    XB_TRY(xb_cli_open_places(places->all, XB_RUN_OUTPUTS + 1, session->deadline, error));
+    if (candidate->is_line)
+        xb_output_unbuffer(candidate->output);
+    return XB_OK;
 }
 
 static void release(struct session *session)
 {
     for (size_t i = 0; i < SIDES; i++) {
         struct side *side = &session->sides[i];
-        xb_output_discard(&side->output);
         for (size_t k = 0; k < side->set.count; k++) {
             free(side->set.processes[k].document);
             xb_record_free(&side->set.processes[k].record);
         }
         free(side->set.processes);
-        free(side->path);
         free(side->name);
     }
+    xb_run_release_places(&session->places);
 }
 
 int xb_processes_run(const struct xb_run_options *asked, double deadline, double start_at)
