@@ -399,17 +399,6 @@ static bool write_outputs(struct session *session)
 
 /* ---- beginning and end ---- */
 
-static void prepare_side(const struct session *session, struct side *side, const char *role)
-{
-    size_t count = (size_t)session->asked->processes;
-    side->set.head = (struct xb_record){.is_merged = true,
-                                        .version = XB_VERSION,
-                                        .role = role,
-                                        .program = side->name,
-                                        .asked_processes = count};
-    side->set.processes = xb_new(count, sizeof *side->set.processes);
-}
-
 static enum xb_status prepare(struct session *session, struct xb_error *error)
 {
     struct side *candidate = &session->sides[CANDIDATE];
@@ -427,15 +416,23 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
     XB_TRY(xb_run_find_places(asked, places, error));
     candidate->output = &places->json;
     candidate->is_line = places->json_place.is_line;
-    prepare_side(session, candidate, asked->interleave != NULL ? "candidate" : NULL);
     if (places->program != NULL) {
         baseline->path = places->program;
         baseline->name = xb_copy(places->program);
         baseline->output = &places->baseline;
         session->side_count = SIDES;
-        prepare_side(session, baseline, "baseline");
-        baseline->set.head.counterpart = candidate->name;
-        candidate->set.head.counterpart = baseline->name;
+    }
+    for (size_t i = 0; i < session->side_count; i++) {
+        static const char *const roles[] = {[CANDIDATE] = "candidate", [BASELINE] = "baseline"};
+        struct xb_processes *set = &session->sides[i].set;
+        const struct side *other = &session->sides[i == CANDIDATE ? BASELINE : CANDIDATE];
+        set->processes = xb_new((size_t)asked->processes, sizeof *set->processes);
+        set->head = (struct xb_record){.is_merged = true,
+                                       .version = XB_VERSION,
+                                       .role = session->side_count == SIDES ? roles[i] : NULL,
+                                       .program = session->sides[i].name,
+                                       .counterpart = other->name,
+                                       .asked_processes = (size_t)asked->processes};
     }
     /* Before there is a temporary file that a signal could leave behind. The first signal has the
      * process that runs write its results; the second ends that process. */
