@@ -42,10 +42,10 @@ struct timelines {
 
 /* The files of a run, whether one of them is standard output, and what is shown meanwhile. */
 struct outputs {
+    struct xb_progress progress; /* first: the argument of its callbacks */
     struct xb_run_places places;
     bool on_stdout;
     struct timelines timelines;
-    struct xb_progress progress;
 };
 
 /* ---- timelines ---- */
@@ -294,20 +294,6 @@ static int exit_code(const struct xb_run *run, const struct outputs *outputs, bo
     return ok > 0 ? XB_EXIT_OK : XB_EXIT_NOTHING;
 }
 
-/* Not before: waiting for other nodes tells nothing of how long a case takes. */
-static void plan_progress(void *argument, const struct xb_run *run)
-{
-    struct outputs *outputs = argument;
-    xb_progress_plan(&outputs->progress, run);
-}
-
-static void show_progress(void *argument, const struct xb_run *run, size_t samples,
-                          double bandwidth)
-{
-    struct outputs *outputs = argument;
-    xb_progress_show(&outputs->progress, run, samples, bandwidth);
-}
-
 /* Before the results are final for those who read them, their timelines are taken from them. */
 static void note_finished(void *argument, const struct xb_run *run)
 {
@@ -343,8 +329,10 @@ static bool write_overdue(void *argument, const struct xb_run *run)
 static int run_with_backend(struct xb_run *run)
 {
     struct outputs outputs = {0};
-    struct xb_run_observer observer = {.begun = plan_progress,
-                                       .progress = show_progress,
+    /* The plan is told when the run begins: waiting for other nodes tells nothing of how long a
+     * case takes. */
+    struct xb_run_observer observer = {.begun = xb_progress_plan,
+                                       .progress = xb_progress_show,
                                        .finished = note_finished,
                                        .argument = &outputs};
     struct xb_error error;

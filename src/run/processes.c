@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/program.h"
 #include "base/stream.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "cli/places.h"
 #include "formats.h"
@@ -204,6 +205,34 @@ static void judge(struct side *side, struct xb_process *process, struct xb_progr
     outcome->text = NULL;
 }
 
+/* Shows "process 2 of 5 (baseline), about 40 s left"; the role goes where there is no room for it.
+ */
+static void show_progress(struct session *session, const struct side *side)
+{
+    struct xb_progress *progress = &session->progress;
+    const struct xb_record *head = &side->set.head;
+    char begin[64], role[48] = "", eta[XB_ETA_TEXT];
+    double now = xb_clock_now();
+    size_t done = 0;
+    if (!progress->enabled || !xb_terminal_has_cursor(stderr))
+        return;
+    for (size_t i = 0; i < session->side_count; i++)
+        done += session->sides[i].set.count;
+    double left = xb_eta_of_parts(done, now - progress->begin,
+                                  session->side_count * head->asked_processes - done);
+    if (isfinite(left) && session->deadline > 0)
+        left = fmin(left, fmax(session->deadline - now, 0));
+    progress->shown = true;
+    snprintf(begin, sizeof begin, "process %zu of %zu", side->set.count + 1, head->asked_processes);
+    if (head->role != NULL)
+        snprintf(role, sizeof role, " (%s)", head->role);
+    xb_eta_text(left, eta);
+    bool fits = strlen(begin) + strlen(role) + strlen(eta) < xb_terminal_columns(stderr);
+    /* What the process itself prints begins its own line. */
+    fprintf(stderr, "\r%s%s%s\033[K\r", begin, fits ? role : "", eta);
+    fflush(stderr);
+}
+
 /* Runs the next process of a side, and keeps what came of it. Blocks until it has ended. */
 static void run_one(struct session *session, struct side *side)
 {
@@ -223,15 +252,7 @@ static void run_one(struct session *session, struct side *side)
         .argv = words,
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
-    struct xb_progress_process progress = {.number = side->set.count + 1,
-                                           .total = side->set.head.asked_processes,
-                                           .role = side->set.head.role,
-                                           .deadline = session->deadline};
-    for (size_t i = 0; i < session->side_count; i++) {
-        progress.done += session->sides[i].set.count;
-        progress.all += session->sides[i].set.head.asked_processes;
-    }
-    xb_progress_show_process(&session->progress, &progress);
+    show_progress(session, side);
     enum xb_status status = xb_program_run(&program, &outcome, &error);
     process->started = outcome.started;
     process->wall_s = outcome.wall_s;
