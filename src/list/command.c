@@ -5,7 +5,6 @@
 #include "base/left_out.h"
 #include "base/memory.h"
 #include "base/output.h"
-#include "base/stream.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "cli/backend_choice.h"
@@ -20,7 +19,6 @@
 #include "xferbench/version.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- what is there ---- */
 

@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "command.h"
 
-#include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/output.h"

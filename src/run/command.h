@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
-
 #include "cli/command.h"
 #include "cli/places.h"
 #include "measure/run.h"

@@ -4,10 +4,8 @@
 
 #include "base/stream.h"
 #include "base/terminal.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "cli/places.h"
-#include "measure/case.h"
 #include "measure/estimate.h"
 #include "progress.h"
 #include "xferbench/units.h"
@@ -15,7 +13,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define LABEL 9

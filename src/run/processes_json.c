@@ -11,7 +11,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void put_figure(struct xb_json *json, const struct xb_record *merged,
                        const struct xb_record_case *test, const struct xb_record_figure *figure)

@@ -3,10 +3,8 @@
 #define _GNU_SOURCE
 #include "table.h"
 
-#include "base/memory.h"
 #include "base/stream.h"
 #include "base/terminal.h"
-#include "base/text.h"
 #include "formats.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
@@ -16,7 +14,6 @@
 #include "record/rows.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- the header: who measured, and on what ---- */

@@ -7,7 +7,6 @@
 #include "base/json_read.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "cli/help.h"
 #include "cli/places.h"
 #include "compare/comparison.h"
 #include "link/report.h"
