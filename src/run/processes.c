@@ -65,7 +65,7 @@ struct session {
 const struct xb_process *xb_processes_first(const struct xb_processes *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        if (set->processes[i].document != NULL)
+        if (set->processes[i].outcome.text != NULL)
             return &set->processes[i];
     return NULL;
 }
@@ -149,27 +149,29 @@ __attribute__((format(printf, 2, 3))) static void fail(struct xb_process *proces
     va_end(arguments);
 }
 
-/* Judges what came of a process: keeps what it printed as its document, if it is one and was
+/* Judges what came of a process: returns whether what it printed is its document, which was
  * measured under the conditions of the first. One that crashed after it printed its results is not
  * believed. But one that was told to leave is: a shell that started the program may have been ended
  * by the signal before it. */
-static void judge(struct side *side, struct xb_process *process, struct xb_program_outcome *outcome)
+static bool judge(struct side *side, struct xb_process *process)
 {
+    const struct xb_program_outcome *outcome = &process->outcome;
     char name[16], end[64], difference[XB_RECORD_DIFFERENCE];
     /* The signal that its program caught, wrote what it had and then told by an exit code above
      * 128; 0 for none. xferbench catches these alone. */
-    int code = process->exit_code - 128;
+    int code = outcome->exit_code - 128;
     int heeded = code == SIGINT || code == SIGTERM || code == SIGHUP ? code : 0;
     struct xb_error error;
+    struct xb_record *record = &process->record;
     const struct xb_process *first = xb_processes_first(&side->set);
     /* By this program: it passed a signal on, or the deadline came. */
     bool was_told_to_leave = outcome->overdue || xb_interrupt_signal() != 0;
     side->overdue = side->overdue || outcome->overdue;
-    if (process->signal[0] != '\0' || heeded != 0)
+    if (outcome->signal != 0 || heeded != 0)
         snprintf(end, sizeof end, "it was ended by %s",
                  heeded != 0 ? xb_child_signal_name(heeded, name, sizeof name) : process->signal);
     else
-        snprintf(end, sizeof end, "it ended with exit code %d", process->exit_code);
+        snprintf(end, sizeof end, "it ended with exit code %d", outcome->exit_code);
     if (outcome->too_long)
         fail(process,
              "it printed too much: all results together may be %zu MiB, so take fewer "
@@ -182,27 +184,26 @@ static void judge(struct side *side, struct xb_process *process, struct xb_progr
         fail(process, "%s", end);
     else if (outcome->length == 0)
         fail(process, "%s and printed no results", end);
-    else if (xb_record_parse("standard output", outcome->text, outcome->length, &process->record,
-                             &error) != XB_OK)
+    else if (xb_record_parse("standard output", outcome->text, outcome->length, record, &error) !=
+             XB_OK)
         fail(process, "%s and printed no results: %s", end, error.message);
     if (process->failure[0] != '\0')
-        return;
-    const char *other = first != NULL ? xb_record_other_condition(&first->record, &process->record,
+        return false;
+    const char *other = first != NULL ? xb_record_other_condition(&first->record, record,
                                                                   difference, sizeof difference)
                                       : NULL;
-    if (process->record.is_merged || other != NULL) {
-        if (process->record.is_merged)
-            fail(process, "it printed the results of several processes");
-        else
-            fail(process, "measured under other conditions: %s", other);
-        xb_record_free(&process->record);
-        return;
-    }
-    if (heeded != 0 && !was_told_to_leave)
+    if (record->is_merged)
+        fail(process, "it printed the results of several processes");
+    else if (other != NULL)
+        fail(process, "measured under other conditions: %s", other);
+    else if (heeded != 0 && !was_told_to_leave)
         fail(process, "%s, and wrote what it had measured", end);
-    process->document = outcome->text;
+    if (record->is_merged || other != NULL) {
+        xb_record_free(record);
+        return false;
+    }
     side->bytes += outcome->length;
-    outcome->text = NULL;
+    return true;
 }
 
 /* Shows "process 2 of 5 (baseline), about 40 s left"; the role goes where there is no room for it.
@@ -237,7 +238,7 @@ static void show_progress(struct session *session, const struct side *side)
 static void run_one(struct session *session, struct side *side)
 {
     struct xb_process *process = &side->set.processes[side->set.count];
-    struct xb_program_outcome outcome = {.exit_code = -1, .started = time(NULL)};
+    struct xb_program_outcome *outcome = &process->outcome;
     struct xb_error error;
     char name[16];
     char **words = words_for(session, side);
@@ -253,20 +254,19 @@ static void run_one(struct session *session, struct side *side)
         .largest = MOST_DOCUMENTS - side->bytes,
         .end_at = session->deadline > 0 ? fmax(session->deadline, xb_clock_now()) + GRACE_S : 0};
     show_progress(session, side);
-    enum xb_status status = xb_program_run(&program, &outcome, &error);
-    process->started = outcome.started;
-    process->wall_s = outcome.wall_s;
-    process->exit_code = outcome.exit_code;
-    if (outcome.signal != 0)
+    *outcome = (struct xb_program_outcome){.exit_code = -1, .started = time(NULL)};
+    enum xb_status status = xb_program_run(&program, outcome, &error);
+    if (outcome->signal != 0)
         snprintf(process->signal, sizeof process->signal, "%s",
-                 xb_child_signal_name(outcome.signal, name, sizeof name));
-    if (status == XB_OK)
-        judge(side, process, &outcome);
-    else
+                 xb_child_signal_name(outcome->signal, name, sizeof name));
+    if (status != XB_OK)
         fail(process, "%s", error.message);
-    session->stuck = outcome.stuck;
+    if (status != XB_OK || !judge(side, process)) {
+        free(outcome->text);
+        outcome->text = NULL;
+    }
+    session->stuck = outcome->stuck;
     side->set.count++;
-    xb_program_free(&outcome);
     for (size_t i = 0; words[i] != NULL; i++)
         free(words[i]);
     free(words);
@@ -279,8 +279,9 @@ static void run_one(struct session *session, struct side *side)
 static bool is_refused(const struct side *side)
 {
     const struct xb_process *first = &side->set.processes[0];
-    return side->set.count == 1 && first->document == NULL &&
-           (first->exit_code == XB_EXIT_USAGE || first->exit_code == XB_EXIT_NOTHING);
+    return side->set.count == 1 && first->outcome.text == NULL &&
+           (first->outcome.exit_code == XB_EXIT_USAGE ||
+            first->outcome.exit_code == XB_EXIT_NOTHING);
 }
 
 static void run_all(struct session *session)
@@ -299,7 +300,7 @@ static void run_all(struct session *session)
                 return;
             run_one(session, side);
             if (is_refused(side) && xb_interrupt_signal() == 0) {
-                session->refused = side->set.processes[0].exit_code;
+                session->refused = side->set.processes[0].outcome.exit_code;
                 return;
             }
         }
@@ -331,10 +332,10 @@ static int exit_code(const struct session *session, bool written)
         size_t nothing = 0;
         for (size_t k = 0; !has_failed && k < set->count; k++) {
             const struct xb_process *process = &set->processes[k];
-            bool is_nothing = process->exit_code == XB_EXIT_NOTHING;
+            bool is_nothing = process->outcome.exit_code == XB_EXIT_NOTHING;
             nothing += is_nothing;
-            has_failed = process->document == NULL ||
-                         (process->exit_code != XB_EXIT_OK && !is_nothing) ||
+            has_failed = process->outcome.text == NULL ||
+                         (process->outcome.exit_code != XB_EXIT_OK && !is_nothing) ||
                          lacks_cases(process, first) || lacks_cases(first, process);
         }
         int own = has_failed              ? XB_EXIT_FAILED
@@ -470,7 +471,7 @@ static void release(struct session *session)
     for (size_t i = 0; i < SIDES; i++) {
         struct side *side = &session->sides[i];
         for (size_t k = 0; k < side->set.count; k++) {
-            free(side->set.processes[k].document);
+            free(side->set.processes[k].outcome.text);
             xb_record_free(&side->set.processes[k].record);
         }
         free(side->set.processes);
@@ -517,7 +518,7 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
                 !side->overdue && !(session.out_of_time && set->count < head->asked_processes);
             for (size_t k = 0; k < set->count; k++)
                 head->deadline_met =
-                    head->deadline_met && (set->processes[k].document == NULL ||
+                    head->deadline_met && (set->processes[k].outcome.text == NULL ||
                                            set->processes[k].record.processes->deadline_met);
         }
         code = exit_code(&session, write_outputs(&session));

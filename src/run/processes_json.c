@@ -157,13 +157,13 @@ enum xb_status xb_processes_json_write(FILE *stream, const struct xb_processes *
         const struct xb_process *process = &set->processes[i];
         xb_json_open_object(&json, NULL);
         xb_json_put_whole(&json, "index", i);
-        xb_document_put_time(&json, "started", process->started);
-        xb_json_put_number(&json, "wall_s", process->wall_s);
-        xb_json_put_index(&json, "exit_code", process->exit_code);
+        xb_document_put_time(&json, "started", process->outcome.started);
+        xb_json_put_number(&json, "wall_s", process->outcome.wall_s);
+        xb_json_put_index(&json, "exit_code", process->outcome.exit_code);
         xb_json_put_optional(&json, "signal", process->signal);
         xb_json_put_optional(&json, "failure", process->failure);
         /* As it was written: the reader has found that it is JSON. */
-        xb_json_put_raw(&json, "document", process->document);
+        xb_json_put_raw(&json, "document", process->outcome.text);
         xb_json_close(&json);
     }
     xb_json_close(&json);
