@@ -541,15 +541,6 @@ static bool print_sweep(const struct overview *view, const struct grid *grid)
     return true;
 }
 
-/* Whether it is its method's last value, of those that have a column: each method has one line. */
-static bool is_last(const struct grid *grid, const struct bar *bar)
-{
-    for (size_t v = bar->place + 1; v < grid->value_count; v++)
-        if (find_bar(grid, bar->method, v) != NULL)
-            return false;
-    return bar->place < grid->value_count;
-}
-
 /* Methods go down, by their rate at the last value; some of the values stand across. `rows`: those
  * of the grid that are of one kind. */
 static void print_matrix(const struct overview *view, const struct grid *grid,
@@ -595,7 +586,10 @@ static void print_matrix(const struct overview *view, const struct grid *grid,
             const struct bar *row = &rows[k];
             double shares[MOST_AXIS]; /* of all its values */
             bool shows_any = has_curve;
-            if (row->place != v || !is_last(grid, row))
+            bool is_last = row->place == v; /* of its method, which has one line */
+            for (size_t i = v + 1; is_last && i < values; i++)
+                is_last = find_bar(grid, row->method, i) == NULL;
+            if (!is_last)
                 continue;
             for (size_t a = 0; a < across; a++)
                 shows_any |= find_bar(grid, row->method, place_across(grid, a, across)) != NULL;

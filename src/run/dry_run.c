@@ -55,39 +55,34 @@ static void facet_text(const struct xb_case *test, enum facet facet, const struc
         snprintf(text, FACET, "%" PRIu64, setting->count);
 }
 
-/* The different ones of a mode, in the order of the plan. */
-struct facets {
-    char texts[FACETS_KNOWN][FACET];
-    size_t count;
-};
-
 /* "; h2d, d2h", "; 4 KiB to 1 GiB (19)"; with the label of what there are several of: "; chunk 1
  * MiB, 8 MiB". Nothing of what all cases have alike, unless it is always told. */
 static void add(struct xb_words *words, const struct xb_run *run, const struct xb_mode *mode,
                 enum facet facet, const struct xb_option *option, const char *label, bool always)
 {
-    struct facets facets = {.count = 0};
-    for (size_t i = 0; i < run->case_count && facets.count < FACETS_KNOWN; i++) {
-        char *text = facets.texts[facets.count];
+    char texts[FACETS_KNOWN][FACET]; /* different ones, in the order of the plan */
+    size_t count = 0;
+    for (size_t i = 0; i < run->case_count && count < FACETS_KNOWN; i++) {
+        char *text = texts[count];
         if (run->results[i].test.mode != mode)
             continue;
         facet_text(&run->results[i].test, facet, option, text);
         bool is_new = text[0] != '\0';
-        for (size_t k = 0; is_new && k < facets.count; k++)
-            is_new = strcmp(facets.texts[k], text) != 0;
-        facets.count += is_new;
+        for (size_t k = 0; is_new && k < count; k++)
+            is_new = strcmp(texts[k], text) != 0;
+        count += is_new;
     }
-    if (facets.count == 0 || (facets.count == 1 && !always))
+    if (count == 0 || (count == 1 && !always))
         return;
     xb_words_add(words, "%s%s%s", words->length > 0 ? "; " : "", label,
                  label[0] != '\0' ? " " : "");
-    if (facets.count > FACETS_SHOWN) {
-        xb_words_add(words, "%s to %s (%zu%s)", facets.texts[0], facets.texts[facets.count - 1],
-                     facets.count, facets.count == FACETS_KNOWN ? " or more" : "");
+    if (count > FACETS_SHOWN) {
+        xb_words_add(words, "%s to %s (%zu%s)", texts[0], texts[count - 1], count,
+                     count == FACETS_KNOWN ? " or more" : "");
         return;
     }
-    for (size_t i = 0; i < facets.count; i++)
-        xb_words_add(words, "%s%s", i > 0 ? ", " : "", facets.texts[i]);
+    for (size_t i = 0; i < count; i++)
+        xb_words_add(words, "%s%s", i > 0 ? ", " : "", texts[i]);
 }
 
 /* "pinned  registered; h2d, d2h; 4 KiB to 1 GiB (19): 38 cases". */
@@ -131,40 +126,34 @@ static void print_plan(FILE *stream, const struct xb_run *run)
 
 /* ---- what will be skipped ---- */
 
-struct reason {
-    char text[512];
-    size_t first, rows;
-};
-
 static void print_skipped(FILE *stream, const struct xb_run *run)
 {
-    struct reason kinds[REASONS];
+    struct {
+        char text[512];
+        const char *mode;
+        size_t rows;
+    } kinds[REASONS + 1] = {{.rows = 0}};
     struct xb_error error;
-    size_t count = 0;
-    size_t others = 0;
+    size_t count = 0, others = 0;
     for (size_t first = 0, rows; first < run->case_count; first += rows) {
-        char text[sizeof kinds[0].text];
         size_t kind = 0;
         rows = xb_run_rows_of(run, first);
         const char *reason = xb_estimate_skips(run, first, rows, &error);
         if (reason == NULL)
             continue;
-        snprintf(text, sizeof text, "%s", reason);
-        while (kind < count && strcmp(kinds[kind].text, text) != 0)
+        snprintf(kinds[count].text, sizeof kinds[count].text, "%s", reason);
+        while (strcmp(kinds[kind].text, kinds[count].text) != 0)
             kind++;
         if (kind == REASONS) {
             others += rows;
             continue;
         }
-        if (kind == count) {
-            kinds[count++] = (struct reason){.first = first};
-            memcpy(kinds[kind].text, text, sizeof text);
-        }
+        if (kind == count)
+            kinds[count++].mode = run->results[first].test.mode->name;
         kinds[kind].rows += rows;
     }
     for (size_t i = 0; i < count; i++)
-        xb_note_print(stream, "skipped", LABEL, "%s, %zu case%s: %s",
-                      run->results[kinds[i].first].test.mode->name, kinds[i].rows,
+        xb_note_print(stream, "skipped", LABEL, "%s, %zu case%s: %s", kinds[i].mode, kinds[i].rows,
                       kinds[i].rows > 1 ? "s" : "", kinds[i].text);
     if (others > 0)
         xb_note_print(stream, "skipped", LABEL, "%zu more for other reasons", others);
@@ -172,14 +161,15 @@ static void print_skipped(FILE *stream, const struct xb_run *run)
 
 /* ---- what it takes ---- */
 
-static const char *memory_text(uint64_t bytes, char *text, size_t size)
+#define MEMORY_TEXT 32
+static const char *memory_text(uint64_t bytes, char *text)
 {
     if (bytes < 1u << 20)
-        snprintf(text, size, "less than 1 MiB");
+        snprintf(text, MEMORY_TEXT, "less than 1 MiB");
     else if (bytes < 1u << 30)
-        snprintf(text, size, "%.0f MiB", ceil((double)bytes / 0x1p20));
+        snprintf(text, MEMORY_TEXT, "%.0f MiB", ceil((double)bytes / 0x1p20));
     else
-        snprintf(text, size, "%.1f GiB", ceil((double)bytes / 0x1p30 * 10) / 10);
+        snprintf(text, MEMORY_TEXT, "%.1f GiB", ceil((double)bytes / 0x1p30 * 10) / 10);
     return text;
 }
 
@@ -190,7 +180,8 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
     /* The plan is measured in each of --processes, by --interleave in two programs. */
     double times = (asked->interleave != NULL ? 2 : 1) * (double)asked->processes;
     struct xb_words words = {.length = 0};
-    char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT], host[32], device[32];
+    char likely[XB_ETA_TEXT], least[XB_ETA_TEXT], most[XB_ETA_TEXT], host[MEMORY_TEXT],
+        device[MEMORY_TEXT];
     xb_words_add(&words, "about %s; from %s on a fast node to %s on a slow one",
                  xb_eta_duration(times * estimate->time.likely, likely),
                  xb_eta_duration(times * estimate->time.least, least),
@@ -203,17 +194,13 @@ static void print_estimate(FILE *stream, const struct xb_run *run,
     xb_note_print(stream, "time", LABEL, "%s", words.text);
 
     bool shared = run->device_count > 0 && run->devices[0].info.shares_host_memory;
-    uint64_t bytes = estimate->host_bytes;
+    uint64_t bytes = estimate->host_bytes, more = shared ? estimate->device_bytes : 0;
+    bytes = more > UINT64_MAX - bytes ? UINT64_MAX : bytes + more;
     if (shared)
-        bytes = estimate->device_bytes > UINT64_MAX - bytes ? UINT64_MAX
-                                                            : bytes + estimate->device_bytes;
-    memory_text(bytes, host, sizeof host);
-    memory_text(estimate->device_bytes, device, sizeof device);
-    if (shared)
-        xb_note_print(stream, "memory", LABEL, "%s at most", host);
+        xb_note_print(stream, "memory", LABEL, "%s at most", memory_text(bytes, host));
     else
-        xb_note_print(stream, "memory", LABEL, "%s of the host's at most, %s of a device's", host,
-                      device);
+        xb_note_print(stream, "memory", LABEL, "%s of the host's at most, %s of a device's",
+                      memory_text(bytes, host), memory_text(estimate->device_bytes, device));
 }
 
 /* ---- the whole ---- */

@@ -40,27 +40,24 @@ static bool is_known(const struct xb_record_case *test, size_t process, const ch
     return false;
 }
 
-static void put_warning(struct xb_json *json, const char *text, size_t processes)
-{
-    xb_json_open_object(json, NULL);
-    xb_json_put_text(json, "text", text);
-    xb_json_put_whole(json, "processes", processes);
-    xb_json_close(json);
-}
-
-/* Those of the processes, and ours of those that do not count. */
+/* Those of the processes, behind ours of those that do not count. */
 static void put_warnings(struct xb_json *json, const struct xb_record *merged,
                          const struct xb_record_case *test, const struct xb_record_summary *summary)
 {
-    struct xb_record_warning warnings[XB_RECORD_WARNINGS];
+    struct xb_record_warning warnings[XB_RECORD_WARNINGS + 1];
     char text[XB_RECORD_CUT];
-    size_t count = xb_record_warnings(merged, test, warnings);
-    const char *cut = xb_record_cut_text(merged, test, text, sizeof text);
+    warnings[0].text = xb_record_cut_text(merged, test, text, sizeof text);
+    warnings[0].processes = summary->cut;
+    size_t count = 1 + xb_record_warnings(merged, test, warnings + 1);
     xb_json_open_array(json, "warnings");
-    if (cut != NULL)
-        put_warning(json, cut, summary->cut);
-    for (size_t i = 0; i < count; i++)
-        put_warning(json, warnings[i].text, warnings[i].processes);
+    for (size_t i = 0; i < count; i++) {
+        if (warnings[i].text == NULL)
+            continue;
+        xb_json_open_object(json, NULL);
+        xb_json_put_text(json, "text", warnings[i].text);
+        xb_json_put_whole(json, "processes", warnings[i].processes);
+        xb_json_close(json);
+    }
     xb_json_close(json);
 }
 

@@ -17,6 +17,11 @@
 
 static const char noisy[] = "noisy: ";
 
+static bool is_noise(const char *warning)
+{
+    return strncmp(warning, noisy, strlen(noisy)) == 0;
+}
+
 #define MOST_WARNINGS 32 /* kinds of them; the rest stands in the JSON */
 
 /* What prints the notes, the first with the heading. */
@@ -159,11 +164,10 @@ static size_t find_warnings(const struct xb_record *record, struct warning *kind
                 if (kind == MOST_WARNINGS)
                     continue;
                 if (kind == count)
-                    kinds[count++] =
-                        (struct warning){.alike = xb_alike_begin(text),
-                                         .first = test,
-                                         .fewest = SIZE_MAX,
-                                         .is_noise = strncmp(text, noisy, strlen(noisy)) == 0};
+                    kinds[count++] = (struct warning){.alike = xb_alike_begin(text),
+                                                      .first = test,
+                                                      .fewest = SIZE_MAX,
+                                                      .is_noise = is_noise(text)};
                 processes[kind] += !has[kind];
                 has[kind] = true;
             }
@@ -236,24 +240,21 @@ static void count_warnings(struct printer *printer, const struct xb_reading_list
     struct xb_words words = {.length = 0};
     size_t noise = 0, others = 0, untold = 0;
     for (size_t i = 0; i < record->case_count; i++) {
-        bool is_noise = false, is_other = false;
+        bool has[2] = {false}; /* others, noise */
         for (size_t p = 0; p < record->process_count; p++) {
             const struct xb_record_row *row = &record->cases[i].rows[p];
-            for (size_t k = 0; k < row->warning_count; k++) {
-                bool is = strncmp(row->warning_texts[k], noisy, strlen(noisy)) == 0;
-                is_noise = is_noise || is;
-                is_other = is_other || !is;
-            }
+            for (size_t k = 0; k < row->warning_count; k++)
+                has[is_noise(row->warning_texts[k])] = true;
         }
-        noise += is_noise;
-        others += is_other;
+        others += has[0];
+        noise += has[1];
     }
+    for (size_t i = 0; i < reading->count; i++)
+        untold += reading->entries[i].is_untold;
     if (noise > 0)
         xb_words_add(&words, "Noisy: %zu result%s. ", noise, noise > 1 ? "s" : "");
     if (others > 0)
         xb_words_add(&words, "With a warning: %zu result%s. ", others, others > 1 ? "s" : "");
-    for (size_t i = 0; i < reading->count; i++)
-        untold += reading->entries[i].is_untold;
     if (untold > 0)
         xb_words_add(&words, "Too noisy to tell: %zu comparison%s. ", untold,
                      untold > 1 ? "s" : "");
@@ -278,12 +279,10 @@ static void print_stop(struct printer *printer)
         struct xb_words words = {.length = 0};
         if (!stopped[i])
             continue;
-        if (record->is_merged)
-            xb_words_add(&words, "%s: %zu of %zu processes were begun", why[i],
-                         record->process_count, record->asked_processes);
-        else
-            xb_words_add(&words, "%s: %zu of %zu cases were measured", why[i], measured,
-                         record->case_count);
+        xb_words_add(&words, "%s: %zu of %zu %s", why[i],
+                     record->is_merged ? record->process_count : measured,
+                     record->is_merged ? record->asked_processes : record->case_count,
+                     record->is_merged ? "processes were begun" : "cases were measured");
         if (not_run > 0)
             xb_words_add(&words,
                          record->is_merged ? "; %zu cases were not run in any" : ", %zu not run",
