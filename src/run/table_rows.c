@@ -122,6 +122,19 @@ static bool fill_figure(enum content content, const struct xb_record *record,
     return true;
 }
 
+/* "95.5%"; of both ways at once "84.4+88.9%", to the device first. */
+static void fill_share(const struct xb_record *record, const struct xb_record_case *test,
+                       char *cell)
+{
+    double one = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
+    double to = xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name);
+    double from = xb_record_median(record, test, xb_figure_share_of_ceiling_d2h.name);
+    if (isfinite(one))
+        snprintf(cell, CELL, "%.1f%%", 100 * one);
+    else if (isfinite(to) && isfinite(from))
+        snprintf(cell, CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
+}
+
 /* The cell is "-" where there is nothing to show. */
 static void fill_cell(const struct column *column, const char *parameter,
                       const struct xb_record *record, const struct xb_record_case *test, char *cell)
@@ -132,7 +145,6 @@ static void fill_cell(const struct column *column, const char *parameter,
     const struct xb_figure *figure = column->figure;
     const char *text = NULL;
     struct xb_statistics s;
-    double one, to, from;
     char value[CELL];
     snprintf(cell, CELL, "-");
     /* A latency of the mode's own is timed by the device, and stands where that of a copy would.
@@ -161,14 +173,7 @@ static void fill_cell(const struct column *column, const char *parameter,
         xb_record_case_device(test, cell, CELL);
         break;
     case SHARE:
-        /* "95.5%"; of both ways at once "84.4+88.9%", to the device first. */
-        one = xb_record_median(record, test, xb_figure_share_of_ceiling.name);
-        to = xb_record_median(record, test, xb_figure_share_of_ceiling_h2d.name);
-        from = xb_record_median(record, test, xb_figure_share_of_ceiling_d2h.name);
-        if (isfinite(one))
-            snprintf(cell, CELL, "%.1f%%", 100 * one);
-        else if (isfinite(to) && isfinite(from))
-            snprintf(cell, CELL, "%.1f+%.1f%%", 100 * to, 100 * from);
+        fill_share(record, test, cell);
         break;
     case SAMPLES: /* of one process also those of data that is wrong; of several processes that
                      count */
