@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "base/memory.h"
 #include "xferbench/options.h"
 #include "xferbench/record.h"
 

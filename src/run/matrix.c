@@ -372,17 +372,6 @@ static struct range range_of(const struct matrix *matrix)
     return range;
 }
 
-/* Whether a larger size of the same is in the record. */
-static bool has_larger(const struct matrix *matrix)
-{
-    const struct xb_record *record = matrix->record;
-    for (size_t i = 0; i < record->case_count; i++)
-        if (record->cases[i].bytes > matrix->cases[0]->bytes &&
-            xb_cases_order(&record->cases[i], matrix->cases[0], XB_BUT_SIZE) == 0)
-            return true;
-    return false;
-}
-
 /* Columns that do not fit into a line stand below. */
 static void print_grid(FILE *stream, const struct xb_matrix_grid *grid)
 {
@@ -417,7 +406,11 @@ static void print_all(struct printing *printing, const struct xb_record *record,
         struct xb_arena *memory = NULL;
         struct range range = {.count = 0};
         char link[CELL];
-        if (printing->brief && has_larger(&matrix)) {
+        bool has_larger = false; /* a larger size of the same is in the record */
+        for (size_t i = 0; printing->brief && !has_larger && i < record->case_count; i++)
+            has_larger = record->cases[i].bytes > matrix.cases[0]->bytes &&
+                         xb_cases_order(&record->cases[i], matrix.cases[0], XB_BUT_SIZE) == 0;
+        if (has_larger) {
             printing->left_out++;
             continue;
         }

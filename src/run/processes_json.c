@@ -31,15 +31,6 @@ static void put_figure(struct xb_json *json, const struct xb_record *merged,
     xb_json_close(json);
 }
 
-/* Whether a process before has a figure of that name. */
-static bool is_known(const struct xb_record_case *test, size_t process, const char *name)
-{
-    for (size_t i = 0; i < process; i++)
-        if (xb_record_row_figure(&test->rows[i], name) != NULL)
-            return true;
-    return false;
-}
-
 /* Those of the processes, behind ours of those that do not count. */
 static void put_warnings(struct xb_json *json, const struct xb_record *merged,
                          const struct xb_record_case *test, const struct xb_record_summary *summary)
@@ -76,9 +67,14 @@ static void put_case(struct xb_json *json, const struct xb_record *merged,
     /* Each figure that any process has, once. */
     xb_json_open_array(json, "figures");
     for (size_t i = 0; i < merged->process_count; i++)
-        for (size_t k = 0; k < test->rows[i].figure_count; k++)
-            if (!is_known(test, i, test->rows[i].figures[k].name))
-                put_figure(json, merged, test, &test->rows[i].figures[k]);
+        for (size_t k = 0; k < test->rows[i].figure_count; k++) {
+            const struct xb_record_figure *figure = &test->rows[i].figures[k];
+            bool is_known = false;
+            for (size_t p = 0; !is_known && p < i; p++)
+                is_known = xb_record_row_figure(&test->rows[p], figure->name) != NULL;
+            if (!is_known)
+                put_figure(json, merged, test, figure);
+        }
     xb_json_close(json);
     put_warnings(json, merged, test, &summary);
     xb_json_close(json);

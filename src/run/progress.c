@@ -130,8 +130,6 @@ void xb_live_rows_begin(struct xb_live_rows *live, FILE *stream, const struct xb
         live->name_width = live->columns - FIGURE_WIDTH;
 }
 
-/* ---- what a row says ---- */
-
 /* "6.61 us", what the host's clock says, or of a mode about a latency of its own that; of a copy
  * "55.34 GB/s  55.31-55.38". */
 static void add_figure(struct xb_words *words, const struct xb_result *result)
@@ -197,8 +195,6 @@ void xb_live_rows_take(struct xb_live_rows *live, const struct xb_run *run)
     }
 }
 
-/* ---- on the terminal ---- */
-
 /* In a window that is smaller than it was, rows may take two lines or be out of reach. Then nobody
  * knows where the first one is: those that are there stay, and no others are shown. */
 static void give_up_if_smaller(struct xb_live_rows *live, FILE *stream)
@@ -233,8 +229,6 @@ void xb_live_rows_erase(struct xb_live_rows *live, FILE *stream)
     live->drawn = 0;
 }
 
-/* ---- both ---- */
-
 void xb_progress_start(struct xb_progress *progress, bool enabled)
 {
     *progress =
@@ -250,8 +244,6 @@ void xb_progress_plan(void *argument, const struct xb_run *run)
     xb_live_rows_begin(&progress->rows, stderr, run);
     progress->is_planned = true;
 }
-
-/* ---- the line ---- */
 
 const char *xb_progress_text(const struct xb_progress_text *text, size_t columns, char *line)
 {
