@@ -135,16 +135,11 @@ static enum xb_status check_request(const struct xb_run_options *asked, struct x
 enum xb_status xb_run_find_places(const struct xb_run_options *asked, struct xb_run_places *places,
                                   struct xb_error *error)
 {
-    struct xb_json_place *json = &places->json_place;
     struct xb_error cause;
-    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, json, error));
-    const struct {
-        const char *option, *path;
-        struct xb_output *output;
-    } outputs[XB_RUN_OUTPUTS] = {{json->option, json->path, &places->json},
-                                 {"--csv", asked->csv, &places->csv},
-                                 {"--trace", asked->trace, &places->trace},
-                                 {"--baseline-json", asked->baseline_json, &places->baseline}};
+    XB_TRY(xb_json_place_choose(asked->json, asked->json_lines, &places->json, error));
+    const char *const paths[] = {places->json.path, asked->csv, asked->trace, asked->baseline_json};
+    const char *const options[] = {places->json.option, "--csv", "--trace", "--baseline-json",
+                                   "--interleave"};
     enum xb_status status = asked->interleave != NULL
                                 ? xb_program_find(asked->interleave, &places->program, &cause)
                                 : XB_OK;
@@ -152,23 +147,20 @@ enum xb_status xb_run_find_places(const struct xb_run_options *asked, struct xb_
         return XB_FAIL_NATIVE(error, status, cause.call, cause.native_code, cause.native_name,
                               "--interleave: %s", cause.message);
     places->all[XB_RUN_OUTPUTS] =
-        (struct xb_cli_place){.option = "--interleave", .input = places->program};
+        (struct xb_cli_place){.option = options[XB_RUN_OUTPUTS], .input = places->program};
     for (size_t i = 0; i < XB_RUN_OUTPUTS; i++) {
-        places->all[i] =
-            (struct xb_cli_place){.option = outputs[i].option, .output = outputs[i].output};
-        if (outputs[i].path != NULL)
-            XB_TRY(
-                xb_cli_find_output(outputs[i].option, outputs[i].path, outputs[i].output, error));
+        struct xb_output *output = &places->outputs[i];
+        places->all[i] = (struct xb_cli_place){.option = options[i], .output = output};
+        if (paths[i] != NULL)
+            XB_TRY(xb_cli_find_output(options[i], paths[i], output, error));
     }
     return XB_OK;
 }
 
 void xb_run_release_places(struct xb_run_places *places)
 {
-    xb_output_discard(&places->json);
-    xb_output_discard(&places->csv);
-    xb_output_discard(&places->trace);
-    xb_output_discard(&places->baseline);
+    for (size_t i = 0; i < XB_RUN_OUTPUTS; i++)
+        xb_output_discard(&places->outputs[i]);
     free(places->program);
     places->program = NULL;
 }
@@ -179,15 +171,16 @@ static enum xb_status open_outputs(const struct xb_run *run, struct outputs *out
     struct xb_run_places *places = &outputs->places;
     struct timelines *timelines = &outputs->timelines;
     XB_TRY(xb_run_find_places(&run->asked, places, error));
-    outputs->on_stdout = places->json.is_stdout || places->csv.is_stdout || places->trace.is_stdout;
+    for (size_t i = 0; i < XB_RUN_OUTPUTS; i++)
+        outputs->on_stdout = outputs->on_stdout || places->outputs[i].is_stdout;
     XB_TRY(xb_cli_open_places(places->all, XB_RUN_OUTPUTS, run->deadline, error));
-    if (places->json_place.is_line)
-        xb_output_unbuffer(&places->json);
-    timelines->output = &places->trace;
+    if (places->json.is_line)
+        xb_output_unbuffer(&places->outputs[XB_RUN_JSON]);
+    timelines->output = &places->outputs[XB_RUN_TRACE];
     timelines->has_begun = true;
     pthread_mutex_init(&timelines->lock, NULL);
-    if (places->trace.stream != NULL)
-        XB_TRY(xb_chrome_begin(&timelines->chrome, places->trace.stream, error));
+    if (timelines->output->stream != NULL)
+        XB_TRY(xb_chrome_begin(&timelines->chrome, timelines->output->stream, error));
     if (run->asked.timeline)
         (void)xb_memory_text_begin(&timelines->drawn);
     return XB_OK;
@@ -253,16 +246,17 @@ static bool write_all(struct outputs *outputs, const struct xb_run *run)
         xb_cli_fail(&error);
         return false;
     }
-    const struct xb_json_place *json = &outputs->places.json_place;
-    bool written = write_output(&outputs->places.json, &record,
-                                json->is_line ? xb_result_json_line_write : xb_result_json_write);
-    written = write_output(&outputs->places.csv, &record, xb_csv_write) && written;
+    struct xb_run_places *places = &outputs->places;
+    bool written =
+        write_output(&places->outputs[XB_RUN_JSON], &record,
+                     places->json.is_line ? xb_result_json_line_write : xb_result_json_write);
+    written = write_output(&places->outputs[XB_RUN_CSV], &record, xb_csv_write) && written;
     if (!has_table(outputs, run)) {
         xb_failures_say(&record);
     } else {
         enum xb_status status = xb_table_write(stdout, &record, &view, &error);
         /* What `compare` needs, while the file is made that it will be given. */
-        if (status == XB_OK && json->path != NULL && !json->is_line) {
+        if (status == XB_OK && places->json.path != NULL && !places->json.is_line) {
             fputs("To compare with another file: measure with --processes 8.\n", stdout);
             status = xb_stream_finish(stdout, "the table", &error);
         }

@@ -38,12 +38,12 @@ void xb_run_print_columns_help(FILE *stream);
 void xb_run_print_columns(FILE *stream, const struct xb_column_help *columns);
 
 /* Where the results of a run go, and the program that --interleave names. */
-#define XB_RUN_OUTPUTS 4
+enum { XB_RUN_JSON, XB_RUN_CSV, XB_RUN_TRACE, XB_RUN_BASELINE, XB_RUN_OUTPUTS };
 struct xb_run_places {
-    struct xb_json_place json_place;
-    struct xb_output json, csv, trace, baseline;
+    struct xb_json_place json;
+    struct xb_output outputs[XB_RUN_OUTPUTS];
     char *program;                               /* its path; NULL: none */
-    struct xb_cli_place all[XB_RUN_OUTPUTS + 1]; /* the outputs in this order, and the program */
+    struct xb_cli_place all[XB_RUN_OUTPUTS + 1]; /* the outputs, and the program, which is read */
 };
 
 /* Finds all of them, and opens nothing. Zero-initialise; release also after a failure.

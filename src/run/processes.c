@@ -436,12 +436,12 @@ static enum xb_status prepare(struct session *session, struct xb_error *error)
     candidate->name = xb_copy(target);
     session->side_count = 1;
     XB_TRY(xb_run_find_places(asked, places, error));
-    candidate->output = &places->json;
-    candidate->is_line = places->json_place.is_line;
+    candidate->output = &places->outputs[XB_RUN_JSON];
+    candidate->is_line = places->json.is_line;
     if (places->program != NULL) {
         baseline->path = places->program;
         baseline->name = xb_copy(places->program);
-        baseline->output = &places->baseline;
+        baseline->output = &places->outputs[XB_RUN_BASELINE];
         session->side_count = SIDES;
     }
     for (size_t i = 0; i < session->side_count; i++) {

@@ -119,12 +119,11 @@ static enum xb_status write_lines(struct show *show, const struct xb_record *rec
                                   struct xb_error *error)
 {
     size_t known = show->csv.count;
-    enum xb_status status = xb_csv_add_columns(&show->csv, record, error);
-    if (status == XB_OK && show->csv.count != known)
+    XB_TRY(xb_csv_add_columns(&show->csv, record, error));
+    if (show->csv.count != known)
         return XB_FAIL(error, XB_ERR_USAGE, "'%.300s' changed while it was read: try again",
                        record->path);
-    return status == XB_OK ? xb_csv_write_lines(show->output.stream, &show->csv, record, error)
-                           : status;
+    return xb_csv_write_lines(show->output.stream, &show->csv, record, error);
 }
 
 /* Releases the tree as soon as there is a record of it. */
@@ -300,22 +299,19 @@ static enum xb_status begin_csv(struct show *show, const struct xb_config *confi
                                    : xb_csv_write_header(show->output.stream, &show->csv, error);
 }
 
+/* A gate may have a figure, a case may not. */
 static enum xb_status read_cases(struct show *show, struct xb_error *error)
 {
-    struct xb_gates *cases = &show->gates;
     struct xb_error cause;
-    bool has_figure = false;
-    enum xb_status status = xb_gates_parse(show->cases, cases, &cause);
-    for (size_t i = 0; status == XB_OK && i < cases->count; i++)
-        has_figure = has_figure || cases->items[i].figure != NULL;
-    if (status == XB_OK && !has_figure)
-        return XB_OK;
-    if (status != XB_OK && status != XB_ERR_USAGE)
-        return XB_FAIL(error, status, "--case: %.400s", cause.message);
-    return XB_FAIL(error, XB_ERR_USAGE,
-                   "--case takes MODE, MODE/DIRECTION or MODE/DIRECTION/SIZE, such as "
-                   "pinned/h2d/64M..1G, and '*' for any; not '%.100s'",
-                   show->cases);
+    bool is_wrong = xb_gates_parse(show->cases, &show->gates, &cause) != XB_OK;
+    for (size_t i = 0; !is_wrong && i < show->gates.count; i++)
+        is_wrong = show->gates.items[i].figure != NULL;
+    if (is_wrong)
+        return XB_FAIL(error, XB_ERR_USAGE,
+                       "--case takes MODE, MODE/DIRECTION or MODE/DIRECTION/SIZE, such as "
+                       "pinned/h2d/64M..1G, and '*' for any; not '%.100s'",
+                       show->cases);
+    return XB_OK;
 }
 
 static int show_all(struct show *show, const struct xb_config *config)
