@@ -321,11 +321,13 @@ enum xb_status xb_list_json_write(FILE *stream, const struct xb_inventory *inven
 /* ---- the command ---- */
 
 static enum xb_status write_list(struct xb_output *output, const char *path,
-                                 const struct xb_inventory *inventory, struct xb_error *error)
+                                 const struct xb_inventory *inventory, bool *on_stdout,
+                                 struct xb_error *error)
 {
     const struct xb_cli_place place = {.option = "--json", .output = output};
     XB_TRY(xb_cli_find_output("--json", path, output, error));
     XB_TRY(xb_cli_open_places(&place, 1, 0, error));
+    *on_stdout = output->is_stdout;
     XB_TRY(xb_list_json_write(output->stream, inventory, error));
     return xb_output_commit(output, error);
 }
@@ -344,14 +346,15 @@ static int run(struct xb_config *config, char *const *words)
     struct xb_output output = {0};
     struct xb_error error;
     enum xb_status status = XB_OK;
+    bool on_stdout = false;
     (void)words;
     for (size_t i = 0; xb_backends[i].name != NULL && i < XB_INVENTORY_BACKENDS; i++) {
         inventory.backends[i].entry = &xb_backends[i];
         look_at(&inventory.backends[inventory.count++]);
     }
     if (json != NULL)
-        status = write_list(&output, json, &inventory, &error);
-    if (status == XB_OK && !output.is_stdout)
+        status = write_list(&output, json, &inventory, &on_stdout, &error);
+    if (status == XB_OK && !on_stdout)
         status = print_list(&inventory, &error);
     xb_output_discard(&output);
     for (size_t i = 0; i < inventory.count; i++) {
