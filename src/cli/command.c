@@ -50,11 +50,6 @@ const struct xb_option xb_option_color = {
     .selects = true,
 };
 
-void xb_option_color_apply(const struct xb_config *config)
-{
-    xb_terminal_want_colours((enum xb_colours)xb_config_get(config, &xb_option_color)->place);
-}
-
 const struct xb_option xb_option_output = {
     XB_FILE("output", "FILE"),
     .short_name = 'o',
