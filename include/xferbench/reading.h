@@ -102,18 +102,10 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
 
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* "256 MiB". */
-void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes);
-/* "828 ns". */
-void xb_reading_add_duration(struct xb_reading *reading, double seconds);
-/* "1.6 times". */
-void xb_reading_add_factor(struct xb_reading *reading, double factor);
 /* Writes the factor for a remedy; returns `text`. */
 const char *xb_reading_factor_text(double factor, char *text, size_t size);
 /* "1.6 times as fast", "as fast", "64 % as fast". */
 void xb_reading_add_speed(struct xb_reading *reading, double factor);
-/* "97 %". */
-void xb_reading_add_share(struct xb_reading *reading, double share);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
 
@@ -127,10 +119,14 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
  * {text}." In braces stands what takes the next argument, and behind a colon the name of a number
  * that is added with it, in its own unit. The compiler does not check the arguments:
  *
- *   {name} {way}                 const struct xb_record_case *
+ *   {name} {way} {case}         const struct xb_record_case *
  *   {text}                       const char *
  *   {size}                       uint64_t
  *   {rate} {factor} {speed} {share} {share-of-time} {duration} {whole}      double
+ *
+ * "{+rate:bandwidth_low}" adds the number alone, and no words. A name of "*" is the argument behind
+ * the value. "{case}" says only that the statement rests on that case, as a name does.
+ * "{name:but}" leaves out the parameter that the argument behind it names.
  *
  * Names are "pinned", "pageable by a ring" (xb_method_name), "Pinned" where a sentence begins;
  * "async with chunk 8 MiB, streams 2" where these differ between the record's rows of that mode; a

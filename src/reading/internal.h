@@ -52,10 +52,6 @@ const struct xb_figure *xb_reading_figure(const struct xb_record_case *test);
 /* Returns the bytes a second of a copy one way, computed from that figure. */
 double xb_reading_speed(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The name without that parameter, which the sentence tells. */
-void xb_reading_add_name_but(struct xb_reading *reading, const struct xb_record_case *test,
-                             const char *but);
-
 /* Whether the case is of that direction. */
 bool xb_reading_goes(const struct xb_record_case *test, enum xb_direction direction);
 

@@ -69,16 +69,12 @@ static void add_shares(struct xb_reading *reading, const struct xb_record_case *
     }
     if (known == 0)
         return;
-    bool keeps = share_of_alone(reading, least) >= KEEPS;
-    xb_reading_add(reading, " Each GPU keeps %s", keeps ? "its speed: " : "");
-    xb_reading_add_share(reading, share_of_alone(reading, least));
-    bool is_one =
-        lround(100 * share_of_alone(reading, least)) == lround(100 * share_of_alone(reading, last));
-    if (!is_one) {
-        xb_reading_add(reading, " (GPU %d) to ", least->device);
-        xb_reading_add_share(reading, share_of_alone(reading, last));
-        xb_reading_add(reading, " (GPU %d)", last->device);
-    }
+    double low = share_of_alone(reading, least), high = share_of_alone(reading, last);
+    bool keeps = low >= KEEPS;
+    xb_reading_phrase(reading, " Each GPU keeps {text}{share}", keeps ? "its speed: " : "", low);
+    if (lround(100 * low) != lround(100 * high))
+        xb_reading_phrase(reading, " (GPU {whole}) to {share} (GPU {whole})", (double)least->device,
+                          high, (double)last->device);
     xb_reading_add(reading, " of what it reaches alone%s.",
                    known < count ? ", as far as that was measured" : "");
     if (keeps && known == count)
