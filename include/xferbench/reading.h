@@ -51,6 +51,11 @@ struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t byt
                                         xb_reading_filter *is_one, xb_cases_comparison *compare,
                                         const void *argument);
 
+/* The fastest of the cases of a device and size that `is_one` chooses; NULL: it chooses none. */
+const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
+                                                uint64_t bytes, xb_reading_filter *is_one,
+                                                const void *argument);
+
 /* Whether the device's clock timed a usable case; false: the host's. */
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
 

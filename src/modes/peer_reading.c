@@ -73,8 +73,7 @@ static bool compare(struct xb_reading *reading, enum xb_direction direction, uin
         const struct xb_record_case *other = best_of(reading, all.cases + i, equal, others);
         if (one == NULL || other == NULL)
             continue;
-        xb_reading_rests_on(reading, one);
-        xb_reading_rests_on(reading, other);
+        xb_reading_phrase(reading, "{case}{case}", one, other);
         is_sure = is_sure && xb_reading_judge(reading, one, other) == XB_READING_FASTER;
         xb_reading_collect(reading, factor_of(reading, one, other));
     }
@@ -87,10 +86,8 @@ static bool compare(struct xb_reading *reading, enum xb_direction direction, uin
                       others == STAGED ? "copies through the host" : "those by copy engine");
     if (factors.n > 1)
         xb_reading_phrase(reading, " (median of {whole} pairs)", (double)factors.n);
-    xb_reading_add(reading, ".");
-    xb_reading_number(reading, "ratio_low", factors.min, XB_UNIT_RATIO);
-    xb_reading_number(reading, "ratio_high", factors.max, XB_UNIT_RATIO);
-    xb_reading_number(reading, "pairs", (double)factors.n, XB_UNIT_RATIO);
+    xb_reading_phrase(reading, ".{+factor:ratio_low}{+factor:ratio_high}{+whole:pairs}",
+                      factors.min, factors.max, (double)factors.n);
     *sure_gain = is_sure ? factors.median : 0;
     return true;
 }

@@ -74,11 +74,6 @@ uint64_t xb_reading_bytes_moved(const struct xb_reading *reading,
 /* Returns the bandwidth of a usable case. */
 double xb_reading_bandwidth(const struct xb_reading *reading, const struct xb_record_case *test);
 
-/* The fastest of the cases of a device and size that `is_one` chooses; NULL: it chooses none. */
-const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
-                                                uint64_t bytes, xb_reading_filter *is_one,
-                                                const void *argument);
-
 /* Sets the list's answer. */
 void xb_reading_make_answer(struct xb_reading *reading);
 

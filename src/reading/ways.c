@@ -46,9 +46,9 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
     xb_reading_phrase(reading, "Both ways at once, {name} moves {rate:bandwidth} GB/s", both, rate);
     if (one != NULL) {
         double single = xb_reading_bandwidth(reading, one);
-        xb_reading_phrase(reading, ", {factor:ratio} the best single way ({way})", rate / single,
-                          one);
-        xb_reading_number(reading, "single_bandwidth", single, XB_UNIT_RATE);
+        xb_reading_phrase(reading,
+                          ", {factor:ratio} the best single way ({way}){+rate:single_bandwidth}",
+                          rate / single, one, single);
     }
     xb_reading_add(reading, ".");
     if (to > 0 && from > 0)
@@ -135,19 +135,18 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
                               entry->bytes == bytes);
     }
     for (size_t i = 0; i < ways.count; i++) {
-        const struct xb_mode *mode = xb_mode_find(ways.all[i]->mode);
-        if (!is_slow(reading, &ways, ways.all[i]))
+        const struct xb_record_case *way = ways.all[i];
+        const struct xb_mode *mode = xb_mode_find(way->mode);
+        if (!is_slow(reading, &ways, way))
             continue;
         if (said)
             xb_reading_next(reading);
         /* The same way in the other direction, if it is slow there too. */
         const struct xb_record_case *twin = NULL;
         for (size_t k = 0; k < back.count && twin == NULL; k++)
-            if (xb_reading_is_one_method(back.all[k], ways.all[i]) &&
-                is_slow(reading, &back, back.all[k]))
+            if (xb_reading_is_one_method(back.all[k], way) && is_slow(reading, &back, back.all[k]))
                 twin = back.all[k];
         /* "Pageable reaches 14 % of pinned to the GPU and 30 % of async back." */
-        const struct xb_record_case *way = ways.all[i];
         bool with_back = twin != NULL && direction == XB_H2D;
         xb_reading_phrase(reading, "{name} reaches {share:share} of {name} {text}", way,
                           share_of(reading, &ways, way), ways.best, xb_direction_words(way));
@@ -155,13 +154,12 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
             xb_reading_phrase(reading, " and {share}", share_of(reading, &back, twin));
         if (with_back && !xb_reading_is_one_method(ways.best, back.best))
             xb_reading_phrase(reading, " of {name}", back.best);
-        xb_reading_add(reading, "%s%s.", with_back ? " back" : "",
-                       bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "");
-        xb_reading_number(reading, "bandwidth", xb_reading_speed(reading, way), XB_UNIT_RATE);
-        xb_reading_number(reading, "best_bandwidth", xb_reading_speed(reading, ways.best),
-                          XB_UNIT_RATE);
+        xb_reading_phrase(reading, "{text}{text}.{+rate:bandwidth}{+rate:best_bandwidth}",
+                          with_back ? " back" : "",
+                          bytes < XB_LARGE_BYTES ? ", from the call until it is done" : "",
+                          xb_reading_speed(reading, way), xb_reading_speed(reading, ways.best));
         if (mode != NULL && mode->say_first_thing != NULL)
-            mode->say_first_thing(reading, ways.all[i]);
+            mode->say_first_thing(reading, way);
         if (twin != NULL && direction == XB_D2H && is_told) {
             reading->entry.is_repeated = true;
             reading->entry.remedy = NULL;
