@@ -69,19 +69,6 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 static const uint64_t usual[] = {UINT64_C(4) << 10, UINT64_C(256) << 10, UINT64_C(8) << 20,
                                  BOTH_WAYS};
 
-static enum xb_status measure_part(struct xb_advise_session *session, const char *const *words,
-                                   const char *sizes, struct xb_record *records, size_t *count,
-                                   struct xb_error *error)
-{
-    const char *all[WORDS] = {"--size", sizes, "--time-limit", TIME_LIMIT};
-    size_t used = 4;
-    for (; *words != NULL && used < WORDS - 1; words++)
-        all[used++] = *words;
-    enum xb_status status = run_words(session, all, false, &records[*count], error);
-    *count += status == XB_OK;
-    return status;
-}
-
 enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct xb_job *job,
                                  struct xb_record records[XB_ADVISE_RECORDS], size_t *count,
                                  struct xb_error *error)
@@ -99,11 +86,20 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
         if (usual[i] < most && usual[i] != in && usual[i] != out)
             xb_words_add(&sizes, ",%" PRIu64, usual[i]);
     xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
-    XB_TRY(measure_part(session, xb_copies_words, sizes.text, records, count, error));
-    if (job->out > 0)
-        XB_TRY(measure_part(session, xb_both_ways_words, both.text, records, count, error));
-    if (!job->is_in_pinned)
-        XB_TRY(measure_part(session, xb_pinning_words, sizes.text, records, count, error));
+    const char *const parts[XB_ADVISE_RECORDS][10] = {
+        {"--size", sizes.text, "--time-limit", TIME_LIMIT, "--mode", "pageable,pinned",
+         "--direction", "both"},
+        {"--size", both.text, "--time-limit", TIME_LIMIT, "--mode", "pinned", "--direction",
+         "bidir"},
+        {"--size", sizes.text, "--time-limit", TIME_LIMIT, "--mode", "pin", "--pin-by",
+         "used,copy"}};
+    const bool needed[XB_ADVISE_RECORDS] = {true, job->out > 0, !job->is_in_pinned};
+    for (int i = 0; i < XB_ADVISE_RECORDS; i++) {
+        if (!needed[i])
+            continue;
+        XB_TRY(run_words(session, parts[i], false, &records[*count], error));
+        ++*count;
+    }
     return XB_OK;
 }
 
@@ -154,7 +150,7 @@ enum xb_status xb_advise_check(struct xb_advise_session *session, const struct x
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_strategy_is_asked(job, (enum xb_strategy)i))
             xb_words_add(&ways, "%s%s", ways.length > 0 ? "," : "", xb_strategy_words[i].name);
-    const char *const words[] = {"--mode", xb_job_mode,  "--size", in,        "--job-out",
+    const char *const words[] = {"--mode", "job",        "--size", in,        "--job-out",
                                  out,      "--gpu-time", gpu_time, "--chunk", piece,
                                  "--way",  ways.text,    NULL};
     enum xb_status status = XB_OK;

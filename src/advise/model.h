@@ -4,8 +4,7 @@
 #include "base/terminal.h"
 #include "xferbench/record.h"
 
-/* The names of modes and variants that advice rests on: the one place of this room that has them.
- */
+/* The names of modes and variants that predictions rest on. */
 
 /* How a job can be done. */
 enum xb_strategy {
@@ -48,25 +47,10 @@ struct xb_cost_source {
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
 
-/* Rows that go both ways at once. */
-extern const struct xb_cost_source xb_both_ways_source;
-
-/* With these `run` measures all rows into one file; and those of data in page-locked memory. */
-extern const char xb_all_rows_options[];
-extern const char xb_pinned_rows_options[];
-
-/* The mode that runs whole jobs, and the options of it that say which. */
-extern const char xb_job_mode[];
-
 /* Words of --memory. */
 extern const char *const xb_memory_words[];
 #define XB_MEMORY_WORD_USUAL "pageable"
 #define XB_MEMORY_WORD_PINNED 1
-
-/* Words that have `run` measure what a prediction needs. End with NULL. */
-extern const char *const xb_copies_words[];
-extern const char *const xb_both_ways_words[];
-extern const char *const xb_pinning_words[];
 
 /*
  * What copies cost, from measured rows: time over bytes, for each cost a line from measured size to

@@ -53,8 +53,10 @@ static void put(struct xb_reading *reading, const char *name, const struct xb_re
     xb_reading_number(reading, whole, value, unit);
 }
 
-/* "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU and 96.3 % back." */
-bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
+/* Says how much of what its link can carry the fastest copy each way reached; of the raw rate where
+ * the ceiling is not known: "The link gives 95.5 % of what PCIe Gen5 x16 can carry to the GPU
+ * and 96.3 % back." */
+static bool say_link(struct xb_reading *reading, int index, uint64_t bytes)
 {
     const struct xb_record_device *device = xb_record_device(reading->record, index);
     const struct xb_record_case *best[2] = {fastest(reading, index, bytes, XB_H2D, false),
@@ -117,7 +119,9 @@ bool xb_reading_say_link(struct xb_reading *reading, int index, uint64_t bytes)
  * verdict is WARNING from 0.9 down and CRITICAL from 0.8 down. */
 #define FAR_BELOW_CEILING 0.8
 
-bool xb_reading_say_slow_link(struct xb_reading *reading, int index, uint64_t bytes)
+/* Tells of a link that was below what device and slot can do while data moved, or of whose ceiling
+ * the fastest copies reach little. */
+static bool say_slow_link(struct xb_reading *reading, int index, uint64_t bytes)
 {
     const struct xb_record *record = reading->record;
     const struct xb_record_device *device = xb_record_device(record, index);
@@ -157,3 +161,9 @@ bool xb_reading_say_slow_link(struct xb_reading *reading, int index, uint64_t by
                           "Find out why the link is slow: xferbench link");
     return reading->words.length > 0;
 }
+
+const struct xb_reading_line xb_reading_of_link[] = {
+    {.label = "link", .code = "XB-SHARE-OF-LINK", .say = say_link},
+    {.label = "slow link", .code = "XB-SLOW-LINK", .say = say_slow_link},
+    {.label = NULL},
+};

@@ -87,7 +87,8 @@ static const struct xb_record_case *find_far(const struct xb_reading *reading,
     return worst;
 }
 
-bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes)
+/* Says what memory on the farthest NUMA node costs the fastest copy each way. */
+static bool say_numa(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_device *info = xb_record_device(reading->record, device);
     double least = 1;
@@ -119,3 +120,8 @@ bool xb_reading_say_numa(struct xb_reading *reading, int device, uint64_t bytes)
             info->numa_node, info->numa_node);
     return least < 1;
 }
+
+const struct xb_reading_line xb_reading_of_numa[] = {
+    {.label = "NUMA", .code = "XB-NUMA", .say = say_numa},
+    {.label = NULL},
+};

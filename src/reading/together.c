@@ -201,16 +201,20 @@ static bool say(struct xb_reading *reading, bool to_one, uint64_t bytes)
     return true;
 }
 
-bool xb_reading_say_one_to_all(struct xb_reading *reading, enum xb_direction direction,
-                               uint64_t bytes)
+static bool say_one_to_all(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
 {
     (void)direction;
     return say(reading, false, bytes);
 }
 
-bool xb_reading_say_all_to_one(struct xb_reading *reading, enum xb_direction direction,
-                               uint64_t bytes)
+static bool say_all_to_one(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes)
 {
     (void)direction;
     return say(reading, true, bytes);
 }
+
+const struct xb_reading_line xb_reading_of_groups[] = {
+    {.label = "one to all", .code = "XB-ONE-TO-ALL", .say_of_pairs = say_one_to_all},
+    {.label = "all to one", .code = "XB-ALL-TO-ONE", .say_of_pairs = say_all_to_one},
+    {.label = NULL},
+};

@@ -31,7 +31,8 @@ static bool crosses_link(const struct xb_reading *reading, const struct xb_recor
     return xb_reading_crosses_link(reading, test);
 }
 
-bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t bytes)
+/* Tells of the fastest copy both ways at once, beside the fastest single way. */
+static bool say_both_ways(struct xb_reading *reading, int device, uint64_t bytes)
 {
     const struct xb_record_case *both =
         xb_reading_fastest(reading, device, bytes, goes_both_ways, NULL);
@@ -69,6 +70,11 @@ bool xb_reading_say_both_ways(struct xb_reading *reading, int device, uint64_t b
         xb_reading_phrase(reading, " Both directions moved data {share-of-time:overlap}.", overlap);
     return true;
 }
+
+const struct xb_reading_line xb_reading_of_both_ways[] = {
+    {.label = "both ways", .code = "XB-BOTH-WAYS", .say = say_both_ways},
+    {.label = NULL},
+};
 
 /* ---- slow ways ---- */
 
@@ -121,6 +127,8 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
                                                                 ways->best) == XB_READING_SLOWER);
 }
 
+/* Tells of every way to move one buffer once that is far below the best one, each a statement. A
+ * way that is slow in both directions is told by the first, and the second is not printed. */
 static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
                      enum xb_direction direction)
 {
@@ -170,12 +178,18 @@ static bool say_slow(struct xb_reading *reading, int device, uint64_t bytes,
     return said;
 }
 
-bool xb_reading_say_slow_to(struct xb_reading *reading, int device, uint64_t bytes)
+static bool say_slow_to(struct xb_reading *reading, int device, uint64_t bytes)
 {
     return say_slow(reading, device, bytes, XB_H2D);
 }
 
-bool xb_reading_say_slow_from(struct xb_reading *reading, int device, uint64_t bytes)
+static bool say_slow_from(struct xb_reading *reading, int device, uint64_t bytes)
 {
     return say_slow(reading, device, bytes, XB_D2H);
 }
+
+const struct xb_reading_line xb_reading_of_slow[] = {
+    {.label = "slow", .code = "XB-SLOW-H2D", .say = say_slow_to},
+    {.label = "slow", .code = "XB-SLOW-D2H", .say = say_slow_from},
+    {.label = NULL},
+};
