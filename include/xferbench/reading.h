@@ -40,9 +40,6 @@ const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *rea
                                                     uint64_t bytes, enum xb_direction direction,
                                                     const char *mode, const char *variant);
 
-/* The largest size below `below` of any case, for a line of all sizes; 0 where there is none. */
-uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below);
-
 /* Returns the cases of that size, or of all sizes for 0, that `is_one` chooses, equal ones (by
  * `compare`) side by side (xb_cases_group); both get `argument`. They last until the next call. */
 typedef bool xb_reading_filter(const struct xb_reading *reading, const struct xb_record_case *test,
@@ -72,19 +69,15 @@ enum xb_reading_order {
 enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
                                        const struct xb_record_case *test,
                                        const struct xb_record_case *other);
-/* Judges by another figure than the bandwidth. */
+/* Judges by other figures than the bandwidth, which are one, or two of one unit. */
 enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
-                                          const struct xb_figure *figure,
                                           const struct xb_record_case *test,
-                                          const struct xb_record_case *other);
+                                          const struct xb_figure *figure,
+                                          const struct xb_record_case *other,
+                                          const struct xb_figure *other_figure);
 /* Whether that figure of a case has enough samples for an interval. */
 bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_figure *figure);
-/* Judges the bandwidth of a case against its own of the same work done the plain way. */
-enum xb_reading_order xb_reading_judge_own(const struct xb_reading *reading,
-                                           const struct xb_record_case *test,
-                                           const struct xb_figure *plain_bandwidth);
-
 /* Returns how many iterations each sample of a case has, in the process that has most; 0:
  * unknown. */
 double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test);

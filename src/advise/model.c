@@ -296,9 +296,8 @@ static size_t point_at(const struct xb_cost *cost, uint64_t bytes)
 static const double below_factors[][XB_ESTIMATES] = {{0.4, 1, 1.5}, {0.9, 1, 1.2}};
 static const double below_starts[][XB_ESTIMATES] = {{0, 10e-6, 300e-6}, {0, 10e-6, 100e-6}};
 
-/* Of a point's two times the one that is_alone says. */
-static double cost_of(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
-                      enum xb_estimate estimate)
+double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
+                       enum xb_estimate estimate)
 {
     size_t at = point_at(cost, bytes);
     if (bytes == 0)
@@ -320,16 +319,6 @@ static double cost_of(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
     double share = (double)(bytes - below->bytes) / (double)(above->bytes - below->bytes);
     double from = is_alone ? below->alone[estimate] : below->behind[estimate];
     return from + share * (seconds - from);
-}
-
-double xb_cost_alone(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate)
-{
-    return cost_of(cost, bytes, true, estimate);
-}
-
-double xb_cost_behind(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate)
-{
-    return cost_of(cost, bytes, false, estimate);
 }
 
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes)

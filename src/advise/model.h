@@ -102,12 +102,13 @@ void xb_costs_free(struct xb_costs *costs);
 bool xb_cost_is_known(const struct xb_cost *cost, uint64_t bytes);
 
 /*
- * Seconds, of a cost that is known; 0 for 0 bytes. Between two measured sizes on the line through
- * both, beyond the largest what that takes and the further bytes by its rate, below the smallest
- * its share of that and the start of a copy, with wide bounds.
+ * Seconds of one operation alone, or behind another one, of a cost that is known; 0 for 0 bytes.
+ * Between two measured sizes on the line through both, beyond the largest what that takes and the
+ * further bytes by its rate, below the smallest its share of that and the start of a copy, with
+ * wide bounds.
  */
-double xb_cost_alone(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);
-double xb_cost_behind(const struct xb_cost *cost, uint64_t bytes, enum xb_estimate estimate);
+double xb_cost_seconds(const struct xb_cost *cost, uint64_t bytes, bool is_alone,
+                       enum xb_estimate estimate);
 /* How long the call blocks that starts such a copy: of the nearest size. 0: not measured. */
 double xb_cost_call(const struct xb_cost *cost, uint64_t bytes);
 

@@ -382,15 +382,13 @@ static void add_prediction(struct xb_table *table, const struct xb_prediction *o
                             rest * one->kernel,
                             rest * one->out,
                             one->is_known ? one->pinning[XB_MIDDLE] : unknown};
-    char chunk[32];
     xb_table_row(table);
     xb_table_cell(table, is_best ? XB_COLOUR_GOOD : XB_COLOUR_NONE, "%s",
                   xb_strategy_words[one->strategy].way);
     add_cells(table, (double[]){one->is_known ? one->total[XB_MIDDLE] : unknown}, 1);
     xb_table_bar(table, one->is_known ? one->total[XB_MIDDLE] / longest : 0);
     add_cells(table, times, sizeof times / sizeof times[0]);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                  one->chunk > 0 ? xb_size_format(one->chunk, chunk, sizeof chunk) : "-");
+    xb_table_cell(table, XB_COLOUR_NONE, "%s", one->chunk > 0 ? XB_SIZE_TEXT(one->chunk) : "-");
 }
 
 /* The fastest first, and the CPU where it stands among them. */
@@ -443,14 +441,13 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
     const struct xb_job *job = &report->predictions->job;
     const struct xb_record_host *host = &report->record->host;
     const struct xb_record_device *device = xb_record_device(report->record, report->device);
-    char in[32], out[32], gpu[32], cpu[32], node[XB_NODE_TEXT];
+    char node[XB_NODE_TEXT];
     struct xb_words words = {.length = 0};
-    xb_words_add(&words, "%s in, %s out, %s on the GPU", xb_size_format(job->in, in, sizeof in),
-                 job->out > 0 ? xb_size_format(job->out, out, sizeof out) : "nothing",
-                 job->gpu_time > 0 ? xb_duration_format(job->gpu_time, gpu, sizeof gpu)
-                                   : "no time");
+    xb_words_add(&words, "%s in, %s out, %s on the GPU", XB_SIZE_TEXT(job->in),
+                 job->out > 0 ? XB_SIZE_TEXT(job->out) : "nothing",
+                 job->gpu_time > 0 ? XB_DURATION_TEXT(job->gpu_time) : "no time");
     if (job->cpu_time > 0)
-        xb_words_add(&words, ", %s on the CPU", xb_duration_format(job->cpu_time, cpu, sizeof cpu));
+        xb_words_add(&words, ", %s on the CPU", XB_DURATION_TEXT(job->cpu_time));
     xb_words_add(&words, "; run %" PRIu64 " time%s; its data is in %s memory", job->times,
                  job->times == 1 ? "" : "s",
                  xb_memory_words[job->is_in_pinned ? XB_MEMORY_WORD_PINNED : 0]);
@@ -531,21 +528,21 @@ static void print_unknown(FILE *stream, const struct xb_predictions *all)
 {
     const size_t width = xb_terminal_prose_columns(stream);
     struct xb_words names = {.length = 0}, why = {.length = 0}, command = {.length = 0};
-    for (int i = 0; i < XB_STRATEGIES; i++) {
-        const struct xb_prediction *one = &all->each[i];
+    for (int i = 0; i <= XB_STRATEGIES; i++) {
+        const struct xb_prediction *one = i < XB_STRATEGIES ? &all->each[i] : NULL;
         struct xb_words own = {.length = 0};
-        if (!xb_strategy_is_asked(&all->job, one->strategy) || one->is_known)
+        if (one != NULL && (!xb_strategy_is_asked(&all->job, one->strategy) || one->is_known))
             continue;
-        xb_advice_say_missing(one, &own);
+        if (one != NULL)
+            xb_advice_say_missing(one, &own);
         if (names.length > 0 && strcmp(own.text, why.text) != 0) {
             xb_lines_print(stream, width, "Not known: %s: %s.", names.text, why.text);
             names.length = 0;
         }
-        xb_words_add(&names, "%s%s", names.length > 0 ? ", " : "", xb_strategy_words[i].name);
+        if (one != NULL)
+            xb_words_add(&names, "%s%s", names.length > 0 ? ", " : "", xb_strategy_words[i].name);
         why = own;
     }
-    if (names.length > 0)
-        xb_lines_print(stream, width, "Not known: %s: %s.", names.text, why.text);
     if (!any_may_beat(all, INFINITY) && !all->each[XB_STRATEGY_OVERLAPPED].lacks_both_ways)
         return;
     xb_advice_say_command(&all->job, &command);

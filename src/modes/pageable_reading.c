@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says in the Reading how pageable memory compares with pinned memory and with a ring. */
 #include "readings.h"
+#include "record/rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -130,7 +131,8 @@ static bool say_blocking_from(struct xb_reading *reading, int device)
     const struct xb_record_case *from = NULL, *smallest = NULL;
     size_t count = 0;
     bool is_open = true; /* all larger ones block so long */
-    for (uint64_t bytes = UINT64_MAX; (bytes = xb_reading_size_below(reading, bytes)) > 0;) {
+    for (uint64_t bytes = UINT64_MAX;
+         (bytes = xb_rows_size_below(xb_reading_record(reading), bytes)) > 0;) {
         const struct xb_record_case *held = find_held(reading, device, bytes);
         if (!(blocked_share(reading, held) > 0))
             continue;
@@ -189,7 +191,7 @@ static void judge(const struct xb_reading *reading, struct pair *pair)
     double pinned_one = xb_reading_median(reading, pair->pinned, figure);
     double pageable_one = xb_reading_median(reading, pair->pageable, figure);
     pair->ratio = figure->more_is_better ? pinned_one / pageable_one : pageable_one / pinned_one;
-    pair->order = xb_reading_judge_by(reading, figure, pair->pinned, pair->pageable);
+    pair->order = xb_reading_judge_by(reading, pair->pinned, figure, pair->pageable, figure);
 }
 
 /* Lists the pairs of one direction that can be compared, from the largest size down; returns how
@@ -200,7 +202,8 @@ static size_t list_pairs(const struct xb_reading *reading, int device, enum xb_d
 {
     uint64_t bytes = UINT64_MAX;
     size_t count = 0;
-    while (count < MOST_SIZES && (bytes = xb_reading_size_below(reading, bytes)) > 0) {
+    while (count < MOST_SIZES &&
+           (bytes = xb_rows_size_below(xb_reading_record(reading), bytes)) > 0) {
         struct pair pair = {
             .pinned = xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL),
             .pageable = xb_reading_best_of_any(reading, device, bytes, direction, "pageable",

@@ -123,8 +123,9 @@ static bool is_slow(const struct xb_reading *reading, const struct xb_reading_wa
                     const struct xb_record_case *way)
 {
     return share_of(reading, ways, way) < SLOW_BELOW &&
-           (way->bytes >= XB_LARGE_BYTES || xb_reading_judge_by(reading, &xb_figure_wall_time, way,
-                                                                ways->best) == XB_READING_SLOWER);
+           (way->bytes >= XB_LARGE_BYTES ||
+            xb_reading_judge_by(reading, way, &xb_figure_wall_time, ways->best,
+                                &xb_figure_wall_time) == XB_READING_SLOWER);
 }
 
 /* Tells of every way to move one buffer once that is far below the best one, each a statement. A

@@ -263,7 +263,8 @@ static void find_pairs(const struct xb_reading *reading, int device, uint64_t by
         if (one == NULL || two == NULL)
             continue;
         pairs[i].ratio = fmax(xb_reading_speed(reading, one) / xb_reading_speed(reading, two), 0);
-        pairs[i].order = xb_reading_judge_by(reading, xb_reading_figure(one), one, two);
+        pairs[i].order =
+            xb_reading_judge_by(reading, one, xb_reading_figure(one), two, xb_reading_figure(one));
     }
 }
 
