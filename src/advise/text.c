@@ -307,8 +307,8 @@ void xb_advice_say_break_even(const struct xb_break_even *found, struct xb_words
 const struct xb_record_case *xb_advice_checked(const struct xb_advice_report *report,
                                                enum xb_strategy strategy)
 {
-    for (size_t i = 0; report->check != NULL && i < report->check->case_count; i++) {
-        const struct xb_record_case *test = &report->check->cases[i];
+    for (size_t i = 0; i < report->check.case_count; i++) {
+        const struct xb_record_case *test = &report->check.cases[i];
         if (strcmp(test->variant, xb_strategy_words[strategy].name) == 0)
             return test;
     }
@@ -321,10 +321,10 @@ double xb_advice_measured(const struct xb_advice_report *report, enum xb_strateg
     struct xb_record_summary summary;
     if (test == NULL)
         return (double)NAN;
-    summary = xb_record_summarize(report->check, test);
+    summary = xb_record_summarize(&report->check, test);
     if (summary.status != XB_RESULT_OK || summary.verified != XB_VERIFIED_TRUE)
         return (double)NAN;
-    return xb_record_median(report->check, test, "job_time");
+    return xb_record_median(&report->check, test, "job_time");
 }
 
 #define AS_ASKED 0.05
@@ -438,9 +438,10 @@ static void print_predictions(FILE *stream, const struct xb_predictions *all)
 
 static void print_job(FILE *stream, const struct xb_advice_report *report)
 {
-    const struct xb_job *job = &report->predictions->job;
-    const struct xb_record_host *host = &report->record->host;
-    const struct xb_record_device *device = xb_record_device(report->record, report->device);
+    const struct xb_job *job = &report->predictions.job;
+    const struct xb_record_host *host = &report->records[0].host;
+    const struct xb_record_device *device =
+        xb_record_device(&report->records[0], report->costs.device);
     char node[XB_NODE_TEXT];
     struct xb_words words = {.length = 0};
     xb_words_add(&words, "%s in, %s out, %s on the GPU", XB_SIZE_TEXT(job->in),
@@ -454,9 +455,9 @@ static void print_job(FILE *stream, const struct xb_advice_report *report)
     xb_note_print(stream, "job", LABEL_WIDTH, "%s", words.text);
     xb_node_text(host->node, host->hostname, node);
     xb_note_print(stream, "results", LABEL_WIDTH, "%s: GPU %d, %s, %s%s%s",
-                  report->file != NULL ? report->file : "measured now", report->device,
+                  report->file != NULL ? report->file : "measured now", report->costs.device,
                   device != NULL && device->name != NULL ? device->name : "not known",
-                  report->record->backend != NULL ? report->record->backend : "not known",
+                  report->records[0].backend != NULL ? report->records[0].backend : "not known",
                   node[0] != '\0' ? ", node " : "", node);
 }
 
@@ -469,9 +470,9 @@ static void add_checked(struct xb_table *table, const struct xb_advice_report *r
     double running = one->running[XB_MIDDLE];
     double predicted = running > 0 ? running : (double)NAN;
     double difference = 100 * (predicted / measured - 1);
-    const double parts[] = {xb_record_median(report->check, test, "in_time"),
-                            xb_record_median(report->check, test, "kernel_time"),
-                            xb_record_median(report->check, test, "out_time")};
+    const double parts[] = {xb_record_median(&report->check, test, "in_time"),
+                            xb_record_median(&report->check, test, "kernel_time"),
+                            xb_record_median(&report->check, test, "out_time")};
     xb_table_row(table);
     xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_strategy_words[one->strategy].way);
     add_cells(table, (double[]){predicted, measured}, 2);
@@ -497,23 +498,23 @@ static void print_check(FILE *stream, const struct xb_advice_report *report)
     if (report->check_failure != NULL)
         xb_note_print_in(stream, XB_COLOUR_WARNING, "check", LABEL_WIDTH, "not run: %s",
                          report->check_failure);
-    if (report->check == NULL)
+    if (report->check.process_count == 0)
         return;
     struct xb_table *table = new_table(columns, sizeof columns / sizeof columns[0]);
     for (int i = 0; i < XB_STRATEGIES; i++) {
         const struct xb_record_case *test = xb_advice_checked(report, (enum xb_strategy)i);
         if (test != NULL)
-            add_checked(table, report, test, &report->predictions->each[i]);
+            add_checked(table, report, test, &report->predictions.each[i]);
     }
     print_table(stream, table);
-    for (size_t i = 0; i < report->check->case_count; i++) {
-        const struct xb_record_case *test = &report->check->cases[i];
+    for (size_t i = 0; i < report->check.case_count; i++) {
+        const struct xb_record_case *test = &report->check.cases[i];
         struct xb_words words = {.length = 0};
-        xb_advice_say_kernel(report->predictions->job.gpu_time,
-                             xb_record_median(report->check, test, "kernel_time"), &words);
+        xb_advice_say_kernel(report->predictions.job.gpu_time,
+                             xb_record_median(&report->check, test, "kernel_time"), &words);
         if (words.length > 0)
             xb_note_print(stream, test->variant, LABEL_WIDTH, "%s", words.text);
-        struct xb_record_summary summary = xb_record_summarize(report->check, test);
+        struct xb_record_summary summary = xb_record_summarize(&report->check, test);
         const char *reason = xb_record_reason(test, &summary, text, sizeof text);
         if (reason != NULL)
             xb_note_print(stream, test->variant, LABEL_WIDTH, "not measured: %s", reason);
@@ -552,7 +553,7 @@ static void print_unknown(FILE *stream, const struct xb_predictions *all)
 enum xb_status xb_advice_table_write(FILE *stream, const struct xb_advice_report *report,
                                      struct xb_error *error)
 {
-    const struct xb_predictions *all = report->predictions;
+    const struct xb_predictions *all = &report->predictions;
     struct xb_words words = {.length = 0};
     /* The answer, and from which size on it holds. */
     xb_advice_say(all, &words);
