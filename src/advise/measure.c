@@ -85,18 +85,21 @@ enum xb_status xb_advise_measure(struct xb_advise_session *session, const struct
         if (usual[i] < most && usual[i] != in && usual[i] != out)
             xb_words_add(&sizes, ",%" PRIu64, usual[i]);
     xb_words_add(&both, "%" PRIu64, job->cpu_time > 0 ? BOTH_WAYS : lesser(job->in, BOTH_WAYS));
-    const char *const parts[XB_ADVISE_RECORDS][10] = {
-        {"--size", sizes.text, "--time-limit", TIME_LIMIT, "--mode", "pageable,pinned",
-         "--direction", "both"},
-        {"--size", both.text, "--time-limit", TIME_LIMIT, "--mode", "pinned", "--direction",
-         "bidir"},
-        {"--size", sizes.text, "--time-limit", TIME_LIMIT, "--mode", "pin", "--pin-by",
-         "used,copy"}};
     const bool needed[XB_ADVISE_RECORDS] = {true, job->out > 0, !job->is_in_pinned};
     for (int i = 0; i < XB_ADVISE_RECORDS; i++) {
+        const char *const *part = xb_part_words[i];
+        const char *const words[] = {"--size",
+                                     i == 1 ? both.text : sizes.text,
+                                     "--time-limit",
+                                     TIME_LIMIT,
+                                     part[0],
+                                     part[1],
+                                     part[2],
+                                     part[3],
+                                     NULL};
         if (!needed[i])
             continue;
-        XB_TRY(run_words(session, parts[i], false, &report->records[report->record_count], error));
+        XB_TRY(run_words(session, words, false, &report->records[report->record_count], error));
         report->record_count++;
     }
     return XB_OK;
@@ -152,7 +155,7 @@ enum xb_status xb_advise_check(struct xb_advise_session *session, const char *gp
     for (int i = 0; i < XB_STRATEGIES; i++)
         if (xb_strategy_is_asked(job, (enum xb_strategy)i))
             xb_words_add(&ways, "%s%s", ways.length > 0 ? "," : "", xb_strategy_words[i].name);
-    const char *const words[] = {"--mode", "job",        "--size", in,        "--job-out",
+    const char *const words[] = {"--mode", xb_job_mode,  "--size", in,        "--job-out",
                                  out,      "--gpu-time", gpu_time, "--chunk", piece,
                                  "--way",  ways.text,    NULL};
     if (report->file != NULL) {

@@ -45,6 +45,14 @@ static const struct xb_cost_source both_ways = {PINNED, .direction = "bidir"};
 
 const char *const xb_memory_words[] = {XB_MEMORY_WORD_USUAL, "pinned", NULL};
 
+const char xb_all_rows_options[] =
+    "--mode pageable,pinned,pin --pin-by used,copy --direction both,bidir";
+const char xb_pinned_rows_options[] = "--mode pinned --direction both,bidir";
+const char xb_job_mode[] = "job";
+const char *const xb_part_words[3][4] = {{"--mode", "pageable,pinned", "--direction", "both"},
+                                         {"--mode", "pinned", "--direction", "bidir"},
+                                         {"--mode", "pin", "--pin-by", "used,copy"}};
+
 /* ---- rows ---- */
 
 static bool is_of(const struct xb_record_case *test, const struct xb_cost_source *source)

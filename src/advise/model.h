@@ -4,7 +4,8 @@
 #include "base/terminal.h"
 #include "xferbench/record.h"
 
-/* The names of modes and variants that predictions rest on. */
+/* The names of modes and variants that advice rests on: the one place of this room that has them.
+ */
 
 /* How a job can be done. */
 enum xb_strategy {
@@ -46,6 +47,14 @@ struct xb_cost_source {
     bool is_by_device;       /* the device copies, and no CPU has a part in it */
 };
 extern const struct xb_cost_source xb_cost_sources[XB_COSTS];
+
+/* With these `run` measures all rows into one file; and those of data in page-locked memory. */
+extern const char xb_all_rows_options[], xb_pinned_rows_options[];
+/* The mode that runs whole jobs. */
+extern const char xb_job_mode[];
+/* Words that have `run` measure what a prediction needs: copies, both ways at once, page-locking.
+ */
+extern const char *const xb_part_words[3][4];
 
 /* Words of --memory. */
 extern const char *const xb_memory_words[];

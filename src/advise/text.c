@@ -212,10 +212,8 @@ void xb_advice_say_command(const struct xb_job *job, struct xb_words *words)
     for (; end >= 1024 && unit < 3; end /= 1024)
         unit++;
     xb_words_add(words, "xferbench %s --size 4K..%" PRIu64 "%c --json FILE",
-                 job->is_in_pinned
-                     ? "--mode pinned --direction both,bidir"
-                     : "--mode pageable,pinned,pin --pin-by used,copy --direction both,bidir",
-                 end, "KMGT"[unit]);
+                 job->is_in_pinned ? xb_pinned_rows_options : xb_all_rows_options, end,
+                 "KMGT"[unit]);
 }
 
 void xb_advice_say_missing(const struct xb_prediction *prediction, struct xb_words *words)
