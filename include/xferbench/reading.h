@@ -40,9 +40,6 @@ const struct xb_record_case *xb_reading_best_of_any(const struct xb_reading *rea
                                                     uint64_t bytes, enum xb_direction direction,
                                                     const char *mode, const char *variant);
 
-/* The largest size below `below` of any case, for a line of all sizes; 0 where there is none. */
-uint64_t xb_reading_size_below(const struct xb_reading *reading, uint64_t below);
-
 /* Returns the cases of that size, or of all sizes for 0, that `is_one` chooses, equal ones (by
  * `compare`) side by side (xb_cases_group); both get `argument`. They last until the next call. */
 typedef bool xb_reading_filter(const struct xb_reading *reading, const struct xb_record_case *test,
@@ -50,6 +47,11 @@ typedef bool xb_reading_filter(const struct xb_reading *reading, const struct xb
 struct xb_record_cases xb_reading_group(struct xb_reading *reading, uint64_t bytes,
                                         xb_reading_filter *is_one, xb_cases_comparison *compare,
                                         const void *argument);
+
+/* The fastest of the cases of a device and size that `is_one` chooses; NULL: it chooses none. */
+const struct xb_record_case *xb_reading_fastest(const struct xb_reading *reading, int device,
+                                                uint64_t bytes, xb_reading_filter *is_one,
+                                                const void *argument);
 
 /* Whether the device's clock timed a usable case; false: the host's. */
 bool xb_reading_device_timed(const struct xb_reading *reading, const struct xb_record_case *test);
@@ -67,19 +69,15 @@ enum xb_reading_order {
 enum xb_reading_order xb_reading_judge(const struct xb_reading *reading,
                                        const struct xb_record_case *test,
                                        const struct xb_record_case *other);
-/* Judges by another figure than the bandwidth. */
+/* Judges by other figures than the bandwidth, which are one, or two of one unit. */
 enum xb_reading_order xb_reading_judge_by(const struct xb_reading *reading,
-                                          const struct xb_figure *figure,
                                           const struct xb_record_case *test,
-                                          const struct xb_record_case *other);
+                                          const struct xb_figure *figure,
+                                          const struct xb_record_case *other,
+                                          const struct xb_figure *other_figure);
 /* Whether that figure of a case has enough samples for an interval. */
 bool xb_reading_is_sure(const struct xb_reading *reading, const struct xb_record_case *test,
                         const struct xb_figure *figure);
-/* Judges the bandwidth of a case against its own of the same work done the plain way. */
-enum xb_reading_order xb_reading_judge_own(const struct xb_reading *reading,
-                                           const struct xb_record_case *test,
-                                           const struct xb_figure *plain_bandwidth);
-
 /* Returns how many iterations each sample of a case has, in the process that has most; 0:
  * unknown. */
 double xb_reading_iterations(const struct xb_reading *reading, const struct xb_record_case *test);
@@ -102,18 +100,10 @@ bool xb_reading_spread(struct xb_reading *reading, struct xb_statistics *spread)
 
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* "256 MiB". */
-void xb_reading_add_size(struct xb_reading *reading, uint64_t bytes);
-/* "828 ns". */
-void xb_reading_add_duration(struct xb_reading *reading, double seconds);
-/* "1.6 times". */
-void xb_reading_add_factor(struct xb_reading *reading, double factor);
 /* Writes the factor for a remedy; returns `text`. */
 const char *xb_reading_factor_text(double factor, char *text, size_t size);
 /* "1.6 times as fast", "as fast", "64 % as fast". */
 void xb_reading_add_speed(struct xb_reading *reading, double factor);
-/* "97 %". */
-void xb_reading_add_share(struct xb_reading *reading, double share);
 
 /* ---- what stands behind the words, for programs (`reading` in a result file) ---- */
 
@@ -127,10 +117,14 @@ void xb_reading_number(struct xb_reading *reading, const char *name, double valu
  * {text}." In braces stands what takes the next argument, and behind a colon the name of a number
  * that is added with it, in its own unit. The compiler does not check the arguments:
  *
- *   {name} {way}                 const struct xb_record_case *
+ *   {name} {way} {case}         const struct xb_record_case *
  *   {text}                       const char *
  *   {size}                       uint64_t
  *   {rate} {factor} {speed} {share} {share-of-time} {duration} {whole}      double
+ *
+ * "{+rate:bandwidth_low}" adds the number alone, and no words. A name of "*" is the argument behind
+ * the value. "{case}" says only that the statement rests on that case, as a name does.
+ * "{name:but}" leaves out the parameter that the argument behind it names.
  *
  * Names are "pinned", "pageable by a ring" (xb_method_name), "Pinned" where a sentence begins;
  * "async with chunk 8 MiB, streams 2" where these differ between the record's rows of that mode; a

@@ -45,13 +45,13 @@ static bool needs(const struct work *work, enum xb_cost_kind kind, uint64_t byte
 static double alone(const struct work *work, enum xb_cost_kind kind, uint64_t bytes,
                     enum xb_estimate estimate)
 {
-    return xb_cost_alone(&work->costs->costs[kind], bytes, estimate);
+    return xb_cost_seconds(&work->costs->costs[kind], bytes, true, estimate);
 }
 
 static double behind(const struct work *work, enum xb_cost_kind kind, uint64_t bytes,
                      enum xb_estimate estimate)
 {
-    return xb_cost_behind(&work->costs->costs[kind], bytes, estimate);
+    return xb_cost_seconds(&work->costs->costs[kind], bytes, false, estimate);
 }
 
 static void limit_to(struct xb_prediction *prediction, enum xb_limit_by limit, double seconds)

@@ -24,65 +24,69 @@ static uint64_t piece_of(const struct xb_record_case *test)
     return strtoull(xb_record_parameter(test, xb_option_piece.name), NULL, 10);
 }
 
-/* Which cases are told of together: one device, size, direction, layout and alignment. */
-struct group {
-    struct xb_reading *reading;
-    const struct xb_record_case *of;
-    bool is_one_of_several; /* there are groups of other layouts */
+/* The fastest cases of a piece; NULL where there is none. */
+struct piece {
+    uint64_t bytes;
+    const struct xb_record_case *best, *each, *call; /* of any way, and of two of them */
 };
 
-static bool belongs(const struct group *group, const struct xb_record_case *test)
+/* Cases that are told of together: of one device, size, direction, layout and alignment. */
+struct group {
+    struct xb_reading *reading;
+    const struct xb_record_case *of;  /* the first of them */
+    bool is_one_of_several;           /* there are groups of other layouts */
+    struct piece pieces[MOST_PIECES]; /* from the smallest up */
+    size_t count;
+};
+
+static bool is_piece(const struct xb_reading *reading, const struct xb_record_case *test,
+                     int device, const char *direction)
+{
+    return strcmp(test->mode, "batch") == 0 && test->device == device &&
+           strcmp(test->direction, direction) == 0 && xb_reading_measured(reading, test) &&
+           piece_of(test) > 0;
+}
+
+static bool is_alike(const struct xb_record_case *test, const struct xb_record_case *other)
 {
     static const char *const same[] = {"layout", "pitch", "host-offset", "device-offset"};
-    bool yes = strcmp(test->mode, "batch") == 0 && test->device == group->of->device &&
-               strcmp(test->direction, group->of->direction) == 0 &&
-               xb_reading_measured(group->reading, test) && piece_of(test) > 0;
-    for (size_t i = 0; yes && i < sizeof same / sizeof same[0]; i++)
-        yes = strcmp(xb_record_parameter(test, same[i]), xb_record_parameter(group->of, same[i])) ==
-              0;
-    return yes;
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++)
+        if (strcmp(xb_record_parameter(test, same[i]), xb_record_parameter(other, same[i])) != 0)
+            return false;
+    return true;
 }
 
-/* The group's fastest case of that piece and variant; of any variant for NULL. */
-static const struct xb_record_case *best_of(const struct group *group, uint64_t piece,
-                                            const char *variant)
+/* Fills in the pieces; false where they were copied one way only, which is no comparison. */
+static bool read_pieces(struct group *group)
 {
+    struct xb_reading *reading = group->reading;
     const struct xb_record_cases sized =
-        xb_record_of_size(xb_reading_record(group->reading), group->of->bytes);
-    const struct xb_record_case *best = NULL;
+        xb_record_of_size(xb_reading_record(reading), group->of->bytes);
+    bool has_other_ways = false;
+    group->count = 0;
     for (size_t i = 0; i < sized.count; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        if (belongs(group, test) && piece_of(test) == piece &&
-            (variant == NULL || strcmp(test->variant, variant) == 0))
-            best = xb_reading_faster(group->reading, best, test);
-    }
-    return best;
-}
-
-/* The pieces that the group has, from the smallest up; how many ways were taken besides the first.
- */
-static size_t list_pieces(const struct group *group, uint64_t pieces[MOST_PIECES],
-                          size_t *other_ways)
-{
-    const struct xb_record_cases sized =
-        xb_record_of_size(xb_reading_record(group->reading), group->of->bytes);
-    size_t count = 0;
-    *other_ways = 0;
-    for (size_t i = 0; i < sized.count; i++) {
-        uint64_t piece = piece_of(sized.cases[i]);
-        size_t place = 0;
-        if (!belongs(group, sized.cases[i]))
+        struct piece *piece = group->pieces, *end = piece + group->count;
+        if (!is_piece(reading, test, group->of->device, group->of->direction) ||
+            !is_alike(test, group->of))
             continue;
-        *other_ways += strcmp(sized.cases[i]->variant, group->of->variant) != 0;
-        while (place < count && pieces[place] < piece)
-            place++;
-        if (count == MOST_PIECES || (place < count && pieces[place] == piece))
-            continue;
-        memmove(&pieces[place + 1], &pieces[place], (count - place) * sizeof *pieces);
-        pieces[place] = piece;
-        count++;
+        has_other_ways = has_other_ways || strcmp(test->variant, group->of->variant) != 0;
+        while (piece < end && piece->bytes < piece_of(test))
+            piece++;
+        if (piece == end || piece->bytes != piece_of(test)) {
+            if (group->count == MOST_PIECES)
+                continue;
+            memmove(piece + 1, piece, (size_t)(end - piece) * sizeof *piece);
+            *piece = (struct piece){.bytes = piece_of(test)};
+            group->count++;
+        }
+        piece->best = xb_reading_faster(reading, piece->best, test);
+        if (strcmp(test->variant, "each") == 0)
+            piece->each = xb_reading_faster(reading, piece->each, test);
+        if (strcmp(test->variant, "call") == 0)
+            piece->call = xb_reading_faster(reading, piece->call, test);
     }
-    return count;
+    return has_other_ways;
 }
 
 static double rate_of(const struct group *group, const struct xb_record_case *test)
@@ -103,199 +107,159 @@ static const char *words_of(const struct xb_record_case *test)
 }
 
 /* "kernel_bandwidth_4096": of a way and a piece. */
-static void put_rate(struct xb_reading *reading, const char *way, uint64_t piece, double rate)
+static void put_rate(const struct group *group, const struct xb_record_case *test)
 {
     char name[80];
-    snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, way, piece);
-    xb_reading_number(reading, name, rate, XB_UNIT_RATE);
+    snprintf(name, sizeof name, "%s_bandwidth_%" PRIu64, test->variant, piece_of(test));
+    xb_reading_number(group->reading, name, rate_of(group, test), XB_UNIT_RATE);
+    xb_reading_rests_on(group->reading, test);
 }
 
 /* "Fastest to the GPU: a kernel for 512 B to 512 KiB, one call from 1 MiB on." Names the layout
  * where it is not the only one. */
-static void add_winners(const struct group *group, const uint64_t *pieces, size_t count)
+static void add_winners(const struct group *group)
 {
     struct xb_reading *reading = group->reading;
-    for (size_t i = 0; i < count; i++) {
-        const struct xb_record_case *best = best_of(group, pieces[i], NULL);
-        const struct xb_record_case *each = best_of(group, pieces[i], "each");
-        put_rate(reading, best->variant, pieces[i], rate_of(group, best));
-        if (each != NULL && each != best)
-            put_rate(reading, each->variant, pieces[i], rate_of(group, each));
-        xb_reading_rests_on(reading, best);
-        xb_reading_rests_on(reading, each);
+    const struct piece *end = group->pieces + group->count;
+    for (const struct piece *piece = group->pieces; piece < end; piece++) {
+        put_rate(group, piece->best);
+        if (piece->each != NULL && piece->each != piece->best)
+            put_rate(group, piece->each);
     }
     xb_reading_add(reading, "Fastest %s", xb_direction_words(group->of));
     if (group->is_one_of_several)
         xb_reading_add(reading, " (%s)", xb_record_parameter(group->of, "layout"));
-    xb_reading_add(reading, ": ");
-    for (size_t first = 0; first < count;) {
-        const char *winner = best_of(group, pieces[first], NULL)->variant;
-        size_t last = first;
-        while (last + 1 < count &&
-               strcmp(best_of(group, pieces[last + 1], NULL)->variant, winner) == 0)
+    for (const struct piece *first = group->pieces, *last; first < end; first = last + 1) {
+        bool is_first = first == group->pieces;
+        last = first;
+        while (last + 1 < end && strcmp(last[1].best->variant, first->best->variant) == 0)
             last++;
-        bool is_from = first > 0 && last + 1 == count;
-        xb_reading_phrase(reading, "{text}{text} {text} {size}", first > 0 ? ", " : "",
-                          words_of(best_of(group, pieces[first], NULL)), is_from ? "from" : "for",
-                          pieces[first]);
+        bool is_from = !is_first && last + 1 == end;
+        xb_reading_phrase(reading, "{text} {text} {text} {size}", is_first ? ":" : ",",
+                          words_of(first->best), is_from ? "from" : "for", first->bytes);
         if (is_from)
             xb_reading_add(reading, " on");
         else if (last > first)
-            xb_reading_phrase(reading, " to {size}", pieces[last]);
-        first = last + 1;
+            xb_reading_phrase(reading, " to {size}", last->bytes);
     }
     xb_reading_add(reading, ".");
 }
 
-/* How the best stands to one copy a piece: NAN where either is missing. */
-static double gain_of(const struct group *group, uint64_t piece)
-{
-    return rate_of(group, best_of(group, piece, NULL)) /
-           rate_of(group, best_of(group, piece, "each"));
-}
-
-/* For which of the pieces one copy each will do. */
-struct enough {
-    size_t known, good; /* how many pieces were copied so, and of how many that is good enough */
-    size_t from;        /* it is for all from this one on; their number: for none */
-    size_t worst;       /* where it costs most */
-};
-
-static struct enough find_enough(const struct group *group, const uint64_t *pieces, size_t count)
-{
-    struct enough enough = {.from = count};
-    double most = 0;
-    for (size_t i = 0; i < count; i++) {
-        double gain = gain_of(group, pieces[i]);
-        if (!isfinite(gain))
-            continue;
-        bool is_good = 1 / gain >= GOOD_ENOUGH;
-        if (gain > most)
-            enough.worst = i;
-        most = fmax(most, gain);
-        enough.known++;
-        enough.good += is_good;
-        if (!is_good)
-            enough.from = count;
-        else if (enough.from == count)
-            enough.from = i;
-    }
-    return enough;
-}
-
 /* How many times as fast as a copy a piece a case is, if that is certain; else 0. */
-static double sure_gain(const struct group *group, const struct xb_record_case *test,
-                        const struct xb_record_case *each)
+static double sure_gain(const struct group *group, const struct piece *piece,
+                        const struct xb_record_case *test)
 {
-    double gain = rate_of(group, test) / rate_of(group, each);
+    double gain = rate_of(group, test) / rate_of(group, piece->each);
     return gain >= XB_WORTH_SAYING &&
-                   xb_reading_judge(group->reading, test, each) == XB_READING_FASTER
+                   xb_reading_judge(group->reading, test, piece->each) == XB_READING_FASTER
                ? gain
                : 0;
 }
 
 /* One call, and what is faster than that. */
-static void advise(const struct group *group, uint64_t piece)
+static void advise(const struct group *group, const struct piece *piece)
 {
-    const struct xb_record_case *each = best_of(group, piece, "each");
-    const struct xb_record_case *best = best_of(group, piece, NULL);
-    const struct xb_record_case *one = best_of(group, piece, "call");
-    double call = sure_gain(group, one, each), most = sure_gain(group, best, each);
+    double call = sure_gain(group, piece, piece->call), most = sure_gain(group, piece, piece->best);
     struct xb_words words = {.length = 0};
     if (call > 0)
         xb_words_add(&words, "one call, %s, is %s as fast",
                      xb_reading_call(group->reading, XB_CALL_COPY_BATCH),
                      xb_reading_factor_text(call, (char[32]){0}, 32));
-    if (most > 0 && best != one)
-        xb_words_add(&words, "%s%s is %s as fast", call > 0 ? ", " : "", words_of(best),
+    if (most > 0 && piece->best != piece->call)
+        xb_words_add(&words, "%s%s is %s as fast", call > 0 ? ", " : "", words_of(piece->best),
                      xb_reading_factor_text(most, (char[32]){0}, 32));
     if (words.length > 0)
         xb_reading_remedy(group->reading, XB_EFFORT_LINES, fmax(call, most),
-                          "Do not copy pieces of %s one by one: %s.", XB_SIZE_TEXT(piece),
+                          "Do not copy pieces of %s one by one: %s.", XB_SIZE_TEXT(piece->bytes),
                           words.text);
 }
 
-static void add_each(const struct group *group, const uint64_t *pieces, size_t count)
+/* For which of the pieces one copy each will do. */
+static void add_each(const struct group *group)
 {
     struct xb_reading *reading = group->reading;
-    struct enough enough = find_enough(group, pieces, count);
-    const char *of_all = enough.known == count && count > 1 ? " for all of these" : "";
-    uint64_t worst = pieces[enough.worst];
-    if (enough.known == 0)
+    const struct piece *worst = group->pieces; /* where it costs most */
+    const struct piece *from = NULL;           /* it is enough for all from this one on */
+    size_t known = 0, good = 0; /* pieces that were copied so, and where that is good enough */
+    double most = 0;
+    for (const struct piece *piece = group->pieces; piece < group->pieces + group->count; piece++) {
+        double gain = rate_of(group, piece->best) / rate_of(group, piece->each);
+        if (!isfinite(gain))
+            continue;
+        bool is_good = 1 / gain >= GOOD_ENOUGH;
+        worst = gain > most ? piece : worst;
+        most = fmax(most, gain);
+        known++;
+        good += is_good;
+        from = !is_good ? NULL : from == NULL ? piece : from;
+    }
+    const char *of_all = known == group->count && known > 1 ? " for all of these" : "";
+    if (known == 0)
         return;
-    if (enough.good < enough.known) {
-        if (count > 1)
-            xb_reading_phrase(reading, " For {size} the best", worst);
+    if (good < known) {
+        if (group->count > 1)
+            xb_reading_phrase(reading, " For {size} the best", worst->bytes);
         else
             xb_reading_add(reading, " That");
-        xb_reading_number(reading, "worst_piece", (double)worst, XB_UNIT_BYTES);
-        xb_reading_phrase(reading, " is {factor:gain_at_worst} as fast as a copy a piece.",
-                          gain_of(group, worst));
+        xb_reading_phrase(reading,
+                          "{+size:worst_piece} is {factor:gain_at_worst} as fast as a copy a "
+                          "piece.",
+                          worst->bytes, most);
         advise(group, worst);
     }
-    if (count == 1 && enough.good == 0)
+    if (group->count == 1 && good == 0)
         return;
-    xb_reading_add(reading, " A copy a piece is ");
-    if (enough.good == 0)
-        xb_reading_add(reading, "too slow%s.", of_all);
-    else if (enough.good == count)
-        xb_reading_add(reading, "good enough%s.", of_all);
-    else if (enough.from == count)
-        xb_reading_add(reading, "good enough for some of these only.");
+    if (good == 0 || good == group->count)
+        xb_reading_phrase(reading, " A copy a piece is {text}{text}.",
+                          good == 0 ? "too slow" : "good enough", of_all);
+    else if (from == NULL)
+        xb_reading_add(reading, " A copy a piece is good enough for some of these only.");
     else
-        xb_reading_phrase(reading, "good enough from {size} on.", pieces[enough.from]);
-    if (enough.from < count)
-        xb_reading_number(reading, "each_is_enough_from", (double)pieces[enough.from], "B");
+        xb_reading_phrase(reading, " A copy a piece is good enough from {size} on.", from->bytes);
+    if (from != NULL)
+        xb_reading_phrase(reading, "{+size:each_is_enough_from}", from->bytes);
 }
 
 /* The first usable case of every layout begins a group: its pitch and offsets stand for that
  * layout. */
-static size_t find_groups(struct xb_reading *reading, int device, uint64_t bytes,
-                          enum xb_direction direction, struct group groups[MOST_LAYOUTS])
+static size_t find_layouts(const struct xb_reading *reading, int device, uint64_t bytes,
+                           enum xb_direction direction,
+                           const struct xb_record_case *layouts[MOST_LAYOUTS])
 {
     const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
     size_t count = 0;
     for (size_t i = 0; i < sized.count && count < MOST_LAYOUTS; i++) {
         const struct xb_record_case *test = sized.cases[i];
-        const struct group own = {.reading = reading, .of = test};
-        bool is_new = test->device == device &&
-                      strcmp(test->direction, xb_direction_name(direction)) == 0 &&
-                      belongs(&own, test);
+        bool is_new = is_piece(reading, test, device, xb_direction_name(direction));
         for (size_t k = 0; is_new && k < count; k++)
             is_new = strcmp(xb_record_parameter(test, "layout"),
-                            xb_record_parameter(groups[k].of, "layout")) != 0;
+                            xb_record_parameter(layouts[k], "layout")) != 0;
         if (is_new)
-            groups[count++] = own;
+            layouts[count++] = test;
     }
-    for (size_t k = 0; k < count; k++)
-        groups[k].is_one_of_several = count > 1;
     return count;
-}
-
-static bool say_direction(struct xb_reading *reading, int device, uint64_t bytes,
-                          enum xb_direction direction, bool said)
-{
-    struct group groups[MOST_LAYOUTS];
-    size_t group_count = find_groups(reading, device, bytes, direction, groups);
-    for (size_t k = 0; k < group_count; k++) {
-        uint64_t pieces[MOST_PIECES];
-        size_t other_ways;
-        size_t count = list_pieces(&groups[k], pieces, &other_ways);
-        if (other_ways == 0)
-            continue; /* one way alone is no comparison */
-        if (said)
-            xb_reading_next(reading);
-        add_winners(&groups[k], pieces, count);
-        add_each(&groups[k], pieces, count);
-        said = true;
-    }
-    return said;
 }
 
 bool xb_batch_say_pieces(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    bool said = say_direction(reading, device, bytes, XB_H2D, false);
-    return say_direction(reading, device, bytes, XB_D2H, said);
+    static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
+    bool said = false;
+    for (int i = 0; i < 2; i++) {
+        const struct xb_record_case *layouts[MOST_LAYOUTS];
+        size_t count = find_layouts(reading, device, bytes, directions[i], layouts);
+        for (size_t k = 0; k < count; k++) {
+            struct group group = {
+                .reading = reading, .of = layouts[k], .is_one_of_several = count > 1};
+            if (!read_pieces(&group))
+                continue;
+            if (said)
+                xb_reading_next(reading);
+            add_winners(&group);
+            add_each(&group);
+            said = true;
+        }
+    }
+    return said;
 }
 
 static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
@@ -322,10 +286,7 @@ static bool say_tax(struct xb_reading *reading, int device, uint64_t bytes)
                       low);
     if (least != most)
         xb_reading_phrase(reading, " to {share}", high);
-    xb_reading_add(reading, " slower.");
-    xb_reading_number(reading, "tax_high", high, XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, least);
-    xb_reading_rests_on(reading, most);
+    xb_reading_phrase(reading, " slower.{+share:tax_high}{case}{case}", high, least, most);
     return true;
 }
 

@@ -28,13 +28,12 @@ struct seen {
 static int by_work(const struct xb_record_case *a, const struct xb_record_case *b,
                    const void *argument)
 {
+    static const char *const same[] = {"codec", "data"};
     int order = strcmp(a->variant, b->variant);
     (void)argument;
-    if (order == 0)
-        order = strcmp(xb_record_parameter(a, "codec"), xb_record_parameter(b, "codec"));
-    return order != 0 ? order
-                      : strcmp(xb_record_parameter(a, xb_option_data.name),
-                               xb_record_parameter(b, xb_option_data.name));
+    for (int i = 0; order == 0 && i < 2; i++)
+        order = strcmp(xb_record_parameter(a, same[i]), xb_record_parameter(b, same[i]));
+    return order;
 }
 
 /* What is spoken of; `variant` may be NULL for any. */
@@ -170,7 +169,8 @@ static struct seen look_at(const struct xb_reading *reading, const struct xb_rec
         .encode = xb_reading_median(reading, test, &xb_figure_encode_rate),
         .decode = xb_reading_median(reading, test, &xb_figure_decode_rate),
         .threads = xb_reading_median(reading, test, &xb_figure_threads),
-        .order = xb_reading_judge_own(reading, test, &xb_figure_plain_bandwidth),
+        .order = xb_reading_judge_by(reading, test, &xb_figure_bandwidth, test,
+                                     &xb_figure_plain_bandwidth),
         .is_made = strcmp(test->variant, "sent") != 0,
     };
 }

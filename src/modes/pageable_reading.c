@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Says in the Reading how pageable memory compares with pinned memory and with a ring. */
 #include "readings.h"
+#include "record/rows.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,14 +79,14 @@ static double blocked_share(const struct xb_reading *reading, const struct xb_re
 #define UNTIL_DONE 0.99
 #define AT_ONCE 0.01
 
-static void add_blocking(struct xb_reading *reading, double share)
+static void add_blocking(struct xb_reading *reading, const char *before, double share)
 {
-    if (share >= UNTIL_DONE)
-        xb_reading_add(reading, "blocks the calling thread until it is done");
-    else if (share < AT_ONCE)
-        xb_reading_add(reading, "returns at once");
-    else
-        xb_reading_phrase(reading, "blocks the calling thread for {share} of its time", share);
+    xb_reading_phrase(reading,
+                      share >= UNTIL_DONE ? "{text} blocks the calling thread until it is done"
+                      : share < AT_ONCE
+                          ? "{text} returns at once"
+                          : "{text} blocks the calling thread for {share} of its time",
+                      before, share);
 }
 
 /* The pageable copy to the device of that size, by the driver; NULL for none. */
@@ -112,15 +113,11 @@ static bool say_blocking(struct xb_reading *reading, int device, uint64_t bytes)
     double of_pinned = blocked_share(reading, free_at_once);
     if (!(of_pageable > 0) || !(of_pinned > 0))
         return false;
-    xb_reading_add(reading, "To the GPU, a pageable copy ");
-    add_blocking(reading, of_pageable);
-    xb_reading_add(reading, "; a pinned one ");
-    add_blocking(reading, of_pinned);
-    xb_reading_add(reading, ".");
-    xb_reading_number(reading, "pageable_blocked_share", of_pageable, XB_UNIT_RATIO);
-    xb_reading_number(reading, "pinned_blocked_share", of_pinned, XB_UNIT_RATIO);
-    xb_reading_rests_on(reading, held);
-    xb_reading_rests_on(reading, free_at_once);
+    add_blocking(reading, "To the GPU, a pageable copy", of_pageable);
+    add_blocking(reading, "; a pinned one", of_pinned);
+    xb_reading_phrase(reading,
+                      ".{+share:pageable_blocked_share}{+share:pinned_blocked_share}{case}{case}",
+                      of_pageable, of_pinned, held, free_at_once);
     return true;
 }
 
@@ -134,7 +131,8 @@ static bool say_blocking_from(struct xb_reading *reading, int device)
     const struct xb_record_case *from = NULL, *smallest = NULL;
     size_t count = 0;
     bool is_open = true; /* all larger ones block so long */
-    for (uint64_t bytes = UINT64_MAX; (bytes = xb_reading_size_below(reading, bytes)) > 0;) {
+    for (uint64_t bytes = UINT64_MAX;
+         (bytes = xb_rows_size_below(xb_reading_record(reading), bytes)) > 0;) {
         const struct xb_record_case *held = find_held(reading, device, bytes);
         if (!(blocked_share(reading, held) > 0))
             continue;
@@ -148,10 +146,9 @@ static bool say_blocking_from(struct xb_reading *reading, int device)
     xb_reading_phrase(reading,
                       "To the GPU, a pageable copy blocks the calling thread for "
                       "{share:share_smallest} of its time at {size:smallest}, and for 90 % or more "
-                      "from {size:from} on.",
-                      blocked_share(reading, smallest), smallest->bytes, from->bytes);
-    xb_reading_rests_on(reading, smallest);
-    xb_reading_rests_on(reading, from);
+                      "from {size:from} on.{case}{case}",
+                      blocked_share(reading, smallest), smallest->bytes, from->bytes, smallest,
+                      from);
     return true;
 }
 
@@ -169,23 +166,9 @@ static bool say_blocking_from(struct xb_reading *reading, int device)
 /* Both ways at one size. */
 struct pair {
     const struct xb_record_case *pinned, *pageable;
-    const struct xb_figure *figure; /* by which they are compared */
-    enum xb_reading_order order;    /* of the pinned one to the other */
+    double ratio;                /* how many times as fast the pinned one is */
+    enum xb_reading_order order; /* of the pinned one to the other */
 };
-
-/* The pairs of one direction that can be compared, from the largest size down. */
-struct pairs {
-    struct pair all[MOST_SIZES];
-    size_t count;
-};
-
-/* How many times as fast the pinned one is. */
-static double ratio_of(const struct xb_reading *reading, const struct pair *pair)
-{
-    double pinned_one = xb_reading_median(reading, pair->pinned, pair->figure);
-    double pageable_one = xb_reading_median(reading, pair->pageable, pair->figure);
-    return pair->figure->more_is_better ? pinned_one / pageable_one : pageable_one / pinned_one;
-}
 
 /* Compares by the host's clock where both have an interval of that. Long copies have too few
  * samples of it (measurement.md): then by the row's own time, from which what the host does is
@@ -205,17 +188,22 @@ static void judge(const struct xb_reading *reading, struct pair *pair)
                 xb_reading_device_timed(reading, pair->pageable))
             return;
     }
-    pair->figure = figure;
-    pair->order = xb_reading_judge_by(reading, figure, pair->pinned, pair->pageable);
+    double pinned_one = xb_reading_median(reading, pair->pinned, figure);
+    double pageable_one = xb_reading_median(reading, pair->pageable, figure);
+    pair->ratio = figure->more_is_better ? pinned_one / pageable_one : pageable_one / pinned_one;
+    pair->order = xb_reading_judge_by(reading, pair->pinned, figure, pair->pageable, figure);
 }
 
-/* Sizes below one that cannot be compared are left out too: what is said of the smallest holds for
- * every larger one. */
-static void list_pairs(const struct xb_reading *reading, int device, enum xb_direction direction,
-                       struct pairs *pairs)
+/* Lists the pairs of one direction that can be compared, from the largest size down; returns how
+ * many. Sizes below one that cannot be compared are left out too: what is said of the smallest
+ * holds for every larger one. */
+static size_t list_pairs(const struct xb_reading *reading, int device, enum xb_direction direction,
+                         struct pair pairs[MOST_SIZES])
 {
     uint64_t bytes = UINT64_MAX;
-    while (pairs->count < MOST_SIZES && (bytes = xb_reading_size_below(reading, bytes)) > 0) {
+    size_t count = 0;
+    while (count < MOST_SIZES &&
+           (bytes = xb_rows_size_below(xb_reading_record(reading), bytes)) > 0) {
         struct pair pair = {
             .pinned = xb_reading_best_of_any(reading, device, bytes, direction, "pinned", NULL),
             .pageable = xb_reading_best_of_any(reading, device, bytes, direction, "pageable",
@@ -223,83 +211,68 @@ static void list_pairs(const struct xb_reading *reading, int device, enum xb_dir
         if (pair.pinned == NULL || pair.pageable == NULL)
             continue;
         judge(reading, &pair);
-        if (pair.order != XB_READING_UNKNOWN) {
-            pairs->all[pairs->count++] = pair;
-            continue;
-        }
-        if (pairs->count > 0)
-            return;
+        if (pair.order != XB_READING_UNKNOWN)
+            pairs[count++] = pair;
+        else if (count > 0)
+            break;
     }
-}
-
-/* Adds the ratio at the largest size for which pinning does not pay. */
-static void add_below(struct xb_reading *reading, const struct pair *pair)
-{
-    double ratio = ratio_of(reading, pair);
-    xb_reading_phrase(reading, " At {size:below}", pair->pinned->bytes);
-    if (pair->order == XB_READING_ALIKE)
-        xb_reading_add(reading, " the difference is within the noise.");
-    else if (ratio > 1)
-        xb_reading_phrase(reading, " it is {factor} as fast.", ratio);
-    else
-        xb_reading_phrase(reading, " pageable is {factor} as fast.", 1 / ratio);
-    xb_reading_number(reading, "ratio_below", ratio, XB_UNIT_RATIO);
+    return count;
 }
 
 /* The pairs go from the largest size down; pinning pays at the first `paying` of them. */
-static void add_from(struct xb_reading *reading, const struct pairs *pairs, size_t paying)
+static void add_from(struct xb_reading *reading, const struct pair *pairs, size_t count,
+                     size_t paying)
 {
-    const struct pair *from = &pairs->all[paying - 1];
-    const struct pair *largest = &pairs->all[0];
-    bool at_all = paying == pairs->count;
-    if (at_all)
-        xb_reading_phrase(reading, "pinned memory is faster at every size compared: ");
+    const struct pair *from = paying > 0 ? &pairs[paying - 1] : NULL;
+    const struct pair *below = paying < count ? &pairs[paying] : NULL;
+    if (from == NULL)
+        xb_reading_add(reading, "pinning pays at no size compared");
+    else if (below == NULL)
+        xb_reading_phrase(reading,
+                          "pinned memory is faster at every size compared: {factor:ratio_from} at "
+                          "{size:from}",
+                          from->ratio, from->pinned->bytes);
     else
-        xb_reading_phrase(reading, "pinning pays from {size:from} on: ", from->pinned->bytes);
-    xb_reading_phrase(reading, "{factor:ratio_from}", ratio_of(reading, from));
-    if (at_all)
-        xb_reading_phrase(reading, " at {size:from}", from->pinned->bytes);
-    else
-        xb_reading_add(reading, " as fast there");
+        xb_reading_phrase(reading,
+                          "pinning pays from {size:from} on: {factor:ratio_from} as fast there",
+                          from->pinned->bytes, from->ratio);
     if (paying > 1)
-        xb_reading_phrase(reading, ", {factor:ratio_largest} at {size:largest}",
-                          ratio_of(reading, largest), largest->pinned->bytes);
+        xb_reading_phrase(reading, ", {factor:ratio_largest} at {size:largest}", pairs[0].ratio,
+                          pairs[0].pinned->bytes);
     xb_reading_add(reading, ".");
-    if (!at_all)
-        add_below(reading, &pairs->all[paying]);
-}
-
-static bool say_from_one_way(struct xb_reading *reading, int device, enum xb_direction direction,
-                             const char *before, bool said)
-{
-    struct pairs pairs = {.count = 0};
-    size_t paying = 0;
-    list_pairs(reading, device, direction, &pairs);
-    while (paying < pairs.count && pairs.all[paying].order == XB_READING_FASTER &&
-           ratio_of(reading, &pairs.all[paying]) >= XB_WORTH_SAYING)
-        paying++;
-    if (pairs.count < LEAST_SIZES)
-        return said;
-    if (said)
-        xb_reading_next(reading);
-    xb_reading_add(reading, "%s, ", before);
-    if (paying > 0) {
-        add_from(reading, &pairs, paying);
-    } else {
-        xb_reading_add(reading, "pinning pays at no size compared.");
-        add_below(reading, &pairs.all[0]);
-    }
-    for (size_t i = 0; i < pairs.count && i <= paying; i++) {
-        xb_reading_rests_on(reading, pairs.all[i].pinned);
-        xb_reading_rests_on(reading, pairs.all[i].pageable);
-    }
-    return true;
+    if (below == NULL)
+        return;
+    /* The largest size for which pinning does not pay. */
+    xb_reading_phrase(reading,
+                      below->order == XB_READING_ALIKE
+                          ? " At {size:below} the difference is within the noise."
+                      : below->ratio > 1 ? " At {size:below} it is {factor} as fast."
+                                         : " At {size:below} pageable is {factor} as fast.",
+                      below->pinned->bytes, below->ratio > 1 ? below->ratio : 1 / below->ratio);
+    xb_reading_number(reading, "ratio_below", below->ratio, XB_UNIT_RATIO);
 }
 
 static bool say_from(struct xb_reading *reading, int device)
 {
-    bool said = say_from_one_way(reading, device, XB_H2D, "To the GPU", false);
-    return say_from_one_way(reading, device, XB_D2H, "Back to the host", said);
+    static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
+    bool said = false;
+    for (int d = 0; d < 2; d++) {
+        struct pair pairs[MOST_SIZES];
+        size_t count = list_pairs(reading, device, directions[d], pairs), paying = 0;
+        while (paying < count && pairs[paying].order == XB_READING_FASTER &&
+               pairs[paying].ratio >= XB_WORTH_SAYING)
+            paying++;
+        if (count < LEAST_SIZES)
+            continue;
+        if (said)
+            xb_reading_next(reading);
+        xb_reading_add(reading, d == 0 ? "To the GPU, " : "Back to the host, ");
+        add_from(reading, pairs, count, paying);
+        for (size_t i = 0; i < count && i <= paying; i++)
+            xb_reading_phrase(reading, "{case}{case}", pairs[i].pinned, pairs[i].pageable);
+        said = true;
+    }
+    return said;
 }
 
 XB_SAY(say_alignment, xb_alignment_say, "pageable")

@@ -35,9 +35,9 @@ static uint64_t value_of(const struct family *family, const struct xb_record_cas
     return strtoull(xb_record_parameter(test, family->option->name), NULL, 10);
 }
 
-static bool is_size(const struct xb_option *option)
+static bool is_size(const struct family *family)
 {
-    return option->type == XB_OPTION_SIZE || option->type == XB_OPTION_SIZES;
+    return family->option->type == XB_OPTION_SIZE || family->option->type == XB_OPTION_SIZES;
 }
 
 static double rate_of(const struct family *family, const struct xb_record_case *test)
@@ -74,24 +74,6 @@ bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_ca
            other.n * rate.n >= 9 && other.min > time * rate.median / rate.min;
 }
 
-/* The best one's twin but for the option. */
-static bool belongs(const struct family *family, const struct xb_record_case *test)
-{
-    const struct xb_reading *reading = family->reading;
-    const struct xb_record_case *best = family->best;
-    const char *option = family->option->name;
-    return xb_find_twin(xb_reading_record(reading), test, option,
-                        xb_record_parameter(best, option)) == best &&
-           xb_reading_usable(reading, test) &&
-           xb_reading_is_sure(reading, test, &xb_figure_bandwidth) &&
-           xb_reading_is_sure(reading, best, &xb_figure_bandwidth);
-}
-
-static bool is_good(const struct family *family, size_t index)
-{
-    return family->standings[index] == GOOD;
-}
-
 /* How a case stands to the best: as good where the intervals leave it next to nothing to lose. */
 static enum standing stand(const struct family *family, const struct xb_record_case *test)
 {
@@ -100,23 +82,28 @@ static enum standing stand(const struct family *family, const struct xb_record_c
     struct xb_statistics best, own;
     if (xb_reading_judge(family->reading, test, family->best) == XB_READING_SLOWER)
         return WORSE;
-    if (test == family->best)
-        return GOOD;
-    return xb_record_describe(record, family->best, figure, &best) &&
-                   xb_record_describe(record, test, figure, &own) &&
-                   1 - own.ci95_low / best.ci95_high <= AS_GOOD
+    return test == family->best || (xb_record_describe(record, family->best, figure, &best) &&
+                                    xb_record_describe(record, test, figure, &own) &&
+                                    1 - own.ci95_low / best.ci95_high <= AS_GOOD)
                ? GOOD
                : OPEN;
 }
 
+/* Collects the best one's twins but for the option. */
 static void collect(struct family *family)
 {
-    const struct xb_record_cases sized =
-        xb_record_of_size(xb_reading_record(family->reading), family->best->bytes);
+    const struct xb_record *record = xb_reading_record(family->reading);
+    const struct xb_record_cases sized = xb_record_of_size(record, family->best->bytes);
+    const char *option = family->option->name;
+    const char *value = xb_record_parameter(family->best, option);
+    if (!xb_reading_is_sure(family->reading, family->best, &xb_figure_bandwidth))
+        return;
     for (size_t i = 0; i < sized.count && family->count < MOST_VALUES; i++) {
         const struct xb_record_case *test = sized.cases[i];
         size_t place = family->count;
-        if (!belongs(family, test))
+        if (xb_find_twin(record, test, option, value) != family->best ||
+            !xb_reading_usable(family->reading, test) ||
+            !xb_reading_is_sure(family->reading, test, &xb_figure_bandwidth))
             continue;
         for (; place > 0 && value_of(family, family->cases[place - 1]) > value_of(family, test);
              place--)
@@ -127,58 +114,58 @@ static void collect(struct family *family)
     for (size_t i = 0; i < family->count; i++) {
         family->standings[i] = stand(family, family->cases[i]);
         family->open += family->standings[i] == OPEN;
+        family->first = family->cases[i] == family->best ? i : family->first;
     }
-    while (family->first < family->count && family->cases[family->first] != family->best)
-        family->first++;
     family->last = family->first;
-    while (family->first > 0 && is_good(family, family->first - 1))
+    while (family->first > 0 && family->standings[family->first - 1] == GOOD)
         family->first--;
-    while (family->last + 1 < family->count && is_good(family, family->last + 1))
+    while (family->last + 1 < family->count && family->standings[family->last + 1] == GOOD)
         family->last++;
 }
 
 /* ---- words ---- */
 
-static const char *unit_of(const struct family *family)
+/* "8 MiB", "2". */
+static const char *value_text(const struct family *family, uint64_t value, char text[32])
 {
-    return is_size(family->option) ? "B" : XB_UNIT_RATIO;
+    if (is_size(family))
+        return xb_size_format(value, text, 32);
+    snprintf(text, 32, "%" PRIu64, value);
+    return text;
 }
 
-/* "8 MiB", "2". */
-static void add_value(const struct family *family, uint64_t value)
+/* In memory that lasts as long as the block in which it stands. */
+#define VALUE(family, value) value_text((family), (value), (char[32]){0})
+
+static void put_value(const struct family *family, const char *name, uint64_t value)
 {
-    if (is_size(family->option))
-        xb_reading_add_size(family->reading, value);
-    else
-        xb_reading_add(family->reading, "%" PRIu64, value);
+    xb_reading_number(family->reading, name, (double)value,
+                      is_size(family) ? XB_UNIT_BYTES : XB_UNIT_RATIO);
 }
 
 /* " The default, 8 MiB, loses 3.1 %." of a case, with numbers of that name. */
 static void add_loss(const struct family *family, const struct xb_record_case *test,
                      const char *what)
 {
-    struct xb_reading *reading = family->reading;
     double loss = 1 - rate_of(family, test) / rate_of(family, family->best);
+    uint64_t value = value_of(family, test);
     char name[32];
-    xb_reading_add(reading, " The %s, ", what);
-    add_value(family, value_of(family, test));
-    xb_reading_phrase(reading, ", loses {share}.", loss);
-    xb_reading_number(reading, what, (double)value_of(family, test), unit_of(family));
     snprintf(name, sizeof name, "%s_loss", what);
-    xb_reading_number(reading, name, loss, XB_UNIT_RATIO);
+    put_value(family, what, value);
+    xb_reading_phrase(family->reading, " The {text}, {text}, loses {share:*}.", what,
+                      VALUE(family, value), loss, name);
 }
 
 /* What is lost: at the default where it was measured, else at the slowest. */
 static void add_losses(const struct family *family)
 {
-    struct xb_reading *reading = family->reading;
     const char *text = family->option->default_text; /* the first of it is the default */
     struct xb_error ignored;
     uint64_t usual = 0;
     char first[32];
     size_t slowest = 0;
     snprintf(first, sizeof first, "%.*s", (int)strcspn(text, ","), text);
-    if (!is_size(family->option))
+    if (!is_size(family))
         usual = strtoull(first, NULL, 10);
     else if (xb_size_parse(first, &usual, &ignored) != XB_OK)
         usual = 0;
@@ -192,32 +179,16 @@ static void add_losses(const struct family *family)
             add_loss(family, test, "default");
         /* Nothing is lost; but if what lies between it and the best is worse, that is nothing to
          * build on. */
-        if (!is_good(family, i) || i < family->first || i > family->last)
+        if (family->standings[i] != GOOD || i < family->first || i > family->last)
             return;
-        xb_reading_add(reading, family->first == family->last ? " It is the default."
-                                                              : " The default is among them.");
-        xb_reading_number(reading, "default", (double)usual, unit_of(family));
+        xb_reading_add(family->reading, family->first == family->last
+                                            ? " It is the default."
+                                            : " The default is among them.");
+        put_value(family, "default", usual);
         return;
     }
     if (family->standings[slowest] == WORSE)
         add_loss(family, family->cases[slowest], "slowest");
-}
-
-/* " 4 MiB and 16 MiB may be as good: the samples vary too much to tell." */
-static void add_open(const struct family *family)
-{
-    struct xb_reading *reading = family->reading;
-    const char *before = " ";
-    size_t left = family->open;
-    for (size_t i = 0; i < family->count; i++) {
-        if (family->standings[i] != OPEN)
-            continue;
-        xb_reading_add(reading, "%s", before);
-        add_value(family, value_of(family, family->cases[i]));
-        before = --left == 1 ? " and " : ", ";
-    }
-    if (family->open > 0)
-        xb_reading_add(reading, " may be as good: the samples vary too much to tell.");
 }
 
 /* "any chunk from 1 MiB to 8 MiB is as good", "the fastest chunk is 8 MiB"; and how fast. */
@@ -226,25 +197,30 @@ static void add_best(const struct family *family, const char *noun)
     struct xb_reading *reading = family->reading;
     uint64_t from = value_of(family, family->cases[family->first]);
     uint64_t to = value_of(family, family->cases[family->last]);
-    double rate = rate_of(family, family->best);
-    if (from == to) {
-        xb_reading_add(reading, "the %s %s is ", family->open > 0 ? "fastest" : "best", noun);
-        add_value(family, from);
-    } else {
-        xb_reading_add(reading, "any %s from ", noun);
-        add_value(family, from);
-        xb_reading_add(reading, " to ");
-        add_value(family, to);
-        xb_reading_add(reading, " is as good");
+    const char *before = " ";
+    size_t left = family->open;
+    if (from == to)
+        xb_reading_add(reading, "the %s %s is %s", family->open > 0 ? "fastest" : "best", noun,
+                       VALUE(family, from));
+    else
+        xb_reading_add(reading, "any %s from %s to %s is as good", noun, VALUE(family, from),
+                       VALUE(family, to));
+    put_value(family, "best", value_of(family, family->best));
+    put_value(family, "as_good_from", from);
+    put_value(family, "as_good_to", to);
+    xb_reading_phrase(reading, " ({rate:bandwidth} GB/s).", rate_of(family, family->best));
+    if (family->open == 0)
+        return;
+    /* " 4 MiB and 16 MiB may be as good: the samples vary too much to tell." */
+    for (size_t i = 0; i < family->count; i++) {
+        if (family->standings[i] != OPEN)
+            continue;
+        xb_reading_add(reading, "%s%s", before, VALUE(family, value_of(family, family->cases[i])));
+        before = --left == 1 ? " and " : ", ";
     }
-    xb_reading_phrase(reading, " ({rate} GB/s).", rate);
-    add_open(family);
-    xb_reading_number(reading, "best", (double)value_of(family, family->best), unit_of(family));
-    xb_reading_number(reading, "as_good_from", (double)from, unit_of(family));
-    xb_reading_number(reading, "as_good_to", (double)to, unit_of(family));
-    xb_reading_number(reading, "bandwidth", rate, XB_UNIT_RATE);
-    if (family->open > 0)
-        xb_reading_number(reading, "not_told_apart", (double)family->open, XB_UNIT_RATIO);
+    xb_reading_phrase(reading,
+                      " may be as good: the samples vary too much to tell.{+whole:not_told_apart}",
+                      (double)family->open);
 }
 
 bool xb_parameter_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,

@@ -19,7 +19,7 @@ static enum way way_of(const struct xb_record_case *test)
 /* The fastest of a pair's cases by those ways. */
 static const struct xb_record_case *best_of(const struct xb_reading *reading,
                                             const struct xb_record_case *const *cases, size_t count,
-                                            enum way ways)
+                                            unsigned ways)
 {
     const struct xb_record_case *best = NULL;
     for (size_t i = 0; i < count; i++)
@@ -56,29 +56,39 @@ static int by_pair(const struct xb_record_case *a, const struct xb_record_case *
     return a->device != b->device ? a->device - b->device : a->peer - b->peer;
 }
 
-/*
- * Says what copies by some ways are by those of another: how many times as fast, described over all
- * pairs that have both. False where none has. "One way, direct copies are 1.5 times as fast as
- * <other> (median of 6 pairs; ...)." `is_sure`: it is certain for every pair that they are faster.
- */
-static bool compare(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes,
-                    enum way ways, enum way others, double *sure_gain)
+/* Describes over all pairs what copies by some ways reach: how many times as fast they are as those
+ * by `others`, of pairs that have both, or without others (0) their bandwidth. False where none
+ * has. `is_sure`: it is certain for every pair that they are faster. */
+static bool describe(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes,
+                     enum way ways, unsigned others, struct xb_statistics *found, bool *is_sure)
 {
     const struct xb_record_cases all = xb_reading_group(reading, bytes, is_of, by_pair, &direction);
-    struct xb_statistics factors;
-    bool is_sure = true;
+    *is_sure = true;
     for (size_t i = 0, equal = 0; i < all.count; i += equal) {
         equal = xb_cases_equal(all.cases + i, all.count - i, by_pair, NULL);
         const struct xb_record_case *one = best_of(reading, all.cases + i, equal, ways);
         const struct xb_record_case *other = best_of(reading, all.cases + i, equal, others);
-        if (one == NULL || other == NULL)
+        if (one == NULL || (other == NULL && others != 0))
             continue;
-        xb_reading_rests_on(reading, one);
-        xb_reading_rests_on(reading, other);
-        is_sure = is_sure && xb_reading_judge(reading, one, other) == XB_READING_FASTER;
+        if (others == 0) {
+            xb_reading_collect(reading, xb_reading_median(reading, one, &xb_figure_bandwidth));
+            continue;
+        }
+        xb_reading_phrase(reading, "{case}{case}", one, other);
+        *is_sure = *is_sure && xb_reading_judge(reading, one, other) == XB_READING_FASTER;
         xb_reading_collect(reading, factor_of(reading, one, other));
     }
-    if (!xb_reading_spread(reading, &factors))
+    return xb_reading_spread(reading, found);
+}
+
+/* Says "One way, direct copies are 1.5 times as fast as <other> (median of 6 pairs; ...)." False
+ * where no pair has both. *sure_gain: the factor where that is certain, else 0. */
+static bool compare(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes,
+                    enum way ways, enum way others, double *sure_gain)
+{
+    struct xb_statistics factors;
+    bool is_sure;
+    if (!describe(reading, direction, bytes, ways, others, &factors, &is_sure))
         return false;
     xb_reading_phrase(reading, "{text}, {text} are {speed:ratio} as {text}",
                       direction == XB_BIDIR ? "Both ways" : "One way",
@@ -87,10 +97,8 @@ static bool compare(struct xb_reading *reading, enum xb_direction direction, uin
                       others == STAGED ? "copies through the host" : "those by copy engine");
     if (factors.n > 1)
         xb_reading_phrase(reading, " (median of {whole} pairs)", (double)factors.n);
-    xb_reading_add(reading, ".");
-    xb_reading_number(reading, "ratio_low", factors.min, XB_UNIT_RATIO);
-    xb_reading_number(reading, "ratio_high", factors.max, XB_UNIT_RATIO);
-    xb_reading_number(reading, "pairs", (double)factors.n, XB_UNIT_RATIO);
+    xb_reading_phrase(reading, ".{+factor:ratio_low}{+factor:ratio_high}{+whole:pairs}",
+                      factors.min, factors.max, (double)factors.n);
     *sure_gain = is_sure ? factors.median : 0;
     return true;
 }
@@ -117,19 +125,13 @@ static bool say_by_kernel(struct xb_reading *reading, enum xb_direction directio
     return compare(reading, direction, bytes, BY_KERNEL, BY_ENGINE, &gain);
 }
 
-/* The median over the pairs, of each its best by those ways. */
+/* The median over the pairs, of each its best by those ways; 0: there is none. */
 static double rate_of(struct xb_reading *reading, enum xb_direction direction, uint64_t bytes,
                       enum way ways)
 {
-    const struct xb_record_cases all = xb_reading_group(reading, bytes, is_of, by_pair, &direction);
     struct xb_statistics rates;
-    for (size_t i = 0, equal = 0; i < all.count; i += equal) {
-        equal = xb_cases_equal(all.cases + i, all.count - i, by_pair, NULL);
-        const struct xb_record_case *best = best_of(reading, all.cases + i, equal, ways);
-        if (best != NULL)
-            xb_reading_collect(reading, xb_reading_median(reading, best, &xb_figure_bandwidth));
-    }
-    return xb_reading_spread(reading, &rates) ? rates.median : 0;
+    bool ignored;
+    return describe(reading, direction, bytes, ways, 0, &rates, &ignored) ? rates.median : 0;
 }
 
 /* "Directly, a pair of GPUs copies 396 GB/s one way and 780 GB/s both ways together." */

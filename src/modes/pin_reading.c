@@ -11,19 +11,18 @@
 #define WAYS 5
 
 /* The rows of one direction: to the device, or back where there are none. By their ways; NULL where
- * one is not there. Returns how many there are. */
-static size_t find_ways(const struct xb_reading *reading, int device, uint64_t bytes,
-                        const struct xb_record_case *found[WAYS])
+ * one is not there. */
+static void find_ways(const struct xb_reading *reading, int device, uint64_t bytes,
+                      const struct xb_record_case *found[WAYS])
 {
     static const enum xb_direction directions[] = {XB_H2D, XB_D2H};
-    size_t count = 0;
-    for (size_t d = 0; d < 2 && count == 0; d++)
+    bool any = false;
+    for (size_t d = 0; d < 2 && !any; d++)
         for (size_t i = 0; i < WAYS; i++) {
             found[i] = xb_reading_best_of_any(reading, device, bytes, directions[d], "pin",
                                               xb_pin_words[i]);
-            count += found[i] != NULL;
+            any = any || found[i] != NULL;
         }
-    return count;
 }
 
 /* ---- what it costs ---- */
@@ -76,58 +75,17 @@ static void add_outcomes(struct xb_reading *reading, const struct xb_record_case
     xb_reading_add(reading, "%s", begin[0] == ',' ? "." : "");
 }
 
-/* "cudaHostRegister() on huge pages": what a program does for that. */
-static void add_call(struct xb_reading *reading, const struct xb_record_case *test)
+/* Whether it page-locks memory: where a backend says that it locks nothing, what that takes is no
+ * page lock's time. */
+static bool locks(const struct xb_reading *reading, const struct xb_record_case *test)
 {
-    bool is_new = strcmp(test->variant, xb_pin_words[XB_PIN_ALLOC]) == 0;
-    bool is_huge = strcmp(test->variant, xb_pin_words[XB_PIN_USED_HUGE]) == 0;
-    xb_reading_phrase(reading, "{text}{text}, {duration}.",
-                      xb_reading_call(reading, is_new ? XB_CALL_ALLOCATE_PINNED : XB_CALL_PIN),
-                      is_huge ? " on huge pages" : "", setup_of(reading, test));
-}
-
-/* The numbers of a way are called "new_best_setup_time" and so on. */
-static void put_numbers(struct xb_reading *reading, const struct xb_record_case *test,
-                        const char *memory, const char *which)
-{
-    const struct xb_figure *const numbers[] = {&xb_figure_setup_time, &xb_figure_break_even_copies,
-                                               &xb_figure_break_even_copies_ring};
-    char name[64];
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (!have_all(reading, test, numbers[i]))
-            continue;
-        snprintf(name, sizeof name, "%s_%s_%s", memory, which, numbers[i]->name);
-        xb_reading_number(reading, name, xb_reading_median(reading, test, numbers[i]),
-                          numbers[i]->unit);
-    }
-    xb_reading_rests_on(reading, test);
-}
-
-/* Ways that do the same work: they find the memory alike. */
-struct alike {
-    const char *text, *name;
-    enum xb_pin_way ways[2];
-    const struct xb_record_case *best, *worst; /* NULL: none */
-};
-
-static void find_alike(const struct xb_reading *reading, struct alike *alike,
-                       const struct xb_record_case *const ways[WAYS])
-{
-    for (size_t i = 0; i < 2; i++) {
-        const struct xb_record_case *way = ways[alike->ways[i]];
-        double setup = setup_of(reading, way);
-        bool locks = setup > 0;
-        /* Where a backend says that it locks nothing, what that takes is no page lock's time. */
-        for (size_t r = 0; locks && r < xb_reading_record(reading)->process_count; r++)
-            for (size_t k = 0; k < way->rows[r].detail_count; k++)
-                locks = locks && strcmp(way->rows[r].details[k].name, "pinned_memory") != 0;
-        if (!locks)
-            continue;
-        alike->best =
-            alike->best == NULL || setup < setup_of(reading, alike->best) ? way : alike->best;
-        alike->worst =
-            alike->worst == NULL || setup > setup_of(reading, alike->worst) ? way : alike->worst;
-    }
+    if (!(setup_of(reading, test) > 0))
+        return false;
+    for (size_t r = 0; r < xb_reading_record(reading)->process_count; r++)
+        for (size_t k = 0; k < test->rows[r].detail_count; k++)
+            if (strcmp(test->rows[r].details[k].name, "pinned_memory") == 0)
+                return false;
+    return true;
 }
 
 /* To pin memory that a program has, if copies of it are faster for certain. */
@@ -154,32 +112,64 @@ static void advise(struct xb_reading *reading, const struct xb_record_case *test
                           copies, copies > 1 ? "ies" : "y");
 }
 
+/* "cudaHostRegister() on huge pages, 12 ms.": what a program does for that, and whether it pays.
+ * Its numbers are called "new_best_setup_time" and so on. */
+static void add_way(struct xb_reading *reading, const struct xb_record_case *test,
+                    const char *memory, bool is_best)
+{
+    const struct xb_figure *const numbers[] = {&xb_figure_setup_time, &xb_figure_break_even_copies,
+                                               &xb_figure_break_even_copies_ring};
+    bool is_new = strcmp(test->variant, xb_pin_words[XB_PIN_ALLOC]) == 0;
+    bool is_huge = strcmp(test->variant, xb_pin_words[XB_PIN_USED_HUGE]) == 0;
+    char name[64];
+    xb_reading_phrase(reading, "{text}{text}, {duration}.{case}",
+                      xb_reading_call(reading, is_new ? XB_CALL_ALLOCATE_PINNED : XB_CALL_PIN),
+                      is_huge ? " on huge pages" : "", setup_of(reading, test), test);
+    if (is_best)
+        add_outcomes(reading, test);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (!have_all(reading, test, numbers[i]))
+            continue;
+        snprintf(name, sizeof name, "%s_%s_%s", memory, is_best ? "best" : "worst",
+                 numbers[i]->name);
+        xb_reading_number(reading, name, xb_reading_median(reading, test, numbers[i]),
+                          numbers[i]->unit);
+    }
+    advise(reading, test);
+}
+
 /* Memory of `copy` is pinned as that of `alloc` is. */
 bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes)
 {
-    struct alike kinds[] = {{"new memory", "new", {XB_PIN_ALLOC, XB_PIN_REGISTER}, NULL, NULL},
-                            {"memory in use", "used", {XB_PIN_USED, XB_PIN_USED_HUGE}, NULL, NULL}};
+    /* Ways that do the same work: they find the memory alike. */
+    static const struct {
+        const char *text, *name;
+        enum xb_pin_way ways[2];
+    } kinds[] = {{"new memory", "new", {XB_PIN_ALLOC, XB_PIN_REGISTER}},
+                 {"memory in use", "used", {XB_PIN_USED, XB_PIN_USED_HUGE}}};
     const struct xb_record_case *ways[WAYS];
     bool said = false;
     find_ways(reading, device, bytes, ways);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        struct alike *kind = &kinds[i];
-        find_alike(reading, kind, ways);
-        if (kind->best == NULL)
+        const struct xb_record_case *best = ways[kinds[i].ways[0]], *worst;
+        const struct xb_record_case *other = ways[kinds[i].ways[1]];
+        best = locks(reading, best) ? best : NULL;
+        other = locks(reading, other) ? other : NULL;
+        if (best == NULL && other == NULL)
             continue;
+        worst = best = best != NULL ? best : other;
+        if (other != NULL && setup_of(reading, other) < setup_of(reading, best))
+            best = other;
+        else if (other != NULL && setup_of(reading, other) > setup_of(reading, best))
+            worst = other;
         xb_reading_add(reading, "%s%s to pin %s: ", said ? " " : "",
-                       kind->best != kind->worst ? "Quickest way" : "Time", kind->text);
-        add_call(reading, kind->best);
-        add_outcomes(reading, kind->best);
-        put_numbers(reading, kind->best, kind->name, "best");
-        advise(reading, kind->best);
+                       best != worst ? "Quickest way" : "Time", kinds[i].text);
+        add_way(reading, best, kinds[i].name, true);
+        if (best != worst) {
+            xb_reading_add(reading, " Slowest: ");
+            add_way(reading, worst, kinds[i].name, false);
+        }
         said = true;
-        if (kind->best == kind->worst)
-            continue;
-        xb_reading_add(reading, " Slowest: ");
-        add_call(reading, kind->worst);
-        put_numbers(reading, kind->worst, kind->name, "worst");
-        advise(reading, kind->worst);
     }
     return said;
 }
@@ -206,8 +196,7 @@ static bool say_memory(struct xb_reading *reading, int device, uint64_t bytes)
         snprintf(name, sizeof name, "%s_multiple",
                  i == XB_PIN_USED_HUGE ? "used_huge" : xb_pin_words[i]);
         xb_reading_add(reading, "%s%s %.2f", separator, xb_pin_words[i], factor);
-        xb_reading_number(reading, name, factor, XB_UNIT_RATIO);
-        xb_reading_rests_on(reading, ways[i]);
+        xb_reading_phrase(reading, "{+factor:*}{case}", factor, name, ways[i]);
         separator = ", ";
         any = true;
     }

@@ -80,8 +80,8 @@ static void add_limit(struct xb_reading *reading, const struct xb_record_case *t
                           words[slowest], least);
     if (least == 0 || !(share > 0))
         return;
-    xb_reading_phrase(reading, " The whole reaches {share} of that.", share < 1 ? share : 1);
-    xb_reading_number(reading, "share_of_bound", share, XB_UNIT_RATIO);
+    xb_reading_phrase(reading, " The whole reaches {share} of that.{+share:share_of_bound}",
+                      share < 1 ? share : 1, share);
     if (share < NEAR_ITS_BOUND && xb_order_is_overlapped(test->variant))
         xb_reading_remedy(reading, XB_EFFORT_CALL, (double)NAN,
                           "Let the stages wait less for each other: more buffers, or chunks of "
@@ -102,8 +102,7 @@ static void add_busy(struct xb_reading *reading, const struct xb_record_case *te
                           ", {share:busy_compute} in the recorded iteration: kernels are slower "
                           "beside the other stages",
                           recorded);
-    xb_reading_add(reading, ".");
-    xb_reading_number(reading, "gpu_busy", busy, XB_UNIT_RATIO);
+    xb_reading_phrase(reading, ".{+share:gpu_busy}", busy);
 }
 
 /* Whether both are the same work: of the same files in the same batches, and with the same kernel
@@ -152,19 +151,17 @@ static void add_other(struct xb_reading *reading, const struct xb_record_case *b
                           xb_reading_call(reading, XB_CALL_COPY_ASYNC));
 }
 
-/* The fastest row of that order that reads that way. */
-static const struct xb_record_case *best_by(const struct xb_reading *reading, int device,
-                                            uint64_t bytes, const char *order, const char *io)
+/* An order of the steps, and how it reads. */
+struct way {
+    const char *order, *io;
+};
+
+static bool is_way(const struct xb_reading *reading, const struct xb_record_case *test,
+                   const void *argument)
 {
-    const struct xb_record_cases sized = xb_record_of_size(xb_reading_record(reading), bytes);
-    const struct xb_record_case *best = NULL;
-    for (size_t i = 0; i < sized.count; i++) {
-        const struct xb_record_case *test = sized.cases[i];
-        if (strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, order) == 0 &&
-            test->device == device && is_by(test, io) && xb_reading_measured(reading, test))
-            best = xb_reading_faster(reading, best, test);
-    }
-    return best;
+    const struct way *way = argument;
+    return strcmp(test->mode, "pipeline") == 0 && strcmp(test->variant, way->order) == 0 &&
+           is_by(test, way->io) && xb_reading_measured(reading, test);
 }
 
 bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes)
@@ -174,7 +171,9 @@ bool xb_pipeline_say_disk(struct xb_reading *reading, int device, uint64_t bytes
     for (const char *const *io = xb_option_io.choices; *io != NULL; io++) {
         const struct xb_record_case *best = NULL;
         for (size_t i = 0; i < 3; i++) {
-            const struct xb_record_case *row = best_by(reading, device, bytes, orders[i], *io);
+            const struct way way = {orders[i], *io};
+            const struct xb_record_case *row =
+                xb_reading_fastest(reading, device, bytes, is_way, &way);
             if (row != NULL && best != NULL)
                 add_other(reading, best, row);
             if (row == NULL || best != NULL)

@@ -21,7 +21,7 @@ static void add_speed(struct xb_reading *reading, const struct xb_record_case *t
     if (xb_reading_figure(test)->more_is_better)
         xb_reading_phrase(reading, "{rate}{text}", median, unit);
     else
-        xb_reading_add_duration(reading, median);
+        xb_reading_phrase(reading, "{duration}", median);
 }
 
 /* "pinned, 55.5 GB/s to the GPU and 55.3 back". */
