@@ -357,6 +357,10 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
 /* ---- the parts of a verdict, for its files. Each adds its reasons; all codes are told in
  * docs/link.md ---- */
 
+/* Adds a reason to the `verdict` of the function in which it stands. */
+#define FIND(level, code, ...)                                                                     \
+    xb_finding_add(&verdict->found, XB_LEVEL_##level, (code), __VA_ARGS__)
+
 /* More than this share of what links can carry is impossible: 1 % is for the inaccuracy of clocks.
  */
 #define XB_BANDWIDTH_ABOVE 1.01

@@ -92,10 +92,10 @@ static void judge_slot(const struct xb_link_attempt *attempt, size_t slot,
     unsigned port = most_lanes(&hop->upper, after != NULL ? &after->upper : NULL);
     if (limits->width.is_set || !xb_pcie_hop_upper_is_real(hop) || port == 0 || port >= card)
         return;
-    xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-SLOT",
-                   "the port has x%u and the card could do x%u at %s: check bifurcation, or give "
-                   "--expect if this is intended",
-                   port, card, hop->lower.bdf);
+    FIND(WARNING, "XB-LINK-SLOT",
+         "the port has x%u and the card could do x%u at %s: check bifurcation, or give --expect if "
+         "this is intended",
+         port, card, hop->lower.bdf);
 }
 
 /* Whether the slot's link could be read. If not, the rest of the path is not judged. */
@@ -105,18 +105,18 @@ static bool judge_readable(const struct xb_link_attempt *attempt,
     const struct xb_link_hop *hop = &verdict->facts.hops[verdict->bottleneck];
     if (hop->load.width == 0 || verdict->facts.slot == verdict->facts.hop_count) {
         if (!xb_attempt_gone(attempt)) /* That says it all. */
-            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
-                           "the link at %s could not be read while data moved: see "
-                           "current_link_speed and current_link_width in sysfs",
-                           hop->lower);
+            FIND(UNKNOWN, "XB-LINK-UNREADABLE",
+                 "the link at %s could not be read while data moved: see current_link_speed and "
+                 "current_link_width in sysfs",
+                 hop->lower);
         return false;
     }
     if ((hop->best.speed_gts <= 0.0 && !limits->generation.is_set) ||
         (hop->best.width == 0 && !limits->width.is_set))
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-LINK-UNREADABLE",
-                       "what the link at %s can do could not be read: see max_link_speed and "
-                       "max_link_width in sysfs",
-                       hop->lower);
+        FIND(UNKNOWN, "XB-LINK-UNREADABLE",
+             "what the link at %s can do could not be read: see max_link_speed and max_link_width "
+             "in sysfs",
+             hop->lower);
     return true;
 }
 
@@ -136,10 +136,9 @@ static void judge_expectation(const struct xb_link_hop *slot, const struct xb_li
         snprintf(expected, sizeof expected, " Gen%u", generation);
     if (width > 0)
         snprintf(expected + strlen(expected), sizeof expected - strlen(expected), " x%u", width);
-    xb_finding_add(
-        &verdict->found, XB_LEVEL_CRITICAL, "XB-LINK-EXPECT",
-        "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
-        SPEED(slot->load.speed_gts), slot->load.width, slot->lower, expected);
+    FIND(CRITICAL, "XB-LINK-EXPECT",
+         "%s x%u under load at %s, expected is%s or better: check which card is in which slot",
+         SPEED(slot->load.speed_gts), slot->load.width, slot->lower, expected);
 }
 
 /* ---- the path as a whole ---- */
@@ -163,11 +162,11 @@ void xb_judge_link(const struct xb_link_attempt *attempt, const struct xb_link_l
         verdict->bottleneck = i;
         /* Each step down is named once, not the links behind it that carry as little. */
         if (at_best)
-            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-BOTTLENECK",
-                           "the link above the device at %s carries less than its own: %s x%u, its "
-                           "own is %s x%u: try a slot with a better path to the CPU",
-                           hop->lower, SPEED(hop->load.speed_gts), hop->load.width,
-                           SPEED(facts->hops[slot].load.speed_gts), facts->hops[slot].load.width);
+            FIND(WARNING, "XB-LINK-BOTTLENECK",
+                 "the link above the device at %s carries less than its own: %s x%u, its own is %s "
+                 "x%u: try a slot with a better path to the CPU",
+                 hop->lower, SPEED(hop->load.speed_gts), hop->load.width,
+                 SPEED(facts->hops[slot].load.speed_gts), facts->hops[slot].load.width);
     }
     judge_expectation(&facts->hops[slot], limits, verdict);
 
@@ -218,11 +217,10 @@ static void judge_lesser(const struct xb_link_device *device, const struct xb_li
             continue;
         size_t hop = find_lesser(attempt, best);
         struct xb_pcie_seen seen = xb_attempt_seen(attempt, hop);
-        xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
-                       "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the "
-                       "card, check the riser and power management (ASPM)",
-                       i + 1, count, SPEED(seen.speed_gts), seen.width,
-                       attempt->at_rest.hops[hop].lower.bdf);
+        FIND(WARNING, "XB-LINK-UNSTABLE",
+             "attempt %zu of %zu ran at %s x%u at %s, another ran faster: reseat the card, check "
+             "the riser and power management (ASPM)",
+             i + 1, count, SPEED(seen.speed_gts), seen.width, attempt->at_rest.hops[hop].lower.bdf);
         return;
     }
 }
@@ -239,10 +237,10 @@ void xb_judge_stability(const struct xb_link_device *device, const struct xb_lin
             unsigned drops = xb_attempt_seen(attempt, j).drops;
             if (drops == 0 || path->hops[j].on_package)
                 continue;
-            xb_finding_add(&verdict->found, XB_LEVEL_WARNING, "XB-LINK-UNSTABLE",
-                           "speed or width at %s fell while data moved (%u times in attempt %zu of "
-                           "%zu): reseat the card, check the riser and power management (ASPM)",
-                           path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));
+            FIND(WARNING, "XB-LINK-UNSTABLE",
+                 "speed or width at %s fell while data moved (%u times in attempt %zu of %zu): "
+                 "reseat the card, check the riser and power management (ASPM)",
+                 path->hops[j].lower.bdf, drops, i + 1, xb_link_attempts(device));
             return;
         }
     }
@@ -333,19 +331,18 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
         direction->is_slow = measured < fmax(direction->warning, direction->critical);
         /* What the link cannot carry was measured wrongly, though it looks good. */
         if (ceiling->known && measured > most)
-            xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-ABOVE",
-                           "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did "
-                           "not cross it, or the link was read wrongly",
-                           ways[i].name, measured / 1e9, SPEED(ceiling->speed_gts), ceiling->width,
-                           ceiling->most / 1e9);
+            FIND(UNKNOWN, "XB-BW-ABOVE",
+                 "%s %.2f GB/s is more than %s x%u can carry (%.2f GB/s): the data did not cross "
+                 "it, or the link was read wrongly",
+                 ways[i].name, measured / 1e9, SPEED(ceiling->speed_gts), ceiling->width,
+                 ceiling->most / 1e9);
     }
     /* A link that could not be read has its reason already. */
     if (ceiling->speed_gts > 0.0 && !ceiling->known &&
         !(limits->min_h2d.is_set && limits->min_d2h.is_set))
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, "XB-BW-NO-LIMIT",
-                       "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or "
-                       "--limits)",
-                       SPEED(ceiling->speed_gts), ceiling->width);
+        FIND(UNKNOWN, "XB-BW-NO-LIMIT",
+             "what %s x%u can carry is not known: set limits (--min-h2d, --min-d2h, or --limits)",
+             SPEED(ceiling->speed_gts), ceiling->width);
 }
 
 /* ---- what follows from one that is too low: the link, something else, or nobody knows ---- */
@@ -481,9 +478,8 @@ static void judge_loss_of(const struct xb_link_device *device, const struct xb_l
         xb_finding_add(&verdict->found, other != NULL ? XB_LEVEL_UNKNOWN : level, way->code, "%s",
                        text);
     if (other != NULL)
-        xb_finding_add(&verdict->found, XB_LEVEL_UNKNOWN, other,
-                       "%s; meanwhile %s: could not be judged, run again on an idle node",
-                       is_own ? way->name : text, cause);
+        FIND(UNKNOWN, other, "%s; meanwhile %s: could not be judged, run again on an idle node",
+             is_own ? way->name : text, cause);
     else if (!suspect && !is_own)
         xb_finding_add(&verdict->found, level, "XB-SLOW-UNEXPLAINED",
                        "%s: nothing that was looked at shows why; compare with other nodes, then "
