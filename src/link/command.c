@@ -368,7 +368,7 @@ static int run(struct xb_config *config, char *const *words)
         status = xb_link_session_start(command.session, &error);
     }
     bool done = status == XB_OK && xb_link_session_wait(command.session);
-    if (status == XB_OK && command.session->status != XB_OK) {
+    if (status == XB_OK) {
         error = command.session->error;
         status = error.status;
     }

@@ -67,8 +67,6 @@ static bool time_is_up(const struct xb_link_session *session)
     return xb_clock_now() >= session->deadline - MARGIN_S || xb_interrupt_signal() != 0;
 }
 
-/* ---- runs and readings ---- */
-
 /* What the two kinds of copies are asked for by; devices or pairs follow. */
 #define COPIES "--mode pinned --direction both --device"
 /* So few samples, of 10 ms each, that the pairs of eight devices take seconds. */
@@ -131,7 +129,6 @@ struct trial {
     double begin; /* when health_before was read; 0: not yet */
 };
 
-/* Observers' callbacks. */
 static void note_begin(void *argument, const struct xb_run *run)
 {
     xb_conditions_note(((const struct trial *)argument)->conditions, run, false);
@@ -291,16 +288,14 @@ static void test_devices(struct xb_link_session *session)
         for (size_t i = 0; i < session->device_count; i++) {
             if (turns[i].done)
                 continue;
-            if (round > 0) {
-                /* What slows a host down passes, often within seconds: attempts of a slow device
-                 * begin 1 s after the last one's end, then 2 s, 4 s, as far as time allows. */
-                const struct timespec glance = {.tv_nsec = 20000000};
-                double left = session->deadline - xb_clock_now();
-                double until = fmin(turns[i].end + session->spacing * (double)(1u << (round - 1)),
-                                    xb_clock_now() + left / 4);
-                while (turns[i].slow && xb_clock_now() < until && !time_is_up(session))
-                    (void)nanosleep(&glance, NULL);
-            }
+            /* What slows a host down passes, often within seconds: attempts of a slow device begin
+             * 1 s after the last one's end, then 2 s, 4 s, as far as time allows. */
+            const struct timespec glance = {.tv_nsec = 20000000};
+            double now = xb_clock_now();
+            double until = fmin(turns[i].end + ldexp(session->spacing, (int)round - 1),
+                                now + (session->deadline - now) / 4);
+            while (turns[i].slow && xb_clock_now() < until && !time_is_up(session))
+                (void)nanosleep(&glance, NULL);
             test_once(session, &session->devices[i], &turns[i]);
         }
     }
@@ -358,18 +353,13 @@ static enum xb_status find_pairs(struct xb_link_session *session, struct xb_erro
     return XB_OK;
 }
 
-static struct xb_pair_attempt *attempt_at(struct xb_link_pair *pair)
-{
-    return &pair->attempts[pair->attempt_count];
-}
-
 /* `failure`: why there is no bandwidth; "" for no such reason. */
 static void finish_attempt(struct xb_link_session *session, struct xb_link_pair *pair,
                            const char *failure)
 {
-    char *kept = attempt_at(pair)->failure;
-    snprintf(kept, sizeof attempt_at(pair)->failure, "%.*s",
-             (int)sizeof attempt_at(pair)->failure - 1, failure);
+    struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
+    snprintf(attempt->failure, sizeof attempt->failure, "%.*s", (int)sizeof attempt->failure - 1,
+             failure);
     lock(session);
     pair->attempt_count++;
     unlock(session);
@@ -379,7 +369,7 @@ static void finish_attempt(struct xb_link_session *session, struct xb_link_pair 
  * to make; otherwise the attempt is finished. */
 static bool begin_attempt(const struct round *round, struct xb_link_pair *pair)
 {
-    struct xb_pair_attempt *attempt = attempt_at(pair);
+    struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
     const struct xb_backend *backend = round->session->backend;
     struct xb_driver *driver = round->session->driver;
     unsigned from = index_of(round->session, pair->from);
@@ -401,7 +391,7 @@ static void take_result(void *argument, const struct xb_run *run)
     const struct round *round = argument;
     const struct xb_result *result = &run->results[run->done_count - 1];
     struct xb_link_pair *pair = round->pairs[run->done_count - 1];
-    struct xb_pair_attempt *attempt = attempt_at(pair);
+    struct xb_pair_attempt *attempt = &pair->attempts[pair->attempt_count];
     if (result->row.status == XB_RESULT_SKIPPED &&
         (result->stop_reason == XB_STOP_DEADLINE || result->stop_reason == XB_STOP_INTERRUPTED))
         return;
@@ -440,28 +430,6 @@ static void copy_all(struct round *round)
     free_run(&run);
 }
 
-/* The pairs that are not OK make up the next round. */
-static void choose_again(struct round *round)
-{
-    struct xb_link_session *session = round->session;
-    struct xb_pair_verdict *verdicts = xb_new(session->pair_count, sizeof *verdicts);
-    round->count = 0;
-    lock(session);
-    xb_link_session_judge_pairs(session, verdicts);
-    for (size_t i = 0; i < session->pair_count; i++) {
-        struct xb_link_pair *pair = &session->pairs[i];
-        const struct xb_pair_attempt *attempt = xb_pair_verdict_attempt(&verdicts[i], pair);
-        /* Where there is no direct access another attempt changes nothing. */
-        bool is_impossible = attempt != NULL && attempt->reach_known && !attempt->there.can_access;
-        pair->cut = verdicts[i].found.level != XB_LEVEL_OK && !is_impossible &&
-                    pair->attempt_count < session->attempts;
-        if (pair->cut)
-            round->pairs[round->count++] = pair;
-    }
-    unlock(session);
-    free(verdicts);
-}
-
 /* Tests every pair, and those that are not OK again. */
 static void test_pairs(struct xb_link_session *session)
 {
@@ -469,6 +437,7 @@ static void test_pairs(struct xb_link_session *session)
     double begin = xb_clock_now();
     if (session->pair_count == 0)
         return;
+    struct xb_pair_verdict *verdicts = xb_new(session->pair_count, sizeof *verdicts);
     for (size_t i = 0; i < session->pair_count; i++)
         round.pairs[i] = &session->pairs[i];
     for (size_t i = 0; i < session->device_count; i++)
@@ -492,8 +461,22 @@ static void test_pairs(struct xb_link_session *session)
             session->devices[i].peers.seconds = xb_clock_now() - begin;
             unlock(session);
         }
-        choose_again(&round);
+        /* The pairs that are not OK make up the next round, unless there is no direct access: then
+         * another attempt changes nothing. */
+        round.count = 0;
+        lock(session);
+        xb_link_session_judge_pairs(session, verdicts);
+        for (size_t i = 0; i < session->pair_count; i++) {
+            struct xb_link_pair *pair = &session->pairs[i];
+            pair->cut = verdicts[i].found.level != XB_LEVEL_OK &&
+                        !xb_pair_has_no_access(xb_pair_verdict_attempt(&verdicts[i], pair)) &&
+                        pair->attempt_count < session->attempts;
+            if (pair->cut)
+                round.pairs[round.count++] = pair;
+        }
+        unlock(session);
     }
+    free(verdicts);
     lock(session);
     for (size_t i = 0; i < session->pair_count; i++)
         session->pairs[i].interrupted = session->pairs[i].cut && xb_interrupt_signal() != 0;
@@ -540,7 +523,6 @@ static struct xb_link_session *measured;
 static int end_measuring(const struct xb_error *error)
 {
     lock(measured);
-    measured->status = error->status;
     measured->error = *error;
     measured->done = true;
     unlock(measured);
@@ -587,26 +569,22 @@ enum xb_status xb_link_session_start(struct xb_link_session *session, struct xb_
     return xb_child_start(&session->child, &task, error);
 }
 
-static bool is_done(struct xb_link_session *session)
-{
-    lock(session);
-    bool done = session->done;
-    unlock(session);
-    return done;
-}
-
 bool xb_link_session_wait(struct xb_link_session *session)
 {
     struct xb_child *child = &session->child;
-    double left = session->deadline - xb_clock_now();
-    while (!is_done(session) && child->ended_at == 0 && left > 0) {
+    double left;
+    bool done;
+    for (;;) {
+        left = session->deadline - xb_clock_now();
+        lock(session);
+        done = session->done;
+        unlock(session);
+        if (done || child->ended_at > 0 || left <= 0)
+            break;
         (void)xb_child_poll(child, -1, GLANCE_MS);
         xb_child_pass_on_signal(child, xb_interrupt_signal(), left);
-        left = session->deadline - xb_clock_now();
     }
-    bool ended = child->ended_at > 0;
-    bool done = is_done(session);
-    if (ended && !done) {
+    if (child->ended_at > 0 && !done) {
         /* The process ended before it was done: a driver crashed, or somebody killed it. */
         for (size_t i = 0; i < session->device_count; i++)
             session->devices[i].interrupted = session->devices[i].cut;

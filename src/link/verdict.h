@@ -297,6 +297,10 @@ struct xb_link_pair {
     bool interrupted; /* a signal came */
 };
 
+/* Whether the attempt, which may be NULL, found no direct access: another one would find none too.
+ */
+bool xb_pair_has_no_access(const struct xb_pair_attempt *attempt);
+
 /* How many attempts a pair has: never more than its array holds. */
 size_t xb_pair_attempts(const struct xb_link_pair *pair);
 

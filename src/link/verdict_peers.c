@@ -21,6 +21,11 @@ const struct xb_pair_attempt *xb_pair_verdict_attempt(const struct xb_pair_verdi
     return verdict->best < xb_pair_attempts(pair) ? &pair->attempts[verdict->best] : NULL;
 }
 
+bool xb_pair_has_no_access(const struct xb_pair_attempt *attempt)
+{
+    return attempt != NULL && attempt->reach_known && !attempt->there.can_access;
+}
+
 bool xb_pair_is_judged(const struct xb_pair_verdict *verdict)
 {
     return verdict->bandwidth.critical > 0;
@@ -85,7 +90,7 @@ static void judge(const struct xb_link_pair *pair, struct xb_pair_verdict *verdi
         FIND(CRITICAL, "XB-DATA-WRONG",
              "a copy arrived wrong, take both devices out of service%s%s",
              pair->attempts[wrong].failure[0] != '\0' ? ": " : "", pair->attempts[wrong].failure);
-    bool no_access = attempt != NULL && attempt->reach_known && !attempt->there.can_access;
+    bool no_access = xb_pair_has_no_access(attempt);
     if (attempt == NULL) {
         if (!pair->cut)
             FIND(UNKNOWN, "XB-TEST-FAILED", "no transfer test was made");
