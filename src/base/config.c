@@ -369,7 +369,7 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
 {
 #define OF(type) (1u << XB_OPTION_##type)
 #define PART(member) offsetof(struct xb_value, member), sizeof(((struct xb_value *)NULL)->member)
-    /* Of which options a field of that kind can be, and what it takes of their value. */
+    /* The types of options that a field of that kind can have, and what it takes of their value. */
     static const struct {
         unsigned types;
         size_t at, size;

@@ -275,7 +275,7 @@ static const cJSON *find(const struct xb_json_reader *reader, const cJSON *objec
     return !xb_json_failed(reader) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
 }
 
-/* The same for one that must be there. */
+/* A member that must be there. */
 static const cJSON *need(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
     const cJSON *item = find(reader, object, key);

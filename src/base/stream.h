@@ -24,7 +24,7 @@ struct xb_memory_text {
 
 FILE *xb_memory_text_begin(struct xb_memory_text *text); /* returns text->stream */
 void xb_memory_text_end(struct xb_memory_text *text);
-/* The same for a text that is to be kept in *arena: there is nothing to free. */
+/* Ends it too, and keeps it in *arena: there is nothing to free. */
 const char *xb_memory_text_keep(struct xb_memory_text *text, struct xb_arena **arena);
 
 /* Writing to pipes and FIFOs whose reader may be late, slow or gone. `deadline` is on the clock of

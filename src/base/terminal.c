@@ -14,7 +14,7 @@
 
 /* ---- what it can show ---- */
 
-/* Of a terminal that nobody knows the size of. */
+/* A terminal that nobody knows the size of counts as one of: */
 #define USUAL_COLUMNS 80
 #define USUAL_ROWS 24
 
@@ -32,7 +32,7 @@ static bool is_given(const char *value)
     return value != NULL && value[0] != '\0';
 }
 
-/* Of a terminal, however few. */
+/* How many columns a terminal has, however few. */
 static size_t columns_of_window(FILE *stream)
 {
     struct winsize window;

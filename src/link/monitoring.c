@@ -36,11 +36,30 @@ static void put_safe(FILE *stream, const char *text)
     }
 }
 
-typedef void put_findings(FILE *stream, const struct xb_findings *found);
+/* "CRITICAL XB-LINK-WIDTH (x8 of x16 ...), XB-LINK-SPEED": the worst reason in full and only the
+ * codes of the others, because some monitoring cores cut a line at 1 KiB. Brief are the codes
+ * alone, or the level where there is no reason. */
+static void put_findings(FILE *stream, const struct xb_findings *found, bool is_brief)
+{
+    const char *separator = is_brief ? "" : " ";
+    if (!is_brief || found->reason_count == 0)
+        fputs(xb_level_name(found->level), stream);
+    for (size_t i = 0; i < found->reason_count; i++) {
+        if (!xb_finding_is_first(found, i))
+            continue;
+        fprintf(stream, "%s%s", separator, found->reasons[i].code);
+        separator = is_brief ? " " : ", ";
+        if (i > 0 || is_brief)
+            continue;
+        fputs(" (", stream);
+        put_safe(stream, found->reasons[i].text);
+        fputc(')', stream);
+    }
+}
 
 /* Tells all devices and pairs that are not OK, CRITICAL ones first, and why no device was tested.
  * `separator` stands before the first, `next` before the others. */
-static void put_all_bad(FILE *stream, const struct xb_link_report *report, put_findings *put,
+static void put_all_bad(FILE *stream, const struct xb_link_report *report, bool is_brief,
                         const char *separator, const char *next)
 {
     /* In the order of xb_level_worse. */
@@ -56,7 +75,7 @@ static void put_all_bad(FILE *stream, const struct xb_link_report *report, put_f
             else
                 put_safe(stream, of.gpu->pci_bdf);
             fputs(of.peer == NULL && of.gpu->pci_bdf[0] != '\0' ? " " : "", stream);
-            put(stream, of.found);
+            put_findings(stream, of.found, is_brief);
             separator = next;
         }
     }
@@ -66,23 +85,13 @@ static void put_all_bad(FILE *stream, const struct xb_link_report *report, put_f
 
 /* ---- NHC ---- */
 
-/* "XB-LINK-WIDTH XB-LINK-SPEED"; the level where there is no reason. */
-static void put_codes(FILE *stream, const struct xb_findings *found)
-{
-    if (found->reason_count == 0)
-        fputs(xb_level_name(found->level), stream);
-    for (size_t i = 0; i < found->reason_count; i++)
-        if (xb_finding_is_first(found, i))
-            fprintf(stream, "%s%s", i > 0 ? " " : "", found->reasons[i].code);
-}
-
 /* NHC keeps the line as the reason why the node is out of service: codes are enough there. */
 enum xb_status xb_link_nhc_write(FILE *stream, const struct xb_link_report *report,
                                  struct xb_error *error)
 {
     if (report->level != XB_LEVEL_OK) {
         fprintf(stream, "xferbench link %s", xb_level_name(report->level));
-        put_all_bad(stream, report, put_codes, ": ", ", ");
+        put_all_bad(stream, report, true, ": ", ", ");
         fputc('\n', stream);
     }
     return xb_stream_finish(stream, "the line for NHC", error);
@@ -149,23 +158,6 @@ static void put_good(FILE *stream, const struct xb_link_report *report)
             any = true;
         }
     fputs(any ? " GB/s" : "", stream);
-}
-
-/* Tells the worst reason in full and only the codes of the others: some monitoring cores cut a line
- * at 1 KiB. */
-static void put_reasons(FILE *stream, const struct xb_findings *found)
-{
-    fputs(xb_level_name(found->level), stream);
-    for (size_t i = 0; i < found->reason_count; i++) {
-        if (!xb_finding_is_first(found, i))
-            continue;
-        fprintf(stream, "%s %s", i > 0 ? "," : "", found->reasons[i].code);
-        if (i > 0)
-            continue;
-        fputs(" (", stream);
-        put_safe(stream, found->reasons[i].text);
-        fputc(')', stream);
-    }
 }
 
 /* ---- Nagios: performance data, 'label'=value;warn;crit;min;max ---- */
@@ -247,7 +239,7 @@ enum xb_status xb_link_nagios_write(FILE *stream, const struct xb_link_report *r
         if (report->device_count > 0 && report->pair_count > 0)
             fprintf(stream, ", %zu of %zu pairs", bad_pairs, report->pair_count);
         fputs(report->device_count > 0 ? ": " : "", stream);
-        put_all_bad(stream, report, put_reasons, "", "; ");
+        put_all_bad(stream, report, false, "", "; ");
     }
     struct data data = {.stream = stream};
     for (size_t i = 0; i < xb_link_subjects(report); i++) {

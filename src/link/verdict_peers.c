@@ -277,7 +277,7 @@ void xb_judge_nvlinks(const struct xb_nvlink_facts *facts, struct xb_findings *f
                        " failed) of link%s %s during the test: see nvidia-smi nvlink -e",
                        recoveries, recoveries == 1 ? "recovery" : "recoveries", failed,
                        LINKS(trained));
-    /* Of the worst link its own count and bound, and the names of all. */
+    /* Tells the count and the bound of the worst link, and the names of all. */
     if (replayed.count > 0)
         xb_finding_add(findings, XB_LEVEL_WARNING, "XB-NVLINK-REPLAY",
                        "NVLink: %" PRIu64

@@ -236,11 +236,6 @@ void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
     binding->cpu_count = xb_cpus_allowed();
 }
 
-void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding *binding)
-{
-    xb_topology_bind_named(topology, node, -1, binding);
-}
-
 /* Writes a list such as "0,1". Stops before the first number that does not fit. */
 static void format_nodes(hwloc_const_bitmap_t set, char *text, size_t size)
 {
