@@ -328,16 +328,11 @@ bool xb_word_is_in(const struct xb_word_list *list, const char *word)
 
 size_t xb_value_length(const struct xb_value *value)
 {
-    switch (value->option->type) {
-    case XB_OPTION_CHOICES:
-        return value->words.count;
-    case XB_OPTION_SIZES:
-        return value->sizes.count;
-    case XB_OPTION_COUNTS:
-        return value->counts.count;
-    default:
-        return 1;
-    }
+    const enum xb_option_type type = value->option->type;
+    return type == XB_OPTION_CHOICES  ? value->words.count
+           : type == XB_OPTION_SIZES  ? value->sizes.count
+           : type == XB_OPTION_COUNTS ? value->counts.count
+                                      : 1;
 }
 
 uint64_t xb_value_number(const struct xb_value *value, size_t index)

@@ -162,8 +162,8 @@ static const char *find_twice(const cJSON *object)
     const cJSON *item;
     cJSON_ArrayForEach(item, object) keys[filled++] = item->string;
     if (count > FEW)
-        qsort(keys, count, sizeof *keys, compare_keys);
-    for (size_t i = 1; i < count && twice == NULL; i++)
+        qsort(keys, filled, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < filled && twice == NULL; i++)
         for (size_t k = count > FEW ? i - 1 : 0; k < i; k++)
             if (keys[i][0] == keys[k][0] && strcmp(keys[i], keys[k]) == 0)
                 twice = keys[i];

@@ -359,6 +359,9 @@ void xb_judge_bandwidth(const struct xb_link_attempt *attempt, const struct xb_l
 #define OTHER_WAY_SHARE 0.20     /* requests for reads are a tenth of what they fetch */
 #define SLOW_CLOCK 0.9           /* of the best */
 
+/* A code, and words about it in the `text` of the function in which it stands. */
+#define CAUSE(code, ...) (snprintf(text, 128, __VA_ARGS__), (code))
+
 /* What went on beside copies that were slow, or NULL: a code, and words about it. The counters of
  * traffic count headers too, of which the ceiling has subtracted the usual share. */
 static const char *cause_of(const struct xb_link_conditions *seen, bool is_back, double limit,
@@ -370,42 +373,29 @@ static const char *cause_of(const struct xb_link_conditions *seen, bool is_back,
     double whole = is_back ? seen->sent : seen->received;
     double same_way = has_traffic ? whole * full / ceiling->raw - seen->mean : 0;
     double other_way = has_traffic ? (is_back ? seen->received : seen->sent) : 0;
-    if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full) {
-        snprintf(text, 128, "the link carried %.1f GB/s with headers, %.1f of it this copy's data",
-                 whole / 1e9, seen->mean / 1e9);
-        return "XB-OTHER-TRAFFIC";
-    }
-    if (other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h)) {
-        snprintf(text, 128, "the link carried %.1f GB/s of other traffic the other way",
-                 other_way / 1e9);
-        return "XB-OTHER-TRAFFIC";
-    }
-    if (seen->memory_is_far) {
-        snprintf(text, 128, "the copies' host memory lay on a far NUMA node");
-        return "XB-MEMORY-FAR";
-    }
-    if (seen->slowed_by_hardware) {
-        snprintf(text, 128, "the hardware slowed the GPU down (%.80s)", seen->throttle);
-        return "XB-CLOCKS-LOW";
-    }
-    if (seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz) {
-        snprintf(text, 128, "the GPU's memory ran at %u of %u MHz", seen->memory_mhz,
-                 seen->memory_best_mhz);
-        return "XB-CLOCKS-LOW";
-    }
-    if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus) {
-        snprintf(text, 128, "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
-                 seen->cpus);
-        return "XB-HOST-BUSY";
-    }
-    if (seen->load_s >= BUSY_LOAD_S) {
-        snprintf(text, 128, "a load from the host's memory took %.0f ns", seen->load_s * 1e9);
-        return "XB-HOST-BUSY";
-    }
+    if (same_way > (assumed ? OTHER_SHARE_ASSUMED : OTHER_SHARE) * full)
+        return CAUSE("XB-OTHER-TRAFFIC",
+                     "the link carried %.1f GB/s with headers, %.1f of it this copy's data",
+                     whole / 1e9, seen->mean / 1e9);
+    if (other_way > OTHER_WAY_SHARE * (is_back ? ceiling->h2d : ceiling->d2h))
+        return CAUSE("XB-OTHER-TRAFFIC",
+                     "the link carried %.1f GB/s of other traffic the other way", other_way / 1e9);
+    if (seen->memory_is_far)
+        return CAUSE("XB-MEMORY-FAR", "the copies' host memory lay on a far NUMA node");
+    if (seen->slowed_by_hardware)
+        return CAUSE("XB-CLOCKS-LOW", "the hardware slowed the GPU down (%.80s)", seen->throttle);
+    if (seen->memory_mhz > 0 && seen->memory_mhz < SLOW_CLOCK * seen->memory_best_mhz)
+        return CAUSE("XB-CLOCKS-LOW", "the GPU's memory ran at %u of %u MHz", seen->memory_mhz,
+                     seen->memory_best_mhz);
+    if (seen->cpus > 0 && seen->cpus_busy >= BUSY_SHARE * seen->cpus)
+        return CAUSE("XB-HOST-BUSY", "other processes kept %.1f of %u CPUs busy", seen->cpus_busy,
+                     seen->cpus);
+    if (seen->load_s >= BUSY_LOAD_S)
+        return CAUSE("XB-HOST-BUSY", "a load from the host's memory took %.0f ns",
+                     seen->load_s * 1e9);
     if (seen->fastest < limit) /* a link that is slow is so all the time */
         return NULL;
-    snprintf(text, 128, "the fastest copies reached %.2f GB/s", seen->fastest / 1e9);
-    return "XB-SLOW-AT-TIMES";
+    return CAUSE("XB-SLOW-AT-TIMES", "the fastest copies reached %.2f GB/s", seen->fastest / 1e9);
 }
 
 /* The first cause that any slow attempt shows; an attempt that was not slow shows one too. Who sets
@@ -422,10 +412,8 @@ static const char *find_cause(const struct xb_link_device *device, const struct 
         if (rate > 0 && rate < limit)
             code = cause_of(&attempt->conditions[is_back], is_back, is_own ? INFINITY : limit,
                             &verdict->ceiling, text);
-        if (rate >= limit) {
-            snprintf(text, 128, "another attempt reached %.2f GB/s", rate / 1e9);
-            code = "XB-SLOW-AT-TIMES";
-        }
+        if (rate >= limit)
+            code = CAUSE("XB-SLOW-AT-TIMES", "another attempt reached %.2f GB/s", rate / 1e9);
     }
     return code;
 }

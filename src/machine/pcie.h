@@ -178,8 +178,7 @@ struct xb_pcie_watch;
  * begin and end within one arming (xb_pcie_watch_arm) count, so that a caller who arms the watch
  * during transfers sees the link under load. After each round over all hops it calls
  * task->look(task->argument), if there is one, for whoever has more to look at. The path is copied;
- * root and argument live as long as the watch. The thread receives no signals. XB_ERR_SYSTEM,
- * XB_ERR_MEMORY.
+ * root and argument live as long as the watch. The thread receives no signals. XB_ERR_SYSTEM.
  */
 struct xb_pcie_watch_task {
     const char *root, *bdf;

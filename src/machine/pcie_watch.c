@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L /* clocks of conditions */
 #include "pcie.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "sysfs.h"
 
@@ -114,10 +115,8 @@ static void release(struct xb_pcie_watch *watch)
 enum xb_status xb_pcie_watch_start(const struct xb_pcie_watch_task *task,
                                    struct xb_pcie_watch **watch, struct xb_error *error)
 {
-    struct xb_pcie_watch *started = calloc(1, sizeof *started);
+    struct xb_pcie_watch *started = xb_new(1, sizeof *started);
     pthread_condattr_t attributes;
-    if (started == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "no memory to watch the link of %s", task->bdf);
     int length = snprintf(started->device, PATH_MAX, "%s/%s", task->root, task->bdf);
     if (length < 0 || length >= PATH_MAX) {
         free(started);
