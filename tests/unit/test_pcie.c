@@ -87,8 +87,7 @@ static void does_not_know_without_every_file(void **state)
         assert_int_equal(unlink(path), 0);
         assert_false(xb_pcie_link_read(*state, BDF).known);
     }
-    assert_false(
-        xb_pcie_link_read(XB_PCI_DEVICES, "").known); /* what a device that is on no PCI bus has */
+    assert_false(xb_pcie_link_read(XB_PCI_DEVICES, "").known); /* a device on no PCI bus */
     assert_false(xb_pcie_link_read(XB_PCI_DEVICES, "ffff:ff:1f.7").known);
 }
 
