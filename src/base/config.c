@@ -328,16 +328,11 @@ bool xb_word_is_in(const struct xb_word_list *list, const char *word)
 
 size_t xb_value_length(const struct xb_value *value)
 {
-    switch (value->option->type) {
-    case XB_OPTION_CHOICES:
-        return value->words.count;
-    case XB_OPTION_SIZES:
-        return value->sizes.count;
-    case XB_OPTION_COUNTS:
-        return value->counts.count;
-    default:
-        return 1;
-    }
+    const enum xb_option_type type = value->option->type;
+    return type == XB_OPTION_CHOICES  ? value->words.count
+           : type == XB_OPTION_SIZES  ? value->sizes.count
+           : type == XB_OPTION_COUNTS ? value->counts.count
+                                      : 1;
 }
 
 uint64_t xb_value_number(const struct xb_value *value, size_t index)
@@ -369,7 +364,7 @@ void xb_config_fill(const struct xb_config *config, const struct xb_option_field
 {
 #define OF(type) (1u << XB_OPTION_##type)
 #define PART(member) offsetof(struct xb_value, member), sizeof(((struct xb_value *)NULL)->member)
-    /* Of which options a field of that kind can be, and what it takes of their value. */
+    /* The types of options that a field of that kind can have, and what it takes of their value. */
     static const struct {
         unsigned types;
         size_t at, size;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "json_read.h"
 
+#include "memory.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -148,48 +150,26 @@ static int compare_keys(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Of so few keys each is compared with each: nearly all objects have no more. */
+/* Few keys are compared each with each, and nearly all objects have no more; many are sorted. */
 #define FEW 16
 
-static const char *find_twice_of_many(struct xb_json_reader *reader, const cJSON *object,
-                                      size_t count)
-{
-    const char *twice = NULL;
-    const cJSON *item;
-    const char **keys = malloc(count * sizeof *keys);
-    if (keys == NULL) {
-        xb_json_refuse_memory(reader);
-        return NULL;
-    }
-    count = 0;
-    cJSON_ArrayForEach(item, object) keys[count++] = item->string;
-    qsort(keys, count, sizeof *keys, compare_keys);
-    for (size_t i = 1; i < count && twice == NULL; i++)
-        if (strcmp(keys[i - 1], keys[i]) == 0)
-            twice = keys[i];
-    free(keys);
-    return twice;
-}
-
 /* A key that the object has more than once; NULL for none. */
-static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
+static const char *find_twice(const cJSON *object)
 {
-    const char *keys[FEW];
-    size_t count = 0;
+    const char *few[FEW], *twice = NULL;
+    size_t count = (size_t)cJSON_GetArraySize(object), filled = 0;
+    const char **keys = count > FEW ? xb_new(count, sizeof *keys) : few;
     const cJSON *item;
-    cJSON_ArrayForEach(item, object)
-    {
-        if (count < FEW)
-            keys[count] = item->string;
-        count++;
-    }
+    cJSON_ArrayForEach(item, object) keys[filled++] = item->string;
     if (count > FEW)
-        return find_twice_of_many(reader, object, count);
-    for (size_t i = 1; i < count; i++)
-        for (size_t k = 0; k < i; k++)
+        qsort(keys, filled, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < filled && twice == NULL; i++)
+        for (size_t k = count > FEW ? i - 1 : 0; k < i; k++)
             if (keys[i][0] == keys[k][0] && strcmp(keys[i], keys[k]) == 0)
-                return keys[i];
-    return NULL;
+                twice = keys[i];
+    if (count > FEW)
+        free(keys);
+    return twice;
 }
 
 /* An object or array on the way down, and its item that the way goes through. */
@@ -217,7 +197,7 @@ static void refuse_below(struct xb_json_reader *reader, const struct level *way,
 static void check_item(struct xb_json_reader *reader, const cJSON *item, const struct level *way,
                        size_t depth)
 {
-    const char *twice = cJSON_IsObject(item) ? find_twice(reader, item) : NULL;
+    const char *twice = cJSON_IsObject(item) ? find_twice(item) : NULL;
     if (cJSON_IsNumber(item) && !isfinite(item->valuedouble))
         refuse_below(reader, way, depth, NULL, "the number is too large to hold");
     if (twice != NULL)
@@ -295,7 +275,7 @@ static const cJSON *find(const struct xb_json_reader *reader, const cJSON *objec
     return !xb_json_failed(reader) ? cJSON_GetObjectItemCaseSensitive(object, key) : NULL;
 }
 
-/* The same for one that must be there. */
+/* A member that must be there. */
 static const cJSON *need(struct xb_json_reader *reader, const cJSON *object, const char *key)
 {
     const cJSON *item = find(reader, object, key);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#define _GNU_SOURCE /* asprintf, pipe2 */
+#define _GNU_SOURCE /* pipe2 */
 #include "program.h"
 
 #include "child.h"
 #include "clock.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -249,10 +250,8 @@ static enum xb_status find_on_path(const char *program, char **path, struct xb_e
     int code = ENOENT;
     for (rest = rest != NULL ? rest : "/bin:/usr/bin"; more; rest++) {
         size_t length = strcspn(rest, ":");
-        char *found = NULL;
         /* An empty piece of PATH stands for the working folder. */
-        if (asprintf(&found, "%.*s%s/%s", (int)length, rest, length == 0 ? "." : "", program) < 0)
-            return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory to look for a program");
+        char *found = xb_print("%.*s%s/%s", (int)length, rest, length == 0 ? "." : "", program);
         int reason = why_not(found);
         if (reason == 0) {
             *path = found;
@@ -277,8 +276,6 @@ enum xb_status xb_program_find(const char *program, char **path, struct xb_error
     if (code != 0)
         return XB_FAIL_NATIVE(error, XB_ERR_USAGE, "execvp", code, xb_errno_name(code),
                               "'%.300s' cannot be run: %s", program, strerror(code));
-    *path = strdup(program);
-    if (*path == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "not enough memory for a program's name");
+    *path = xb_copy(program);
     return XB_OK;
 }

@@ -14,7 +14,7 @@
 
 /* ---- what it can show ---- */
 
-/* Of a terminal that nobody knows the size of. */
+/* A terminal that nobody knows the size of counts as one of: */
 #define USUAL_COLUMNS 80
 #define USUAL_ROWS 24
 
@@ -32,7 +32,7 @@ static bool is_given(const char *value)
     return value != NULL && value[0] != '\0';
 }
 
-/* Of a terminal, however few. */
+/* How many columns a terminal has, however few. */
 static size_t columns_of_window(FILE *stream)
 {
     struct winsize window;
@@ -107,27 +107,18 @@ bool xb_locale_has_utf8(void)
     return false;
 }
 
-/* What begins the colour; of XB_COLOUR_NONE what ends any. */
-static const char *code_of(enum xb_colour colour)
+const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
 {
-    static const char *const codes[] = {[XB_COLOUR_NONE] = "\033[0m",
-                                        [XB_COLOUR_GOOD] = "\033[32m",
+    static const char *const codes[] = {[XB_COLOUR_GOOD] = "\033[32m",
                                         [XB_COLOUR_WARNING] = "\033[33m",
                                         [XB_COLOUR_BAD] = "\033[31m",
                                         [XB_COLOUR_TITLE] = "\033[1m"};
-    return codes[colour];
-}
-
-const char *xb_colour_begin(FILE *stream, enum xb_colour colour)
-{
-    bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
-    return any ? code_of(colour) : "";
+    return colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream) ? codes[colour] : "";
 }
 
 const char *xb_colour_end(FILE *stream, enum xb_colour colour)
 {
-    bool any = colour != XB_COLOUR_NONE && xb_terminal_has_colours(stream);
-    return any ? code_of(XB_COLOUR_NONE) : "";
+    return xb_colour_begin(stream, colour)[0] != '\0' ? "\033[0m" : "";
 }
 
 /* ---- words, line by line ---- */

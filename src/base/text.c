@@ -152,20 +152,22 @@ const char *xb_rate_text(double bytes_per_second, char *text, size_t size)
 
 /* ---- a line of a CSV ---- */
 
-void xb_csv_separate(struct xb_csv_line *line)
+/* Writes the comma before a cell, if it is not the first. */
+static void separate(struct xb_csv_line *line)
 {
     if (line->begun)
         fputc(',', line->stream);
     line->begun = true;
-    line->has_text = false;
 }
 
-void xb_csv_put_part(struct xb_csv_line *line, const char *text)
+/* Writes a text with quotes doubled (RFC 4180, 2.7) and invalid UTF-8 replaced. Writes a line break
+ * as \n, and so on: a result must be one line for every reader. A cell that begins with = + - or @
+ * gets a ' before it, because spreadsheets would compute it, and a text may come from anybody. */
+static void put_part(struct xb_csv_line *line, const char *text)
 {
     FILE *stream = line->stream;
-    if (!line->has_text && strspn(text, "=+-@") > 0)
+    if (strspn(text, "=+-@") > 0)
         fputc('\'', stream);
-    line->has_text = line->has_text || *text != '\0';
     for (size_t length; *text != '\0'; text += length) {
         length = xb_utf8_length(text);
         if (length == 0) {
@@ -181,30 +183,25 @@ void xb_csv_put_part(struct xb_csv_line *line, const char *text)
     }
 }
 
-bool xb_csv_needs_quotes(const char *text)
-{
-    return strpbrk(text, ",\"") != NULL;
-}
-
 void xb_csv_put(struct xb_csv_line *line, const char *text)
 {
-    const char *quote = xb_csv_needs_quotes(text) ? "\"" : "";
-    xb_csv_separate(line);
+    const char *quote = strpbrk(text, ",\"") != NULL ? "\"" : "";
+    separate(line);
     fputs(quote, line->stream);
-    xb_csv_put_part(line, text);
+    put_part(line, text);
     fputs(quote, line->stream);
 }
 
 void xb_csv_put_whole(struct xb_csv_line *line, bool known, uint64_t value)
 {
-    xb_csv_separate(line);
+    separate(line);
     if (known)
         fprintf(line->stream, "%" PRIu64, value);
 }
 
 void xb_csv_put_number(struct xb_csv_line *line, bool known, double value)
 {
-    xb_csv_separate(line);
+    separate(line);
     if (known && isfinite(value))
         fputs(XB_NUMBER_TEXT(value), line->stream);
 }

@@ -37,36 +37,29 @@ struct decimal {
     struct span suffix;   /* the rest of the text, not checked yet */
 };
 
-struct size_unit {
+/* A value is number * factor / 10^decimals; both are exact, unlike 1e-9. */
+struct unit {
     const char *suffix;
-    uint64_t bytes;
-};
-
-static const struct size_unit size_units[] = {
-    {"", 1},
-    {"B", 1},
-    {"K", UINT64_C(1) << 10},
-    {"KiB", UINT64_C(1) << 10},
-    {"KB", UINT64_C(1000)},
-    {"M", UINT64_C(1) << 20},
-    {"MiB", UINT64_C(1) << 20},
-    {"MB", UINT64_C(1000000)},
-    {"G", UINT64_C(1) << 30},
-    {"GiB", UINT64_C(1) << 30},
-    {"GB", UINT64_C(1000000000)},
-    {"T", UINT64_C(1) << 40},
-    {"TiB", UINT64_C(1) << 40},
-    {"TB", UINT64_C(1000000000000)},
-};
-
-struct duration_unit {
-    const char *suffix;
-    double factor; /* seconds = number * factor / 10^decimals; both are exact, unlike 1e-9 */
+    uint64_t factor;
     size_t decimals;
 };
 
-static const struct duration_unit duration_units[] = {
-    {"", 1.0, 0}, {"ns", 1.0, 9}, {"us", 1.0, 6}, {"ms", 1.0, 3}, {"s", 1.0, 0}, {"m", 60.0, 0},
+#define UNITS_OF(letter, binary, decimal)                                                          \
+    {letter, (binary), 0}, {letter "iB", (binary), 0},                                             \
+    {                                                                                              \
+        letter "B", (decimal), 0                                                                   \
+    }
+static const struct unit size_units[] = {
+    {"", 1, 0},
+    {"B", 1, 0},
+    UNITS_OF("K", UINT64_C(1) << 10, 1000),
+    UNITS_OF("M", UINT64_C(1) << 20, 1000000),
+    UNITS_OF("G", UINT64_C(1) << 30, 1000000000),
+    UNITS_OF("T", UINT64_C(1) << 40, 1000000000000),
+};
+
+static const struct unit duration_units[] = {
+    {"", 1, 0}, {"ns", 1, 9}, {"us", 1, 6}, {"ms", 1, 3}, {"s", 1, 0}, {"m", 60, 0},
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
@@ -108,6 +101,16 @@ static bool split_decimal(struct span span, struct decimal *decimal)
     decimal->fraction = leading_digits(skip(decimal->suffix, 1));
     decimal->suffix = skip(decimal->suffix, 1 + decimal->fraction.length);
     return decimal->fraction.length > 0;
+}
+
+static const struct unit *find_unit(const struct unit *units, size_t count, struct span suffix,
+                                    int (*compare)(const char *a, const char *b, size_t length))
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(units[i].suffix) == suffix.length &&
+            compare(units[i].suffix, suffix.text, suffix.length) == 0)
+            return &units[i];
+    return NULL;
 }
 
 /* Reads the number that the digits stand for. Returns false if it is more than `most`. */
@@ -156,18 +159,16 @@ static enum xb_status parse_size(struct span span, struct bounds bounds, uint64_
     uint64_t part = 0;
     if (!split_decimal(span, &decimal))
         return refuse_size(span, bounds, "is not a decimal number", error);
-    const struct size_unit *unit = NULL;
-    for (size_t i = 0; unit == NULL && i < COUNT_OF(size_units); i++)
-        if (strlen(size_units[i].suffix) == decimal.suffix.length &&
-            strncasecmp(size_units[i].suffix, decimal.suffix.text, decimal.suffix.length) == 0)
-            unit = &size_units[i];
+    const struct unit *unit =
+        find_unit(size_units, COUNT_OF(size_units), decimal.suffix, strncasecmp);
     if (unit == NULL)
         return refuse_size(span, bounds, "has an unknown suffix", error);
-    if (!fraction_of(decimal.fraction, unit->bytes, &part))
+    if (!fraction_of(decimal.fraction, unit->factor, &part))
         return refuse_size(span, bounds, "is not a whole number of bytes", error);
-    if (!digits_value(decimal.whole, INT64_MAX, &whole) || whole > (INT64_MAX - part) / unit->bytes)
+    if (!digits_value(decimal.whole, INT64_MAX, &whole) ||
+        whole > (INT64_MAX - part) / unit->factor)
         return refuse_size(span, bounds, "is too large", error);
-    uint64_t size = whole * unit->bytes + part;
+    uint64_t size = whole * unit->factor + part;
     if (size == 0 && bounds.minimum > 0)
         return refuse_size(span, bounds, "is zero", error);
     if (size < bounds.minimum || size > bounds.maximum)
@@ -352,11 +353,8 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     uint64_t whole = 0;
     if (!split_decimal(span, &decimal))
         return refuse_duration(span, "is not a decimal number", error);
-    const struct duration_unit *unit = NULL;
-    for (size_t i = 0; unit == NULL && i < COUNT_OF(duration_units); i++)
-        if (strlen(duration_units[i].suffix) == decimal.suffix.length &&
-            strncmp(duration_units[i].suffix, decimal.suffix.text, decimal.suffix.length) == 0)
-            unit = &duration_units[i];
+    const struct unit *unit =
+        find_unit(duration_units, COUNT_OF(duration_units), decimal.suffix, strncmp);
     if (unit == NULL)
         return refuse_duration(span, "has an unknown unit", error);
     if (!digits_value(decimal.whole, INT64_MAX, &whole))
@@ -376,7 +374,7 @@ enum xb_status xb_duration_parse(const char *text, double *seconds, struct xb_er
     }
     for (size_t i = 0; i < unit->decimals; i++)
         divisor *= 10.0;
-    double value = (double)number * unit->factor / divisor;
+    double value = (double)number * (double)unit->factor / divisor;
     if (!(value > 0.0))
         return refuse_duration(span, "is zero", error);
     *seconds = value;

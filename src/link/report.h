@@ -34,6 +34,7 @@ struct xb_link_report {
     double elapsed;               /* seconds that it took; 0: not known */
     bool cut;                     /* the deadline came before all was done */
     bool verbose;                 /* the table tells all of each device and pair */
+    bool in_a_line;               /* the JSON is one line */
     const char *node, *hostname;  /* NULL where not known */
     const struct xb_start *start; /* how it began; NULL: not known */
     const struct xb_config *config;
@@ -78,9 +79,6 @@ extern const struct xb_field xb_link_pair_fields[];    /* struct xb_link_pair: w
 extern const struct xb_field xb_link_pair_verdict_fields[]; /* struct xb_pair_verdict, the same */
 XB_MUST_CHECK enum xb_status xb_link_json_write(FILE *stream, const struct xb_link_report *report,
                                                 struct xb_error *error);
-/* The same in one line. */
-XB_MUST_CHECK enum xb_status
-xb_link_json_line_write(FILE *stream, const struct xb_link_report *report, struct xb_error *error);
 
 /* The rows of the options of `xferbench link`. */
 const struct xb_option *const *xb_link_rows(void);

@@ -24,12 +24,13 @@ struct xb_link_session {
     double spacing;    /* seconds between a slow device's first two attempts; then it doubles */
     const char *sysfs; /* where PCI devices are shown; another place than Linux's only in tests */
 
+    struct xb_driver *driver; /* of the process that measures, alone; NULL: none could be opened */
+
     /* What came of it; read and written with the lock held. */
     pthread_mutex_t lock;  /* of both processes */
     struct xb_child child; /* the process that measures; used by the one that waits, alone */
     bool done;
-    enum xb_status status; /* XB_ERR_USAGE: what was asked cannot be; then error is filled */
-    struct xb_error error;
+    struct xb_error error;            /* XB_ERR_USAGE: what was asked cannot be */
     const struct xb_backend *backend; /* NULL while none is open */
     struct xb_probe probe;
     struct xb_start start; /* how it began */

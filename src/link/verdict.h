@@ -297,6 +297,10 @@ struct xb_link_pair {
     bool interrupted; /* a signal came */
 };
 
+/* Whether the attempt, which may be NULL, found no direct access: another one would find none too.
+ */
+bool xb_pair_has_no_access(const struct xb_pair_attempt *attempt);
+
 /* How many attempts a pair has: never more than its array holds. */
 size_t xb_pair_attempts(const struct xb_link_pair *pair);
 
@@ -356,6 +360,10 @@ void xb_verdict_compare_nvlinks(const struct xb_link_device *devices, size_t dev
 
 /* ---- the parts of a verdict, for its files. Each adds its reasons; all codes are told in
  * docs/link.md ---- */
+
+/* Adds a reason to the `verdict` of the function in which it stands. */
+#define FIND(level, code, ...)                                                                     \
+    xb_finding_add(&verdict->found, XB_LEVEL_##level, (code), __VA_ARGS__)
 
 /* More than this share of what links can carry is impossible: 1 % is for the inaccuracy of clocks.
  */

@@ -2,6 +2,7 @@
 #include "node.h"
 
 #include "base/text.h"
+#include "xferbench/units.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -111,13 +112,8 @@ enum xb_status xb_node_find(struct xb_node *node, struct xb_error *error)
 static enum xb_status take_number(const char *variable, const char *text, uint64_t least,
                                   uint64_t most, uint64_t *number, struct xb_error *error)
 {
-    size_t length = strlen(text);
-    *number = 0;
-    if (length > 9 || strspn(text, "0123456789") < length)
-        length = 0;
-    for (size_t i = 0; i < length; i++)
-        *number = *number * 10 + (uint64_t)(text[i] - '0');
-    if (length > 0 && *number >= least && *number <= most)
+    struct xb_error ignored;
+    if (strlen(text) <= 9 && xb_count_parse(text, least, most, number, &ignored) == XB_OK)
         return XB_OK;
     return XB_FAIL(error, XB_ERR_USAGE,
                    "%s should hold what the launcher told, but \"%.40s\" is no whole number from "

@@ -42,7 +42,7 @@ void xb_pcie_link_fill(const char *folder, struct xb_pcie_link *link)
  * folder around it is the bridge above it. Only a device from AMD is searched for AMD's switch:
  * another vendor's card has none, even if it is plugged into one.
  */
-struct xb_pcie_link xb_pcie_link_read_at(const char *root, const char *bdf)
+struct xb_pcie_link xb_pcie_link_read(const char *root, const char *bdf)
 {
     struct xb_pcie_link link = {0};
     char folder[PATH_MAX];
@@ -62,11 +62,6 @@ struct xb_pcie_link xb_pcie_link_read_at(const char *root, const char *bdf)
     if (link.known && strlen(name) < sizeof link.port)
         memcpy(link.port, name, strlen(name) + 1);
     return link;
-}
-
-struct xb_pcie_link xb_pcie_link_read(const char *bdf)
-{
-    return xb_pcie_link_read_at(XB_PCI_DEVICES, bdf);
 }
 
 unsigned xb_pcie_generation(double speed_gts)

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* setenv */
 #include "topology.h"
 
+#include "base/memory.h"
 #include "base/parallel.h"
 
 #include <errno.h>
@@ -51,10 +52,8 @@ static void restore_binding(struct xb_topology *topology)
 
 enum xb_status xb_topology_open(struct xb_topology **topology, struct xb_error *error)
 {
-    struct xb_topology *opened = calloc(1, sizeof *opened);
+    struct xb_topology *opened = xb_new(1, sizeof *opened);
     enum xb_status status;
-    if (opened == NULL)
-        return XB_FAIL(error, XB_ERR_MEMORY, "out of memory");
     /* hwloc's plugins look for GPUs through OpenCL, CUDA or X11. That takes tens of milliseconds
      * and wakes devices, and we need nothing that they find. */
     (void)setenv("HWLOC_PLUGINS_PATH", "", 0);
@@ -234,11 +233,6 @@ void xb_topology_bind_named(struct xb_topology *topology, int node, int near,
     if (!binding->bound)
         binding->cpu_node = -1;
     binding->cpu_count = xb_cpus_allowed();
-}
-
-void xb_topology_bind(struct xb_topology *topology, int node, struct xb_binding *binding)
-{
-    xb_topology_bind_named(topology, node, -1, binding);
 }
 
 /* Writes a list such as "0,1". Stops before the first number that does not fit. */

@@ -56,7 +56,7 @@ static void note_link(struct xb_run_device *where)
 {
     if (where->info.pci_bdf[0] == '\0')
         return;
-    struct xb_pcie_link now = xb_pcie_link_read(where->info.pci_bdf);
+    struct xb_pcie_link now = xb_pcie_link_read(XB_PCI_DEVICES, where->info.pci_bdf);
     if (now.known && (!where->link.known ||
                       now.speed_gts * now.width > where->link.speed_gts * where->link.width))
         where->link = now;
