@@ -6,6 +6,7 @@
 #include "base/interrupt.h"
 #include "base/output.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "cli/backend_choice.h"
 #include "cli/help.h"
 #include "cli/places.h"
@@ -14,7 +15,6 @@
 #include "report.h"
 #include "run/deadline.h"
 #include "run/formats.h"
-#include "xferbench/units.h"
 
 #include <string.h>
 

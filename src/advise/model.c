@@ -2,8 +2,8 @@
 #include "model.h"
 
 #include "base/memory.h"
+#include "base/units.h"
 #include "record/rows.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/terminal.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 /* The names of modes and variants that advice rests on: the one place of this room that has them.
  */

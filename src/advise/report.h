@@ -5,7 +5,7 @@
 #include "base/terminal.h"
 #include "measure/run.h"
 #include "predict.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 /* The parts of a quick measurement: copies by each way, both ways at once, and page-locking. */
 #define XB_ADVISE_RECORDS 3

@@ -5,9 +5,9 @@
 
 #include "base/stream.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "machine/node.h"
 #include "present/table.h"
-#include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <math.h>

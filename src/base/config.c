@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* getopt_long */
-#include "xferbench/options.h"
+#include "options.h"
 
 #include "memory.h"
 

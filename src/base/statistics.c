@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/statistics.h"
+#include "statistics.h"
 
 #include "memory.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes, whole numbers, lists and ranges of both, and durations: read and written. */
-#include "xferbench/units.h"
+#include "units.h"
 
 #include "memory.h"
 

@@ -8,7 +8,7 @@
 #include "base/interrupt.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <stdlib.h>

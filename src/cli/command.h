@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/options.h"
+#include "base/options.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/options.h"
 #include "base/output.h"
-#include "xferbench/options.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
 #include "base/text.h"
 #include "cli/places.h"
 #include "comparison.h"
+#include "record/record.h"
 #include "run/command.h"
-#include "xferbench/record.h"
 
 #include <stdlib.h>
 #include <string.h>

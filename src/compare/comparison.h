@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "record/record.h"
 #include "record/shown_parameters.h"
-#include "xferbench/record.h"
 
 #include <stdio.h>
 

@@ -3,9 +3,9 @@
  * case by case. */
 #include "internal.h"
 
+#include "base/options.h"
 #include "base/terminal.h"
 #include "record/mode_list.h"
-#include "xferbench/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,9 +3,9 @@
 #include "text.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "machine/node.h"
 #include "record/rows.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdarg.h>

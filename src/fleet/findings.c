@@ -7,8 +7,8 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "xferbench/figure.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #define _GNU_SOURCE /* qsort_r */
 #include "internal.h"
 
-#include "xferbench/statistics.h"
+#include "base/statistics.h"
 
 #include <float.h>
 #include <math.h>

@@ -4,6 +4,7 @@
 
 #include "base/day_time.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "link/report.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
@@ -12,7 +13,6 @@
 #include "record/shown_parameters.h"
 #include "run/command.h"
 #include "xferbench/mode.h"
-#include "xferbench/options.h"
 
 #include <math.h>
 #include <stdio.h>

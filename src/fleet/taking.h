@@ -3,7 +3,7 @@
 
 #include "base/json_read.h"
 #include "fleet.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 struct xb_option;
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "base/json_fields.h"
+#include "base/options.h"
 #include "base/terminal.h"
 #include "machine/start.h"
 #include "verdict.h"
-#include "xferbench/options.h"
 
 #include <stdbool.h>
 #include <stdio.h>

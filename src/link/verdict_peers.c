@@ -3,7 +3,7 @@
  * NVLinks: what they counted, what they did while they were tested, how many a device has. */
 #include "verdict.h"
 
-#include "xferbench/statistics.h"
+#include "base/statistics.h"
 
 #include <inttypes.h>
 #include <math.h>

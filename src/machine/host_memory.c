@@ -3,8 +3,8 @@
 #include "host_memory.h"
 
 #include "base/parallel.h"
+#include "base/units.h"
 #include "cgroups.h"
-#include "xferbench/units.h"
 
 #include <ctype.h>
 #include <errno.h>

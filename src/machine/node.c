@@ -2,7 +2,7 @@
 #include "node.h"
 
 #include "base/text.h"
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <stdbool.h>
 #include <stdio.h>

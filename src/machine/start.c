@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/day_time.h"
 #include "base/interrupt.h"
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What makes a case: the values of its parameters, and whether two cases are the same. */
 #include "case.h"
+#include "base/options.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _DEFAULT_SOURCE
-#include "xferbench/crew.h"
+#include "crew.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sampler.h"
-#include "xferbench/stage.h"
+#include "stage.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -7,7 +7,8 @@
 
 #include "recorder.h"
 #include "run.h"
-#include "xferbench/stage.h"
+#include "stage.h"
+#include "crew.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

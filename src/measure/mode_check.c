@@ -2,7 +2,7 @@
 /* Whether what the modes declare holds together. */
 #include "record/mode_list.h"
 #include "run.h"
-#include "xferbench/stage.h"
+#include "stage.h"
 
 #include <string.h>
 

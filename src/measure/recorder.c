@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "crew.h"
 #include "measure.h"
 #include "xferbench/backend.h"
-#include "xferbench/crew.h"
 
 #include <assert.h>
 #include <math.h>

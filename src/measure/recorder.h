@@ -2,8 +2,8 @@
 #pragma once
 
 #include "measure.h"
-#include "xferbench/stage.h"
-#include "xferbench/timeline.h"
+#include "stage.h"
+#include "timeline.h"
 
 /*
  * Records one iteration: stands between the mode and the backend, so that no mode knows of it. As

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "recorder.h"
 #include "run.h"
-#include "xferbench/stage.h"
+#include "stage.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 /* What a mode wants its case to be compared with: timed before the samples, in the same way. */
 #include "measure.h"
 
-#include "xferbench/result.h"
-#include "xferbench/stage.h"
+#include "result.h"
+#include "stage.h"
 
 #include <string.h>
 

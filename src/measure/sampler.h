@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "stage.h"
 #include "xferbench/mode.h"
-#include "xferbench/stage.h"
 #include "xferbench/workspace.h"
 
 /* Times one repetition of a case at a time, by the device's clock and by the host's. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "xferbench/stopping.h"
+#include "stopping.h"
 
 /* The share of the median that half an interval may be wide, with as many samples as there are; 0
  * where they are not enough for any. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "xferbench/workspace.h"
+#include "crew.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "shared_options.h"
 
-#include "xferbench/statistics.h"
+#include "base/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

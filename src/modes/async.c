@@ -5,7 +5,7 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 
 static const struct xb_option option_streams = {
     XB_COUNTS("streams", "2", 1, 64,

@@ -6,9 +6,10 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "xferbench/reading.h"
-#include "xferbench/result.h"
+#include "measure/result.h"
+#include "reading/reading.h"
 #include "xferbench/workspace.h"
+#include "record/run_options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 #include "readings.h"
 
 #include "base/terminal.h"
+#include "base/units.h"
 #include "record/rows.h"
-#include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 #include <stdio.h>

@@ -5,10 +5,11 @@
 #include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
-#include "xferbench/stage.h"
-#include "xferbench/units.h"
+#include "base/units.h"
+#include "measure/result.h"
+#include "measure/stage.h"
 #include "xferbench/workspace.h"
+#include "backends/verify.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "measure/run.h"
 #include "xferbench/workspace.h"
+#include "backends/verify.h"
 
 #include <math.h>
 #include <stdlib.h>

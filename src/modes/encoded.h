@@ -2,8 +2,8 @@
 #pragma once
 
 #include "codecs/codec.h"
+#include "measure/crew.h"
 #include "shared_options.h"
-#include "xferbench/crew.h"
 #include "xferbench/mode.h"
 
 struct xb_result;

@@ -4,7 +4,7 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 
 #include <math.h>
 #include <stdio.h>

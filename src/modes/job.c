@@ -6,11 +6,11 @@
 #include "ring.h"
 #include "shared_options.h"
 
+#include "backends/verify.h"
 #include "base/terminal.h"
-#include "xferbench/reading.h"
-#include "xferbench/result.h"
-#include "xferbench/units.h"
-#include "xferbench/verify.h"
+#include "base/units.h"
+#include "measure/result.h"
+#include "reading/reading.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>

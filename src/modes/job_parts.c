@@ -2,8 +2,8 @@
 /* How a job's data lies in chunks, and the proof that all of it came back. */
 #include "job.h"
 
+#include "backends/verify.h"
 #include "proof.h"
-#include "xferbench/verify.h"
 
 #define WORD UINT64_C(8)
 

@@ -4,7 +4,7 @@
 #include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 /* A GPU copies 256 MiB within itself in some 0.1 ms: starting and ending a sample, 10 us, would be

@@ -4,9 +4,10 @@
 #include "proof.h"
 #include "shared_options.h"
 
-#include "xferbench/reading.h"
-#include "xferbench/result.h"
+#include "measure/result.h"
+#include "reading/reading.h"
 #include "xferbench/workspace.h"
+#include "backends/verify.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 
 #include <math.h>
 #include <string.h>

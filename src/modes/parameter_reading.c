@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/units.h"
 #include "readings.h"
-#include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

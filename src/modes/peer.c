@@ -4,7 +4,7 @@
 #include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "xferbench/access.h"
+#include "backends/verify.h"
 
 #include <pthread.h>
 #include <stdlib.h>

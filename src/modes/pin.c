@@ -10,9 +10,10 @@
 
 #include "base/clock.h"
 #include "machine/host_memory.h"
+#include "measure/result.h"
 #include "measure/run.h"
-#include "xferbench/result.h"
 #include "xferbench/workspace.h"
+#include "backends/verify.h"
 
 #include <math.h>
 #include <string.h>

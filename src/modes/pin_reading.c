@@ -3,7 +3,7 @@
 #include "pin.h"
 #include "readings.h"
 
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <stdio.h>
 #include <string.h>

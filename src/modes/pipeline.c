@@ -7,8 +7,8 @@
 #include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/stage.h"
-#include "xferbench/verify.h"
+#include "backends/verify.h"
+#include "measure/stage.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>

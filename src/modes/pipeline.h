@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "measure/result.h"
+#include "measure/stage.h"
 #include "storage/files.h"
 #include "storage/reader.h"
 #include "xferbench/mode.h"
-#include "xferbench/result.h"
-#include "xferbench/stage.h"
 
 /* What the files of the mode `pipeline` share. */
 

@@ -2,10 +2,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "pipeline.h"
 
+#include "backends/verify.h"
 #include "base/memory.h"
 #include "shared_options.h"
 #include "storage/reader.h"
-#include "xferbench/verify.h"
+#include "record/run_options.h"
 
 #include <stdlib.h>
 #include <string.h>

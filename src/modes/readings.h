@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/reading.h"
+#include "reading/reading.h"
 
 /* What the Reading says of modes, where that stands in a file of its own. Lists of lines end with a
  * label of NULL. */

@@ -4,8 +4,9 @@
 #include "readings.h"
 #include "shared_options.h"
 
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
+#include "backends/verify.h"
 
 #include <math.h>
 #include <stdlib.h>

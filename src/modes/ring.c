@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "shared_options.h"
 #include "xferbench/workspace.h"
+#include "base/options.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/crew.h"
+#include "measure/crew.h"
 #include "xferbench/mode.h"
 
 /*

@@ -7,7 +7,7 @@
 
 #include "base/parallel.h"
 
-#include "xferbench/verify.h"
+#include "backends/verify.h"
 
 #include <errno.h>
 #include <fcntl.h>

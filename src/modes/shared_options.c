@@ -2,8 +2,9 @@
 #include "shared_options.h"
 
 #include "machine/cgroups.h"
-#include "xferbench/result.h"
+#include "measure/result.h"
 #include "xferbench/workspace.h"
+#include "record/run_options.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #include "shared_options.h"
 #include "transfer.h"
 
-#include "xferbench/reading.h"
-#include "xferbench/result.h"
+#include "measure/result.h"
+#include "reading/reading.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>

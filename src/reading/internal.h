@@ -5,8 +5,8 @@
 #include "base/terminal.h"
 #include "list.h"
 #include "measure/run.h"
+#include "reading.h"
 #include "record/shown_parameters.h"
-#include "xferbench/reading.h"
 
 struct xb_reading {
     const struct xb_record *record;

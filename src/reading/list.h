@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/json_write.h"
-#include "xferbench/reading.h"
-#include "xferbench/record.h"
+#include "reading.h"
+#include "record/record.h"
 
 #include <stdio.h>
 

@@ -3,9 +3,9 @@
 #include "internal.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
-#include "xferbench/units.h"
 
 #include <ctype.h>
 #include <math.h>

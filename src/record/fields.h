@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json_fields.h"
-#include "xferbench/record.h"
+#include "record.h"
 
 /* What is in a result file, written and read by the same tables: docs/result.schema.json. */
 

@@ -4,8 +4,8 @@
 #include "base/memory.h"
 #include "machine/start.h"
 #include "machine/topology.h"
+#include "record.h"
 #include "xferbench/backend.h"
-#include "xferbench/record.h"
 
 struct xb_json_reader;
 

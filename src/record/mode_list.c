@@ -2,6 +2,7 @@
 #include "mode_list.h"
 
 #include "xferbench/figure.h"
+#include "base/options.h"
 
 #include <stddef.h>
 #include <string.h>

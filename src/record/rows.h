@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/record.h"
+#include "record.h"
 
 /* Cases of devices or pairs that ran at the same time stand side by side in a record: first the
  * case of all of them together, their sum (xb_record_is_sum), then one of each. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/record.h"
+#include "record.h"
 
 /* The most parameters that a table has room for. */
 #define XB_PARAMETERS_SHOWN 8

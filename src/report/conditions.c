@@ -3,9 +3,9 @@
  * what differs. */
 #include "report.h"
 
+#include "base/options.h"
 #include "machine/pcie.h"
-#include "xferbench/options.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 #include <stdlib.h>
 #include <string.h>

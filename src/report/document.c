@@ -8,8 +8,8 @@
 #include "compare/text.h"
 #include "link/report.h"
 #include "reading/list.h"
+#include "record/record.h"
 #include "trace/read.h"
-#include "xferbench/record.h"
 
 #include <math.h>
 #include <stdarg.h>

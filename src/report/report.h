@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/options.h"
 #include "page.h"
 #include "record/document.h"
 #include "record/shown_parameters.h"
-#include "xferbench/options.h"
 
 #include <stddef.h>
 

@@ -2,11 +2,11 @@
 /* How far the samples of each case lie from its median; and all rows of a result. */
 #include "report.h"
 
+#include "base/statistics.h"
+#include "base/units.h"
 #include "present/table.h"
 #include "record/mode_list.h"
 #include "run/table.h"
-#include "xferbench/statistics.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,9 +4,9 @@
 #include "report.h"
 
 #include "base/json_read.h"
+#include "base/units.h"
 #include "compare/text.h"
 #include "reading/list.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <string.h>

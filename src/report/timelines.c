@@ -2,8 +2,8 @@
 /* The timelines of a trace: what each thread and stream did when, a picture a case. */
 #include "report.h"
 
+#include "base/units.h"
 #include "trace/read.h"
-#include "xferbench/units.h"
 
 #include <string.h>
 

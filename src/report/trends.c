@@ -3,10 +3,10 @@
 #define _GNU_SOURCE /* text.h */
 #include "report.h"
 
+#include "base/statistics.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "fleet/internal.h"
-#include "xferbench/statistics.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -5,11 +5,11 @@
 #include "report.h"
 
 #include "base/text.h"
+#include "base/units.h"
 #include "fleet/internal.h"
 #include "machine/pcie.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "xferbench/units.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -5,10 +5,10 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "table.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "present/table.h"
 #include "record/mode_list.h"
 #include "table.h"
-#include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <math.h>

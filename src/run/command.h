@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/options.h"
 #include "cli/command.h"
 #include "cli/places.h"
 #include "measure/run.h"
-#include "xferbench/options.h"
 
 /* The rows of its options, of options.c: its own and those of every mode, each once. Ends with
  * NULL; static memory. */

@@ -4,11 +4,11 @@
 
 #include "base/stream.h"
 #include "base/terminal.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/places.h"
 #include "measure/estimate.h"
 #include "progress.h"
-#include "xferbench/units.h"
 
 #include <inttypes.h>
 #include <math.h>

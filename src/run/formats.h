@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/options.h"
-#include "xferbench/record.h"
+#include "base/options.h"
+#include "record/record.h"
 
 #include <stdio.h>
 

@@ -6,11 +6,11 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
 #include "xferbench/mode.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdlib.h>

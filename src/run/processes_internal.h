@@ -4,7 +4,7 @@
 #include "base/json_write.h"
 #include "base/program.h"
 #include "machine/start.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 #include <stdio.h>
 

@@ -5,11 +5,11 @@
 #include "base/clock.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "measure/case.h"
 #include "measure/estimate.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "xferbench/units.h"
 
 #include <math.h>
 #include <stdio.h>

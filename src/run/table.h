@@ -3,7 +3,7 @@
 
 #include "base/terminal.h"
 #include "reading/list.h"
-#include "xferbench/record.h"
+#include "record/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,11 +6,11 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "formats.h"
 #include "machine/start.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
-#include "xferbench/units.h"
 
 #include <stdlib.h>
 #include <string.h>

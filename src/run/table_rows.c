@@ -5,11 +5,11 @@
 
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "present/table.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
-#include "xferbench/units.h"
 
 #include <ctype.h>
 #include <math.h>

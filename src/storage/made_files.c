@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _GNU_SOURCE /* O_TMPFILE, fallocate, syncfs, secure_getenv */
+#include "backends/verify.h"
 #include "base/clock.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/text.h"
+#include "base/units.h"
 #include "files.h"
 #include "internal.h"
-#include "xferbench/units.h"
-#include "xferbench/verify.h"
 
 #include <dirent.h>
 #include <errno.h>

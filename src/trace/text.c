@@ -3,10 +3,10 @@
 
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "base/units.h"
 #include "measure/case.h"
 #include "measure/run.h"
-#include "xferbench/stage.h"
-#include "xferbench/units.h"
+#include "measure/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -8,6 +8,7 @@
 
 #include "../doubles/damaged_backend.h"
 #include "codecs/codec.h"
+#include "backends/verify.h"
 
 #include <stdio.h>
 #include <string.h>

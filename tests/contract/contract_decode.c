@@ -7,6 +7,7 @@
 #include "contract.h"
 
 #include "codecs/codec.h"
+#include "backends/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 /* Digests of what lies in a device's memory, against the host's own, which test_pattern.c holds
  * against the words' definition. */
 #include "contract.h"
+#include "backends/verify.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #define _POSIX_C_SOURCE 200809L
 /* Queues that are held, and events. */
 #include "contract.h"
+#include "backends/verify.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 /* Many copies at once: batches, kernels, graphs and rows move every byte of a piece and no other.
  */
 #include "contract.h"
+#include "backends/verify.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,8 +10,8 @@
 #include "measure/sampler.h"
 
 #include "../doubles/fake_internal.h"
+#include "measure/stage.h"
 #include "run_fixture.h"
-#include "xferbench/stage.h"
 #include "xferbench/workspace.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

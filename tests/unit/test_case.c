@@ -6,6 +6,7 @@
 
 #include "measure/case.h"
 #include "record/mode_list.h"
+#include "base/options.h"
 
 #include <signal.h>
 #include <stdio.h>

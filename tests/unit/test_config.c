@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
-#include "xferbench/options.h"
+#include "base/options.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole numbers: one, and lists of them and of ranges that double. */
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "testing.h"
+#include "backends/verify.h"
 
 #define LENGTH 100003u
 

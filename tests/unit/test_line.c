@@ -6,7 +6,7 @@
 
 #include "line_fixture.h"
 #include "measure/recorder.h"
-#include "xferbench/stage.h"
+#include "measure/stage.h"
 
 /* ---- all of it ---- */
 

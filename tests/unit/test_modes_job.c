@@ -8,6 +8,7 @@
 #include "modes/job.h"
 #include "modes/kernel_time.h"
 #include "sanitized.h"
+#include "backends/verify.h"
 
 #define JOB(f, ...) RUN(f, "--mode", "job", __VA_ARGS__)
 

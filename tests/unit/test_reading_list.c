@@ -4,9 +4,9 @@
 
 #include "base/file_text.h"
 #include "reading/internal.h"
+#include "reading/reading.h"
 #include "record/mode_list.h"
 #include "run/formats.h"
-#include "xferbench/reading.h"
 
 #include <stdlib.h>
 #include <string.h>

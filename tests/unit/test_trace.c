@@ -6,8 +6,8 @@
 
 #include "checks.h"
 #include "measure/run.h"
+#include "measure/stage.h"
 #include "trace/trace.h"
-#include "xferbench/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

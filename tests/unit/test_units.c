@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text.h"
 
-#include "xferbench/units.h"
+#include "base/units.h"
 
 #include <float.h>
 #include <inttypes.h>

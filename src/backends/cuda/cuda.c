@@ -5,7 +5,7 @@
 #include "cufile.h"
 #include "nvml.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
 /* Many copies by one call: a batch of the runtime, a kernel, rows, or a graph. */
 #include "gpu.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <stdlib.h>
 #include <string.h>

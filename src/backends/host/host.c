@@ -8,7 +8,7 @@
 #include "machine/environment.h"
 #include "machine/host_memory.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,7 +6,8 @@
 
 #include "codecs/codec.h"
 
-#include "xferbench/slot_checks.h"
+#include "backends/slot_checks.h"
+#include "backends/verify.h"
 
 #include <pthread.h>
 #include <stdlib.h>

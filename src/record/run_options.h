@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/options.h"
+#include "base/options.h"
 
 /* What a command line of `run` asks for: its own options, by the rows of src/run/options.c. */
 struct xb_run_options {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "record/record.h"
+#include "stopping.h"
+#include "timeline.h"
 #include "xferbench/figure.h"
 #include "xferbench/mode.h"
-#include "xferbench/record.h"
-#include "xferbench/stopping.h"
-#include "xferbench/timeline.h"
 #include "xferbench/workspace.h"
 
 #define XB_RESULT_DETAILS 32

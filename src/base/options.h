@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "units.h"
 #include "xferbench/error.h"
-#include "xferbench/units.h"
 
 #include <stdbool.h>
 #include <stddef.h>

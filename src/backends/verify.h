@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/pattern.h"
+#include "xferbench/backend.h"
 
 #include <stdint.h>
-
-/* What a check against a pattern found. first_offset counts only if wrong_bytes is not 0. */
-struct xb_mismatch {
-    uint64_t wrong_bytes;
-    uint64_t first_offset; /* in bytes from the start of the pattern */
-};
 
 /* Writes bytes [offset, offset + bytes) of the pattern to `memory`, which stands for byte `offset`.
  * Any alignment and length. Uses the CPUs that the process is bound to for large ranges; blocks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "xferbench/record.h"
+#include "record/record.h"
 
 /* The rule: stop when half the interval's width is at most 0.5 % of the median, with 20 samples or
  * more. Fewer are enough for that if they lasted 150 ms together, and for 0.1 % if they lasted 50

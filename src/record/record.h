@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "base/options.h"
+#include "base/statistics.h"
 #include "xferbench/figure.h"
-#include "xferbench/options.h"
-#include "xferbench/statistics.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "record/record.h"
 #include "xferbench/mode.h"
-#include "xferbench/record.h"
 
 /* The Reading: what the figures of a record mean, in a few sentences below the table. It says by
  * itself what applies to any mode (which ways are slow, what both ways at once give, devices at the
