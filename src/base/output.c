@@ -3,7 +3,6 @@
 #include "output.h"
 
 #include "memory.h"
-#include "stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,37 +29,6 @@ static struct {
 } replacing = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- errors ---- */
-
-const char *xb_output_advice(int code)
-{
-    static const struct {
-        int code;
-        const char *text;
-    } advice[] = {
-        {EEXIST, "somebody else wrote it meanwhile: give each process a file of its own, as with "
-                 "%h and %r in its name"},
-        {ENOENT, "create its directory first (or, if it is a link, the file that it names)"},
-        {ENOTDIR, "what stands before the last '/' is no directory"},
-        {EISDIR, "name a file in it"},
-        {ENAMETOOLONG, "take a shorter name"},
-        {ELOOP, "this link leads back to itself: name the file"},
-        {ENXIO, "this socket or device cannot be opened: name a file or a pipe"},
-        {EBADF, "that descriptor is not open for writing: the shell's '9>file' opens number 9"},
-        {EROFS, "this file system is read-only: write to another place"},
-        {ENOSPC, "free some space, or write to another place"},
-        {EDQUOT, "free some space, or write to another place"},
-        {EFBIG, "free some space, or write to another place"},
-        {EMFILE, "too many files are open: raise the limit (ulimit -n)"},
-        {ENFILE, "too many files are open: raise the limit (ulimit -n)"},
-        {EPIPE, "its reader has gone"},
-        {EINTR, "a signal came while its reader took nothing"},
-        {ETIMEDOUT, "its reader took nothing, and the deadline is over"},
-    };
-    for (size_t i = 0; i < sizeof advice / sizeof advice[0]; i++)
-        if (advice[i].code == code)
-            return advice[i].text;
-    return "write to a place where you may create files";
-}
 
 static enum xb_status cannot_write(const struct xb_output *output, enum xb_status status,
                                    const char *call, int code, const char *advice,
@@ -295,6 +263,7 @@ static enum xb_status open_replacement(struct xb_output *output, struct xb_error
     output->next = replacing.process == getpid() ? replacing.first : NULL;
     replacing.first = output;
     replacing.process = getpid();
+    xb_memory_end_also(xb_outputs_abandon);
     (void)pthread_mutex_unlock(&replacing.lock);
     /* Renaming over a file needs no permission to write it. Without this check we would replace a
      * write-protected file. */

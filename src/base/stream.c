@@ -5,7 +5,6 @@
 #include "clock.h"
 #include "interrupt.h"
 #include "memory.h"
-#include "output.h"
 #include "text.h"
 
 #include <errno.h>
@@ -18,6 +17,37 @@
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+const char *xb_output_advice(int code)
+{
+    static const struct {
+        int code;
+        const char *text;
+    } advice[] = {
+        {EEXIST, "somebody else wrote it meanwhile: give each process a file of its own, as with "
+                 "%h and %r in its name"},
+        {ENOENT, "create its directory first (or, if it is a link, the file that it names)"},
+        {ENOTDIR, "what stands before the last '/' is no directory"},
+        {EISDIR, "name a file in it"},
+        {ENAMETOOLONG, "take a shorter name"},
+        {ELOOP, "this link leads back to itself: name the file"},
+        {ENXIO, "this socket or device cannot be opened: name a file or a pipe"},
+        {EBADF, "that descriptor is not open for writing: the shell's '9>file' opens number 9"},
+        {EROFS, "this file system is read-only: write to another place"},
+        {ENOSPC, "free some space, or write to another place"},
+        {EDQUOT, "free some space, or write to another place"},
+        {EFBIG, "free some space, or write to another place"},
+        {EMFILE, "too many files are open: raise the limit (ulimit -n)"},
+        {ENFILE, "too many files are open: raise the limit (ulimit -n)"},
+        {EPIPE, "its reader has gone"},
+        {EINTR, "a signal came while its reader took nothing"},
+        {ETIMEDOUT, "its reader took nothing, and the deadline is over"},
+    };
+    for (size_t i = 0; i < sizeof advice / sizeof advice[0]; i++)
+        if (advice[i].code == code)
+            return advice[i].text;
+    return "write to a place where you may create files";
+}
 
 enum xb_status xb_stream_fail(const char *what, int code, struct xb_error *error)
 {

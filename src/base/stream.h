@@ -7,6 +7,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Says what to do about an errno of opening or writing. Static text. */
+const char *xb_output_advice(int code);
+
 /* Flushes, and tells whether all was written. `what` is "the table". */
 XB_MUST_CHECK enum xb_status xb_stream_finish(FILE *stream, const char *what,
                                               struct xb_error *error);
