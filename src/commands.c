@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/help.h"
-#include "fleet/formats.h"
+#include "fleet/write/formats.h"
 #include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"

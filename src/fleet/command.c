@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "cli/places.h"
 #include "fleet.h"
-#include "formats.h"
-#include "hostlist.h"
+#include "fleet/read/hostlist.h"
+#include "fleet/write/formats.h"
 
 #include <stdlib.h>
 #include <string.h>

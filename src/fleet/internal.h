@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/memory.h"
-#include "judgement.h"
+#include "fleet/judge/judgement.h"
 
 /* Shared by the parts of judging. */
 

@@ -13,7 +13,7 @@
 #include "cli/places.h"
 #include "machine/environment.h"
 #include "machine/node.h"
-#include "measure/case.h"
+#include "measure/plan/case.h"
 #include "record/document.h"
 #include "record/mode_list.h"
 #include "xferbench/version.h"

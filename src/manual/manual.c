@@ -7,7 +7,7 @@
 #include "base/terminal.h"
 #include "cli/command.h"
 #include "commands.h"
-#include "fleet/formats.h"
+#include "fleet/write/formats.h"
 #include "record/mode_list.h"
 #include "run/command.h"
 #include "xferbench/version.h"

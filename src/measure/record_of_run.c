@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "machine/pcie.h"
-#include "planning.h"
+#include "measure/plan/planning.h"
 #include "record/making.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "result.h"
-#include "timeline.h"
+#include "measure/timeline/timeline.h"
 
 #include "base/memory.h"
 #include "record/making.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "measure/sample/stopping.h"
+#include "measure/timeline/timeline.h"
 #include "record/record.h"
-#include "stopping.h"
-#include "timeline.h"
 #include "xferbench/figure.h"
 #include "xferbench/mode.h"
 #include "xferbench/workspace.h"

@@ -5,11 +5,11 @@
 #include "machine/pcie.h"
 #include "machine/start.h"
 #include "machine/topology.h"
+#include "measure/engine/stage.h"
+#include "measure/timeline/timeline.h"
 #include "record/record.h"
 #include "record/run_options.h"
 #include "result.h"
-#include "stage.h"
-#include "timeline.h"
 
 /* A device that takes part in a run. */
 struct xb_run_device {

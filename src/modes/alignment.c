@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "readings.h"
+#include "modes/readings/readings.h"
 
 #include "shared_options.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One buffer of host memory moved in chunks that are spread over several queues, one way or both.
  */
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "shared_options.h"
 #include "transfer.h"
 

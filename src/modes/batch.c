@@ -8,8 +8,8 @@
 #include "base/parallel.h"
 #include "measure/result.h"
 #include "reading/reading.h"
-#include "xferbench/workspace.h"
 #include "record/run_options.h"
+#include "xferbench/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>

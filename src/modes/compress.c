@@ -2,7 +2,7 @@
 /* Data compressed on the host without loss, and restored on the device. */
 #include "base/left_out.h"
 #include "encoded.h"
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "sample_data.h"
 #include "shared_options.h"
 

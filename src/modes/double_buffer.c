@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A pipeline: while one chunk is computed on, the next arrives and the last leaves. */
 #include "kernel_time.h"
+#include "modes/readings/readings.h"
 #include "proof.h"
-#include "readings.h"
 #include "shared_options.h"
 
-#include "base/units.h"
-#include "measure/result.h"
-#include "measure/stage.h"
-#include "xferbench/workspace.h"
 #include "backends/verify.h"
+#include "base/units.h"
+#include "measure/engine/stage.h"
+#include "measure/result.h"
+#include "xferbench/workspace.h"
 
 #include <math.h>
 #include <stdio.h>

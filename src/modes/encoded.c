@@ -6,11 +6,11 @@
 
 #include "proof.h"
 
+#include "backends/verify.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "measure/run.h"
 #include "xferbench/workspace.h"
-#include "backends/verify.h"
 
 #include <math.h>
 #include <stdlib.h>

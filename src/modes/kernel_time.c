@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kernel_time.h"
 
-#include "measure/stage.h"
-#include "shared_options.h"
 #include "base/options.h"
 #include "base/units.h"
+#include "measure/engine/stage.h"
+#include "shared_options.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,10 +4,10 @@
 #include "proof.h"
 #include "shared_options.h"
 
+#include "backends/verify.h"
 #include "measure/result.h"
 #include "reading/reading.h"
 #include "xferbench/workspace.h"
-#include "backends/verify.h"
 
 #include <string.h>
 

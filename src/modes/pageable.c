@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between ordinary host memory and the device: as a program that never heard of pinning
  * makes it, or through page-locked memory of its own. */
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "ring.h"
 #include "shared_options.h"
 #include "transfer.h"

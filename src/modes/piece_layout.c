@@ -2,9 +2,9 @@
 #define _GNU_SOURCE
 #include "piece_layout.h"
 
+#include "backends/verify.h"
 #include "base/parallel.h"
 #include "xferbench/access.h"
-#include "backends/verify.h"
 
 #include <pthread.h>
 #include <stdlib.h>

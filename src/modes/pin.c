@@ -8,12 +8,12 @@
 #include "shared_options.h"
 #include "transfer.h"
 
+#include "backends/verify.h"
 #include "base/clock.h"
 #include "machine/host_memory.h"
 #include "measure/result.h"
 #include "measure/run.h"
 #include "xferbench/workspace.h"
-#include "backends/verify.h"
 
 #include <math.h>
 #include <string.h>

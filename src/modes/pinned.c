@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One copy between page-locked host memory and the device: a single transfer by its copy engine. */
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "shared_options.h"
 #include "transfer.h"
 

@@ -3,12 +3,12 @@
 /* From disk to device: files are read, copied, computed on, and the result brought back. */
 #include "pipeline.h"
 #include "kernel_time.h"
+#include "modes/readings/readings.h"
 #include "proof.h"
-#include "readings.h"
 #include "shared_options.h"
 
 #include "backends/verify.h"
-#include "measure/stage.h"
+#include "measure/engine/stage.h"
 #include "xferbench/workspace.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "measure/engine/stage.h"
 #include "measure/result.h"
-#include "measure/stage.h"
 #include "storage/files.h"
 #include "storage/reader.h"
 #include "xferbench/mode.h"

@@ -4,9 +4,9 @@
 
 #include "backends/verify.h"
 #include "base/memory.h"
+#include "record/run_options.h"
 #include "shared_options.h"
 #include "storage/reader.h"
-#include "record/run_options.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "proof.h"
 
-#include "measure/result.h"
 #include "backends/verify.h"
+#include "measure/result.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* float32 values made smaller on the host, with loss, and widened again on the device. */
 #include "encoded.h"
-#include "readings.h"
+#include "modes/readings/readings.h"
 #include "sample_data.h"
 #include "shared_options.h"
 

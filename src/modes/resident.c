@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data that stays on the device from kernel to kernel, beside a trip to the host after each. */
+#include "modes/readings/readings.h"
 #include "proof.h"
-#include "readings.h"
 #include "shared_options.h"
 
+#include "backends/verify.h"
 #include "measure/result.h"
 #include "xferbench/workspace.h"
-#include "backends/verify.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "measure/crew.h"
+#include "measure/engine/crew.h"
 #include "xferbench/mode.h"
 
 /*

@@ -3,8 +3,8 @@
 
 #include "machine/cgroups.h"
 #include "measure/result.h"
-#include "xferbench/workspace.h"
 #include "record/run_options.h"
+#include "xferbench/workspace.h"
 
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "measure/crew.h"
-#include "xferbench/mode.h"
 #include "base/options.h"
+#include "measure/engine/crew.h"
+#include "xferbench/mode.h"
 
 /* An option that makes a case of each of its values: of words, which stand last, or of numbers.
  * `usual` is what it has by default. */

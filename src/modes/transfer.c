@@ -4,9 +4,9 @@
 #include "proof.h"
 #include "shared_options.h"
 
+#include "backends/verify.h"
 #include "measure/result.h"
 #include "xferbench/workspace.h"
-#include "backends/verify.h"
 
 #include <stdio.h>
 

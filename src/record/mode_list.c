@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "mode_list.h"
 
-#include "xferbench/figure.h"
 #include "base/options.h"
+#include "xferbench/figure.h"
 
 #include <stddef.h>
 #include <string.h>

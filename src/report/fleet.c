@@ -5,8 +5,8 @@
 
 #include "base/text.h"
 #include "fleet/fleet.h"
-#include "fleet/formats.h"
 #include "fleet/internal.h"
+#include "fleet/write/formats.h"
 #include "xferbench/figure.h"
 
 #include <math.h>

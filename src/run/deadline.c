@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "base/terminal.h"
 #include "base/text.h"
-#include "measure/case.h"
+#include "measure/plan/case.h"
 
 #include <pthread.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/places.h"
-#include "measure/estimate.h"
+#include "measure/plan/estimate.h"
 #include "progress.h"
 
 #include <inttypes.h>

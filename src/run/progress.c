@@ -6,8 +6,8 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "measure/case.h"
-#include "measure/estimate.h"
+#include "measure/plan/case.h"
+#include "measure/plan/estimate.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
 

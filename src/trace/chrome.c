@@ -6,7 +6,7 @@
 #include "base/stream.h"
 #include "read.h"
 
-#include "measure/case.h"
+#include "measure/plan/case.h"
 #include "xferbench/version.h"
 
 #include <errno.h>

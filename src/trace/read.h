@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/json_fields.h"
-#include "measure/timeline.h"
+#include "measure/timeline/timeline.h"
 
 /* What --trace wrote, read back (docs/timeline.md): cases with their tracks and spans. Arrows and
  * counters follow from the spans, and are passed over. */

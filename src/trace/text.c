@@ -4,9 +4,9 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/units.h"
-#include "measure/case.h"
+#include "measure/engine/stage.h"
+#include "measure/plan/case.h"
 #include "measure/run.h"
-#include "measure/stage.h"
 
 #include <math.h>
 #include <stdlib.h>

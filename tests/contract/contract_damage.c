@@ -7,8 +7,8 @@
 #include "contract.h"
 
 #include "../doubles/damaged_backend.h"
-#include "codecs/codec.h"
 #include "backends/verify.h"
+#include "codecs/codec.h"
 
 #include <stdio.h>
 #include <string.h>

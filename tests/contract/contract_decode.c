@@ -6,8 +6,8 @@
  */
 #include "contract.h"
 
-#include "codecs/codec.h"
 #include "backends/verify.h"
+#include "codecs/codec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
 /* Queues that are held, and events. */
-#include "contract.h"
 #include "backends/verify.h"
+#include "contract.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,10 +7,10 @@
  * that defines _GNU_SOURCE.
  */
 #include "base/clock.h"
-#include "measure/sampler.h"
+#include "measure/sample/sampler.h"
 
 #include "../doubles/fake_internal.h"
-#include "measure/stage.h"
+#include "measure/engine/stage.h"
 #include "run_fixture.h"
 #include "xferbench/workspace.h"
 

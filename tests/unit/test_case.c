@@ -4,9 +4,9 @@
 
 #include "testing.h"
 
-#include "measure/case.h"
-#include "record/mode_list.h"
 #include "base/options.h"
+#include "measure/plan/case.h"
+#include "record/mode_list.h"
 
 #include <signal.h>
 #include <stdio.h>

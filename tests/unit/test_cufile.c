@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "testing.h"
 #include "backends/verify.h"
+#include "testing.h"
 
 #define LENGTH 100003u
 

@@ -7,8 +7,8 @@
 
 #include "backends/verify.h"
 #include "base/clock.h"
+#include "measure/engine/stage.h"
 #include "measure/result.h"
-#include "measure/stage.h"
 #include "modes/proof.h"
 #include "modes_fixture.h"
 #include "xferbench/workspace.h"

@@ -4,11 +4,11 @@
 
 #include "testing.h"
 
+#include "backends/verify.h"
 #include "measure_fixture.h"
 #include "modes/job.h"
 #include "modes/kernel_time.h"
 #include "sanitized.h"
-#include "backends/verify.h"
 
 #define JOB(f, ...) RUN(f, "--mode", "job", __VA_ARGS__)
 

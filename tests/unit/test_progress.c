@@ -5,7 +5,7 @@
 
 #include "testing.h"
 
-#include "measure/estimate.h"
+#include "measure/plan/estimate.h"
 #include "run/progress.h"
 #include "run_fixture.h"
 

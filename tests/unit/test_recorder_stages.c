@@ -5,12 +5,12 @@
 
 #include "testing.h"
 
-#include "measure/recorder.h"
-#include "measure/stage.h"
+#include "measure/engine/crew.h"
+#include "measure/engine/stage.h"
+#include "measure/timeline/recorder.h"
 #include "modes/transfer.h"
 #include "timeline_fixture.h"
 #include "xferbench/workspace.h"
-#include "measure/crew.h"
 
 /* What both modes of this test have in common: a copy to the device. */
 #define OF_BOTH_MODES                                                                              \

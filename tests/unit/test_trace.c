@@ -5,8 +5,8 @@
 #include "testing.h"
 
 #include "checks.h"
+#include "measure/engine/stage.h"
 #include "measure/run.h"
-#include "measure/stage.h"
 #include "trace/trace.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #pragma once
 
 /* Runs whose timelines are kept. Include after cmocka.h, from a file that defines _GNU_SOURCE. */
-#include "measure/timeline.h"
+#include "measure/timeline/timeline.h"
 #include "modes_fixture.h"
 
 static inline void record(struct fixture *f, const char *const *arguments)

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fleet/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What documents say against nodes and GPUs, unless a newer document says better. A document has
+ * been replaced, for a GPU or a node, where every figure that it has of it was measured there again
+ * later, on the same GPU and to the same peer. If it has none - all failed - by any newer one of
+ * its kind that has some; but not by that of another rank of the same launch, which has other GPUs.
+ */
+
+/* The number of a GPU or a node: nodes are numbered after all GPUs. */
+static size_t subject_of(const struct xb_fleet *fleet, size_t node, size_t gpu)
+{
+    return gpu != XB_FLEET_NONE ? gpu : fleet->gpu_count + node;
+}
+
+/* A complaint that may still count. */
+struct charge {
+    size_t subject;
+    const struct xb_fleet_complaint *complaint;
+    time_t written;
+    bool decided, replaced; /* by a newer document */
+    bool together;          /* many nodes have each of its causes */
+};
+
+/* ---- what was measured again ---- */
+
+/* A document measured a figure of a subject. */
+struct proof {
+    size_t subject, source;
+    size_t gpu; /* that it was measured on; the subject may be its node */
+    int peer;
+    const char *figure; /* its name; equal texts have one address */
+    const char *kind;   /* of the document */
+    time_t written;
+    bool replaced; /* by a newer value of the same */
+};
+
+struct proofs {
+    struct proof *items;
+    size_t count;
+};
+
+static int compare_figures(const struct proof *left, const struct proof *right)
+{
+    return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject), XB_ORDER(left->gpu, right->gpu),
+                          XB_ORDER(left->peer, right->peer),
+                          XB_ORDER_ADDRESSES(left->figure, right->figure));
+}
+
+static int compare_kinds(const void *left, const void *right)
+{
+    const struct proof *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject), XB_ORDER_ADDRESSES(a->kind, b->kind));
+}
+
+static int compare_documents(const void *left, const void *right)
+{
+    const struct proof *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject), XB_ORDER(a->source, b->source));
+}
+
+/* For qsort(), the newest first. */
+static int sort_by_figure(const void *left, const void *right)
+{
+    const struct proof *a = left, *b = right;
+    return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->written, a->written));
+}
+
+static int sort_by_kind(const void *left, const void *right)
+{
+    const struct proof *a = left, *b = right;
+    return XB_FIRST_ORDER(compare_kinds(a, b), XB_ORDER(b->written, a->written));
+}
+
+/* The first of sorted proofs that is as `wanted` says; NULL where none is. */
+static const struct proof *find_first(const struct proofs *proofs, const struct proof *wanted,
+                                      int (*compare)(const void *, const void *))
+{
+    const struct proof *found =
+        bsearch(wanted, proofs->items, proofs->count, sizeof *proofs->items, compare);
+    while (found != NULL && found > proofs->items && compare(found - 1, wanted) == 0)
+        found--;
+    return found;
+}
+
+/* Lists the proofs of each subject that anything is said against. */
+static struct proofs gather_proofs(struct xb_judging *judging)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    bool *accused = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, 1);
+    struct proofs proofs = {.items =
+                                XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *proofs.items)};
+    for (size_t i = 0; i < fleet->complaint_count; i++)
+        accused[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] = true;
+    for (size_t i = 0; i < fleet->value_count; i++) {
+        const struct xb_fleet_value *value = &fleet->values[i];
+        const struct xb_fleet_source *source = &fleet->sources[value->source];
+        size_t subjects[] = {value->gpu,
+                             subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
+        for (size_t k = 0; k < 2; k++)
+            if (accused[subjects[k]])
+                proofs.items[proofs.count++] =
+                    (struct proof){.subject = subjects[k],
+                                   .source = value->source,
+                                   .gpu = value->gpu,
+                                   .peer = value->peer,
+                                   .figure = fleet->figures[value->figure].name,
+                                   .kind = source->kind,
+                                   .written = source->written};
+    }
+    return proofs;
+}
+
+/* Marks what was measured again, and puts in each document's first proof of a subject whether that
+ * is true of all. */
+static void mark_replaced(struct proofs *proofs)
+{
+    struct proof *items = proofs->items;
+    qsort(items, proofs->count, sizeof *items, sort_by_figure);
+    time_t newest = 0;
+    for (size_t i = 0; i < proofs->count; i++) {
+        if (i == 0 || compare_figures(&items[i], &items[i - 1]) != 0)
+            newest = items[i].written;
+        items[i].replaced = newest > items[i].written;
+    }
+    qsort(items, proofs->count, sizeof *items, compare_documents);
+    for (size_t i = 0; i < proofs->count;) {
+        struct proof *first = &items[i];
+        for (; i < proofs->count && compare_documents(&items[i], first) == 0; i++)
+            first->replaced = first->replaced && items[i].replaced;
+    }
+}
+
+/* Decides by the newest document of its kind, but not by one of another process of one launch. A
+ * later launch may have given the node another rank. */
+static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *fleet,
+                           struct charge *charge)
+{
+    const struct xb_fleet_source *own = &fleet->sources[charge->complaint->source];
+    struct proof wanted = {.subject = charge->subject, .kind = own->kind};
+    const struct proof *proof = find_first(proofs, &wanted, compare_kinds);
+    const struct proof *end = proofs->items + proofs->count;
+    for (; !charge->decided && proof != NULL && proof < end && compare_kinds(proof, &wanted) == 0 &&
+           proof->written > charge->written;
+         proof++) {
+        const struct xb_fleet_source *newer = &fleet->sources[proof->source];
+        bool apart = own->written > 0 && newer->written > own->written + XB_FLEET_LAUNCH_S;
+        bool is_of_another_rank =
+            newer->ranks > 1 && newer->ranks == own->ranks && newer->rank != own->rank && !apart;
+        charge->replaced = !is_of_another_rank;
+        charge->decided = charge->replaced;
+    }
+}
+
+/* ---- what many nodes have ---- */
+
+/*
+ * If many nodes say the same against themselves, a limit, an option or a driver is likelier than so
+ * many faults. The same is what has the same cause: a warning that all nodes have must not hide the
+ * one GPU that has an error besides. Data that is wrong is wrong on every node.
+ */
+
+/* A cause of a charge. */
+struct topic {
+    const char *words;
+    size_t length;
+    struct charge *charge;
+};
+
+/* Causes of one kind lie together. */
+static int compare_topics(const void *left, const void *right)
+{
+    const struct topic *a = left, *b = right;
+    int order = XB_FIRST_ORDER(XB_ORDER(a->charge->complaint->code, b->charge->complaint->code),
+                               XB_ORDER(a->length, b->length));
+    return order != 0 ? order : memcmp(a->words, b->words, a->length);
+}
+
+/* A charge without causes has an empty one. */
+static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
+{
+    struct topic *topics = NULL;
+    size_t listed = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_complaint *complaint = charges[i].complaint;
+        const char *words = complaint->causes != NULL ? complaint->causes : "";
+        charges[i].together = !charges[i].replaced && complaint->code != XB_FLEET_WRONG_DATA;
+        for (bool more = charges[i].together; more;) {
+            size_t length = strcspn(words, "\n");
+            topics = xb_grow(topics, listed, sizeof *topics);
+            topics[listed++] = (struct topic){words, length, &charges[i]};
+            more = words[length] != '\0';
+            words += length + more;
+        }
+    }
+    struct xb_node_tally tally = xb_node_tally_open(judging);
+    if (listed > 0)
+        qsort(topics, listed, sizeof *topics, compare_topics);
+    for (size_t begin = 0, end = 0; begin < listed; begin = end) {
+        xb_node_tally_begin(&tally);
+        for (; end < listed && compare_topics(&topics[end], &topics[begin]) == 0; end++)
+            xb_node_tally_add(&tally, topics[end].charge->complaint->node);
+        bool together = xb_fleet_is_together(tally.count, judging->fleet->node_count);
+        for (size_t i = begin; i < end; i++)
+            topics[i].charge->together = topics[i].charge->together && together;
+    }
+    free(topics);
+}
+
+/* ---- findings ---- */
+
+/* One GPU's or node's of one code lie together. The first is the one to tell: one that few nodes
+ * have, and the newest of these. */
+static int compare_charges(const void *left, const void *right)
+{
+    const struct charge *a = left, *b = right;
+    return XB_FIRST_ORDER(XB_ORDER(a->replaced, b->replaced), XB_ORDER(a->subject, b->subject),
+                          XB_ORDER(a->complaint->code, b->complaint->code),
+                          XB_ORDER(a->together, b->together), XB_ORDER(b->written, a->written),
+                          XB_ORDER_ADDRESSES(a->complaint, b->complaint));
+}
+
+void xb_fleet_name_complaints(struct xb_judging *judging)
+{
+    const struct xb_fleet *fleet = judging->fleet;
+    size_t count = fleet->complaint_count;
+    struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
+    struct proofs proofs = gather_proofs(judging);
+    mark_replaced(&proofs);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
+        charges[i] = (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
+                                     .complaint = complaint,
+                                     .written = fleet->sources[complaint->source].written};
+        /* The document's own figures decide, where it has any. */
+        struct proof wanted = {.subject = charges[i].subject, .source = complaint->source};
+        const struct proof *found = find_first(&proofs, &wanted, compare_documents);
+        charges[i].decided = found != NULL;
+        charges[i].replaced = found != NULL && found->replaced;
+    }
+    qsort(proofs.items, proofs.count, sizeof *proofs.items, sort_by_kind);
+    for (size_t i = 0; i < count; i++)
+        decide_by_kind(&proofs, fleet, &charges[i]);
+    mark_together(judging, charges, count);
+    qsort(charges, count, sizeof *charges, compare_charges);
+    for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {
+        while (end < count && !charges[end].replaced &&
+               charges[end].subject == charges[begin].subject &&
+               charges[end].complaint->code == charges[begin].complaint->code)
+            end++;
+        const struct xb_fleet_complaint *complaint = charges[begin].complaint;
+        char others[48] = "";
+        if (end - begin > 1)
+            snprintf(others, sizeof others, " (and %zu more)", end - begin - 1);
+        xb_fleet_add_finding(
+            judging,
+            xb_fleet_plain_finding(complaint->code, fleet->nodes[complaint->node].name,
+                                   complaint->gpu, charges[begin].together),
+            "%.900s%s", complaint->text != NULL ? complaint->text : "no reason given", others);
+    }
+}
