@@ -185,7 +185,7 @@ static bool predict_overlapped(const struct work *work)
         return false;
     double best = INFINITY;
     for (uint64_t size = MOST_CHUNK; size >= LEAST_CHUNK; size /= 2) {
-        /* Of less than two chunks there is nothing to overlap. */
+        /* With less than two chunks there is nothing to overlap. */
         double total = 2 * size > job->in ? INFINITY : pipeline_of(work, size, XB_MIDDLE).total;
         if (total < best * (1 - AS_GOOD)) {
             best = total;

@@ -212,7 +212,7 @@ XB_MUST_CHECK xb_compare_writer xb_compare_benchmark_action_write;
 
 /*
  * A comparison from a file, with everything that it borrows. The table says of it what it said when
- * the files were compared; nobody judges again. Of the two records there is only what the table
+ * the files were compared; nobody judges again. The two records hold only what the table
  * tells of them: path, backend, driver, and the processes with their devices' names; they have no
  * cases. The texts of verdicts are plain ASCII.
  */

@@ -53,7 +53,7 @@ static size_t count_without_ratio(const double *values, size_t count)
     return without;
 }
 
-/* Whether the figures cannot be judged, with a note why. Those of different clocks are different
+/* Whether the figures cannot be judged, with a note why. Different clocks measure different
  * things. */
 static bool is_incomparable(const struct xb_comparison *comparison, const struct xb_pair *pair,
                             const struct sides *sides, struct xb_compared *compared)

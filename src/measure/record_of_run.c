@@ -181,7 +181,7 @@ static void keep_cases(struct xb_record *record, const struct xb_run *run)
         const struct xb_case *test = &result->test;
         struct xb_record_case *kept = &record->cases[record->case_count++];
         const struct xb_record_ceiling *ceiling = NULL; /* of its device's link */
-        /* Of a sum only that device is known which all have in common. */
+        /* A sum has only the device that all have in common. */
         bool has_source = !test->sum || test->group == XB_GROUP_ONE_TO_ALL;
         bool is_destination = test->sum && test->group == XB_GROUP_ALL_TO_ONE;
         *kept = (struct xb_record_case){

@@ -174,7 +174,7 @@ bool xb_alignment_say(struct xb_reading *reading, int device, uint64_t bytes, co
                 xb_reading_number(reading, side->cost, group.worst->cost, XB_UNIT_RATIO);
                 continue;
             }
-            /* Those of the group cost nothing, or nobody knows: at most so much, rounded up. */
+            /* The group's offsets cost nothing, or nobody knows: at most so much, rounded up. */
             double percent = fmax(ceil(1000 * group.most - 1e-6), 1) / 10;
             xb_reading_add(reading, ", %s copies: %s at most %.*f %% slower.", mode,
                            found == NOTHING ? "no cost," : "too noisy to tell;",

@@ -85,7 +85,7 @@ struct state {
     struct xb_buffer *source, *target; /* these two, by the direction */
     struct xb_buffer *room;   /* of the host: where pieces are packed, and the proof's room */
     struct xb_buffer *packed; /* of the device */
-    /* Of the whole transfer, one a call; of packed its part within the device. */
+    /* The whole transfer, one a call; for packed its part within the device. */
     struct xb_pieces **lists;
     size_t list_count;
     struct xb_graph *graph;

@@ -44,7 +44,7 @@ const struct xb_option xb_option_codec = {XB_CHOICES(
  * CUDA_DEVICE_MAX_CONNECTIONS). */
 #define RESTORING 7u
 
-/* Of each chunk: a copy, a record, a wait and a decoding. */
+/* A chunk takes a copy, a record, a wait and a decoding. */
 #define OPERATIONS 4
 
 /* How many pieces each thread has where the encoder alone is measured: fewer would tell of the
@@ -61,7 +61,7 @@ enum xb_status xb_encoded_check_options(const struct xb_case *test, struct xb_er
                    XB_FORMAT_ALIGNMENT, (unsigned long long)chunk);
 }
 
-/* Of the encoder alone: no smaller than this, so that each thread has several of them. */
+/* The encoder alone gets pieces no smaller than this, so that each thread has several. */
 #define LEAST_PIECE (UINT64_C(64) << 10)
 
 /* How many chunks are on their way with so many threads, and how many slots that takes. */

@@ -30,7 +30,7 @@ struct xb_encoded {
     uint64_t *lengths;   /* of each chunk, once it is encoded */
     uint64_t piece;      /* what a thread encodes at a time where the encoder alone is measured */
     uint64_t room_bytes; /* what a piece may become; each thread has two rooms in turn */
-    /* Of the buffers below. */
+    /* Lengths of the buffers below. */
     uint64_t made_bytes, rooms_bytes, back_bytes, arrived_bytes;
     unsigned threads;
     struct xb_crew *crew;

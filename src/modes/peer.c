@@ -35,7 +35,7 @@ struct way {
     struct xb_device *from, *to;
     struct xb_buffer *source, *target;
     unsigned long long seed;
-    /* Of a staged copy: */
+    /* Only a staged copy has: */
     struct xb_buffer *ring;
     struct xb_event *filled[RING];  /* recorded by the source: a chunk is on the host */
     struct xb_event *emptied[RING]; /* recorded by the destination: the chunk has left it */
@@ -117,8 +117,8 @@ static enum xb_status open_access(struct xb_mode_context *context, struct xb_err
 }
 
 /* Borrows a way's buffers: the source is the first of its device's workspace, the target the second
- * of its own. Of two ways each device then has one source and one target. Of pairs that run at the
- * same time each has two buffers of its own there. */
+ * of its own. With two ways each device then has one source and one target. Pairs that run at the
+ * same time have two buffers each of their own there. */
 static enum xb_status set_up_way(struct xb_mode_context *context, size_t index,
                                  struct xb_error *error)
 {
@@ -216,7 +216,7 @@ static enum xb_status setup(struct xb_mode_context *context, struct xb_error *er
     if (state->path == PATH_STAGED)
         state->chunk = xb_case_setting(context->test, &xb_option_chunk)->count;
     state->way_count = context->test->direction == XB_BIDIR ? 2 : 1;
-    /* Of a pair that stages both ways each device has a copy in either; else it has one, and one of
+    /* In a pair that stages both ways each device has a copy in either; else it has one, and one of
      * each other pair that it copies for. */
     state->together = state->path == PATH_STAGED ? (unsigned)state->way_count
                       : state->path == PATH_READ ? context->peer_share.of

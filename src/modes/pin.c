@@ -166,7 +166,7 @@ static enum xb_status make_memory(struct xb_mode_context *context, struct xb_err
     counts->huge = xb_process_memory_huge(&counts->huge_before);
     counts->restarted = xb_process_memory_restart();
     counts->on_host = xb_process_memory_read(&counts->before);
-    /* Of a device that shares the host's memory nobody can tell whose it is. */
+    /* Where a device shares the host's memory nobody can tell whose it is. */
     counts->on_device = !context->device->info.shares_host_memory;
     if (counts->on_device)
         XB_TRY(count_device(context, &counts->device_before, error));

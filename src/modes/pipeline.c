@@ -19,7 +19,7 @@
 /* What comes back of each item: the digest of what the kernel made of it. */
 #define RESULT_BYTES UINT64_C(8)
 
-/* Of each item on the device: in, kernel, digest, out. */
+/* An item on the device: in, kernel, digest, out. */
 #define OPERATIONS 4
 
 struct state {
@@ -454,7 +454,7 @@ static enum xb_status prove(const struct xb_mode_context *context, struct xb_res
 {
     const struct state *state = context->state;
     const struct xb_source *source = &state->source;
-    /* Those of each item that came back in the latest iteration that was not stopped. */
+    /* The digests of each item that came back in the latest iteration that was not stopped. */
     const unsigned long long *back = state->results->host_address;
     const unsigned long long *digests = xb_line_was_stopped(context) ? back + source->items : back;
     void *scratch = state->scratch->host_address;

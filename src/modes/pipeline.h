@@ -36,7 +36,7 @@ enum xb_pipeline_stage {
     XB_PIPELINE_STAGES
 };
 
-/* Of each stage: its rate alone, and the shares of the time that a recorded iteration tells. */
+/* Each stage's rate alone, and the shares of the time that a recorded iteration tells. */
 extern const struct xb_figure xb_pipeline_rates[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_busy[XB_PIPELINE_STAGES];
 extern const struct xb_figure xb_pipeline_wait[XB_PIPELINE_STAGES];
@@ -92,7 +92,7 @@ struct xb_source_piece xb_source_piece_of(const struct xb_source *source, uint64
 
 /* From byte `from` of a slot to `until` only one of the items that go through it writes. After an
  * iteration these bytes still hold what the next one is to put there; all others hold what another
- * item has put over them. Of `slots` that items take in turn. */
+ * item has put over them. For `slots` that items take in turn. */
 struct xb_source_own {
     uint64_t from, until;
 };

@@ -51,7 +51,7 @@ const struct xb_option xb_option_ring_slots = {
 /* So many chunks are on their way to the device before one is waited for. */
 #define CROSSING 2u
 
-/* Of each chunk: a copy and the event behind it. */
+/* A chunk takes a copy and the event behind it. */
 #define OPERATIONS 2
 
 struct xb_ring {

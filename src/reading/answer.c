@@ -223,8 +223,8 @@ static bool ask(struct xb_reading *reading, answer *give, bool of_pairs)
     return false;
 }
 
-/* Of several modes that are no copies one way what comes first under "What to do"; else the first
- * mode that says anything. */
+/* Where several modes are no copies one way, says what comes first under "What to do"; else the
+ * first mode that says anything. */
 static bool ask_modes(struct xb_reading *reading)
 {
     const struct xb_reading_entry *most = NULL;

@@ -61,7 +61,7 @@ bool xb_reading_alone(const struct xb_record_case *test);
 /* A usable case of a device alone whose bandwidth is that of the buffer moved once, h2d or d2h; not
  * of a mode that is about something else (only_named in mode.h). */
 bool xb_reading_one_way(const struct xb_reading *reading, const struct xb_record_case *test);
-/* The same of any length: a small one has the time that copies of its size are compared by. */
+/* As above, of any length: a small one has the time that copies of its size are compared by. */
 bool xb_reading_one_way_of_any(const struct xb_reading *reading, const struct xb_record_case *test);
 
 /* Such a case that the device's clock timed and whose time is that of one crossing of the link. */
@@ -95,7 +95,7 @@ bool xb_reading_is_one_method(const struct xb_record_case *a, const struct xb_re
 extern const struct xb_reading_line xb_reading_of_link[], xb_reading_of_both_ways[],
     xb_reading_of_groups[], xb_reading_of_numa[], xb_reading_of_slow[];
 
-/* Of devices that ran at the same time; says nothing by itself. */
+/* About devices that ran at the same time; says nothing by itself. */
 extern const struct xb_reading_line xb_reading_together;
 /* Says it of the largest sum of each kind. */
 void xb_reading_say_together(struct xb_reading *reading);

@@ -136,7 +136,7 @@ const char *xb_way_name(struct xb_page *page, const struct xb_report_document *d
  * Whether a row of values changed, and where.
  *
  * Whether: by the maximally selected rank statistic (Lausen and Schumacher, Biometrics 48, 1992).
- * Of the ways to cut the row in two it takes the one whose parts differ most by ranks, for what
+ * Among the ways to cut the row in two it takes the one whose parts differ most by ranks, for what
  * chance makes of parts of such sizes; so a change in the last few values is seen as well as one in
  * the middle. How likely it is that chance alone makes such a difference, at whatever place, is
  * counted in rows of the same values in another order: so the probability is right for few values

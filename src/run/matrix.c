@@ -229,7 +229,7 @@ static int by_number(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Of more than there is room for the largest go, but for all together. Each end of a pair has a row
+/* Where there are more than fit, the largest go, but for all together. Each end of a pair has a row
  * and a column. A name is the noun and a number. */
 static struct places places_of(const struct matrix *matrix, bool is_column, size_t most,
                                const char *noun, struct xb_arena **memory)

@@ -500,7 +500,7 @@ int xb_processes_run(const struct xb_run_options *asked, double deadline, double
     xb_progress_clear(&session.progress);
     for (size_t i = 0; i < session.side_count; i++) {
         struct side *side = &session.sides[i];
-        /* Of two programs, the words of one that refuses do not say whose they are. */
+        /* With two programs, the words of one that refuses do not say whose they are. */
         if (session.refused != 0 && session.side_count == SIDES && is_refused(side))
             xb_say("the %s, '%s', ended with exit code %d and no results", side->set.head.role,
                    side->name, session.refused);

@@ -31,7 +31,7 @@ static void put_figure(struct xb_json *json, const struct xb_record *merged,
     xb_json_close(json);
 }
 
-/* Those of the processes, behind ours of those that do not count. */
+/* Writes the processes' warnings, behind ours of the processes that do not count. */
 static void put_warnings(struct xb_json *json, const struct xb_record *merged,
                          const struct xb_record_case *test, const struct xb_record_summary *summary)
 {

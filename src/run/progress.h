@@ -21,7 +21,7 @@ void xb_eta_finished(struct xb_eta *eta, const struct xb_run *run, double now);
 /* The seconds that are left, the deadline's at most; NAN as long as no case tells how fast it goes.
  */
 double xb_eta_left(const struct xb_eta *eta, const struct xb_run *run, double now);
-/* The same for equal parts, of which `done` took so many seconds and `left` are left. */
+/* The time left, from equal parts, of which `done` took so many seconds and `left` are left. */
 double xb_eta_of_parts(size_t done, double took, size_t left);
 
 #define XB_ETA_TEXT 32

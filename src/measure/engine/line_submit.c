@@ -76,7 +76,7 @@ static unsigned least(unsigned a, unsigned b)
 }
 
 /*
- * Of the slots that are full, half are the device's and half are ahead: it always has something
+ * Half of the full slots are the device's and half are ahead: it always has something
  * enqueued while this thread waits for a slot, and the host's threads have something to fill while
  * it waits for them.
  */
@@ -255,7 +255,7 @@ static void wait_for_pieces(const struct course *course, uint64_t item)
     for (uint64_t i = 0; i < pieces; i++)
         xb_crew_wait(crew, item * pieces + i);
     if (is_recorded) {
-        /* Of thread 0, which submits: it waited until the item was there. */
+        /* Thread 0, which submits, waited until the item was there. */
         struct xb_timeline_span span = span_of(course, XB_SPAN_WAIT, item, begin, xb_clock_now());
         snprintf(span.name, sizeof span.name, "wait: %s", span.stage);
         xb_recorder_thread(course->context->recorder, 0, &span);

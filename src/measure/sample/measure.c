@@ -20,7 +20,7 @@ void xb_result_fail(struct xb_result *result, const struct xb_error *error)
     result->row.status = XB_RESULT_ERROR;
     result->error = *error;
     xb_error_text(error, result->reason, sizeof result->reason);
-    /* An unfinished measurement is not shown. That of a wrong copy stays, as evidence. */
+    /* An unfinished measurement is not shown. A wrong copy's stays, as evidence. */
     if (result->row.verified == XB_VERIFIED_UNKNOWN)
         memset(&result->bandwidth, 0, sizeof result->bandwidth);
 }
@@ -168,7 +168,7 @@ static void add_runtime(const struct xb_probe *probe, struct xb_result *result)
                        probe->runtime_library, probe->runtime_override);
 }
 
-/* Of several placements: that the case has no one bandwidth is no noise. */
+/* Results that depend on where memory lies are not noise. */
 static void add_placements(struct xb_result *result)
 {
     const struct xb_statistics *bandwidth = &result->bandwidth;

@@ -27,7 +27,7 @@ struct xb_lane {
     struct xb_work *peer_last_work; /* of a pair's destination, else NULL */
     struct xb_sampler sampler;
     struct xb_binding binding; /* of the thread that set the lane up */
-    /* Of a case with a NUMA node, the host buffer of any placement with the least of its pages
+    /* For a case with a NUMA node: the host buffer of any placement with the least of its pages
      * there. */
     struct xb_places worst;
     /* Where the host memory lay that the row tells of, in the latest placement, and whether it is
@@ -77,7 +77,7 @@ XB_MUST_CHECK enum xb_status xb_measure_check_capabilities(const struct xb_case 
 #define XB_MEASURE_NO_LATENCY                                                                      \
     "latency is that of a single operation, and both ways at once are several"
 
-/* Of two events at the same time: the bytes between them, and their seconds. */
+/* Takes the bytes between two events at the same time, and their seconds. */
 #define XB_MEASURE_WRONG_CLOCK                                                                     \
     "the events around a copy of %.0f bytes are %g s apart: the device's clock is wrong"
 

@@ -20,7 +20,8 @@ struct xb_timing {
     double device; /* between the events around it */
     double submit; /* host: until the last submit returned */
     double wall;   /* host: from the first submit until the data was there */
-    /* Of each of the context's spans: from the first of its queues' starts to the end of all. */
+    /* One for each of the context's spans: from the first of its queues' starts to the end of all.
+     */
     double spans[XB_SPANS];
 };
 

@@ -88,7 +88,7 @@ static void add_why_not(struct xb_reading *reading, const struct seen *seen)
         xb_reading_add(reading, " The data gets no smaller (ratio %.3f): send it as it is.",
                        seen->ratio);
     } else if (seen->is_made && seen->encode < seen->plain) {
-        /* How many threads would encode as fast as the plain copy goes. Of several one feeds the
+        /* How many threads would encode as fast as the plain copy goes. One of several feeds the
          * device and encodes nothing. */
         double encoding = seen->threads > 1 ? seen->threads - 1 : 1;
         double wanted = ceil(seen->plain / (seen->encode / encoding)) + 1;
@@ -175,7 +175,7 @@ static struct seen look_at(const struct xb_reading *reading, const struct xb_rec
     };
 }
 
-/* Of all that was measured what gains most, for certain if there is one. */
+/* Names what gains most of all that was measured, for certain if there is one. */
 bool xb_encoded_answer(struct xb_reading *reading, int device, uint64_t bytes, const char *mode)
 {
     const struct meant meant = {device, mode, NULL};

@@ -156,8 +156,8 @@ static bool say_blocking_from(struct xb_reading *reading, int device)
 
 /*
  * Compared is one copy alone, from the call until it is done: what a program waits for that copies
- * once. Bandwidths would not do. Those of small pinned copies leave out what it takes to start one,
- * because their queue is held; those of pageable copies hold it. On an H200 that makes 4.5 of 1.6
+ * once. Bandwidths would not do. For small pinned copies they leave out what it takes to start one,
+ * because their queue is held; for pageable copies they hold it. On an H200 that makes 4.5 of 1.6
  * (d2h of 4 KiB, bench/results/h200/crossover.json).
  */
 

@@ -176,7 +176,7 @@ bool xb_pin_say_cost(struct xb_reading *reading, int device, uint64_t bytes)
 
 /* ---- how much memory it takes ---- */
 
-/* Of less data, what the kernel and a library count besides would be a visible part. */
+/* With less data, what the kernel and a library count besides would be a visible part. */
 #define LEAST_FOR_MEMORY (UINT64_C(256) << 20)
 
 static bool say_memory(struct xb_reading *reading, int device, uint64_t bytes)

@@ -42,7 +42,7 @@ bool xb_takes_longer(const struct xb_reading *reading, const struct xb_record_ca
                      const struct xb_figure *reference, double time);
 
 /* Says of every case of a mode, or of one variant of it, whether making data smaller pays here,
- * with how many threads, and what limits it. Of cases that differ in threads or chunks alone it
+ * with how many threads, and what limits it. Among cases that differ in threads or chunks alone it
  * says it of the fastest. */
 bool xb_encoded_say(struct xb_reading *reading, int device, uint64_t bytes, const char *mode,
                     const char *variant);
