@@ -110,7 +110,7 @@ static double copies_time(const struct xb_costs *costs, const struct xb_job *job
                           double whole_in, double out, double whole_out, enum xb_estimate estimate)
 {
     double longer = fmax(in, out);
-    if (!(in > 0) || !(out > 0))
+    if (!(out > 0)) /* a job has always something to bring in */
         return longer;
     if (costs->both == NULL)
         return estimate == XB_HIGH ? in + out : longer;
