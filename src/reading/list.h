@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /*
- * The Reading of a record as a list of statements (xferbench/reading.h). docs/reading.md says for
+ * The Reading of a record as a list of statements (reading.h). docs/reading.md says for
  * each code when it is said, and what its numbers are.
  */
 

@@ -36,7 +36,7 @@ struct xb_report_document {
     size_t length;
 
     /* By its kind one of these is not NULL: */
-    const struct xb_record *record;         /* RESULT and PROCESSES (xferbench/record.h), */
+    const struct xb_record *record;         /* RESULT and PROCESSES (record/record.h), */
     const struct xb_reading_list *reading;  /* and what can be said of it (reading/list.h) */
     const struct xb_parameters *parameters; /* and what tells its cases apart */
     const struct xb_link_file *link;        /* LINK (link/read.h) */
