@@ -2,10 +2,10 @@
 #include "json_read.h"
 
 #include "memory.h"
+#include "text.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,25 +15,19 @@
 
 /* ---- places ---- */
 
-__attribute__((format(printf, 2, 3))) static size_t enter(struct xb_place *place,
-                                                          const char *format, ...)
-{
-    size_t length = strlen(place->text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(place->text + length, sizeof place->text - length, format, arguments);
-    va_end(arguments);
-    return length;
-}
-
 size_t xb_place_enter(struct xb_place *place, const char *key)
 {
-    return enter(place, "%s%.60s", place->text[0] != '\0' ? "." : "", key);
+    size_t length = strlen(place->text);
+    snprintf(place->text + length, sizeof place->text - length, "%s%.60s", length > 0 ? "." : "",
+             key);
+    return length;
 }
 
 size_t xb_place_enter_item(struct xb_place *place, size_t index)
 {
-    return enter(place, "[%zu]", index);
+    size_t length = strlen(place->text);
+    snprintf(place->text + length, sizeof place->text - length, "[%zu]", index);
+    return length;
 }
 
 void xb_place_leave(struct xb_place *place, size_t length)
@@ -60,12 +54,9 @@ void xb_json_refuse(struct xb_json_reader *reader, const char *key, const char *
     const struct xb_place *place = &reader->place;
     char what[256];
     char where[sizeof place->text + 64];
-    va_list arguments;
     if (xb_json_failed(reader))
         return;
-    va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(what, sizeof what, format);
     snprintf(where, sizeof where, "%s%s%.60s", place->text,
              key != NULL && place->text[0] != '\0' ? "." : "", key != NULL ? key : "");
     make_printable(what);

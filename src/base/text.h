@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,15 @@ const char *xb_plain_text(const char *text, char *plain, size_t size);
 /* Prints "xferbench: " and the message as plain text to stderr: in one line, on a terminal in lines
  * that fit (src/base/terminal.c, which knows of lines). */
 void xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* In a function whose last parameters are `format, ...`: prints these into `text`, of `size`. */
+#define XB_FORMAT(text, size, format)                                                              \
+    do {                                                                                           \
+        va_list arguments_;                                                                        \
+        va_start(arguments_, format);                                                              \
+        (void)vsnprintf((text), (size), (format), arguments_);                                     \
+        va_end(arguments_);                                                                        \
+    } while (0)
 
 /* Numbers and texts that all formats write alike. */
 

@@ -3,13 +3,13 @@
 #include "host_memory.h"
 
 #include "base/parallel.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cgroups.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,14 +42,11 @@ struct cgroup_files {
 __attribute__((format(printf, 3, 4))) static void tighten(struct xb_memory_limit *limit,
                                                           uint64_t bytes, const char *format, ...)
 {
-    va_list arguments;
     if (bytes >= limit->bytes)
         return;
     limit->bytes = bytes;
     limit->is_set = true;
-    va_start(arguments, format);
-    vsnprintf(limit->source, sizeof limit->source, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(limit->source, sizeof limit->source, format);
 }
 
 static bool read_usage(const struct cgroup_files *files, const char *root, const char *directory,
