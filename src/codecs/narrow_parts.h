@@ -37,6 +37,19 @@ static inline void xb_narrow_finish(void)
     if (XB_NARROW_STREAMING)
         __builtin_ia32_sfence();
 }
+
+/* Defines narrow_NAME. The file has pack_NAME(), which makes a vector of `step` values, put(),
+ * which stores one, and TARGET, the instructions. Plain C takes the values that are left. */
+#define XB_DEFINE_NARROW(name, format, type, step)                                                 \
+    TARGET static void narrow_##name(const float *source, uint64_t values, void *target)           \
+    {                                                                                              \
+        type *out = target;                                                                        \
+        uint64_t i = 0;                                                                            \
+        for (; i + (step) <= values; i += (step))                                                  \
+            put(out + i, pack_##name(source + i));                                                 \
+        xb_narrow_plain.narrow[format](source + i, values - i, out + i);                           \
+        xb_narrow_finish();                                                                        \
+    }
 #endif
 
 struct xb_int8_scaling {
