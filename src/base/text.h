@@ -16,10 +16,9 @@
  */
 size_t xb_utf8_length(const char *text);
 
-/* Whether the character of `length` bytes at `text`, as xb_utf8_length() told it, is a control
- * character, one that is invisible or changes the direction of writing, one that XML cannot hold,
- * or no UTF-8 (0). */
-bool xb_utf8_is_harmful(const char *text, size_t length);
+/* Whether the character at `text` is a control character, one that is invisible or changes the
+ * direction of writing, one that XML cannot hold, or no UTF-8. */
+bool xb_utf8_is_harmful(const char *text);
 
 /*
  * Writes `text` as one harmless line into `plain`, which holds `size` bytes; returns `plain`.

@@ -31,11 +31,9 @@ static const char *name_fault(const char *text)
         return "is a folder's name";
     if (strchr(text, '/') != NULL)
         return "has a '/'";
-    for (size_t bytes = 0; *text != '\0'; text += bytes) {
-        bytes = xb_utf8_length(text);
-        if (xb_utf8_is_harmful(text, bytes))
+    for (; *text != '\0'; text += xb_utf8_length(text))
+        if (xb_utf8_is_harmful(text))
             return "has a character that cannot be shown";
-    }
     return NULL;
 }
 

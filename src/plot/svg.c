@@ -140,7 +140,7 @@ static void write_markup(FILE *stream, const char *text, size_t bytes)
         const char *found = strchr(special, *text);
         if (found != NULL)
             fputs(entities[found - special], stream);
-        else if (xb_utf8_is_harmful(text, length))
+        else if (xb_utf8_is_harmful(text))
             fputs(XB_UTF8_REPLACEMENT, stream);
         else
             fwrite(text, 1, length, stream);
