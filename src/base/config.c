@@ -124,15 +124,12 @@ static enum xb_status set_value(struct xb_value *value, const char *text, struct
 {
     const struct xb_option *option = value->option;
     value->is_set = true;
-    if (option->type == XB_OPTION_FLAG) {
-        value->flag = true;
-        return XB_OK;
-    }
-    value->text = xb_copy(text);
+    value->text = text != NULL ? xb_copy(text) : NULL;
     struct xb_error cause;
     enum xb_status status = XB_OK;
     switch (option->type) {
     case XB_OPTION_FLAG:
+        value->flag = true;
         break;
     case XB_OPTION_TEXT:
     case XB_OPTION_FILE:
