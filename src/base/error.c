@@ -68,13 +68,8 @@ void xb_debug(const char *topic, const char *format, ...)
 {
     const char *wanted = getenv("XFERBENCH_DEBUG");
     char text[512];
-    while (wanted != NULL && *wanted != '\0') {
-        size_t length = strcspn(wanted, ",");
-        if (length == strlen(topic) && strncmp(wanted, topic, length) == 0) {
-            XB_FORMAT(text, sizeof text, format);
-            xb_say("%s: %s", topic, text);
-            return;
-        }
-        wanted += length + (wanted[length] == ',');
-    }
+    if (wanted == NULL || !xb_list_has(wanted, topic))
+        return;
+    XB_FORMAT(text, sizeof text, format);
+    xb_say("%s: %s", topic, text);
 }

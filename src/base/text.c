@@ -94,6 +94,17 @@ const char *xb_plain_text(const char *text, char *plain, size_t size)
     return plain;
 }
 
+bool xb_list_has(const char *list, const char *word)
+{
+    for (size_t length;; list += length + 1) {
+        length = strcspn(list, ",");
+        if (length == strlen(word) && strncmp(list, word, length) == 0)
+            return true;
+        if (list[length] == '\0')
+            return false;
+    }
+}
+
 /* ---- numbers ---- */
 
 const char *xb_number_text(double value, char *text, size_t size)

@@ -42,6 +42,9 @@ void xb_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
         va_end(arguments_);                                                                        \
     } while (0)
 
+/* Whether `word` is in a list such as "cpu,memory". The list "" holds the one word "". */
+bool xb_list_has(const char *list, const char *word);
+
 /* Numbers and texts that all formats write alike. */
 
 /* Replaces a byte that is not UTF-8: U+FFFD REPLACEMENT CHARACTER. */

@@ -119,17 +119,9 @@ TARGET static void whole_blocks(const float *source, uint64_t blocks, float *sca
         put(target, int8_of(source, factor));
         put(target + 32, int8_of(source + 32, factor));
     }
-}
-
-TARGET static void narrow_int8(const float *source, uint64_t values, void *target)
-{
-    xb_narrow_int8(source, values, target, whole_blocks);
     xb_narrow_finish();
 }
 
-const struct xb_narrow_way xb_narrow_avx2 = {
-    .name = "AVX2 and F16C",
-    .narrow = {narrow_fp16, narrow_bf16, narrow_int8, narrow_fp8},
-};
+XB_DEFINE_WAY(xb_narrow_avx2, "AVX2 and F16C")
 
 #endif

@@ -113,17 +113,9 @@ TARGET static void whole_blocks(const float *source, uint64_t blocks, float *sca
         put(target, in_order(_mm512_packs_epi16(_mm512_packs_epi32(whole[0], whole[1]),
                                                 _mm512_packs_epi32(whole[2], whole[3]))));
     }
-}
-
-TARGET static void narrow_int8(const float *source, uint64_t values, void *target)
-{
-    xb_narrow_int8(source, values, target, whole_blocks);
     xb_narrow_finish();
 }
 
-const struct xb_narrow_way xb_narrow_avx512 = {
-    .name = "AVX-512",
-    .narrow = {narrow_fp16, narrow_bf16, narrow_int8, narrow_fp8},
-};
+XB_DEFINE_WAY(xb_narrow_avx512, "AVX-512")
 
 #endif

@@ -80,3 +80,12 @@ void xb_narrow_int8(const float *source, uint64_t values, void *target,
 
 /* One block in plain C, whatever is in it; `count` is XB_INT8_BLOCK, or less for the last block. */
 void xb_narrow_int8_block(const float *source, unsigned count, float *scale, signed char *target);
+
+/* Defines the file's way: its narrow_fp16(), narrow_bf16(), narrow_fp8() and whole_blocks(). */
+#define XB_DEFINE_WAY(way, named)                                                                  \
+    static void narrow_int8(const float *source, uint64_t values, void *target)                    \
+    {                                                                                              \
+        xb_narrow_int8(source, values, target, whole_blocks);                                      \
+    }                                                                                              \
+    const struct xb_narrow_way way = {                                                             \
+        .name = (named), .narrow = {narrow_fp16, narrow_bf16, narrow_int8, narrow_fp8}};

@@ -102,7 +102,7 @@ static void put_modes(FILE *stream)
 {
     fputs(".SH MODES\n", stream);
     for (size_t m = 0; xb_modes[m] != NULL; m++) {
-        char directions[64] = "";
+        const char *before = "Directions: ";
         put_entry(stream, xb_modes[m]->name, xb_modes[m]->description);
         if (xb_modes[m]->calls != NULL) {
             fputs("Calls:\n", stream);
@@ -110,11 +110,10 @@ static void put_modes(FILE *stream)
         }
         for (unsigned d = 0; d < XB_DIRECTIONS; d++)
             if ((xb_modes[m]->directions >> d & 1u) != 0) {
-                size_t used = strlen(directions);
-                snprintf(directions + used, sizeof directions - used, "%s%s", used > 0 ? ", " : "",
-                         xb_direction_name((enum xb_direction)(1u << d)));
+                fprintf(stream, "%s%s", before, xb_direction_name((enum xb_direction)(1u << d)));
+                before = ", ";
             }
-        fprintf(stream, "Directions: %s.\n", directions);
+        fputs(".\n", stream);
     }
 }
 
