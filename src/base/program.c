@@ -18,11 +18,11 @@
 
 /* Between two looks at a program that runs. */
 #define GLANCE_MS 50
-/* The same where it only has to leave. */
+/* Between two looks where it only has to leave. */
 #define LEAVING_MS 2
 /* From SIGTERM, for one that must go, to SIGKILL. */
 #define HEED_S 5.0
-/* The same where the caller was interrupted: it has results to write. */
+/* From SIGTERM to SIGKILL where the caller was interrupted: it has results to write. */
 #define WRITE_S 10.0
 /* For what passes the program's output on, such as tee, and is a moment behind it. */
 #define LINGER_S 0.5

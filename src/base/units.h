@@ -54,6 +54,6 @@ const char *xb_size_key(uint64_t bytes, char *text, size_t size);
 /* Three significant digits with a fitting unit: "3.31 us", "19.4 ms", "1.20 s". */
 const char *xb_duration_format(double seconds, char *text, size_t size);
 
-/* The same in memory that lasts as long as the block in which the call stands. */
+/* Texts in memory that lasts as long as the block in which the call stands. */
 #define XB_SIZE_TEXT(bytes) xb_size_format((bytes), (char[32]){0}, 32)
 #define XB_DURATION_TEXT(seconds) xb_duration_format((seconds), (char[32]){0}, 32)

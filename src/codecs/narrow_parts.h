@@ -7,7 +7,7 @@
 
 /* What the encoders for several kinds of CPU share. */
 
-/* Of a float32's bits: */
+/* A float32's bits. */
 #define XB_INFINITY 0x7F800000 /* also the exponent's field; NaNs are above it */
 #define XB_EXPONENT 0x7F800000
 #define XB_QUIET 0x00400000 /* tells a quiet NaN from a signalling one */
