@@ -163,59 +163,47 @@ static const char *find_twice(const cJSON *object)
     return twice;
 }
 
-/* An object or array on the way down, and its item that the way goes through. */
-struct level {
-    const cJSON *parent, *item, *next;
-    size_t index; /* of `next` */
+/* A step on the way down to an item. */
+struct step {
+    const struct step *before; /* NULL: the first */
+    const char *key;           /* NULL in an array */
+    size_t index;
 };
 
-/* Only now that something is wrong are the keys on the way put together: most are never asked for.
- */
-static void refuse_below(struct xb_json_reader *reader, const struct level *way, size_t depth,
-                         const char *key, const char *what)
+/* No deeper than check_text allows. */
+/* NOLINTBEGIN(misc-no-recursion) */
+
+/* Only where something is wrong are the keys put together: most are never asked for. */
+static void enter_steps(struct xb_place *place, const struct step *step)
 {
-    struct xb_place *place = &reader->place;
-    size_t length = strlen(place->text);
-    for (size_t i = 0; i < depth; i++)
-        if (cJSON_IsObject(way[i].parent))
-            xb_place_enter(place, way[i].item->string);
-        else
-            xb_place_enter_item(place, way[i].index - 1);
-    xb_json_refuse(reader, key, "%s", what);
-    xb_place_leave(place, length);
+    if (step == NULL)
+        return;
+    enter_steps(place, step->before);
+    if (step->key != NULL)
+        xb_place_enter(place, step->key);
+    else
+        xb_place_enter_item(place, step->index);
 }
 
-static void check_item(struct xb_json_reader *reader, const cJSON *item, const struct level *way,
-                       size_t depth)
+static void check_tree(struct xb_json_reader *reader, const cJSON *item, const struct step *way)
 {
     const char *twice = cJSON_IsObject(item) ? find_twice(item) : NULL;
-    if (cJSON_IsNumber(item) && !isfinite(item->valuedouble))
-        refuse_below(reader, way, depth, NULL, "the number is too large to hold");
-    if (twice != NULL)
-        refuse_below(reader, way, depth, twice, "is there twice");
-}
-
-/* No deeper than check_text allows. */
-static void check_tree(struct xb_json_reader *reader, const cJSON *root)
-{
-    struct level way[DEEPEST] = {{.parent = root, .next = root->child}};
-    size_t depth = 1;
-    check_item(reader, root, way, 0);
-    while (depth > 0 && !xb_json_failed(reader)) {
-        struct level *level = &way[depth - 1];
-        const cJSON *item = level->next;
-        if (item == NULL) {
-            depth--;
-            continue;
-        }
-        level->item = item;
-        level->next = item->next;
-        level->index++;
-        check_item(reader, item, way, depth);
-        if (item->child != NULL)
-            way[depth++] = (struct level){.parent = item, .next = item->child};
+    if (twice != NULL || (cJSON_IsNumber(item) && !isfinite(item->valuedouble))) {
+        size_t length = strlen(reader->place.text);
+        enter_steps(&reader->place, way);
+        xb_json_refuse(reader, twice,
+                       twice != NULL ? "is there twice" : "the number is too large to hold");
+        xb_place_leave(&reader->place, length);
+    }
+    struct step step = {.before = way};
+    for (item = item->child; item != NULL && !xb_json_failed(reader); item = item->next) {
+        step.key = item->string;
+        check_tree(reader, item, &step);
+        step.index++;
     }
 }
+
+/* NOLINTEND(misc-no-recursion) */
 
 cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t length)
 {
@@ -228,7 +216,7 @@ cJSON *xb_json_read(struct xb_json_reader *reader, const char *text, size_t leng
     errno = 0; /* cJSON does not tell why it fails */
     cJSON *tree = cJSON_ParseWithLengthOpts(text, length + 1, &end, 1);
     if (tree != NULL)
-        check_tree(reader, tree);
+        check_tree(reader, tree, NULL);
     else if (errno == ENOMEM)
         xb_json_refuse_memory(reader);
     else
