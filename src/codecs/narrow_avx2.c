@@ -23,7 +23,7 @@ TARGET static inline __m256i pack_fp16(const float *source)
     __m128i high = _mm256_cvtps_ph(_mm256_loadu_ps(source + 8), _MM_FROUND_TO_NEAREST_INT);
     return _mm256_set_m128i(high, low);
 }
-XB_DEFINE_NARROW(fp16, XB_FORMAT_FP16, uint16_t, 16)
+XB_DEFINE_NARROW(narrow_fp16, pack_fp16, XB_FORMAT_FP16, uint16_t, 16)
 
 /* Eight bf16, each in the lower half of 32 bits. */
 TARGET static inline __m256i bf16_of(__m256 value)
@@ -43,7 +43,7 @@ TARGET static inline __m256i pack_bf16(const float *source)
         _mm256_packus_epi32(bf16_of(_mm256_loadu_ps(source)), bf16_of(_mm256_loadu_ps(source + 8)));
     return _mm256_permute4x64_epi64(both, _MM_SHUFFLE(3, 1, 2, 0));
 }
-XB_DEFINE_NARROW(bf16, XB_FORMAT_BF16, uint16_t, 16)
+XB_DEFINE_NARROW(narrow_bf16, pack_bf16, XB_FORMAT_BF16, uint16_t, 16)
 
 /* The packing instructions work within halves of a vector: puts the parts in their order. */
 TARGET static inline __m256i in_order(__m256i packed)
@@ -77,7 +77,7 @@ TARGET static inline __m256i pack_fp8(const float *source)
     __m256i high = _mm256_packus_epi32(fp8_of(source + 16), fp8_of(source + 24));
     return in_order(_mm256_packus_epi16(low, high));
 }
-XB_DEFINE_NARROW(fp8, XB_FORMAT_FP8, uint8_t, 32)
+XB_DEFINE_NARROW(narrow_fp8, pack_fp8, XB_FORMAT_FP8, uint8_t, 32)
 
 /* The largest magnitude of a block, as bits; of an infinity or NaN more than any other. */
 TARGET static inline uint32_t magnitude_of(const float *source)

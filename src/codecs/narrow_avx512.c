@@ -23,7 +23,7 @@ TARGET static inline __m512i pack_fp16(const float *source)
     __m256i high = _mm512_cvtps_ph(_mm512_loadu_ps(source + 16), _MM_FROUND_TO_NEAREST_INT);
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
-XB_DEFINE_NARROW(fp16, XB_FORMAT_FP16, uint16_t, 32)
+XB_DEFINE_NARROW(narrow_fp16, pack_fp16, XB_FORMAT_FP16, uint16_t, 32)
 
 /* Sixteen bf16, each in the lower half of 32 bits. */
 TARGET static inline __m512i bf16_of(const float *source)
@@ -44,7 +44,7 @@ TARGET static inline __m512i pack_bf16(const float *source)
     return _mm512_permutexvar_epi64(order,
                                     _mm512_packus_epi32(bf16_of(source), bf16_of(source + 16)));
 }
-XB_DEFINE_NARROW(bf16, XB_FORMAT_BF16, uint16_t, 32)
+XB_DEFINE_NARROW(narrow_bf16, pack_bf16, XB_FORMAT_BF16, uint16_t, 32)
 
 /* Puts in order what was packed twice. */
 TARGET static inline __m512i in_order(__m512i packed)
@@ -79,7 +79,7 @@ TARGET static inline __m512i pack_fp8(const float *source)
     __m512i high = _mm512_packus_epi32(fp8_of(source + 32), fp8_of(source + 48));
     return in_order(_mm512_packus_epi16(low, high));
 }
-XB_DEFINE_NARROW(fp8, XB_FORMAT_FP8, uint8_t, 64)
+XB_DEFINE_NARROW(narrow_fp8, pack_fp8, XB_FORMAT_FP8, uint8_t, 64)
 
 /* The largest magnitude of a block, as bits; of an infinity or NaN more than any other. */
 TARGET static inline uint32_t magnitude_of(const __m512 values[4])

@@ -38,15 +38,15 @@ static inline void xb_narrow_finish(void)
         __builtin_ia32_sfence();
 }
 
-/* Defines narrow_NAME. The file has pack_NAME(), which makes a vector of `step` values, put(),
- * which stores one, and TARGET, the instructions. Plain C takes the values that are left. */
-#define XB_DEFINE_NARROW(name, format, type, step)                                                 \
-    TARGET static void narrow_##name(const float *source, uint64_t values, void *target)           \
+/* Defines an encoder: pack() makes a vector of `step` values, and the file's put() stores it. The
+ * file's TARGET names the instructions. Plain C takes the values that are left. */
+#define XB_DEFINE_NARROW(name, pack, format, type, step)                                           \
+    TARGET static void name(const float *source, uint64_t values, void *target)                    \
     {                                                                                              \
         type *out = target;                                                                        \
         uint64_t i = 0;                                                                            \
         for (; i + (step) <= values; i += (step))                                                  \
-            put(out + i, pack_##name(source + i));                                                 \
+            put(out + i, pack(source + i));                                                        \
         xb_narrow_plain.narrow[format](source + i, values - i, out + i);                           \
         xb_narrow_finish();                                                                        \
     }
