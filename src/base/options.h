@@ -72,8 +72,7 @@ struct xb_value {
     bool flag;
     uint64_t count; /* COUNT and SIZE */
     double seconds;
-    struct xb_sizes sizes;
-    struct xb_counts counts;
+    struct xb_numbers numbers; /* SIZES and COUNTS */
     struct xb_word_list words; /* CHOICES, and */
     unsigned place;            /* of those of `choices` the last one's place there */
 };
@@ -113,7 +112,7 @@ enum xb_option_field_kind {
     XB_BIND_SECONDS, /* double, of DURATION; 0 where it is not set, which no duration is */
     XB_BIND_PLACE,   /* unsigned, or an enum: which of the CHOICES, of which it has one */
     XB_BIND_WORDS,   /* struct xb_word_list, of CHOICES */
-    XB_BIND_SIZES,   /* struct xb_sizes */
+    XB_BIND_SIZES,   /* struct xb_numbers */
     XB_BIND_GIVEN    /* bool: whether it stood on the command line; XB_BIND_WHETHER */
 };
 
@@ -134,7 +133,7 @@ struct xb_option_field {
     XB_BIND_AS(type, member, option, XB_HELD_BY(bool, FLAG), XB_HELD_BY(const char *, TEXT),       \
                XB_HELD_BY(uint64_t, NUMBER), XB_HELD_BY(double, SECONDS),                          \
                XB_HELD_BY(unsigned, PLACE), XB_HELD_BY(struct xb_word_list, WORDS),                \
-               XB_HELD_BY(struct xb_sizes, SIZES))
+               XB_HELD_BY(struct xb_numbers, SIZES))
 #define XB_BIND_WHETHER(type, member, option)                                                      \
     XB_BIND_AS(type, member, option, XB_HELD_BY(bool, GIVEN))
 

@@ -291,6 +291,7 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
 {
     bool is_pipe = S_ISFIFO(output->file.st_mode);
     int callers = output->standard != NULL ? fileno(output->standard) : output->descriptor;
+    const char *call = "open";
     int fd = -1;
     if (callers >= 0) {
         if (!is_writable(callers))
@@ -305,8 +306,7 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
             fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0)
             fd = fcntl(callers, F_DUPFD_CLOEXEC, 0);
-        if (fd < 0)
-            return refuse(output, "fcntl", errno, error);
+        call = "fcntl";
     } else if (is_pipe) {
         fd = xb_fifo_open(output->path, deadline);
         if (fd < 0 && (errno == EINTR || errno == ETIMEDOUT))
@@ -315,16 +315,14 @@ static enum xb_status open_as_it_is(struct xb_output *output, double deadline,
                 "cannot write '%.300s': nobody opened this FIFO for reading before %s; start its "
                 "reader first",
                 output->path, errno == EINTR ? "a signal ended the wait" : "the deadline");
-        if (fd < 0)
-            return refuse(output, "open", errno, error);
     } else {
         /* Appends to a file that another process has open. Not by fopen: for its O_CREAT the kernel
          * refuses other users' FIFOs in /tmp (fs.protected_fifos in proc_sys_fs(5)). */
         int flags = output->descriptor == FOREIGN_DESCRIPTOR ? O_APPEND : 0;
         fd = open(output->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | flags);
-        if (fd < 0)
-            return refuse(output, "open", errno, error);
     }
+    if (fd < 0)
+        return refuse(output, call, errno, error);
     output->stream = is_pipe ? xb_pipe_stream(fd, deadline) : open_stream(fd);
     return XB_OK;
 }

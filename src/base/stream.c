@@ -58,10 +58,7 @@ enum xb_status xb_stream_fail(const char *what, int code, struct xb_error *error
 enum xb_status xb_stream_finish(FILE *stream, const char *what, struct xb_error *error)
 {
     bool written = !ferror(stream);
-    if (fflush(stream) == 0 && written)
-        return XB_OK;
-    int code = errno;
-    return xb_stream_fail(what, code, error);
+    return fflush(stream) == 0 && written ? XB_OK : xb_stream_fail(what, errno, error);
 }
 
 /* The write function for fopencookie(). */

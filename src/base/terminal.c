@@ -4,7 +4,6 @@
 
 #include "text.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,10 +248,7 @@ void xb_note_print_in(FILE *stream, enum xb_colour colour, const char *label, in
                           .width = (int)xb_terminal_prose_columns(stream),
                           .breaks = xb_is_terminal(stream)};
     int length = (int)strlen(label);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format);
     xb_make_plain(text);
     lines.indent = lines.used = 2 + (length > width ? length : width);
     fprintf(stream, "  %s%s%s%*s", xb_colour_begin(stream, colour), label,
@@ -266,10 +262,7 @@ void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const 
     char text[XB_NOTE_SIZE];
     struct lines lines = {
         .stream = stream, .width = (int)width, .indent = 2, .breaks = xb_is_terminal(stream)};
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format);
     xb_make_plain(text);
     fputs(xb_colour_begin(stream, colour), stream);
     put_words(&lines, text);
@@ -278,22 +271,14 @@ void xb_lines_print_in(FILE *stream, size_t width, enum xb_colour colour, const 
 
 void xb_words_add(struct xb_words *words, const char *format, ...)
 {
-    va_list arguments;
-    size_t room = sizeof words->text - words->length;
-    va_start(arguments, format);
-    int more = vsnprintf(words->text + words->length, room, format, arguments);
-    va_end(arguments);
-    if (more > 0)
-        words->length += (size_t)more < room ? (size_t)more : room - 1;
+    XB_FORMAT(words->text + words->length, sizeof words->text - words->length, format);
+    words->length += strlen(words->text + words->length);
 }
 
 void xb_say(const char *format, ...)
 {
     char text[2048], plain[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format);
     xb_plain_text(text, plain, sizeof plain);
     if (!xb_is_terminal(stderr)) { /* one line, for grep, in one write: others write there too */
         fprintf(stderr, "xferbench: %s\n", plain);

@@ -226,26 +226,26 @@ static const struct kind of_counts = {parse_count,      "",      "number",
 struct list {
     const struct kind *kind;
     struct bounds bounds;
-    uint64_t *numbers;
-    size_t count;
+    struct xb_numbers numbers;
 };
 
 /* Adds a number, which the user wrote as `item`. */
 static enum xb_status append(struct list *list, uint64_t number, struct span item,
                              struct xb_error *error)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->numbers[i] == number && list->kind == &of_sizes)
+    struct xb_numbers *numbers = &list->numbers;
+    for (size_t i = 0; i < numbers->count; i++) {
+        if (numbers->values[i] == number && list->kind == &of_sizes)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "size %s is named twice, again by \"%.*s\"; name each size once",
                            XB_SIZE_TEXT(number), quoted(item), item.text);
-        if (list->numbers[i] == number)
+        if (numbers->values[i] == number)
             return XB_FAIL(error, XB_ERR_USAGE,
                            "%" PRIu64 " is named twice, again by \"%.*s\"; name it once", number,
                            quoted(item), item.text);
     }
-    list->numbers = xb_grow(list->numbers, list->count, sizeof *list->numbers);
-    list->numbers[list->count++] = number;
+    numbers->values = xb_grow(numbers->values, numbers->count, sizeof *numbers->values);
+    numbers->values[numbers->count++] = number;
     return XB_OK;
 }
 
@@ -277,9 +277,11 @@ static enum xb_status append_range(struct list *list, struct span item, size_t d
     }
 }
 
-/* On failure nothing is left to free. */
-static enum xb_status parse_list(const char *text, struct list *list, struct xb_error *error)
+/* On failure nothing is left to free, and *numbers stays. */
+static enum xb_status parse_list(const char *text, const struct kind *kind, struct bounds bounds,
+                                 struct xb_numbers *numbers, struct xb_error *error)
 {
+    struct list list = {.kind = kind, .bounds = bounds};
     const char *rest = text;
     enum xb_status status = XB_OK;
     for (bool more = true; more && status == XB_OK;) {
@@ -290,52 +292,38 @@ static enum xb_status parse_list(const char *text, struct list *list, struct xb_
             status = XB_FAIL(error, XB_ERR_USAGE,
                              "%s\"%.80s\" has an empty place; give %ss and ranges with single "
                              "commas between, such as %s",
-                             list->kind->list, text, list->kind->noun, list->kind->items);
+                             kind->list, text, kind->noun, kind->items);
         else if (dots != NULL && dots < rest + item.length)
-            status = append_range(list, item, (size_t)(dots - rest), error);
-        else if ((status = list->kind->parse(item, list->bounds, &number, error)) == XB_OK)
-            status = append(list, number, item, error);
+            status = append_range(&list, item, (size_t)(dots - rest), error);
+        else if ((status = kind->parse(item, bounds, &number, error)) == XB_OK)
+            status = append(&list, number, item, error);
         more = rest[item.length] == ',';
         rest += item.length + 1;
     }
-    if (status != XB_OK)
-        free(list->numbers);
+    if (status == XB_OK)
+        *numbers = list.numbers;
+    else
+        free(list.numbers.values);
     return status;
 }
 
-enum xb_status xb_sizes_parse(const char *text, struct xb_sizes *sizes, struct xb_error *error)
+enum xb_status xb_sizes_parse(const char *text, uint64_t minimum, uint64_t maximum,
+                              struct xb_numbers *sizes, struct xb_error *error)
 {
-    return xb_sizes_parse_within(text, any_size.minimum, any_size.maximum, sizes, error);
-}
-
-enum xb_status xb_sizes_parse_within(const char *text, uint64_t minimum, uint64_t maximum,
-                                     struct xb_sizes *sizes, struct xb_error *error)
-{
-    struct list list = {.kind = &of_sizes, .bounds = {minimum, maximum}};
-    XB_TRY(parse_list(text, &list, error));
-    *sizes = (struct xb_sizes){list.numbers, list.count};
-    return XB_OK;
-}
-
-void xb_sizes_free(struct xb_sizes *sizes)
-{
-    free(sizes->bytes);
-    *sizes = (struct xb_sizes){NULL, 0};
+    struct bounds bounds = maximum > 0 ? (struct bounds){minimum, maximum} : any_size;
+    return parse_list(text, &of_sizes, bounds, sizes, error);
 }
 
 enum xb_status xb_counts_parse(const char *text, uint64_t minimum, uint64_t maximum,
-                               struct xb_counts *counts, struct xb_error *error)
+                               struct xb_numbers *counts, struct xb_error *error)
 {
-    struct list list = {.kind = &of_counts, .bounds = {minimum, maximum}};
-    XB_TRY(parse_list(text, &list, error));
-    *counts = (struct xb_counts){list.numbers, list.count};
-    return XB_OK;
+    return parse_list(text, &of_counts, (struct bounds){minimum, maximum}, counts, error);
 }
 
-void xb_counts_free(struct xb_counts *counts)
+void xb_numbers_free(struct xb_numbers *numbers)
 {
-    free(counts->values);
-    *counts = (struct xb_counts){NULL, 0};
+    free(numbers->values);
+    *numbers = (struct xb_numbers){NULL, 0};
 }
 
 /* ---- durations ---- */

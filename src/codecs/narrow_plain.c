@@ -139,12 +139,4 @@ static void whole_blocks(const float *source, uint64_t blocks, float *scales, si
                              target + i * XB_INT8_BLOCK);
 }
 
-static void narrow_int8(const float *source, uint64_t values, void *target)
-{
-    xb_narrow_int8(source, values, target, whole_blocks);
-}
-
-const struct xb_narrow_way xb_narrow_plain = {
-    .name = "plain C",
-    .narrow = {narrow_fp16, narrow_bf16, narrow_int8, narrow_fp8},
-};
+XB_DEFINE_WAY(xb_narrow_plain, "plain C")

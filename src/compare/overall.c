@@ -2,11 +2,11 @@
 /* The verdict over all that gates, in words that need no statistics. */
 #include "internal.h"
 
+#include "base/text.h"
 #include "rank_test.h"
 #include "text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -197,12 +197,9 @@ static const char *plural(size_t count)
 __attribute__((format(printf, 2, 3))) static void add(char text[512], const char *format, ...)
 {
     size_t length = strlen(text);
-    va_list arguments;
     if (length > 0 && length + 2 < 512 && strchr(",. ", format[0]) == NULL)
         text[length++] = ' ';
-    va_start(arguments, format);
-    (void)vsnprintf(text + length, 512 - length, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text + length, 512 - length, format);
 }
 
 #define REASON(...) add(comparison->reason, __VA_ARGS__)

@@ -8,7 +8,6 @@
 #include "record/rows.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -246,10 +245,7 @@ bool xb_compare_judged(const struct xb_compared *compared)
 /* Prints into room for XB_COMPARE_TEXT. */
 __attribute__((format(printf, 2, 3))) static const char *print(char *text, const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(text, XB_COMPARE_TEXT, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, XB_COMPARE_TEXT, format);
     return text;
 }
 

@@ -24,7 +24,7 @@ static const struct {
     {16.0, 128.0 / 130.0}, {32.0, 128.0 / 130.0}, {64.0, 0.0},
 };
 
-/* Of a FLIT of 256 bytes 242 are packets (PCI Express Base Specification 6.0, 4.2.3). Other
+/* A FLIT of 256 bytes has 242 of packets (PCI Express Base Specification 6.0, 4.2.3). Other
  * overhead is not counted. */
 #define FLIT_SHARE (242.0 / 256.0)
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <hwloc.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -124,26 +123,19 @@ int xb_topology_next_node(const struct xb_topology *topology, int node)
     return -1;
 }
 
-__attribute__((format(printf, 2, 3))) static void set_note(struct xb_binding *binding,
-                                                           const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(binding->note, sizeof binding->note, format, arguments);
-    va_end(arguments);
-}
+#define SET_NOTE(binding, ...) ((void)snprintf((binding)->note, sizeof(binding)->note, __VA_ARGS__))
 
 static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
                     hwloc_const_bitmap_t nodes, struct xb_binding *binding)
 {
     if (bind_cpus(topology, cpus) != 0) {
-        set_note(binding, "the system refused to bind to the CPUs of NUMA node %d (%s, %s)",
+        SET_NOTE(binding, "the system refused to bind to the CPUs of NUMA node %d (%s, %s)",
                  binding->cpu_node, xb_errno_name(errno), strerror(errno));
         return;
     }
     topology->bound = true;
     if (bind_memory(topology, nodes, HWLOC_MEMBIND_BIND) != 0) {
-        set_note(binding, "the system refused to bind memory to NUMA node %d (%s, %s)",
+        SET_NOTE(binding, "the system refused to bind memory to NUMA node %d (%s, %s)",
                  binding->node, xb_errno_name(errno), strerror(errno));
         restore_binding(topology);
         return;
@@ -155,16 +147,16 @@ static void bind_to(struct xb_topology *topology, hwloc_const_bitmap_t cpus,
 static bool refuse_to_bind(const struct xb_topology *topology, struct xb_binding *binding)
 {
     if (!hwloc_topology_is_thissystem(topology->hwloc)) {
-        set_note(binding, "hwloc was told to describe another machine");
+        SET_NOTE(binding, "hwloc was told to describe another machine");
         return true;
     }
     if (xb_topology_node_count(topology) == 1) {
-        set_note(binding, "one NUMA node: nothing to bind");
+        SET_NOTE(binding, "one NUMA node: nothing to bind");
         binding->note_is_normal = true;
         return true;
     }
     if (binding->node < 0)
-        set_note(binding, "which NUMA node the device is close to is unknown");
+        SET_NOTE(binding, "which NUMA node the device is close to is unknown");
     return binding->node < 0;
 }
 
@@ -210,15 +202,15 @@ static void bind_to_node(struct xb_topology *topology, int near, struct xb_bindi
         return;
     hwloc_obj_t node = find_node(topology, binding->node);
     if (node == NULL) {
-        set_note(binding, "this process may not use the memory of NUMA node %d", binding->node);
+        SET_NOTE(binding, "this process may not use the memory of NUMA node %d", binding->node);
         return;
     }
     hwloc_bitmap_t cpus = hwloc_bitmap_alloc();
     if (cpus == NULL ||
         hwloc_bitmap_and(cpus, cpus_for(topology, node, near, binding), topology->cpus) != 0)
-        set_note(binding, "out of memory");
+        SET_NOTE(binding, "out of memory");
     else if (hwloc_bitmap_iszero(cpus))
-        set_note(binding, "this process may not run on any CPU of NUMA node %d", binding->cpu_node);
+        SET_NOTE(binding, "this process may not run on any CPU of NUMA node %d", binding->cpu_node);
     else
         bind_to(topology, cpus, node->nodeset, binding);
     hwloc_bitmap_free(cpus);

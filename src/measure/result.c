@@ -3,12 +3,12 @@
 #include "measure/timeline/timeline.h"
 
 #include "base/memory.h"
+#include "base/text.h"
 #include "record/making.h"
 #include "record/mode_list.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,10 +19,7 @@ void xb_result_warn(struct xb_result *result, const char *format, ...)
     assert(count < XB_RESULT_WARNINGS);
     if (count >= XB_RESULT_WARNINGS)
         return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(result->warnings[count], sizeof result->warnings[0], format, arguments);
-    va_end(arguments);
+    XB_FORMAT(result->warnings[count], sizeof result->warnings[0], format);
     result->warning_list[count] = result->warnings[count];
     result->row.warning_texts = result->warning_list;
     result->row.warning_count++;
@@ -53,10 +50,7 @@ void xb_result_detail_text(struct xb_result *result, const char *key, const char
     size_t i = find_detail(result, key);
     if (i == XB_RESULT_DETAILS)
         return;
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(result->detail_texts[i], sizeof result->detail_texts[i], format, arguments);
-    va_end(arguments);
+    XB_FORMAT(result->detail_texts[i], sizeof result->detail_texts[i], format);
     result->details[i] = (struct xb_record_detail){.name = key, .text = result->detail_texts[i]};
 }
 

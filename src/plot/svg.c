@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -141,7 +140,7 @@ static void write_markup(FILE *stream, const char *text, size_t bytes)
         const char *found = strchr(special, *text);
         if (found != NULL)
             fputs(entities[found - special], stream);
-        else if (xb_utf8_is_harmful(text, length))
+        else if (xb_utf8_is_harmful(text))
             fputs(XB_UTF8_REPLACEMENT, stream);
         else
             fwrite(text, 1, length, stream);
@@ -429,9 +428,6 @@ void xb_svg_text_within(FILE *stream, const char *look, double x, double y, enum
 void xb_svg_note(FILE *stream, double y, const char *format, ...)
 {
     char text[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format);
     xb_svg_text(stream, "quiet", 8.0, y, XB_ANCHOR_START, text);
 }

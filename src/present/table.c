@@ -3,9 +3,9 @@
 
 #include "base/memory.h"
 #include "base/terminal.h"
+#include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,12 +105,9 @@ void xb_table_cell(struct xb_table *table, enum xb_colour colour, const char *fo
 {
     struct cell *cell = next_cell(table);
     struct xb_words words = {.length = 0};
-    va_list arguments;
     if (cell == NULL)
         return;
-    va_start(arguments, format);
-    (void)vsnprintf(words.text, sizeof words.text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(words.text, sizeof words.text, format);
     *cell = (struct cell){.text = keep_plain(table, words.text), .colour = colour};
 }
 

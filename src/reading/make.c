@@ -7,7 +7,6 @@
 #include "record/rows.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,12 +50,9 @@ void xb_reading_remedy(struct xb_reading *reading, enum xb_effort effort, double
     const struct xb_record_device *device =
         xb_record_device(reading->record, reading->entry.device);
     struct xb_words words = {.length = 0};
-    va_list arguments;
     if (device != NULL && device->shares_host_memory)
         return;
-    va_start(arguments, format);
-    (void)vsnprintf(words.text, sizeof words.text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(words.text, sizeof words.text, format);
     reading->entry.remedy = xb_arena_copy(&reading->list->texts, words.text);
     reading->entry.effort = effort;
     reading->entry.gain = isfinite(gain) ? gain : (double)NAN;

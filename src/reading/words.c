@@ -16,13 +16,8 @@
 void xb_reading_add(struct xb_reading *reading, const char *format, ...)
 {
     struct xb_words *words = &reading->words;
-    size_t room = sizeof words->text - words->length;
-    va_list arguments;
-    va_start(arguments, format);
-    int more = vsnprintf(words->text + words->length, room, format, arguments);
-    va_end(arguments);
-    if (more > 0)
-        words->length += (size_t)more < room ? (size_t)more : room - 1;
+    XB_FORMAT(words->text + words->length, sizeof words->text - words->length, format);
+    words->length += strlen(words->text + words->length);
 }
 
 /* Passes a number on to the words, which are dropped if it is none (xb_reading_keep). */

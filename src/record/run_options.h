@@ -10,7 +10,7 @@ struct xb_run_options {
     const struct xb_config *config;
     struct xb_word_list mode, direction, device, numa;
     const char *direction_text; /* as it was written */
-    struct xb_sizes size;
+    struct xb_numbers size;
     bool device_given, size_given;
     bool latency, simultaneous, dry_run, timeline, quiet;
     double time_limit, warm_up, deadline; /* no deadline: 0 */

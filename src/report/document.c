@@ -12,7 +12,6 @@
 #include "trace/read.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -156,10 +155,7 @@ __attribute__((format(printf, 2, 3))) static void add_line(struct xb_answer *ans
                                                            const char *format, ...)
 {
     char text[XB_NOTE_SIZE];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(text, sizeof text, format);
     if (answer->count < XB_ANSWER_LINES)
         answer->lines[answer->count++] = xb_arena_copy(answer->texts, text);
 }

@@ -20,7 +20,6 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,10 +142,7 @@ static char **words_for(const struct session *session, const struct side *side)
 __attribute__((format(printf, 2, 3))) static void fail(struct xb_process *process,
                                                        const char *format, ...)
 {
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(process->failure, sizeof process->failure, format, arguments);
-    va_end(arguments);
+    XB_FORMAT(process->failure, sizeof process->failure, format);
 }
 
 /* Judges what came of a process: returns whether what it printed is its document, which was

@@ -62,15 +62,16 @@ static bool next_case(struct walk *walk)
         walk->own_bytes = mode->bytes_of_options(asked);
     if (walk->next == 0 && walk->own_bytes == 0)
         walk->own_bytes = mode->bytes_by_default;
-    const struct xb_sizes sizes = !asked->size_given && walk->own_bytes > 0
-                                      ? (struct xb_sizes){.bytes = &walk->own_bytes, .count = 1}
-                                      : asked->size;
+    const struct xb_numbers sizes =
+        !asked->size_given && walk->own_bytes > 0
+            ? (struct xb_numbers){.values = &walk->own_bytes, .count = 1}
+            : asked->size;
     size_t of_each = sizes.count * XB_DIRECTIONS;
     for (;;) {
         size_t next = walk->next % of_each;
         if (next == 0 && !next_combination(walk))
             return false;
-        walk->test.bytes = sizes.bytes[next / XB_DIRECTIONS];
+        walk->test.bytes = sizes.values[next / XB_DIRECTIONS];
         walk->test.direction = (enum xb_direction)(1u << next % XB_DIRECTIONS);
         walk->next++;
         if ((walk->directions & walk->test.direction) != 0)
