@@ -6,8 +6,11 @@
 #include "base/documents.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/parallel.h"
 #include "base/terminal.h"
+#include "link/report.h"
+#include "run/command.h"
 #include "taking.h"
 
 #include <errno.h>
@@ -57,9 +60,15 @@ static bool failed(const struct batch *batch)
 
 static void begin(struct batch *batch, struct xb_fleet *fleet)
 {
-    *batch =
-        (struct batch){.fleet = fleet, .pieces = xb_new(MOST_PIECES + 1, sizeof *batch->pieces)};
-    batch->error.status = xb_fleet_terms_make(&batch->terms, &batch->error);
+    struct xb_fleet_terms *terms = &batch->terms;
+    struct xb_error *error = &batch->error;
+    *batch = (struct batch){.fleet = fleet,
+                            .terms = {.rows = xb_run_rows()},
+                            .pieces = xb_new(MOST_PIECES + 1, sizeof *batch->pieces)};
+    error->status = xb_size_parse(xb_option_find(xb_link_rows(), "size")->default_text,
+                                  &terms->link_bytes, error);
+    if (!failed(batch))
+        error->status = xb_record_of_defaults(terms->rows, &terms->defaults, error);
 }
 
 static void empty(struct batch *batch)
