@@ -21,7 +21,7 @@ struct xb_hostlist {
 /* XB_ERR_USAGE says where the text is wrong. Free the list also after a failure. */
 XB_MUST_CHECK enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
                                                 struct xb_error *error);
-/* The same for a file with one expression per line; ignores empty lines and comments after a #. */
+/* Reads a file with one expression per line; ignores empty lines and comments after a #. */
 XB_MUST_CHECK enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list,
                                               struct xb_error *error);
 void xb_hostlist_free(struct xb_hostlist *list); /* accepts a zeroed one */

@@ -176,8 +176,8 @@ time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_valu
     return value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
 }
 
-/* A document without a timestamp counts as older than any with one. Of two that are equally old the
- * one that was given later counts. */
+/* A document without a timestamp counts as older than any with one. If two are equally old, the one
+ * that was given later counts. */
 static int newest_first(const void *left, const void *right, void *fleet)
 {
     const struct xb_fleet_value *a = left, *b = right;

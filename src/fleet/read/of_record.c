@@ -295,7 +295,7 @@ static void take_case(struct result *result, const struct xb_record_case *test)
 {
     char reason[XB_RECORD_REASON], of[64];
     const struct xb_record_summary summary = xb_record_summarize(result->record, test);
-    /* Those of its parameters that do not go without saying. */
+    /* Name only parameters that do not go without saying. */
     struct xb_record_case alone = *test;
     const struct xb_record record = {.cases = &alone, .case_count = 1};
     const struct xb_parameters parameters = xb_parameters_that_differ(&record);

@@ -358,17 +358,16 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
 {
     struct batch batch;
     struct stat file;
+    begin(&batch, fleet);
     if (strcmp(path, "-") == 0) {
         FILE *stream = open_input(STDIN_FILENO, false);
-        enum xb_status status = xb_fleet_read_stream(fleet, path, stream, error);
+        read_stream(&batch, path, stream);
         fclose(stream);
-        return status;
-    }
-    begin(&batch, fleet);
-    if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+    } else if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
         read_folder(&batch, path);
-    else if (!failed(&batch))
+    } else if (!failed(&batch)) {
         read_file(&batch, path, true);
+    }
     return finish(&batch, error);
 }
 

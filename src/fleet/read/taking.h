@@ -59,7 +59,7 @@ void xb_taking_pair_link(struct xb_fleet_figure *figure, const char *link, unsig
  * error, and the fleet gets nothing of the document. */
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                     const cJSON *document);
-/* The same for results of one process or several. */
+/* Takes results of one process or several in the same way. */
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                       const cJSON *document);
 
