@@ -166,12 +166,6 @@ static void set_link(const struct result *result, const struct xb_record_case *t
 
 /* ---- values ---- */
 
-static int compare_times(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* Where most times of a row fall on few values, what lies between these: the clock counts by that.
  * CUDA's events do by 32 ns, more than a hundredth of a small copy: equal GPUs have the same median
  * but for some that are a whole step off. A value that was seen once may be far off, and tells
@@ -200,7 +194,7 @@ static double scatter_of_clock(const struct xb_record_row *row)
         return 0.0;
     double *times = xb_new(count, sizeof *times);
     memcpy(times, row->times, count * sizeof *times);
-    qsort(times, count, sizeof *times, compare_times);
+    (void)xb_median_of(times, count); /* sorts them */
     double middle = times[count / 2];
     double share = middle > 0.0 ? OF_STEP * step_of_sorted(times, count) / middle : 0.0;
     free(times);
@@ -249,12 +243,13 @@ static void take_figures(struct result *result, const struct xb_record_case *tes
     const struct xb_record_row *row = NULL; /* the first that has figures to compare */
     for (size_t i = 0; row == NULL && i < result->record->process_count; i++)
         row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
+    if (row == NULL)
+        return;
     struct xb_fleet_figure figure_of = {.model = result->devices[device].name,
                                         .options = list_options(result, test, parameters)};
-    double of_clock = row != NULL ? scatter_of_clock(row) : 0.0;
-    if (row != NULL)
-        set_link(result, test, row, &result->devices[device], &figure_of, link);
-    for (size_t i = 0; row != NULL && i < row->figure_count; i++) {
+    double of_clock = scatter_of_clock(row);
+    set_link(result, test, row, &result->devices[device], &figure_of, link);
+    for (size_t i = 0; i < row->figure_count; i++) {
         const struct xb_record_figure *figure = &row->figures[i];
         struct xb_fleet_value value = {.gpu = result->gpus[device], .peer = test->peer};
         if (!figure->gates)

@@ -64,7 +64,7 @@ static void begin(struct batch *batch, struct xb_fleet *fleet)
     struct xb_error *error = &batch->error;
     *batch = (struct batch){.fleet = fleet,
                             .terms = {.rows = xb_run_rows()},
-                            .pieces = xb_new(MOST_PIECES + 1, sizeof *batch->pieces)};
+                            .pieces = xb_new(MOST_PIECES, sizeof *batch->pieces)};
     error->status = xb_size_parse(xb_option_find(xb_link_rows(), "size")->default_text,
                                   &terms->link_bytes, error);
     if (!failed(batch))
@@ -121,18 +121,13 @@ static void read_batch(struct batch *batch)
     empty(batch);
 }
 
-/* Reads it if it has no room but for one more. */
-static void make_room(struct batch *batch)
-{
-    if (batch->count >= MOST_PIECES || batch->bytes >= MOST_BYTES)
-        read_batch(batch);
-}
-
-/* Adds a document of a file, or the reason why there is none; copies both. A document may be so
- * long that its memory is lacking. */
+/* Adds a document of a file, or the reason why there is none; copies both. Before that it reads a
+ * batch that is full. A document may be so long that its memory is lacking. */
 static void add(struct batch *batch, const char *path, size_t number,
                 const struct xb_document_piece *read)
 {
+    if (!failed(batch) && (batch->count == MOST_PIECES || batch->bytes >= MOST_BYTES))
+        read_batch(batch);
     if (failed(batch))
         return;
     struct piece *piece = &batch->pieces[batch->count];
@@ -167,7 +162,6 @@ static enum xb_status finish(struct batch *batch, struct xb_error *error)
 
 static void leave_out(struct batch *batch, const char *path, const char *why)
 {
-    make_room(batch);
     add(batch, path, 0, &(struct xb_document_piece){.why = why});
 }
 
@@ -189,19 +183,15 @@ static void read_stream(struct batch *batch, const char *path, FILE *stream)
     size_t count = 0, number = 0;
     bool any = true;
     xb_documents_open(&documents, stream, XB_FLEET_LARGEST_BYTES);
-    while (!failed(batch)) {
-        if (count > 1)
-            make_room(batch);
-        if (failed(batch) || xb_documents_next(&documents, &piece, &any, &batch->error) != XB_OK ||
-            !any)
-            break;
+    while (!failed(batch) && xb_documents_next(&documents, &piece, &any, &batch->error) == XB_OK &&
+           any) {
         count++;
         number += !piece.is_none;
         add(batch, path, piece.is_none ? 0 : number, &piece);
     }
     xb_documents_close(&documents);
     if (count == 0)
-        add(batch, path, 0, &(struct xb_document_piece){.why = "it is empty"});
+        leave_out(batch, path, "it is empty");
     else if (count == 1 && !failed(batch))
         batch->pieces[batch->count - 1].number = batch->pieces[batch->count - 1].line = 0;
 }
@@ -283,7 +273,6 @@ static void read_file(struct batch *batch, const char *path, bool pipes)
     } else if (stream == NULL) {
         leave_out_unread(batch, path, errno);
     } else {
-        make_room(batch);
         read_stream(batch, path, stream);
         fclose(stream);
     }
