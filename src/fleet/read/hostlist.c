@@ -19,6 +19,7 @@
 #define NAME_SIZE 256     /* of a name with its zero byte: a domain name has at most 253 */
 #define LARGEST_DIGITS 18 /* of a number: more do not fit 64 bits */
 #define MOST_BRACKETS 8
+#define MOST_NAMES 1000000
 #define LARGEST_FILE ((size_t)256 << 20)
 
 /* These separate names, as for Slurm. */
@@ -144,7 +145,7 @@ static enum xb_status check_word(struct parser *parser, const char *word)
 static enum xb_status add_name(struct parser *parser, const char *word, const char *name)
 {
     struct xb_hostlist *list = parser->list;
-    if (list->count == XB_HOSTLIST_LARGEST)
+    if (list->count == MOST_NAMES)
         return fail_at(parser, word, "these are more than 1000000 names");
     if (!xb_hostlist_is_name(name))
         return fail_at(parser, word,

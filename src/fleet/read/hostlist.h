@@ -10,8 +10,6 @@ struct xb_arena;
 
 /* Slurm's host expressions: "gpu[001-003,7],login1" (slurm.conf(5), "NodeName"). */
 
-#define XB_HOSTLIST_LARGEST 1000000 /* names of an expression */
-
 struct xb_hostlist {
     const char **names; /* in the order given, each name once */
     size_t count;

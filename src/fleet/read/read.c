@@ -31,7 +31,8 @@
  */
 
 #define MOST_PIECES 256
-#define MOST_BYTES ((size_t)32 << 20) /* of text; the last document may exceed it */
+#define MOST_BYTES ((size_t)32 << 20)    /* of text; the last document may exceed it */
+#define LARGEST_BYTES ((size_t)64 << 20) /* of one document */
 
 struct piece {
     char *path;
@@ -182,7 +183,7 @@ static void read_stream(struct batch *batch, const char *path, FILE *stream)
     struct xb_document_piece piece;
     size_t count = 0, number = 0;
     bool any = true;
-    xb_documents_open(&documents, stream, XB_FLEET_LARGEST_BYTES);
+    xb_documents_open(&documents, stream, LARGEST_BYTES);
     while (!failed(batch) && xb_documents_next(&documents, &piece, &any, &batch->error) == XB_OK &&
            any) {
         count++;

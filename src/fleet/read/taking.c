@@ -54,11 +54,13 @@ static void read_origin(struct xb_fleet_taking *taking, struct xb_json_reader *r
 /* A document that is dated ahead would outrank all others until that day. It counts so much
  * earlier: as older than all others, also those without a date, while several keep their order. */
 #define BEFORE_ALL ((time_t)1 << 40)
+/* A clock that was set to the local time is up to 14 hours ahead of UTC. */
+#define AHEAD_S ((time_t)24 * 3600)
 
 void xb_taking_begin(struct xb_fleet_taking *taking)
 {
     struct xb_fleet_source *source = &taking->origin;
-    bool is_ahead = source->dated > taking->fleet->now + XB_FLEET_AHEAD_S;
+    bool is_ahead = source->dated > taking->fleet->now + AHEAD_S;
     source->written = source->dated - (is_ahead ? BEFORE_ALL : 0);
     taking->host.driver_told = source->written;
     taking->source = xb_fleet_add_source(taking->fleet, source);
