@@ -95,7 +95,7 @@ static bool is_wanted(const struct xb_cli_place *place)
     return place->output != NULL && place->output->path != NULL;
 }
 
-/* Those before this place have been compared with it. */
+/* The places before this one have been compared with it. */
 static enum xb_status check_place(const struct xb_cli_place *places, size_t count, size_t at,
                                   struct xb_error *error)
 {

@@ -19,6 +19,7 @@
 #define NAME_SIZE 256     /* of a name with its zero byte: a domain name has at most 253 */
 #define LARGEST_DIGITS 18 /* of a number: more do not fit 64 bits */
 #define MOST_BRACKETS 8
+#define MOST_NAMES 1000000
 #define LARGEST_FILE ((size_t)256 << 20)
 
 /* These separate names, as for Slurm. */
@@ -77,9 +78,9 @@ static const char wrong_brackets[] =
     "brackets hold numbers and ranges of numbers, such as [001-003,7]";
 
 /* "001-003" in brackets. */
-struct span {
+struct range {
     uint64_t first, last;
-    int width; /* digits of the first number: the others have as many, as for Slurm */
+    int width; /* digits of the first: the others have as many zeros as that takes, as for Slurm */
 };
 
 /* Reads the digits at *at, and goes behind them. NULL, or what is wrong there. */
@@ -97,17 +98,16 @@ static const char *read_number(const char **at, uint64_t *number, int *width)
 }
 
 /* Reads the numbers at *at, and goes behind them. NULL, or what is wrong at *at. */
-static const char *read_span(const char **at, struct span *span)
+static const char *read_range(const char **at, struct range *range)
 {
     const char *begin = *at;
-    int ignored = 0;
-    const char *wrong = read_number(at, &span->first, &span->width);
-    span->last = span->first;
+    const char *wrong = read_number(at, &range->first, &range->width);
+    range->last = range->first;
     if (wrong == NULL && **at == '-') {
         (*at)++;
-        wrong = read_number(at, &span->last, &ignored);
+        wrong = read_number(at, &range->last, &(int){0});
     }
-    if (wrong != NULL || span->last >= span->first)
+    if (wrong != NULL || range->last >= range->first)
         return wrong;
     *at = begin;
     return "this range ends before it begins";
@@ -117,7 +117,7 @@ static const char *read_span(const char **at, struct span *span)
 static enum xb_status check_word(struct parser *parser, const char *word)
 {
     size_t brackets = 0;
-    struct span span = {.width = 0};
+    struct range range = {.width = 0};
     for (const char *at = word; *at != '\0' && strchr(SEPARATORS, *at) == NULL; at++) {
         if (*at == ']')
             return fail_at(parser, at, "this bracket was not opened");
@@ -132,7 +132,7 @@ static enum xb_status check_word(struct parser *parser, const char *word)
             return fail_at(parser, at, "this bracket is not closed");
         do {
             at++;
-            const char *wrong = read_span(&at, &span);
+            const char *wrong = read_range(&at, &range);
             if (wrong == NULL && *at != ']' && *at != ',')
                 wrong = wrong_brackets;
             if (wrong != NULL)
@@ -145,7 +145,7 @@ static enum xb_status check_word(struct parser *parser, const char *word)
 static enum xb_status add_name(struct parser *parser, const char *word, const char *name)
 {
     struct xb_hostlist *list = parser->list;
-    if (list->count == XB_HOSTLIST_LARGEST)
+    if (list->count == MOST_NAMES)
         return fail_at(parser, word, "these are more than 1000000 names");
     if (!xb_hostlist_is_name(name))
         return fail_at(parser, word,
@@ -162,7 +162,7 @@ static enum xb_status expand_from(struct parser *parser, const char *word, const
                                   char name[NAME_SIZE], size_t length)
 {
     size_t plain = strcspn(at, "[" SEPARATORS);
-    struct span span = {.width = 0};
+    struct range range = {.width = 0};
     if (length + plain < NAME_SIZE)
         memcpy(name + length, at, plain);
     length += plain;
@@ -175,10 +175,10 @@ static enum xb_status expand_from(struct parser *parser, const char *word, const
     const char *behind = strchr(at, ']') + 1;
     while (*at != ']') {
         at++;
-        (void)read_span(&at, &span);
-        for (uint64_t number = span.first; number <= span.last; number++) {
+        (void)read_range(&at, &range);
+        for (uint64_t number = range.first; number <= range.last; number++) {
             int digits =
-                snprintf(name + length, NAME_SIZE - length, "%0*" PRIu64, span.width, number);
+                snprintf(name + length, NAME_SIZE - length, "%0*" PRIu64, range.width, number);
             XB_TRY(expand_from(parser, word, behind, name, length + (size_t)digits));
         }
     }
@@ -304,11 +304,6 @@ static int by_parts(const void *a, const void *b)
 
 /* ---- numbers ---- */
 
-struct range {
-    uint64_t first, last;
-    int width; /* digits of the first: the others have as many zeros as that takes */
-};
-
 /* The ranges of items that are alike and in order; returns how many. At most one range of a width
  * can go on, because numbers do not fall. `ranges` has room for as many as there are items. */
 static size_t find_ranges(const struct item *items, size_t count, struct range *ranges)
@@ -373,8 +368,8 @@ static const char *join(struct fold *fold, const struct item *items, size_t coun
     return xb_memory_text_keep(&text, &fold->texts);
 }
 
-/* Joins what differs in its last digits only, or in those before. Of one the text gets brackets
- * only in the first fold, so that brackets before it can be followed by these. */
+/* Joins what differs in its last digits only, or in those before. A single one gets
+ * brackets only in the first fold, so that brackets before it can be followed by these. */
 static void fold_once(struct fold *fold, bool is_first)
 {
     size_t kept = 0;
@@ -410,27 +405,21 @@ bool xb_hostlist_is_name(const char *name)
     return true;
 }
 
-static int by_name(const void *a, const void *b)
-{
-    const struct item *first = a, *second = b;
-    return strcmp(first->name, second->name);
-}
-
 const char *xb_hostlist_compress(const char *const *names, size_t count, struct xb_arena **arena,
                                  size_t *left_out)
 {
-    struct fold fold = {.items = xb_new(count, sizeof *fold.items)};
+    struct xb_hostlist listed = {.names = xb_new(count, sizeof *listed.names)};
     struct xb_memory_text line = {.text = NULL};
-    size_t listed = 0;
     for (size_t i = 0; i < count; i++)
         if (xb_hostlist_is_name(names[i]))
-            fold.items[listed++] =
-                (struct item){.text = names[i], .name = names[i], .limit = strlen(names[i])};
-    *left_out = count - listed;
-    qsort(fold.items, listed, sizeof *fold.items, by_name);
-    for (size_t i = 0; i < listed; i++) /* each once */
-        if (fold.count == 0 || strcmp(fold.items[fold.count - 1].name, fold.items[i].name) != 0)
-            fold.items[fold.count++] = fold.items[i];
+            listed.names[listed.count++] = names[i];
+    *left_out = count - listed.count;
+    leave_out_same(&listed);
+    struct fold fold = {.items = xb_new(listed.count, sizeof *fold.items), .count = listed.count};
+    for (size_t i = 0; i < fold.count; i++)
+        fold.items[i] = (struct item){
+            .text = listed.names[i], .name = listed.names[i], .limit = strlen(listed.names[i])};
+    free(listed.names);
     for (int i = 0; i < BRACKETS; i++)
         fold_once(&fold, i == 0);
     FILE *stream = xb_memory_text_begin(&line);

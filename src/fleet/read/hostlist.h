@@ -10,8 +10,6 @@ struct xb_arena;
 
 /* Slurm's host expressions: "gpu[001-003,7],login1" (slurm.conf(5), "NodeName"). */
 
-#define XB_HOSTLIST_LARGEST 1000000 /* names of an expression */
-
 struct xb_hostlist {
     const char **names; /* in the order given, each name once */
     size_t count;
@@ -21,7 +19,7 @@ struct xb_hostlist {
 /* XB_ERR_USAGE says where the text is wrong. Free the list also after a failure. */
 XB_MUST_CHECK enum xb_status xb_hostlist_expand(const char *text, struct xb_hostlist *list,
                                                 struct xb_error *error);
-/* The same for a file with one expression per line; ignores empty lines and comments after a #. */
+/* Reads a file with one expression per line; ignores empty lines and comments after a #. */
 XB_MUST_CHECK enum xb_status xb_hostlist_read(const char *path, struct xb_hostlist *list,
                                               struct xb_error *error);
 void xb_hostlist_free(struct xb_hostlist *list); /* accepts a zeroed one */

@@ -23,13 +23,18 @@ static int compare_by_uuid(const void *left, const void *right)
     return XB_FIRST_ORDER(strcmp(a->uuid, b->uuid), XB_ORDER(a->told, b->told), XB_ORDER(a, b));
 }
 
-/* GPUs of one place lie together. */
+/* Puts GPUs of one place together. */
 static int compare_by_place(const void *left, const void *right)
 {
     const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
     const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
     return XB_FIRST_ORDER(XB_ORDER(a->node, b->node), XB_ORDER_ADDRESSES(a->pci_bdf, b->pci_bdf),
                           XB_ORDER(a->told, b->told), XB_ORDER_ADDRESSES(a, b));
+}
+
+static bool is_later_launch(time_t when, time_t than)
+{
+    return when > than + XB_FLEET_LAUNCH_S;
 }
 
 /* `gpus`: all of the fleet. Sorts them. */
@@ -47,14 +52,9 @@ static void find_gone(struct xb_fleet_gpu **gpus, size_t count)
             gpus[i]->is_replaced = is_dated && gpus[i]->pci_bdf != NULL &&
                                    next->pci_bdf == gpus[i]->pci_bdf && next->told > gpus[i]->told;
             gpus[i]->is_gone =
-                gpus[i]->is_replaced || (is_dated && gpus[i]->told + XB_FLEET_LAUNCH_S < newest);
+                gpus[i]->is_replaced || (is_dated && is_later_launch(newest, gpus[i]->told));
         }
     }
-}
-
-static bool is_later_launch(time_t when, time_t than)
-{
-    return when > than + XB_FLEET_LAUNCH_S;
 }
 
 /* Whether a GPU is one that is told of later. In one node it may also have been brought back. */
@@ -176,8 +176,8 @@ time_t xb_fleet_written(const struct xb_fleet *fleet, const struct xb_fleet_valu
     return value->source < fleet->source_count ? fleet->sources[value->source].written : 0;
 }
 
-/* A document without a timestamp counts as older than any with one. Of two that are equally old the
- * one that was given later counts. */
+/* A document without a timestamp counts as older than any with one. If two are equally old, the one
+ * that was given later counts. */
 static int newest_first(const void *left, const void *right, void *fleet)
 {
     const struct xb_fleet_value *a = left, *b = right;

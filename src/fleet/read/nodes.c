@@ -32,8 +32,8 @@ struct some {
     const struct xb_fleet_source *named; /* the first, or the latest */
 };
 
-/* The GPUs in the order of their nodes and models. Of two at one PCI address the older one was
- * replaced. */
+/* Lists the GPUs in the order of their nodes and models. If two have one PCI address, the older one
+ * was replaced. */
 static size_t list_seats(const struct xb_fleet *fleet, const struct xb_fleet_gpu **seats,
                          struct some *replaced)
 {
@@ -255,7 +255,7 @@ struct roll {
     const char **met; /* of every owner: how the other side calls it; NULL: it is not there */
 };
 
-/* Those from `begin` on that have that short name. */
+/* Finds the names from `begin` on that have that short name. */
 static struct roll find_range(const struct roll *roll, size_t begin, const char *name)
 {
     struct roll range = {.items = roll->items + begin, .met = roll->met};
@@ -391,67 +391,62 @@ void xb_fleet_name_missing(struct xb_judging *judging)
 /* A GPU has a value of a figure. */
 struct holding {
     const struct xb_fleet_figure *figure;
-    size_t gpu;
+    const struct xb_fleet_gpu *gpu;
 };
 
 static int compare_holdings(const void *left, const void *right)
 {
     const struct holding *a = left, *b = right;
-    return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure), XB_ORDER(a->gpu, b->gpu));
+    return XB_FIRST_ORDER(xb_quantity_compare(a->figure, b->figure),
+                          XB_ORDER_ADDRESSES(a->gpu, b->gpu));
 }
 
 /* What is lacking: how many figures in all, and the first by name. */
 struct lacking {
-    size_t figures, gpu;
-    const struct xb_fleet_figure *figure;
-};
-
-/* A GPU among those of its model. */
-struct seat {
-    const char *model;
-    size_t gpu;
+    size_t figures;
+    struct holding first;
 };
 
 static int compare_model_seats(const void *left, const void *right)
 {
-    const struct seat *a = left, *b = right;
-    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(a->model, b->model), XB_ORDER(a->gpu, b->gpu));
+    const struct xb_fleet_gpu *a = *(const struct xb_fleet_gpu *const *)left;
+    const struct xb_fleet_gpu *b = *(const struct xb_fleet_gpu *const *)right;
+    return XB_FIRST_ORDER(XB_ORDER_ADDRESSES(a->model, b->model), XB_ORDER_ADDRESSES(a, b));
 }
 
 /* `holders` are GPUs with one figure, each once and in order. Looks at no more than twice as many:
  * then the holders are no majority. */
-static void find_lacking(const struct seat *seats, size_t seat_count, const struct holding *holders,
-                         size_t count, struct lacking *lacking)
+static void find_lacking(const struct xb_fleet_gpu *const *seats, size_t seat_count,
+                         const struct holding *holders, size_t count, struct lacking *lacking)
 {
-    size_t gpus = 0, first = XB_FLEET_NONE;
+    size_t gpus = 0;
+    struct holding first = {.figure = holders->figure};
     const char *model = holders->figure->model;
     /* The first of the model, at or behind the end if there is none. */
     size_t begin = 0;
     for (size_t high = seat_count; begin < high;) {
         size_t middle = begin + (high - begin) / 2;
-        if ((uintptr_t)seats[middle].model < (uintptr_t)model)
+        if ((uintptr_t)seats[middle]->model < (uintptr_t)model)
             begin = middle + 1;
         else
             high = middle;
     }
-    for (size_t i = begin, k = 0; i < seat_count && seats[i].model == model && gpus < 2 * count;
+    for (size_t i = begin, k = 0; i < seat_count && seats[i]->model == model && gpus < 2 * count;
          i++, gpus++) {
-        while (k < count && holders[k].gpu < seats[i].gpu)
+        while (k < count && holders[k].gpu < seats[i])
             k++;
-        bool holds = k < count && holders[k].gpu == seats[i].gpu;
-        if (!holds && first == XB_FLEET_NONE)
-            first = seats[i].gpu;
+        bool holds = k < count && holders[k].gpu == seats[i];
+        if (!holds && first.gpu == NULL)
+            first.gpu = seats[i];
     }
-    if (first == XB_FLEET_NONE || count <= XB_FLEET_SIBLINGS || gpus >= 2 * count)
+    if (first.gpu == NULL || count <= XB_FLEET_SIBLINGS || gpus >= 2 * count)
         return;
     /* Figures come in the order of addresses, which differs from run to run. */
     int order = lacking->figures++ > 0
-                    ? xb_natural_compare(holders->figure->name, lacking->figure->name)
+                    ? xb_natural_compare(first.figure->name, lacking->first.figure->name)
                     : -1;
-    if (order < 0 || (order == 0 && first < lacking->gpu)) {
-        lacking->gpu = first;
-        lacking->figure = holders->figure;
-    }
+    if (order < 0 || (order == 0 && first.gpu < lacking->first.gpu))
+        lacking->first = first;
 }
 
 void xb_fleet_note_lacking(struct xb_judging *judging)
@@ -459,18 +454,19 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct lacking lacking = {.figures = 0};
     struct holding *holdings = XB_SCRATCH(judging, fleet->value_count, sizeof *holdings);
-    struct seat *seats = XB_SCRATCH(judging, fleet->gpu_count, sizeof *seats);
+    const struct xb_fleet_gpu **seats =
+        XB_SCRATCH(judging, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *));
     size_t count = 0;
     for (size_t i = 0; i < fleet->value_count; i++)
-        holdings[i] =
-            (struct holding){&fleet->figures[fleet->values[i].figure], fleet->values[i].gpu};
+        holdings[i] = (struct holding){&fleet->figures[fleet->values[i].figure],
+                                       &fleet->gpus[fleet->values[i].gpu]};
     qsort(holdings, fleet->value_count, sizeof *holdings, compare_holdings);
     for (size_t i = 0; i < fleet->value_count; i++)
         if (count == 0 || compare_holdings(&holdings[count - 1], &holdings[i]) != 0)
             holdings[count++] = holdings[i];
     for (size_t i = 0; i < fleet->gpu_count; i++)
-        seats[i] = (struct seat){fleet->gpus[i].model, i};
-    qsort(seats, fleet->gpu_count, sizeof *seats, compare_model_seats);
+        seats[i] = &fleet->gpus[i];
+    qsort(seats, fleet->gpu_count, sizeof(const struct xb_fleet_gpu *), compare_model_seats);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count &&
                xb_quantity_compare(holdings[end].figure, holdings[begin].figure) == 0)
@@ -479,12 +475,12 @@ void xb_fleet_note_lacking(struct xb_judging *judging)
     }
     if (lacking.figures == 0)
         return;
-    const struct xb_fleet_gpu *gpu = &fleet->gpus[lacking.gpu];
+    const struct holding *first = &lacking.first;
     xb_fleet_add_note(
         judging,
         "Some GPUs lack %zu figure%s that most of their model have (first: %.200s, on "
         "%.64s GPU %u). Was it skipped there?",
         lacking.figures, lacking.figures == 1 ? "" : "s",
-        lacking.figure->name != NULL ? lacking.figure->name : "-", fleet->nodes[gpu->node].name,
-        gpu->index);
+        first->figure->name != NULL ? first->figure->name : "-",
+        fleet->nodes[first->gpu->node].name, first->gpu->index);
 }

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Takes results of one process or of several into a fleet. */
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "fleet/internal.h"
+#include "record/mode_list.h"
 #include "record/rows.h"
 #include "record/shown_parameters.h"
 #include "taking.h"
+#include "xferbench/mode.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -70,6 +73,55 @@ static struct xb_words name_case(const struct result *result, const struct xb_re
     return words;
 }
 
+/* ---- what must be the same before two are compared: as in `compare`, but as a text ---- */
+
+/* Whether it changes how cases of the mode are measured. One that no mode takes is for all; a mode
+ * that this program does not know may take any. */
+static bool matters(const struct xb_option *const *rows, const char *mode_name, const char *option)
+{
+    const struct xb_option *row = xb_option_find(rows, option);
+    const struct xb_mode *mode = xb_mode_find(mode_name);
+    /* How long a case is measured at most makes its median more or less certain, which its scatter
+     * tells, and no other. */
+    bool is_of_time = strcmp(option, "time-limit") == 0;
+    return (row == NULL || !row->selects) && !is_of_time &&
+           (mode == NULL || !xb_modes_take(option) ||
+            xb_option_find(mode->options, option) != NULL);
+}
+
+/* Appends "chunk=4194304". */
+static const char *add_option(struct xb_arena **texts, const char *before,
+                              const struct xb_record_fact *fact)
+{
+    return xb_arena_print(texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "", fact->name,
+                          fact->value != NULL ? fact->value : "null");
+}
+
+/* The options that change how a case is measured, and its parameters, without those at their
+ * defaults and those in `named`: "chunk=4194304 streams=4"; "" for none. */
+static const char *list_options(struct result *result, const struct xb_record_case *test,
+                                const struct xb_parameters *named)
+{
+    const struct xb_record *record = result->record;
+    const struct xb_fleet_terms *terms = result->taking->terms;
+    const char *text = "";
+    for (size_t i = 0; i < test->parameter_count; i++) {
+        const struct xb_record_fact *own = &test->parameters[i];
+        if (!xb_parameters_have(named, own->name) &&
+            !xb_parameter_is_default(&terms->defaults, terms->rows, own))
+            text = add_option(&result->texts, text, own);
+    }
+    for (size_t i = 0; i < record->option_count; i++) {
+        const struct xb_record_fact *option = &record->options[i];
+        bool says_itself =
+            xb_record_fact_find(test->parameters, test->parameter_count, option->name) != NULL;
+        if (!says_itself && !xb_fact_is_default(&terms->defaults, option) &&
+            matters(terms->rows, test->mode, option->name))
+            text = add_option(&result->texts, text, option);
+    }
+    return text;
+}
+
 /* ---- links ---- */
 
 static const struct xb_record_detail *find_detail(const struct xb_record_row *row, const char *name)
@@ -114,12 +166,6 @@ static void set_link(const struct result *result, const struct xb_record_case *t
 
 /* ---- values ---- */
 
-static int compare_times(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
 /* Where most times of a row fall on few values, what lies between these: the clock counts by that.
  * CUDA's events do by 32 ns, more than a hundredth of a small copy: equal GPUs have the same median
  * but for some that are a whole step off. A value that was seen once may be far off, and tells
@@ -148,7 +194,7 @@ static double scatter_of_clock(const struct xb_record_row *row)
         return 0.0;
     double *times = xb_new(count, sizeof *times);
     memcpy(times, row->times, count * sizeof *times);
-    qsort(times, count, sizeof *times, compare_times);
+    (void)xb_median_of(times, count); /* sorts them */
     double middle = times[count / 2];
     double share = middle > 0.0 ? OF_STEP * step_of_sorted(times, count) / middle : 0.0;
     free(times);
@@ -197,13 +243,13 @@ static void take_figures(struct result *result, const struct xb_record_case *tes
     const struct xb_record_row *row = NULL; /* the first that has figures to compare */
     for (size_t i = 0; row == NULL && i < result->record->process_count; i++)
         row = xb_record_row_counts(&test->rows[i]) ? &test->rows[i] : NULL;
-    const char *options =
-        xb_taking_options(taking->terms, result->record, test, parameters, &result->texts);
-    struct xb_fleet_figure figure_of = {.model = result->devices[device].name, .options = options};
-    double of_clock = row != NULL ? scatter_of_clock(row) : 0.0;
-    if (row != NULL)
-        set_link(result, test, row, &result->devices[device], &figure_of, link);
-    for (size_t i = 0; row != NULL && i < row->figure_count; i++) {
+    if (row == NULL)
+        return;
+    struct xb_fleet_figure figure_of = {.model = result->devices[device].name,
+                                        .options = list_options(result, test, parameters)};
+    double of_clock = scatter_of_clock(row);
+    set_link(result, test, row, &result->devices[device], &figure_of, link);
+    for (size_t i = 0; i < row->figure_count; i++) {
         const struct xb_record_figure *figure = &row->figures[i];
         struct xb_fleet_value value = {.gpu = result->gpus[device], .peer = test->peer};
         if (!figure->gates)
@@ -244,7 +290,7 @@ static void take_case(struct result *result, const struct xb_record_case *test)
 {
     char reason[XB_RECORD_REASON], of[64];
     const struct xb_record_summary summary = xb_record_summarize(result->record, test);
-    /* Those of its parameters that do not go without saying. */
+    /* Name only parameters that do not go without saying. */
     struct xb_record_case alone = *test;
     const struct xb_record record = {.cases = &alone, .case_count = 1};
     const struct xb_parameters parameters = xb_parameters_that_differ(&record);

@@ -6,8 +6,11 @@
 #include "base/documents.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/options.h"
 #include "base/parallel.h"
 #include "base/terminal.h"
+#include "link/report.h"
+#include "run/command.h"
 #include "taking.h"
 
 #include <errno.h>
@@ -28,7 +31,8 @@
  */
 
 #define MOST_PIECES 256
-#define MOST_BYTES ((size_t)32 << 20) /* of text; the last document may exceed it */
+#define MOST_BYTES ((size_t)32 << 20)    /* of text; the last document may exceed it */
+#define LARGEST_BYTES ((size_t)64 << 20) /* of one document */
 
 struct piece {
     char *path;
@@ -57,9 +61,15 @@ static bool failed(const struct batch *batch)
 
 static void begin(struct batch *batch, struct xb_fleet *fleet)
 {
-    *batch =
-        (struct batch){.fleet = fleet, .pieces = xb_new(MOST_PIECES + 1, sizeof *batch->pieces)};
-    batch->error.status = xb_fleet_terms_make(&batch->terms, &batch->error);
+    struct xb_fleet_terms *terms = &batch->terms;
+    struct xb_error *error = &batch->error;
+    *batch = (struct batch){.fleet = fleet,
+                            .terms = {.rows = xb_run_rows()},
+                            .pieces = xb_new(MOST_PIECES, sizeof *batch->pieces)};
+    error->status = xb_size_parse(xb_option_find(xb_link_rows(), "size")->default_text,
+                                  &terms->link_bytes, error);
+    if (!failed(batch))
+        error->status = xb_record_of_defaults(terms->rows, &terms->defaults, error);
 }
 
 static void empty(struct batch *batch)
@@ -112,18 +122,13 @@ static void read_batch(struct batch *batch)
     empty(batch);
 }
 
-/* Reads it if it has no room but for one more. */
-static void make_room(struct batch *batch)
-{
-    if (batch->count >= MOST_PIECES || batch->bytes >= MOST_BYTES)
-        read_batch(batch);
-}
-
-/* Adds a document of a file, or the reason why there is none; copies both. A document may be so
- * long that its memory is lacking. */
+/* Adds a document of a file, or the reason why there is none; copies both. Before that it reads a
+ * batch that is full. A document may be so long that its memory is lacking. */
 static void add(struct batch *batch, const char *path, size_t number,
                 const struct xb_document_piece *read)
 {
+    if (!failed(batch) && (batch->count == MOST_PIECES || batch->bytes >= MOST_BYTES))
+        read_batch(batch);
     if (failed(batch))
         return;
     struct piece *piece = &batch->pieces[batch->count];
@@ -158,7 +163,6 @@ static enum xb_status finish(struct batch *batch, struct xb_error *error)
 
 static void leave_out(struct batch *batch, const char *path, const char *why)
 {
-    make_room(batch);
     add(batch, path, 0, &(struct xb_document_piece){.why = why});
 }
 
@@ -179,20 +183,16 @@ static void read_stream(struct batch *batch, const char *path, FILE *stream)
     struct xb_document_piece piece;
     size_t count = 0, number = 0;
     bool any = true;
-    xb_documents_open(&documents, stream, XB_FLEET_LARGEST_BYTES);
-    while (!failed(batch)) {
-        if (count > 1)
-            make_room(batch);
-        if (failed(batch) || xb_documents_next(&documents, &piece, &any, &batch->error) != XB_OK ||
-            !any)
-            break;
+    xb_documents_open(&documents, stream, LARGEST_BYTES);
+    while (!failed(batch) && xb_documents_next(&documents, &piece, &any, &batch->error) == XB_OK &&
+           any) {
         count++;
         number += !piece.is_none;
         add(batch, path, piece.is_none ? 0 : number, &piece);
     }
     xb_documents_close(&documents);
     if (count == 0)
-        add(batch, path, 0, &(struct xb_document_piece){.why = "it is empty"});
+        leave_out(batch, path, "it is empty");
     else if (count == 1 && !failed(batch))
         batch->pieces[batch->count - 1].number = batch->pieces[batch->count - 1].line = 0;
 }
@@ -274,7 +274,6 @@ static void read_file(struct batch *batch, const char *path, bool pipes)
     } else if (stream == NULL) {
         leave_out_unread(batch, path, errno);
     } else {
-        make_room(batch);
         read_stream(batch, path, stream);
         fclose(stream);
     }
@@ -349,17 +348,16 @@ enum xb_status xb_fleet_read(struct xb_fleet *fleet, const char *path, struct xb
 {
     struct batch batch;
     struct stat file;
+    begin(&batch, fleet);
     if (strcmp(path, "-") == 0) {
         FILE *stream = open_input(STDIN_FILENO, false);
-        enum xb_status status = xb_fleet_read_stream(fleet, path, stream, error);
+        read_stream(&batch, path, stream);
         fclose(stream);
-        return status;
-    }
-    begin(&batch, fleet);
-    if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+    } else if (!failed(&batch) && stat(path, &file) == 0 && S_ISDIR(file.st_mode)) {
         read_folder(&batch, path);
-    else if (!failed(&batch))
+    } else if (!failed(&batch)) {
         read_file(&batch, path, true);
+    }
     return finish(&batch, error);
 }
 

@@ -4,15 +4,9 @@
 
 #include "base/day_time.h"
 #include "base/memory.h"
-#include "base/options.h"
-#include "link/report.h"
 #include "machine/node.h"
 #include "machine/pcie.h"
 #include "record/document.h"
-#include "record/mode_list.h"
-#include "record/shown_parameters.h"
-#include "run/command.h"
-#include "xferbench/mode.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -60,20 +54,13 @@ static void read_origin(struct xb_fleet_taking *taking, struct xb_json_reader *r
 /* A document that is dated ahead would outrank all others until that day. It counts so much
  * earlier: as older than all others, also those without a date, while several keep their order. */
 #define BEFORE_ALL ((time_t)1 << 40)
-
-enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms, struct xb_error *error)
-{
-    const struct xb_option *size = xb_option_find(xb_link_rows(), "size");
-    *terms = (struct xb_fleet_terms){.rows = xb_run_rows()};
-    enum xb_status status =
-        size != NULL ? xb_size_parse(size->default_text, &terms->link_bytes, error) : XB_OK;
-    return status == XB_OK ? xb_record_of_defaults(terms->rows, &terms->defaults, error) : status;
-}
+/* A clock that was set to the local time is up to 14 hours ahead of UTC. */
+#define AHEAD_S ((time_t)24 * 3600)
 
 void xb_taking_begin(struct xb_fleet_taking *taking)
 {
     struct xb_fleet_source *source = &taking->origin;
-    bool is_ahead = source->dated > taking->fleet->now + XB_FLEET_AHEAD_S;
+    bool is_ahead = source->dated > taking->fleet->now + AHEAD_S;
     source->written = source->dated - (is_ahead ? BEFORE_ALL : 0);
     taking->host.driver_told = source->written;
     taking->source = xb_fleet_add_source(taking->fleet, source);
@@ -154,52 +141,6 @@ void xb_taking_pair_link(struct xb_fleet_figure *figure, const char *link, unsig
         snprintf(text, XB_TAKING_LINK, "%.20s %s>%s", known ? link : "unknown",
                  place_of(from, places[0], sizeof places[0]),
                  place_of(to, places[1], sizeof places[1]));
-}
-
-/* ---- what must be the same before two are compared: as in `compare`, but as a text ---- */
-
-/* Whether it changes how cases of the mode are measured. One that no mode takes is for all; a mode
- * that this program does not know may take any. */
-static bool matters(const struct xb_fleet_terms *terms, const char *mode_name, const char *option)
-{
-    const struct xb_option *row = xb_option_find(terms->rows, option);
-    const struct xb_mode *mode = xb_mode_find(mode_name);
-    /* How long a case is measured at most makes its median more or less certain, which its scatter
-     * tells, and no other. */
-    bool is_of_time = strcmp(option, "time-limit") == 0;
-    return (row == NULL || !row->selects) && !is_of_time &&
-           (mode == NULL || !xb_modes_take(option) ||
-            xb_option_find(mode->options, option) != NULL);
-}
-
-/* Appends "chunk=4194304". */
-static const char *add(struct xb_arena **texts, const char *before,
-                       const struct xb_record_fact *fact)
-{
-    return xb_arena_print(texts, "%s%s%s=%s", before, before[0] != '\0' ? " " : "", fact->name,
-                          fact->value != NULL ? fact->value : "null");
-}
-
-const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct xb_record *record,
-                              const struct xb_record_case *test, const struct xb_parameters *named,
-                              struct xb_arena **texts)
-{
-    const char *text = "";
-    for (size_t i = 0; i < test->parameter_count; i++) {
-        const struct xb_record_fact *own = &test->parameters[i];
-        if (!xb_parameters_have(named, own->name) &&
-            !xb_parameter_is_default(&terms->defaults, terms->rows, own))
-            text = add(texts, text, own);
-    }
-    for (size_t i = 0; i < record->option_count; i++) {
-        const struct xb_record_fact *option = &record->options[i];
-        bool says_itself =
-            xb_record_fact_find(test->parameters, test->parameter_count, option->name) != NULL;
-        if (!says_itself && !xb_fact_is_default(&terms->defaults, option) &&
-            matters(terms, test->mode, option->name))
-            text = add(texts, text, option);
-    }
-    return text;
 }
 
 /* ---- a whole one ---- */

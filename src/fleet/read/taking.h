@@ -14,9 +14,6 @@ struct xb_fleet_terms {
     uint64_t link_bytes;                 /* the default size of a copy of `link` */
 };
 
-XB_MUST_CHECK enum xb_status xb_fleet_terms_make(struct xb_fleet_terms *terms,
-                                                 struct xb_error *error);
-
 /* A document on its way into a fleet. */
 struct xb_fleet_taking {
     struct xb_fleet *fleet; /* with nothing but this document */
@@ -62,7 +59,7 @@ void xb_taking_pair_link(struct xb_fleet_figure *figure, const char *link, unsig
  * error, and the fleet gets nothing of the document. */
 void xb_taking_link(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                     const cJSON *document);
-/* The same for results of one process or several. */
+/* Takes results of one process or several in the same way. */
 void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *reader,
                       const cJSON *document);
 
@@ -75,13 +72,3 @@ void xb_taking_record(struct xb_fleet_taking *taking, struct xb_json_reader *rea
 void xb_taking_document(struct xb_fleet *fleet, const struct xb_fleet_terms *terms,
                         const char *path, size_t number, const char *text, size_t length, char *why,
                         bool *is_foreign);
-
-/* ---- what must be alike for two results to be compared ---- */
-
-/* The options that change how a case is measured, and its parameters, without those at their
- * defaults and those in `named`: "chunk=4194304 streams=4"; "" for none. The text is in *texts. */
-struct xb_arena;
-struct xb_parameters;
-const char *xb_taking_options(const struct xb_fleet_terms *terms, const struct xb_record *record,
-                              const struct xb_record_case *test, const struct xb_parameters *named,
-                              struct xb_arena **texts);
