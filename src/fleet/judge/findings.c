@@ -84,19 +84,18 @@ const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, 
 {
     char number[32];
     bool rate = unit != NULL && strcmp(unit, XB_UNIT_RATE) == 0;
-    bool plain = unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
+    bool plain = !with_unit || unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
+    const char *space = plain ? "" : " ", *name = plain ? "" : unit;
     /* A file may hold any number: one that no device reaches is shown with its power of ten. */
     if (!(value >= 1e-12 && value < 1e18))
-        snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, with_unit && !plain ? " " : "",
-                 with_unit && !plain ? unit : "");
+        snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, space, name);
     else if (rate)
         snprintf(text, TEXT_SIZE, "%s%s", xb_rate_text(value, number, sizeof number),
                  with_unit ? " GB/s" : "");
     else if (unit != NULL && strcmp(unit, XB_UNIT_SECONDS) == 0)
         xb_duration_format(value, text, TEXT_SIZE);
     else
-        snprintf(text, TEXT_SIZE, "%.*f%s%.16s", xb_decimals_for(value), value,
-                 with_unit && !plain ? " " : "", with_unit && !plain ? unit : "");
+        snprintf(text, TEXT_SIZE, "%.*f%s%.16s", xb_decimals_for(value), value, space, name);
     return text;
 }
 
