@@ -25,7 +25,7 @@ struct charge {
     time_t written;
     bool decided;  /* by the document's own figures */
     bool replaced; /* by a newer document */
-    bool together;          /* many nodes have each of its causes */
+    bool together; /* many nodes have each of its causes */
 };
 
 /* ---- what was measured again ---- */
