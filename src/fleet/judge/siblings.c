@@ -110,18 +110,8 @@ static double median_of(const struct seat *seats, size_t count, double *scratch)
  * behind itself where nodes are few. */
 static double median_without(const double *sorted, size_t count, double own)
 {
-    size_t rank = 0; /* of `own` */
-    for (size_t end = count; rank < end;) {
-        size_t middle = rank + (end - rank) / 2;
-        if (sorted[middle] < own)
-            rank = middle + 1;
-        else
-            end = middle;
-    }
-    size_t others = count - 1;
-    size_t upper = others / 2, lower = (others - 1) / 2;
-    return (sorted[lower < rank ? lower : lower + 1] + sorted[upper < rank ? upper : upper + 1]) /
-           2;
+    size_t upper = (count - 1) / 2, lower = (count - 2) / 2;
+    return (sorted[lower + (own <= sorted[lower])] + sorted[upper + (own <= sorted[upper])]) / 2;
 }
 
 /* Shifts the values of one figure by what is usual for their slots, where these differ. Returns by
@@ -294,18 +284,11 @@ static int compare_logarithms(const void *left, const void *right)
     return XB_FIRST_ORDER(XB_ORDER(a->logarithm, b->logarithm), XB_ORDER(a->value, b->value));
 }
 
-/* The k-th offset, counted from 0, if `left_out` is not among them. */
-static double offset_without(const double *offsets, size_t k, double left_out)
-{
-    return offsets[left_out <= offsets[k] ? k + 1 : k];
-}
-
 /* Judges the values from `begin` to `end`: whichever is left out, the others have the same median.
  */
 static void leave_out_range(struct xb_tested *values, size_t count, size_t begin, size_t end,
                             double centre, double *offsets)
 {
-    size_t others = count - 1;
     /* The distances of sorted values from `centre`, sorted. */
     size_t above = count / 2;
     while (above > 0 && values[above - 1].logarithm > centre)
@@ -320,12 +303,9 @@ static void leave_out_range(struct xb_tested *values, size_t count, size_t begin
     }
     for (size_t i = begin; i < end; i++) {
         double own = fabs(values[i].logarithm - centre);
-        double middle = offset_without(offsets, others / 2, own);
-        if (others % 2 == 0)
-            middle = (offset_without(offsets, others / 2 - 1, own) + middle) / 2;
         values[i].centre = centre;
-        values[i].spread = XB_FLEET_TO_DEVIATION * middle;
-        values[i].siblings = others;
+        values[i].spread = XB_FLEET_TO_DEVIATION * median_without(offsets, count, own);
+        values[i].siblings = count - 1;
     }
 }
 

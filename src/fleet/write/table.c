@@ -268,11 +268,6 @@ static void put_left_out(const struct xb_fleet_view *view)
 #define MIDDLE (XB_FLEET_BINS / 2)
 #define UNJUDGED 5 /* figures that are named */
 
-static bool is_same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 /* "link h2d, NVIDIA H200, Gen5 x16" */
 static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
                       size_t index)
@@ -286,9 +281,10 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         const struct xb_fleet_figure *other =
             &judgement->fleet->figures[judgement->siblings[i].figure];
-        is_ambiguous = is_ambiguous ||
-                       (i != index && is_same(figure->name, other->name) &&
-                        is_same(figure->model, other->model) && is_same(figure->link, other->link));
+        is_ambiguous =
+            is_ambiguous || (i != index && xb_natural_compare(figure->name, other->name) == 0 &&
+                             xb_natural_compare(figure->model, other->model) == 0 &&
+                             xb_natural_compare(figure->link, other->link) == 0);
     }
     if (!is_ambiguous)
         return;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
+#include "base/text.h"
 #include "fleet/internal.h"
 #include "formats.h"
 #include "present/table.h"
@@ -222,8 +223,7 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
         if (found[code])
             table_put(view, "%s: %s", xb_fleet_code_name(code), xb_fleet_sayings[code].next);
-    /* Of findings without a figure the sentence says what a number says of the others. */
-    char gpu[64];
+    /* A finding without a figure has a sentence, which says what a number says of the others. */
     bool begun = false;
     for (size_t i = 0; i < end; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
@@ -233,9 +233,15 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
         if (!begun)
             fputc('\n', view->stream);
         begun = true;
-        bool has_gpu = finding->gpu != XB_FLEET_NONE;
-        xb_fleet_gpu_text(judgement->fleet, finding, gpu, sizeof gpu);
+        const struct xb_fleet_gpu *gpu =
+            finding->gpu != XB_FLEET_NONE ? &judgement->fleet->gpus[finding->gpu] : NULL;
+        const char *pci = gpu != NULL ? gpu->pci_bdf : NULL;
+        char text[64] = "";
+        if (gpu != NULL)
+            snprintf(text, sizeof text, "GPU %u%s%s", gpu->index, pci != NULL ? " " : "",
+                     pci != NULL ? pci : "");
+        xb_make_plain(text);
         table_put(view, "%.*s%s%s: %.1000s", (int)view->columns - 3, finding->node,
-                  has_gpu ? ", " : "", has_gpu ? gpu : "", finding->text);
+                  gpu != NULL ? ", " : "", text, finding->text);
     }
 }
