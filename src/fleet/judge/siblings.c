@@ -225,18 +225,14 @@ static double effective_sample_size(const struct xb_fleet *fleet, const struct x
                                     size_t count, enum common what, double *scratch, size_t *groups)
 {
     double squares = 0;
+    size_t pairs = 0;
     *groups = 0;
-    for (size_t i = 0; i < count; (*groups)++) {
-        size_t begin = i;
-        while (i < count && share(fleet, &values[i], &values[begin], what))
-            i++;
-        squares += (double)(i - begin) * (double)(i - begin);
+    for (size_t begin = 0, end = 0; begin < count; begin = end, (*groups)++) {
+        for (end++; end < count && share(fleet, &values[end], &values[begin], what); end++)
+            scratch[pairs++] = fabs(values[end].logarithm - values[end - 1].logarithm);
+        squares += (double)(end - begin) * (double)(end - begin);
     }
     /* The spread within a group, from differences of neighbours. */
-    size_t pairs = 0;
-    for (size_t i = 1; i < count; i++)
-        if (share(fleet, &values[i], &values[i - 1], what))
-            scratch[pairs++] = fabs(values[i].logarithm - values[i - 1].logarithm);
     double inside = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, pairs) / sqrt(2);
     for (size_t i = 0; i < count; i++)
         scratch[i] = values[i].logarithm;

@@ -201,25 +201,26 @@ static void put_limits(const struct xb_fleet_view *view)
 }
 
 /* Names them if their names have room in a line. */
-static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_list *list)
+static void put_drained(const struct xb_fleet_view *view)
 {
-    bool some = list->left_out > 0;
-    if (list->count == 0)
+    struct xb_drain_list list;
+    xb_fleet_drain_list(view->judgement, &list);
+    bool some = list.left_out > 0;
+    if (list.count == 0)
         table_put(view, "Drain: no node.");
-    else if (!some && strlen(list->text) + INDENT <= view->prose)
-        table_put(view, "Drain: %s (for a script: --format nodelist)", list->text);
+    else if (!some && strlen(list.text) + INDENT <= view->prose)
+        table_put(view, "Drain: %s (for a script: --format nodelist)", list.text);
     else
         table_put(view, "Drain: %s node%s, which --format nodelist names for Slurm%s%s%s.",
-                  COUNT(list->count), PLURAL(list->count), some ? ", but for " : "",
-                  some ? COUNT(list->left_out) : "",
+                  COUNT(list.count), PLURAL(list.count), some ? ", but for " : "",
+                  some ? COUNT(list.left_out) : "",
                   some ? " with a name that no scheduler takes" : "");
+    xb_fleet_drain_list_free(&list);
 }
 
 static void put_answer(const struct xb_fleet_view *view)
 {
-    struct xb_drain_list drained;
     int code = xb_fleet_exit_code(view->judgement);
-    xb_fleet_drain_list(view->judgement, &drained);
     if (code == 2) {
         table_put_in(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
     } else if (code == 3) {
@@ -241,9 +242,8 @@ static void put_answer(const struct xb_fleet_view *view)
     } else {
         put_codes(view);
         put_limits(view);
-        put_drained(view, &drained);
+        put_drained(view);
     }
-    xb_fleet_drain_list_free(&drained);
 }
 
 /* ---- what a reader must know besides ---- */
