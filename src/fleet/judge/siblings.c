@@ -10,13 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct xb_fleet_value *value_of(const struct xb_fleet *fleet,
+                                             const struct xb_tested *tested)
+{
+    return &fleet->values[tested->value];
+}
+
 /* Where the figure of `tested` that begins at `begin` ends. */
 static size_t end_of_figure(const struct xb_judging *judging, size_t begin)
 {
-    const struct xb_fleet_value *values = judging->fleet->values;
-    size_t figure = values[judging->tested[begin].value].figure;
-    size_t end = begin;
-    while (end < judging->tested_count && values[judging->tested[end].value].figure == figure)
+    size_t figure = value_of(judging->fleet, &judging->tested[begin])->figure, end = begin;
+    while (end < judging->tested_count &&
+           value_of(judging->fleet, &judging->tested[end])->figure == figure)
         end++;
     return end;
 }
@@ -67,32 +72,27 @@ static bool is_usual_known(size_t values)
     return values > XB_FLEET_SIBLINGS;
 }
 
-static const struct xb_fleet_gpu *gpu_of(const struct xb_judging *judging, size_t tested)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    return &fleet->gpus[fleet->values[judging->tested[tested].value].gpu];
-}
-
 /* Lists values of one figure by slot: those of GPUs whose slot is known, and not of pairs. Returns
  * how many. */
 static size_t list_seats(const struct xb_judging *judging, size_t begin, size_t end,
                          struct seat *seats, double *scratch)
 {
+    const struct xb_fleet *fleet = judging->fleet;
+    const struct xb_tested *tested = judging->tested;
     size_t count = 0;
-    if (judging->fleet->values[judging->tested[begin].value].peer >= 0)
+    if (value_of(fleet, &tested[begin])->peer >= 0)
         return 0;
     for (size_t i = begin, next = begin; i < end; i = next) {
-        size_t first = count;
-        size_t node = gpu_of(judging, i)->node;
-        for (; next < end && gpu_of(judging, next)->node == node; next++) {
-            scratch[next - i] = judging->tested[next].logarithm;
-            if (gpu_of(judging, next)->pci_bdf != NULL)
-                seats[count++] =
-                    (struct seat){.slot = gpu_of(judging, next)->pci_bdf, .tested = next};
+        size_t first = count, node = xb_tested_node(fleet, &tested[i]);
+        for (; next < end && xb_tested_node(fleet, &tested[next]) == node; next++) {
+            const char *slot = fleet->gpus[value_of(fleet, &tested[next])->gpu].pci_bdf;
+            scratch[next - i] = tested[next].logarithm;
+            if (slot != NULL)
+                seats[count++] = (struct seat){.slot = slot, .tested = next};
         }
         double middle = xb_median_of(scratch, next - i);
         for (size_t k = first; k < count; k++)
-            seats[k].offset = judging->tested[seats[k].tested].logarithm - middle;
+            seats[k].offset = tested[seats[k].tested].logarithm - middle;
     }
     if (count > 0)
         qsort(seats, count, sizeof *seats, compare_seats);
@@ -199,12 +199,6 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
  * share) for m values a node (Kish, "Survey Sampling", 1965, section 5.4); likewise for sources and
  * targets of pairs. Both variances are from medians, so that outliers do not count.
  */
-
-static const struct xb_fleet_value *value_of(const struct xb_fleet *fleet,
-                                             const struct xb_tested *tested)
-{
-    return &fleet->values[tested->value];
-}
 
 /* What values have in common that are alike. */
 enum common { A_NODE, A_GPU, A_PEER };
@@ -322,9 +316,11 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
     leave_out_range(values, count, h + 1, count, (below + middle) / 2, offsets);
 }
 
-static bool is_scatter_known(double scatter)
+/* What its samples say; 0 where they say nothing: a few documents cannot excuse all others. */
+static double scatter_of(const struct xb_fleet *fleet, const struct xb_tested *tested)
 {
-    return scatter >= 0 && isfinite(scatter);
+    double scatter = value_of(fleet, tested)->scatter;
+    return scatter >= 0 && isfinite(scatter) ? scatter : 0;
 }
 
 /* Describes `count` values of one figure, and gives each its siblings if there are enough. */
@@ -347,12 +343,8 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
         scratch[(count - 1) / 2] + (scratch[count / 2] - scratch[(count - 1) / 2]) / 2;
     siblings->least = scratch[0];
     siblings->most = scratch[count - 1];
-    /* The median of what the samples of the values say of themselves. Where they say nothing it
-     * counts as 0: a few documents cannot excuse all others. */
-    for (size_t i = 0; i < count; i++) {
-        double scatter = value_of(fleet, &values[i])->scatter;
-        scratch[i] = is_scatter_known(scatter) ? scatter : 0;
-    }
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = scatter_of(fleet, &values[i]);
     double typical = xb_median_of(scratch, count);
     double floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
     double low = values[(count - 1) / 2].logarithm;
@@ -375,7 +367,7 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
     siblings->bins_from = siblings->centre - half;
     siblings->bins_to = fmin(siblings->centre + half, DBL_MAX);
     for (size_t i = 0; i < count; i++) {
-        double own = value_of(fleet, &values[i])->scatter;
+        double own = scatter_of(fleet, &values[i]);
         double place = (value_of(fleet, &values[i])->value - siblings->centre) / half;
         double bin = floor((place + 1) / 2 * XB_FLEET_BINS);
         siblings->bins[(size_t)fmin(fmax(bin, 0), XB_FLEET_BINS - 1)]++;
@@ -383,7 +375,7 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
             continue;
         values[i].spread = fmax(values[i].spread, fmax(floor_of, values[i].unsure));
         /* A value whose own samples scatter more than most may lie further off by that. */
-        if (is_scatter_known(own) && !(own <= typical))
+        if (own > typical)
             values[i].spread =
                 xb_fleet_add_squares(values[i].spread, sqrt(own - typical) * sqrt(own + typical));
         values[i].wide = siblings->wide;
