@@ -22,9 +22,10 @@ static bool is_known(const struct xb_fleet_gpu *gpu)
     return gpu->link_width > 0 && gpu->link_speed_gts > 0;
 }
 
-/* Fills in the width or the rate that most GPUs in a slot have, or in all. */
-static void count_votes(struct xb_judging *judging, bool of_width, const char *const *slots,
-                        struct xb_vote *votes, struct usual *usual)
+/* Fills in the width or the rate that most GPUs in a slot have, or in all. Returns how many voted.
+ */
+static size_t count_votes(struct xb_judging *judging, bool of_width, const char *const *slots,
+                          struct xb_vote *votes, struct usual *usual)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = 0;
@@ -43,10 +44,10 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
             if (*number > 0) /* by its slot */
                 continue;
             untold++;
-            if (!most.judged || !most.found)
-                continue;
-            *number = votes[most.first].number;
-            own->alike = most.end - most.begin;
+            if (most.judged && most.found) {
+                *number = votes[most.first].number;
+                own->alike = most.end - most.begin;
+            }
         }
         if (slots == NULL && untold > 0 && most.judged && !most.found) {
             const char *model = votes[most.begin].group;
@@ -59,6 +60,7 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
                 of_width ? "" : " GT/s");
         }
     }
+    return count;
 }
 
 static bool is_narrower(const struct xb_fleet_gpu *gpu, const struct usual *usual)
@@ -114,11 +116,10 @@ void xb_fleet_name_narrower(struct xb_judging *judging)
         if (gpu->pci_bdf != NULL)
             slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
                                       gpu->model != NULL ? gpu->model : "");
-        count += is_known(gpu);
     }
     /* Rates and widths by slots, then by models, which leaves the votes sorted by these. */
     for (int i = 0; i < 4; i++)
-        count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
+        count = count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);)
         name_of_model(judging, votes + most.begin, most.end - most.begin, usual, tallies);
 }

@@ -365,14 +365,12 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
     const struct xb_tested *tested = judging->tested;
     struct xb_node_tally tally = xb_node_tally_open(judging);
     bool *judged = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *judged);
+    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
     judgement->tests = judging->tested_count;
     for (size_t i = 0; i < judging->tested_count; i++) {
         size_t gpu = judging->fleet->values[tested[i].value].gpu;
         judgement->judged_gpus += !judged[gpu];
         judged[gpu] = true;
-    }
-    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
-    for (size_t i = 0; i < judging->tested_count; i++) {
         p[i] = xb_tail_of_siblings(fabs(spreads_of(&tested[i])), tested[i].independent);
         if (tested[i].wide > 0)
             p[i] = fmax(p[i], exp(-fabs(distance_of(&tested[i])) / tested[i].wide));

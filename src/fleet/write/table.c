@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROWS 30 /* that a terminal shows at most; a file gets all of them */
 #define LEFT_OUT_TOLD 10
 #define INDENT 2 /* of further lines, by xb_lines_print() */
 
@@ -425,7 +426,7 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         .columns = columns,
         .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
         .verbose = verbose,
-        .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
+        .most_rows = xb_is_terminal(stream) && !verbose ? ROWS : SIZE_MAX,
     };
     put_answer(&view);
     /* Without any document each expected node is missing: only why there is none helps. */

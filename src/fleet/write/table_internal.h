@@ -6,8 +6,6 @@
 
 /* The parts of the table, each in a file of its name, and the helpers that they share. */
 
-#define XB_FLEET_ROWS 30 /* that a terminal shows at most; a file gets all of them */
-
 /* GPUs of one node. */
 struct xb_fleet_gpus {
     size_t count;     /* how many */
