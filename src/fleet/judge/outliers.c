@@ -254,16 +254,15 @@ static double spreads_of(const struct xb_tested *tested)
     return distance_of(tested) / tested->spread;
 }
 
-static double share_of(double logarithms)
+static double share_of(const struct xb_tested *tested)
 {
-    return fmin(expm1(logarithms), DBL_MAX);
+    return fmin(expm1(tested->logarithm - tested->centre), DBL_MAX);
 }
 
 static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested)
 {
-    double share = share_of(tested->logarithm - tested->centre);
     return tested->p <= judging->judgement->request.alpha &&
-           fabs(share) >= XB_FLEET_LEAST_DEVIATION;
+           fabs(share_of(tested)) >= XB_FLEET_LEAST_DEVIATION;
 }
 
 static bool is_low(const struct xb_tested *tested)
@@ -285,7 +284,7 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested,
         .figure = value->figure,
         .value = value->value,
         .centre = exp(tested->centre + tested->shift),
-        .deviation = share_of(tested->logarithm - tested->centre),
+        .deviation = share_of(tested),
         .spreads = spreads_of(tested),
         .p = tested->p,
         .together = together,

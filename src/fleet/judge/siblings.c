@@ -249,23 +249,6 @@ static int compare_peers(const void *left, const void *right, void *fleet)
                           XB_ORDER(a->value, b->value));
 }
 
-/* Sets how many values that know nothing of each other judge as well as these of one figure, which
- * are in the order of their nodes and GPUs, and of how many nodes they are. Changes the order of
- * pairs. `scratch` has room for as many. */
-static void find_independent(struct xb_fleet *fleet, struct xb_tested *values, size_t count,
-                             double *scratch, struct xb_fleet_siblings *siblings)
-{
-    size_t groups = 0;
-    siblings->independent =
-        effective_sample_size(fleet, values, count, A_NODE, scratch, &siblings->nodes);
-    if (value_of(fleet, values)->peer < 0)
-        return;
-    double of_sources = effective_sample_size(fleet, values, count, A_GPU, scratch, &groups);
-    qsort_r(values, count, sizeof *values, compare_peers, fleet);
-    double of_targets = effective_sample_size(fleet, values, count, A_PEER, scratch, &groups);
-    siblings->independent = fmin(siblings->independent, fmin(of_sources, of_targets));
-}
-
 /* ---- each by the others ---- */
 
 static int compare_logarithms(const void *left, const void *right)
@@ -331,7 +314,16 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
                                            .values = count,
                                            .judged = count > XB_FLEET_SIBLINGS,
                                            .named_from = NAN};
-    find_independent(fleet, values, count, scratch, siblings);
+    /* How many values that know nothing of each other judge as well as these, which come in the
+     * order of their nodes and GPUs. */
+    size_t groups = 0, lower = (count - 1) / 2, upper = count / 2;
+    double worth = effective_sample_size(fleet, values, count, A_NODE, scratch, &siblings->nodes);
+    if (value_of(fleet, values)->peer >= 0) {
+        worth = fmin(worth, effective_sample_size(fleet, values, count, A_GPU, scratch, &groups));
+        qsort_r(values, count, sizeof *values, compare_peers, fleet);
+        worth = fmin(worth, effective_sample_size(fleet, values, count, A_PEER, scratch, &groups));
+    }
+    siblings->independent = worth;
     if (siblings->judged)
         xb_fleet_leave_each_out(values, count, scratch);
     else
@@ -339,16 +331,14 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
     for (size_t i = 0; i < count; i++)
         scratch[i] = value_of(fleet, &values[i])->value;
     (void)xb_median_of(scratch, count); /* sorts; its sum of two may be too large */
-    siblings->centre =
-        scratch[(count - 1) / 2] + (scratch[count / 2] - scratch[(count - 1) / 2]) / 2;
+    siblings->centre = scratch[lower] + (scratch[upper] - scratch[lower]) / 2;
     siblings->least = scratch[0];
     siblings->most = scratch[count - 1];
     for (size_t i = 0; i < count; i++)
         scratch[i] = scatter_of(fleet, &values[i]);
-    double typical = xb_median_of(scratch, count);
-    double floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
-    double low = values[(count - 1) / 2].logarithm;
-    double middle = low + (values[count / 2].logarithm - low) / 2;
+    double typical = xb_median_of(scratch, count), floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
+    double low = values[lower].logarithm;
+    double middle = low + (values[upper].logarithm - low) / 2;
     double lowest = 0, highest = 0;
     for (size_t i = 0; i < count; i++) {
         scratch[i] = fabs(values[i].logarithm - middle);
@@ -379,7 +369,7 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
             values[i].spread =
                 xb_fleet_add_squares(values[i].spread, sqrt(own - typical) * sqrt(own + typical));
         values[i].wide = siblings->wide;
-        values[i].independent = siblings->independent * (double)(count - 1) / (double)count;
+        values[i].independent = worth * (double)(count - 1) / (double)count;
     }
 }
 

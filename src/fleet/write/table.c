@@ -402,19 +402,6 @@ static void put_unjudged(const struct xb_fleet_view *view)
               is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
 }
 
-/* Figures with a named GPU come first. */
-static void put_figures(const struct xb_fleet_view *view)
-{
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    for (int named = 1; named >= 0 && view->verbose; named--)
-        for (size_t i = 0; i < judgement->sibling_count; i++) {
-            const struct xb_fleet_siblings *of = &judgement->siblings[i];
-            if (of->judged && (of->slow + of->fast > 0) == (named > 0))
-                put_judged(view, i);
-        }
-    put_unjudged(view);
-}
-
 /* ---- all of it ---- */
 
 enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgement *judgement,
@@ -432,7 +419,14 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
     /* Without any document each expected node is missing: only why there is none helps. */
     if (judgement->fleet->source_count > 0) {
         xb_fleet_table_findings(&view);
-        put_figures(&view);
+        /* Figures with a named GPU come first. */
+        for (int named = 1; named >= 0 && verbose; named--)
+            for (size_t i = 0; i < judgement->sibling_count; i++) {
+                const struct xb_fleet_siblings *of = &judgement->siblings[i];
+                if (of->judged && (of->slow + of->fast > 0) == (named > 0))
+                    put_judged(&view, i);
+            }
+        put_unjudged(&view);
         if (judgement->note_count > 0)
             fputc('\n', stream);
         for (size_t i = 0; i < judgement->note_count; i++)
