@@ -23,8 +23,8 @@
 #define XB_FLEET_TOGETHER_SHARE 0.1
 #define XB_FLEET_TOGETHER 5
 
-/* Documents do not name their launch. One launch writes all within so many seconds; later ones are
- * of another. */
+/* Documents do not name their launch. One launch writes its documents within so many seconds; later
+ * ones are of another. */
 #define XB_FLEET_LAUNCH_S ((time_t)6 * 3600)
 
 /* A value on its way to a finding. */

@@ -23,8 +23,9 @@ struct charge {
     size_t subject;
     const struct xb_fleet_complaint *complaint;
     time_t written;
-    bool decided, replaced; /* by a newer document */
-    bool together;          /* many nodes have each of its causes */
+    bool decided;  /* by the document's own figures */
+    bool replaced; /* by a newer document */
+    bool together; /* many nodes have each of its causes */
 };
 
 /* ---- what was measured again ---- */
@@ -69,12 +70,6 @@ static int sort_by_figure(const void *left, const void *right)
 {
     const struct proof *a = left, *b = right;
     return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->written, a->written));
-}
-
-static int sort_by_kind(const void *left, const void *right)
-{
-    const struct proof *a = left, *b = right;
-    return XB_FIRST_ORDER(compare_kinds(a, b), XB_ORDER(b->written, a->written));
 }
 
 /* The first of sorted proofs that is as `wanted` says; NULL where none is. */
@@ -136,7 +131,7 @@ static void mark_replaced(struct proofs *proofs)
     }
 }
 
-/* Decides by the newest document of its kind, but not by one of another process of one launch. A
+/* Decides by any newer document of its kind, but not by one of another process of one launch. A
  * later launch may have given the node another rank. */
 static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *fleet,
                            struct charge *charge)
@@ -145,15 +140,13 @@ static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *f
     struct proof wanted = {.subject = charge->subject, .kind = own->kind};
     const struct proof *proof = find_first(proofs, &wanted, compare_kinds);
     const struct proof *end = proofs->items + proofs->count;
-    for (; !charge->decided && proof != NULL && proof < end && compare_kinds(proof, &wanted) == 0 &&
-           proof->written > charge->written;
+    for (; !charge->replaced && proof != NULL && proof < end && compare_kinds(proof, &wanted) == 0;
          proof++) {
         const struct xb_fleet_source *newer = &fleet->sources[proof->source];
         bool apart = own->written > 0 && newer->written > own->written + XB_FLEET_LAUNCH_S;
         bool is_of_another_rank =
             newer->ranks > 1 && newer->ranks == own->ranks && newer->rank != own->rank && !apart;
-        charge->replaced = !is_of_another_rank;
-        charge->decided = charge->replaced;
+        charge->replaced = proof->written > charge->written && !is_of_another_rank;
     }
 }
 
@@ -243,9 +236,10 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
         charges[i].decided = found != NULL;
         charges[i].replaced = found != NULL && found->replaced;
     }
-    qsort(proofs.items, proofs.count, sizeof *proofs.items, sort_by_kind);
+    qsort(proofs.items, proofs.count, sizeof *proofs.items, compare_kinds);
     for (size_t i = 0; i < count; i++)
-        decide_by_kind(&proofs, fleet, &charges[i]);
+        if (!charges[i].decided)
+            decide_by_kind(&proofs, fleet, &charges[i]);
     mark_together(judging, charges, count);
     qsort(charges, count, sizeof *charges, compare_charges);
     for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {

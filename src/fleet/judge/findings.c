@@ -84,19 +84,18 @@ const char *xb_fleet_value_text(double value, const char *unit, bool with_unit, 
 {
     char number[32];
     bool rate = unit != NULL && strcmp(unit, XB_UNIT_RATE) == 0;
-    bool plain = unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
+    bool plain = !with_unit || unit == NULL || strcmp(unit, XB_UNIT_RATIO) == 0;
+    const char *space = plain ? "" : " ", *name = plain ? "" : unit;
     /* A file may hold any number: one that no device reaches is shown with its power of ten. */
     if (!(value >= 1e-12 && value < 1e18))
-        snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, with_unit && !plain ? " " : "",
-                 with_unit && !plain ? unit : "");
+        snprintf(text, TEXT_SIZE, "%.3g%s%.16s", value, space, name);
     else if (rate)
         snprintf(text, TEXT_SIZE, "%s%s", xb_rate_text(value, number, sizeof number),
                  with_unit ? " GB/s" : "");
     else if (unit != NULL && strcmp(unit, XB_UNIT_SECONDS) == 0)
         xb_duration_format(value, text, TEXT_SIZE);
     else
-        snprintf(text, TEXT_SIZE, "%.*f%s%.16s", xb_decimals_for(value), value,
-                 with_unit && !plain ? " " : "", with_unit && !plain ? unit : "");
+        snprintf(text, TEXT_SIZE, "%.*f%s%.16s", xb_decimals_for(value), value, space, name);
     return text;
 }
 
@@ -121,24 +120,6 @@ const char *xb_fleet_figure_text(const struct xb_fleet_figure *figure, char *tex
         length += (size_t)snprintf(text + length, size - length, "%s%.100s",
                                    length == 0 ? "" : ", ", parts[i]);
     }
-    return text;
-}
-
-const char *xb_fleet_gpu_text(const struct xb_fleet *fleet, const struct xb_fleet_finding *finding,
-                              char *text, size_t size)
-{
-    if (finding->gpu == XB_FLEET_NONE) {
-        snprintf(text, size, "-");
-        return text;
-    }
-    const struct xb_fleet_gpu *gpu = &fleet->gpus[finding->gpu];
-    if (finding->peer >= 0)
-        snprintf(text, size, "GPU %u>%d", gpu->index, finding->peer);
-    else if (gpu->pci_bdf != NULL)
-        snprintf(text, size, "GPU %u %s", gpu->index, gpu->pci_bdf);
-    else
-        snprintf(text, size, "GPU %u", gpu->index);
-    xb_make_plain(text);
     return text;
 }
 
@@ -208,43 +189,29 @@ void xb_fleet_add_finding(struct xb_judging *judging, struct xb_fleet_finding fi
     judgement->findings[judgement->finding_count++] = finding;
 }
 
-/* What findings are sorted by besides themselves. */
-struct ranking {
-    const struct xb_fleet *fleet;
-    double *worst; /* the size of each GPU's worst slow finding, and of its worst fast one */
-};
-
 /* How far it deviates: half as much is as far as twice as much; 0 for none. */
 static double size_of(const struct xb_fleet_finding *finding)
 {
     return isnan(finding->deviation) ? 0 : fabs(log(finding->value) - log(finding->centre));
 }
 
-static double *worst_of(const struct ranking *ranking, const struct xb_fleet_finding *finding)
-{
-    return &ranking->worst[2 * finding->gpu + (finding->code == XB_FLEET_FAST)];
-}
-
 /* The worst first. What many have together comes behind what single ones have, which is where a
  * fault is likelier. */
-static int compare_findings(const void *left, const void *right, void *ranking)
+static int compare_findings(const void *left, const void *right, void *argument)
 {
     const struct xb_fleet_finding *a = left, *b = right;
-    const struct xb_fleet *fleet = ((const struct ranking *)ranking)->fleet;
-    double ranks[2] = {0, 0}; /* that of its GPU's findings of the same code */
+    const struct xb_fleet *fleet = argument;
     unsigned indices[2] = {0, 0};
     const char *names[2] = {NULL, NULL};
     for (int i = 0; i < 2; i++) {
         const struct xb_fleet_finding *own = i == 0 ? a : b;
         if (own->gpu != XB_FLEET_NONE)
             indices[i] = fleet->gpus[own->gpu].index;
-        if (own->figure == XB_FLEET_NONE)
-            continue;
-        ranks[i] = *worst_of(ranking, own);
-        names[i] = fleet->figures[own->figure].name;
+        if (own->figure != XB_FLEET_NONE)
+            names[i] = fleet->figures[own->figure].name;
     }
     return XB_FIRST_ORDER(XB_ORDER(a->code, b->code), a->together - b->together,
-                          XB_ORDER(ranks[1], ranks[0]), xb_natural_compare(a->node, b->node),
+                          XB_ORDER(b->worst, a->worst), xb_natural_compare(a->node, b->node),
                           XB_ORDER(indices[0], indices[1]), XB_ORDER(a->gpu, b->gpu),
                           XB_ORDER(size_of(b), size_of(a)), xb_natural_compare(names[0], names[1]),
                           XB_ORDER(a->figure, b->figure), XB_ORDER(a->peer, b->peer));
@@ -253,16 +220,17 @@ static int compare_findings(const void *left, const void *right, void *ranking)
 void xb_fleet_sort_findings(struct xb_judging *judging)
 {
     struct xb_fleet_judgement *judgement = judging->judgement;
-    const struct xb_fleet *fleet = judging->fleet;
-    struct ranking ranking = {.fleet = fleet,
-                              .worst = XB_SCRATCH(judging, 2 * fleet->gpu_count, sizeof(double))};
+    double(*worst)[2] = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *worst);
     if (judgement->finding_count == 0)
         return;
-    for (size_t i = 0; i < judgement->finding_count; i++) {
-        const struct xb_fleet_finding *finding = &judgement->findings[i];
-        if (finding->figure != XB_FLEET_NONE)
-            *worst_of(&ranking, finding) = fmax(*worst_of(&ranking, finding), size_of(finding));
-    }
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < judgement->finding_count; i++) {
+            struct xb_fleet_finding *finding = &judgement->findings[i];
+            if (finding->figure == XB_FLEET_NONE)
+                continue;
+            double *own = &worst[finding->gpu][finding->code == XB_FLEET_FAST];
+            finding->worst = *own = fmax(*own, size_of(finding));
+        }
     qsort_r(judgement->findings, judgement->finding_count, sizeof *judgement->findings,
-            compare_findings, &ranking);
+            compare_findings, judging->fleet);
 }

@@ -89,10 +89,8 @@ static int compare_siblings(const void *left, const void *right, void *figures)
 
 static void sort_siblings(struct xb_judging *judging)
 {
-    const struct xb_fleet_judgement *judgement = judging->judgement;
-    if (judgement->sibling_count > 0)
-        qsort_r(judgement->siblings, judgement->sibling_count, sizeof *judgement->siblings,
-                compare_siblings, judging->fleet->figures);
+    qsort_r(judging->judgement->siblings, judging->judgement->sibling_count,
+            sizeof *judging->judgement->siblings, compare_siblings, judging->fleet->figures);
 }
 
 /* What was judged with more caution, and what could not be. */
@@ -154,12 +152,6 @@ void xb_fleet_judgement_free(struct xb_fleet_judgement *judgement)
 
 /* ---- order ---- */
 
-/* isdigit() would make the order depend on the locale. */
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 int xb_natural_compare(const char *left, const char *right)
 {
     static const char digits[] = "0123456789";
@@ -167,7 +159,7 @@ int xb_natural_compare(const char *left, const char *right)
         return (left != NULL) - (right != NULL);
     const char *a = left, *b = right;
     while (*a != '\0' && *b != '\0') {
-        if (!is_digit(*a) || !is_digit(*b)) {
+        if (strspn(a, digits) == 0 || strspn(b, digits) == 0) {
             if (*a != *b)
                 return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
             a++;

@@ -28,6 +28,7 @@ struct xb_fleet_finding {
     double deviation;     /* value / centre - 1; NAN without a figure */
     double spreads;       /* the same in spreads of its siblings, with its sign; else NAN */
     double p;             /* adjusted for all tests: at most alpha; else NAN */
+    double worst;         /* how far the GPU's worst finding of the code deviates: rows' order */
     bool together;    /* so many siblings or nodes have the same that one cause is likelier than so
                          many faults: look for it before any of them is taken out of service */
     bool unsure;      /* "missing", but a document that could not be read may be its, or none

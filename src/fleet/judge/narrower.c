@@ -22,9 +22,10 @@ static bool is_known(const struct xb_fleet_gpu *gpu)
     return gpu->link_width > 0 && gpu->link_speed_gts > 0;
 }
 
-/* Fills in the width or the rate that most GPUs in a slot have, or in all. */
-static void count_votes(struct xb_judging *judging, bool of_width, const char *const *slots,
-                        struct xb_vote *votes, struct usual *usual)
+/* Fills in the width or the rate that most GPUs in a slot have, or in all. Returns how many voted.
+ */
+static size_t count_votes(struct xb_judging *judging, bool of_width, const char *const *slots,
+                          struct xb_vote *votes, struct usual *usual)
 {
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = 0;
@@ -43,10 +44,10 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
             if (*number > 0) /* by its slot */
                 continue;
             untold++;
-            if (!most.judged || !most.found)
-                continue;
-            *number = votes[most.first].number;
-            own->alike = most.end - most.begin;
+            if (most.judged && most.found) {
+                *number = votes[most.first].number;
+                own->alike = most.end - most.begin;
+            }
         }
         if (slots == NULL && untold > 0 && most.judged && !most.found) {
             const char *model = votes[most.begin].group;
@@ -59,6 +60,7 @@ static void count_votes(struct xb_judging *judging, bool of_width, const char *c
                 of_width ? "" : " GT/s");
         }
     }
+    return count;
 }
 
 static bool is_narrower(const struct xb_fleet_gpu *gpu, const struct usual *usual)
@@ -67,20 +69,21 @@ static bool is_narrower(const struct xb_fleet_gpu *gpu, const struct usual *usua
            (gpu->link_width < usual->width || gpu->link_speed_gts < usual->speed_gts);
 }
 
-/* Names those of one group of `votes`: GPUs of one model. */
+/* Names those of one group of `votes`: GPUs of one model. `tallies` count all nodes that have some,
+ * and those of them with a narrower one. */
 static void name_of_model(struct xb_judging *judging, const struct xb_vote *votes, size_t count,
-                          const struct usual *usual, struct xb_node_tally *tally)
+                          const struct usual *usual, struct xb_node_tally tallies[2])
 {
     const struct xb_fleet *fleet = judging->fleet;
     char own[32], most[32];
-    xb_node_tally_begin(tally);
-    for (size_t i = 0; i < count; i++)
-        if (is_narrower(&fleet->gpus[votes[i].item], &usual[votes[i].item]))
-            xb_node_tally_add(tally, fleet->gpus[votes[i].item].node);
-    size_t narrower = tally->count;
-    xb_node_tally_begin(tally);
-    for (size_t i = 0; i < count; i++)
-        xb_node_tally_add(tally, fleet->gpus[votes[i].item].node);
+    for (int i = 0; i < 2; i++)
+        xb_node_tally_begin(&tallies[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct xb_fleet_gpu *of = &fleet->gpus[votes[i].item];
+        for (int k = 0; k <= is_narrower(of, &usual[votes[i].item]); k++)
+            xb_node_tally_add(&tallies[k], of->node);
+    }
+    bool together = xb_fleet_is_together(tallies[1].count, tallies[0].count);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_gpu *of = &fleet->gpus[votes[i].item];
         const struct usual *siblings = &usual[votes[i].item];
@@ -89,13 +92,13 @@ static void name_of_model(struct xb_judging *judging, const struct xb_vote *vote
         /* If only width or rate has a majority, the text takes the other from its own link. */
         double speed = siblings->speed_gts > 0 ? siblings->speed_gts : of->link_speed_gts;
         double width = siblings->width > 0 ? siblings->width : of->link_width;
-        xb_fleet_add_finding(
-            judging,
-            xb_fleet_plain_finding(XB_FLEET_NARROWER, fleet->nodes[of->node].name, votes[i].item,
-                                   xb_fleet_is_together(narrower, tally->count)),
-            "link %s under load; most of its %zu siblings have %s",
-            xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own), siblings->alike - 1,
-            xb_lanes_text(speed, (unsigned)width, most, sizeof most));
+        xb_fleet_add_finding(judging,
+                             xb_fleet_plain_finding(XB_FLEET_NARROWER, fleet->nodes[of->node].name,
+                                                    votes[i].item, together),
+                             "link %s under load; most of its %zu siblings have %s",
+                             xb_lanes_text(of->link_speed_gts, of->link_width, own, sizeof own),
+                             siblings->alike - 1,
+                             xb_lanes_text(speed, (unsigned)width, most, sizeof most));
     }
 }
 
@@ -104,7 +107,7 @@ void xb_fleet_name_narrower(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct xb_vote *votes = XB_SCRATCH(judging, fleet->gpu_count, sizeof *votes);
     struct usual *usual = XB_SCRATCH(judging, fleet->gpu_count, sizeof *usual);
-    struct xb_node_tally tally = xb_node_tally_open(judging);
+    struct xb_node_tally tallies[] = {xb_node_tally_open(judging), xb_node_tally_open(judging)};
     const char **slots = /* model and slot of each GPU; NULL where the slot is not known */
         XB_SCRATCH(judging, fleet->gpu_count, sizeof(const char *));
     size_t count = 0;
@@ -113,13 +116,12 @@ void xb_fleet_name_narrower(struct xb_judging *judging)
         if (gpu->pci_bdf != NULL)
             slots[i] = xb_arena_print(&judging->scratch, "%s %s", gpu->pci_bdf,
                                       gpu->model != NULL ? gpu->model : "");
-        count += is_known(gpu);
     }
     /* Rates and widths by slots, then by models, which leaves the votes sorted by these. */
     for (int i = 0; i < 4; i++)
-        count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
+        count = count_votes(judging, i % 2 != 0, i < 2 ? slots : NULL, votes, usual);
     for (struct xb_majority most = {.end = 0}; xb_votes_next(votes, count, &most);)
-        name_of_model(judging, votes + most.begin, most.end - most.begin, usual, &tally);
+        name_of_model(judging, votes + most.begin, most.end - most.begin, usual, tallies);
 }
 
 /* ---- pairs ---- */
@@ -244,17 +246,13 @@ void xb_fleet_name_narrower_pairs(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     struct pair *pairs = XB_SCRATCH(judging, fleet->value_count, sizeof *pairs);
     size_t *usual = XB_SCRATCH(judging, fleet->value_count, sizeof *usual);
-    struct xb_node_tally tally = xb_node_tally_open(judging);
+    struct xb_node_tally tallies[] = {xb_node_tally_open(judging), xb_node_tally_open(judging)};
     size_t count = list_pairs(fleet, pairs);
     find_usual(judging, pairs, count, usual);
     for (size_t i = 0; i < count; i++)
-        if (usual[i] != XB_FLEET_NONE)
-            xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);
-    size_t narrower = tally.count;
-    xb_node_tally_begin(&tally);
-    for (size_t i = 0; i < count; i++)
-        xb_node_tally_add(&tally, fleet->gpus[pairs[i].gpu].node);
-    bool together = xb_fleet_is_together(narrower, tally.count);
+        for (int k = 0; k <= (usual[i] != XB_FLEET_NONE); k++)
+            xb_node_tally_add(&tallies[k], fleet->gpus[pairs[i].gpu].node);
+    bool together = xb_fleet_is_together(tallies[1].count, tallies[0].count);
     for (size_t begin = 0, end = 0; begin < count; begin = end) {
         while (end < count && pairs[end].gpu == pairs[begin].gpu)
             end++;

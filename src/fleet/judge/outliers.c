@@ -254,16 +254,15 @@ static double spreads_of(const struct xb_tested *tested)
     return distance_of(tested) / tested->spread;
 }
 
-static double share_of(double logarithms)
+static double share_of(const struct xb_tested *tested)
 {
-    return fmin(expm1(logarithms), DBL_MAX);
+    return fmin(expm1(tested->logarithm - tested->centre), DBL_MAX);
 }
 
 static bool is_named(const struct xb_judging *judging, const struct xb_tested *tested)
 {
-    double share = share_of(tested->logarithm - tested->centre);
     return tested->p <= judging->judgement->request.alpha &&
-           fabs(share) >= XB_FLEET_LEAST_DEVIATION;
+           fabs(share_of(tested)) >= XB_FLEET_LEAST_DEVIATION;
 }
 
 static bool is_low(const struct xb_tested *tested)
@@ -271,27 +270,21 @@ static bool is_low(const struct xb_tested *tested)
     return !(tested->logarithm > tested->centre);
 }
 
-static enum xb_fleet_code code_of(const struct xb_judging *judging, const struct xb_tested *tested)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    bool better = fleet->figures[fleet->values[tested->value].figure].more_is_better;
-    return !is_low(tested) == better ? XB_FLEET_FAST : XB_FLEET_SLOW;
-}
-
-static void name(struct xb_judging *judging, const struct xb_tested *tested, bool together)
+static void name(struct xb_judging *judging, const struct xb_tested *tested,
+                 enum xb_fleet_code code, bool together)
 {
     const struct xb_fleet *fleet = judging->fleet;
     const struct xb_fleet_value *value = &fleet->values[tested->value];
     const struct xb_fleet_figure *figure = &fleet->figures[value->figure];
     struct xb_fleet_finding finding = {
-        .code = code_of(judging, tested),
+        .code = code,
         .node = fleet->nodes[fleet->gpus[value->gpu].node].name,
         .gpu = value->gpu,
         .peer = value->peer,
         .figure = value->figure,
         .value = value->value,
         .centre = exp(tested->centre + tested->shift),
-        .deviation = share_of(tested->logarithm - tested->centre),
+        .deviation = share_of(tested),
         .spreads = spreads_of(tested),
         .p = tested->p,
         .together = together,
@@ -309,21 +302,6 @@ static void name(struct xb_judging *judging, const struct xb_tested *tested, boo
                              finding.deviation < 0 ? "below" : "above", tested->siblings, centre);
 }
 
-/* How many values are named for the code, and of how many nodes. */
-static size_t count_named(const struct xb_judging *judging, const struct xb_tested *tested,
-                          size_t count, enum xb_fleet_code code, struct xb_node_tally *tally)
-{
-    size_t named = 0;
-    xb_node_tally_begin(tally);
-    for (size_t i = 0; i < count; i++) {
-        if (!is_named(judging, &tested[i]) || code_of(judging, &tested[i]) != code)
-            continue;
-        named++;
-        xb_node_tally_add(tally, xb_tested_node(judging->fleet, &tested[i]));
-    }
-    return named;
-}
-
 static const struct xb_tested *from_end(const struct xb_tested *tested, size_t count, size_t i,
                                         bool low)
 {
@@ -332,12 +310,12 @@ static const struct xb_tested *from_end(const struct xb_tested *tested, size_t c
 
 /* Names those at one end of sorted values, the outermost first. One is together with others if so
  * many nodes lie at least half as far out: many that are a little slow do not excuse one that is
- * very slow. */
+ * very slow. Counts them and, in the end, all their nodes. */
 static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
-                     const struct xb_fleet_siblings *siblings, bool low,
-                     struct xb_node_tally *tally)
+                     struct xb_fleet_siblings *siblings, bool low, struct xb_node_tally *tally)
 {
-    size_t count = siblings->values;
+    bool fast = judging->fleet->figures[siblings->figure].more_is_better == !low;
+    size_t count = siblings->values, named = 0;
     double centre = tested[count / 2].logarithm; /* they are sorted */
     xb_node_tally_begin(tally);
     for (size_t i = 0, near = 0; i < count; i++) {
@@ -351,8 +329,12 @@ static void name_end(struct xb_judging *judging, const struct xb_tested *tested,
             if (is_named(judging, other) && is_low(other) == low)
                 xb_node_tally_add(tally, xb_tested_node(judging->fleet, other));
         }
-        name(judging, own, xb_fleet_is_together(tally->count, siblings->nodes));
+        name(judging, own, fast ? XB_FLEET_FAST : XB_FLEET_SLOW,
+             xb_fleet_is_together(tally->count, siblings->nodes));
+        named++;
     }
+    *(fast ? &siblings->fast : &siblings->slow) = named;
+    *(fast ? &siblings->fast_nodes : &siblings->slow_nodes) = tally->count;
 }
 
 /* The deviation from which on the next value would be named: Holm's procedure gives it, and it is
@@ -382,14 +364,12 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
     const struct xb_tested *tested = judging->tested;
     struct xb_node_tally tally = xb_node_tally_open(judging);
     bool *judged = XB_SCRATCH(judging, judging->fleet->gpu_count, sizeof *judged);
+    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
     judgement->tests = judging->tested_count;
     for (size_t i = 0; i < judging->tested_count; i++) {
         size_t gpu = judging->fleet->values[tested[i].value].gpu;
         judgement->judged_gpus += !judged[gpu];
         judged[gpu] = true;
-    }
-    double *p = XB_SCRATCH(judging, judging->tested_count, sizeof *p);
-    for (size_t i = 0; i < judging->tested_count; i++) {
         p[i] = xb_tail_of_siblings(fabs(spreads_of(&tested[i])), tested[i].independent);
         if (tested[i].wide > 0)
             p[i] = fmax(p[i], exp(-fabs(distance_of(&tested[i])) / tested[i].wide));
@@ -403,14 +383,9 @@ void xb_fleet_name_outliers(struct xb_judging *judging)
         if (!siblings->judged)
             continue;
         /* Name those of one figure, and note where they are many. */
-        size_t count = siblings->values;
-        siblings->slow = count_named(judging, tested, count, XB_FLEET_SLOW, &tally);
-        siblings->slow_nodes = tally.count;
-        siblings->fast = count_named(judging, tested, count, XB_FLEET_FAST, &tally);
-        siblings->fast_nodes = tally.count;
         name_end(judging, tested, siblings, true, &tally);
         name_end(judging, tested, siblings, false, &tally);
-        note_groups(judging, siblings, tested, count, &tally);
+        note_groups(judging, siblings, tested, siblings->values, &tally);
         tested += siblings->values;
     }
     if (judging->group_notes > NOTED)

@@ -10,13 +10,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const struct xb_fleet_value *value_of(const struct xb_fleet *fleet,
+                                             const struct xb_tested *tested)
+{
+    return &fleet->values[tested->value];
+}
+
 /* Where the figure of `tested` that begins at `begin` ends. */
 static size_t end_of_figure(const struct xb_judging *judging, size_t begin)
 {
-    const struct xb_fleet_value *values = judging->fleet->values;
-    size_t figure = values[judging->tested[begin].value].figure;
-    size_t end = begin;
-    while (end < judging->tested_count && values[judging->tested[end].value].figure == figure)
+    size_t figure = value_of(judging->fleet, &judging->tested[begin])->figure, end = begin;
+    while (end < judging->tested_count &&
+           value_of(judging->fleet, &judging->tested[end])->figure == figure)
         end++;
     return end;
 }
@@ -67,32 +72,27 @@ static bool is_usual_known(size_t values)
     return values > XB_FLEET_SIBLINGS;
 }
 
-static const struct xb_fleet_gpu *gpu_of(const struct xb_judging *judging, size_t tested)
-{
-    const struct xb_fleet *fleet = judging->fleet;
-    return &fleet->gpus[fleet->values[judging->tested[tested].value].gpu];
-}
-
 /* Lists values of one figure by slot: those of GPUs whose slot is known, and not of pairs. Returns
  * how many. */
 static size_t list_seats(const struct xb_judging *judging, size_t begin, size_t end,
                          struct seat *seats, double *scratch)
 {
+    const struct xb_fleet *fleet = judging->fleet;
+    const struct xb_tested *tested = judging->tested;
     size_t count = 0;
-    if (judging->fleet->values[judging->tested[begin].value].peer >= 0)
+    if (value_of(fleet, &tested[begin])->peer >= 0)
         return 0;
     for (size_t i = begin, next = begin; i < end; i = next) {
-        size_t first = count;
-        size_t node = gpu_of(judging, i)->node;
-        for (; next < end && gpu_of(judging, next)->node == node; next++) {
-            scratch[next - i] = judging->tested[next].logarithm;
-            if (gpu_of(judging, next)->pci_bdf != NULL)
-                seats[count++] =
-                    (struct seat){.slot = gpu_of(judging, next)->pci_bdf, .tested = next};
+        size_t first = count, node = xb_tested_node(fleet, &tested[i]);
+        for (; next < end && xb_tested_node(fleet, &tested[next]) == node; next++) {
+            const char *slot = fleet->gpus[value_of(fleet, &tested[next])->gpu].pci_bdf;
+            scratch[next - i] = tested[next].logarithm;
+            if (slot != NULL)
+                seats[count++] = (struct seat){.slot = slot, .tested = next};
         }
         double middle = xb_median_of(scratch, next - i);
         for (size_t k = first; k < count; k++)
-            seats[k].offset = judging->tested[seats[k].tested].logarithm - middle;
+            seats[k].offset = tested[seats[k].tested].logarithm - middle;
     }
     if (count > 0)
         qsort(seats, count, sizeof *seats, compare_seats);
@@ -110,18 +110,8 @@ static double median_of(const struct seat *seats, size_t count, double *scratch)
  * behind itself where nodes are few. */
 static double median_without(const double *sorted, size_t count, double own)
 {
-    size_t rank = 0; /* of `own` */
-    for (size_t end = count; rank < end;) {
-        size_t middle = rank + (end - rank) / 2;
-        if (sorted[middle] < own)
-            rank = middle + 1;
-        else
-            end = middle;
-    }
-    size_t others = count - 1;
-    size_t upper = others / 2, lower = (others - 1) / 2;
-    return (sorted[lower < rank ? lower : lower + 1] + sorted[upper < rank ? upper : upper + 1]) /
-           2;
+    size_t upper = (count - 1) / 2, lower = (count - 2) / 2;
+    return (sorted[lower + (own <= sorted[lower])] + sorted[upper + (own <= sorted[upper])]) / 2;
 }
 
 /* Shifts the values of one figure by what is usual for their slots, where these differ. Returns by
@@ -210,12 +200,6 @@ void xb_fleet_shift_slots(struct xb_judging *judging)
  * targets of pairs. Both variances are from medians, so that outliers do not count.
  */
 
-static const struct xb_fleet_value *value_of(const struct xb_fleet *fleet,
-                                             const struct xb_tested *tested)
-{
-    return &fleet->values[tested->value];
-}
-
 /* What values have in common that are alike. */
 enum common { A_NODE, A_GPU, A_PEER };
 
@@ -235,18 +219,14 @@ static double effective_sample_size(const struct xb_fleet *fleet, const struct x
                                     size_t count, enum common what, double *scratch, size_t *groups)
 {
     double squares = 0;
+    size_t pairs = 0;
     *groups = 0;
-    for (size_t i = 0; i < count; (*groups)++) {
-        size_t begin = i;
-        while (i < count && share(fleet, &values[i], &values[begin], what))
-            i++;
-        squares += (double)(i - begin) * (double)(i - begin);
+    for (size_t begin = 0, end = 0; begin < count; begin = end, (*groups)++) {
+        for (end++; end < count && share(fleet, &values[end], &values[begin], what); end++)
+            scratch[pairs++] = fabs(values[end].logarithm - values[end - 1].logarithm);
+        squares += (double)(end - begin) * (double)(end - begin);
     }
     /* The spread within a group, from differences of neighbours. */
-    size_t pairs = 0;
-    for (size_t i = 1; i < count; i++)
-        if (share(fleet, &values[i], &values[i - 1], what))
-            scratch[pairs++] = fabs(values[i].logarithm - values[i - 1].logarithm);
     double inside = XB_FLEET_TO_DEVIATION * xb_median_of(scratch, pairs) / sqrt(2);
     for (size_t i = 0; i < count; i++)
         scratch[i] = values[i].logarithm;
@@ -269,23 +249,6 @@ static int compare_peers(const void *left, const void *right, void *fleet)
                           XB_ORDER(a->value, b->value));
 }
 
-/* Sets how many values that know nothing of each other judge as well as these of one figure, which
- * are in the order of their nodes and GPUs, and of how many nodes they are. Changes the order of
- * pairs. `scratch` has room for as many. */
-static void find_independent(struct xb_fleet *fleet, struct xb_tested *values, size_t count,
-                             double *scratch, struct xb_fleet_siblings *siblings)
-{
-    size_t groups = 0;
-    siblings->independent =
-        effective_sample_size(fleet, values, count, A_NODE, scratch, &siblings->nodes);
-    if (value_of(fleet, values)->peer < 0)
-        return;
-    double of_sources = effective_sample_size(fleet, values, count, A_GPU, scratch, &groups);
-    qsort_r(values, count, sizeof *values, compare_peers, fleet);
-    double of_targets = effective_sample_size(fleet, values, count, A_PEER, scratch, &groups);
-    siblings->independent = fmin(siblings->independent, fmin(of_sources, of_targets));
-}
-
 /* ---- each by the others ---- */
 
 static int compare_logarithms(const void *left, const void *right)
@@ -294,18 +257,11 @@ static int compare_logarithms(const void *left, const void *right)
     return XB_FIRST_ORDER(XB_ORDER(a->logarithm, b->logarithm), XB_ORDER(a->value, b->value));
 }
 
-/* The k-th offset, counted from 0, if `left_out` is not among them. */
-static double offset_without(const double *offsets, size_t k, double left_out)
-{
-    return offsets[left_out <= offsets[k] ? k + 1 : k];
-}
-
 /* Judges the values from `begin` to `end`: whichever is left out, the others have the same median.
  */
 static void leave_out_range(struct xb_tested *values, size_t count, size_t begin, size_t end,
                             double centre, double *offsets)
 {
-    size_t others = count - 1;
     /* The distances of sorted values from `centre`, sorted. */
     size_t above = count / 2;
     while (above > 0 && values[above - 1].logarithm > centre)
@@ -320,12 +276,9 @@ static void leave_out_range(struct xb_tested *values, size_t count, size_t begin
     }
     for (size_t i = begin; i < end; i++) {
         double own = fabs(values[i].logarithm - centre);
-        double middle = offset_without(offsets, others / 2, own);
-        if (others % 2 == 0)
-            middle = (offset_without(offsets, others / 2 - 1, own) + middle) / 2;
         values[i].centre = centre;
-        values[i].spread = XB_FLEET_TO_DEVIATION * middle;
-        values[i].siblings = others;
+        values[i].spread = XB_FLEET_TO_DEVIATION * median_without(offsets, count, own);
+        values[i].siblings = count - 1;
     }
 }
 
@@ -346,9 +299,11 @@ void xb_fleet_leave_each_out(struct xb_tested *values, size_t count, double *off
     leave_out_range(values, count, h + 1, count, (below + middle) / 2, offsets);
 }
 
-static bool is_scatter_known(double scatter)
+/* What its samples say; 0 where they say nothing: a few documents cannot excuse all others. */
+static double scatter_of(const struct xb_fleet *fleet, const struct xb_tested *tested)
 {
-    return scatter >= 0 && isfinite(scatter);
+    double scatter = value_of(fleet, tested)->scatter;
+    return scatter >= 0 && isfinite(scatter) ? scatter : 0;
 }
 
 /* Describes `count` values of one figure, and gives each its siblings if there are enough. */
@@ -359,7 +314,16 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
                                            .values = count,
                                            .judged = count > XB_FLEET_SIBLINGS,
                                            .named_from = NAN};
-    find_independent(fleet, values, count, scratch, siblings);
+    /* How many values that know nothing of each other judge as well as these, which come in the
+     * order of their nodes and GPUs. */
+    size_t groups = 0, lower = (count - 1) / 2, upper = count / 2;
+    double worth = effective_sample_size(fleet, values, count, A_NODE, scratch, &siblings->nodes);
+    if (value_of(fleet, values)->peer >= 0) {
+        worth = fmin(worth, effective_sample_size(fleet, values, count, A_GPU, scratch, &groups));
+        qsort_r(values, count, sizeof *values, compare_peers, fleet);
+        worth = fmin(worth, effective_sample_size(fleet, values, count, A_PEER, scratch, &groups));
+    }
+    siblings->independent = worth;
     if (siblings->judged)
         xb_fleet_leave_each_out(values, count, scratch);
     else
@@ -367,20 +331,14 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
     for (size_t i = 0; i < count; i++)
         scratch[i] = value_of(fleet, &values[i])->value;
     (void)xb_median_of(scratch, count); /* sorts; its sum of two may be too large */
-    siblings->centre =
-        scratch[(count - 1) / 2] + (scratch[count / 2] - scratch[(count - 1) / 2]) / 2;
+    siblings->centre = scratch[lower] + (scratch[upper] - scratch[lower]) / 2;
     siblings->least = scratch[0];
     siblings->most = scratch[count - 1];
-    /* The median of what the samples of the values say of themselves. Where they say nothing it
-     * counts as 0: a few documents cannot excuse all others. */
-    for (size_t i = 0; i < count; i++) {
-        double scatter = value_of(fleet, &values[i])->scatter;
-        scratch[i] = is_scatter_known(scatter) ? scatter : 0;
-    }
-    double typical = xb_median_of(scratch, count);
-    double floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
-    double low = values[(count - 1) / 2].logarithm;
-    double middle = low + (values[count / 2].logarithm - low) / 2;
+    for (size_t i = 0; i < count; i++)
+        scratch[i] = scatter_of(fleet, &values[i]);
+    double typical = xb_median_of(scratch, count), floor_of = fmax(typical, XB_FLEET_LEAST_SPREAD);
+    double low = values[lower].logarithm;
+    double middle = low + (values[upper].logarithm - low) / 2;
     double lowest = 0, highest = 0;
     for (size_t i = 0; i < count; i++) {
         scratch[i] = fabs(values[i].logarithm - middle);
@@ -399,7 +357,7 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
     siblings->bins_from = siblings->centre - half;
     siblings->bins_to = fmin(siblings->centre + half, DBL_MAX);
     for (size_t i = 0; i < count; i++) {
-        double own = value_of(fleet, &values[i])->scatter;
+        double own = scatter_of(fleet, &values[i]);
         double place = (value_of(fleet, &values[i])->value - siblings->centre) / half;
         double bin = floor((place + 1) / 2 * XB_FLEET_BINS);
         siblings->bins[(size_t)fmin(fmax(bin, 0), XB_FLEET_BINS - 1)]++;
@@ -407,11 +365,11 @@ static void gather(struct xb_fleet *fleet, struct xb_tested *values, size_t coun
             continue;
         values[i].spread = fmax(values[i].spread, fmax(floor_of, values[i].unsure));
         /* A value whose own samples scatter more than most may lie further off by that. */
-        if (is_scatter_known(own) && !(own <= typical))
+        if (own > typical)
             values[i].spread =
                 xb_fleet_add_squares(values[i].spread, sqrt(own - typical) * sqrt(own + typical));
         values[i].wide = siblings->wide;
-        values[i].independent = siblings->independent * (double)(count - 1) / (double)count;
+        values[i].independent = worth * (double)(count - 1) / (double)count;
     }
 }
 

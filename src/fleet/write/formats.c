@@ -29,31 +29,40 @@ static const char *known(const char *text)
     return text != NULL ? text : "";
 }
 
+/* A zeroed one where the finding has none. */
+static const struct xb_fleet_gpu *gpu_of(const struct xb_fleet *fleet,
+                                         const struct xb_fleet_finding *finding)
+{
+    static const struct xb_fleet_gpu none;
+    return finding->gpu != XB_FLEET_NONE ? &fleet->gpus[finding->gpu] : &none;
+}
+
+static const struct xb_fleet_figure *figure_of(const struct xb_fleet *fleet,
+                                               const struct xb_fleet_finding *finding)
+{
+    static const struct xb_fleet_figure none;
+    return finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &none;
+}
+
 static void put_csv_line(FILE *stream, const struct xb_fleet *fleet,
                          const struct xb_fleet_finding *finding)
 {
-    static const struct xb_fleet_gpu no_gpu;
-    static const struct xb_fleet_figure no_figure;
-    bool has_gpu = finding->gpu != XB_FLEET_NONE;
-    bool has_figure = finding->figure != XB_FLEET_NONE;
-    const struct xb_fleet_gpu *gpu = has_gpu ? &fleet->gpus[finding->gpu] : &no_gpu;
-    const struct xb_fleet_figure *figure =
-        has_figure ? &fleet->figures[finding->figure] : &no_figure;
+    const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
+    const struct xb_fleet_figure *figure = figure_of(fleet, finding);
+    const double numbers[] = {finding->value, finding->centre, finding->deviation, finding->spreads,
+                              finding->p};
     struct xb_csv_line line = {.stream = stream};
     xb_csv_put(&line, finding->node);
     xb_csv_put(&line, xb_fleet_code_name(finding->code));
-    xb_csv_put_whole(&line, has_gpu, gpu->index);
+    xb_csv_put_whole(&line, finding->gpu != XB_FLEET_NONE, gpu->index);
     xb_csv_put(&line, known(gpu->pci_bdf));
     xb_csv_put(&line, known(gpu->uuid));
     xb_csv_put_whole(&line, finding->peer >= 0, (uint64_t)finding->peer);
     xb_csv_put(&line, known(gpu->model));
     xb_csv_put(&line, known(figure->name));
     xb_csv_put(&line, known(figure->unit));
-    xb_csv_put_number(&line, has_figure, finding->value);
-    xb_csv_put_number(&line, has_figure, finding->centre);
-    xb_csv_put_number(&line, has_figure, finding->deviation);
-    xb_csv_put_number(&line, has_figure, finding->spreads);
-    xb_csv_put_number(&line, has_figure, finding->p);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        xb_csv_put_number(&line, finding->figure != XB_FLEET_NONE, numbers[i]);
     xb_csv_put(&line, known(finding->text));
     xb_csv_put(&line, known(figure->backend));
     xb_csv_put(&line, known(figure->link));
@@ -134,12 +143,9 @@ static const char *known_label(const char *value)
 static void put_labels(FILE *stream, const struct xb_fleet *fleet,
                        const struct xb_fleet_finding *finding)
 {
-    static const struct xb_fleet_gpu no_gpu;
-    static const struct xb_fleet_figure no_figure;
+    const struct xb_fleet_gpu *gpu = gpu_of(fleet, finding);
+    const struct xb_fleet_figure *figure = figure_of(fleet, finding);
     bool has_gpu = finding->gpu != XB_FLEET_NONE;
-    const struct xb_fleet_gpu *gpu = has_gpu ? &fleet->gpus[finding->gpu] : &no_gpu;
-    const struct xb_fleet_figure *figure =
-        finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : &no_figure;
     xb_metric_put_labels(
         stream,
         XB_METRIC_LABELS(
@@ -402,12 +408,9 @@ static void put_json_finding(struct xb_json *json, const struct xb_fleet_judgeme
                              const finding *of)
 {
     const fleet *all = judgement->fleet;
-    bool has_figure = of->figure != XB_FLEET_NONE;
     size_t place = 0; /* of the figure, in `siblings` */
-    while (has_figure && place < judgement->sibling_count &&
-           judgement->siblings[place].figure != of->figure)
+    while (place < judgement->sibling_count && judgement->siblings[place].figure != of->figure)
         place++;
-    bool is_there = has_figure && place < judgement->sibling_count;
     xb_json_open_object(json, NULL);
     xb_json_put_text(json, "code", xb_fleet_code_name(of->code));
     xb_json_put_flag(json, "is_to_drain", xb_fleet_is_to_drain(of));
@@ -417,8 +420,8 @@ static void put_json_finding(struct xb_json *json, const struct xb_fleet_judgeme
     else
         xb_json_put_null(json, "gpu");
     xb_json_put_index(json, "peer", of->peer);
-    xb_json_put_text(json, "figure", has_figure ? all->figures[of->figure].name : NULL);
-    xb_json_put_index(json, "siblings", is_there ? (int64_t)place : -1);
+    xb_json_put_text(json, "figure", figure_of(all, of)->name);
+    xb_json_put_index(json, "siblings", place < judgement->sibling_count ? (int64_t)place : -1);
     xb_fields_put(json, xb_fleet_finding_fields, of);
     xb_json_close(json);
 }

@@ -57,9 +57,5 @@ bool xb_fleet_is_to_drain(const struct xb_fleet_finding *finding);
  * the worst of them stands for all, and the others follow it. */
 bool xb_fleet_table_is_row(const struct xb_fleet_judgement *judgement, size_t index);
 
-/* "GPU 3 0000:8a:00.0", "GPU 0>1"; "-" for a finding of a node. */
-const char *xb_fleet_gpu_text(const struct xb_fleet *fleet, const struct xb_fleet_finding *finding,
-                              char *text, size_t size);
-
 /* The columns of its table; the last one's name is NULL. */
 extern const struct xb_column_help xb_fleet_column_helps[];

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROWS 30 /* that a terminal shows at most; a file gets all of them */
 #define LEFT_OUT_TOLD 10
 #define INDENT 2 /* of further lines, by xb_lines_print() */
 
@@ -29,20 +30,19 @@ const char *xb_fleet_table_value(const char *unit, double value, char text[64])
 const char *xb_fleet_table_share(double share, bool with_sign, char *text, size_t size)
 {
     double percent = 100.0 * share;
-    int decimals = fabs(percent) < 0.995 ? 2 : 1;
-    if (isfinite(share))
-        snprintf(text, size, with_sign ? "%+.*f %%" : "%.*f %%", decimals, percent);
-    else
-        snprintf(text, size, "-");
+    if (!isfinite(share))
+        return "-";
+    snprintf(text, size, with_sign ? "%+.*f %%" : "%.*f %%", fabs(percent) < 0.995 ? 2 : 1,
+             percent);
     return text;
 }
 
-const char *xb_fleet_table_count(size_t count, char *text, size_t size)
+const char *xb_fleet_table_count(size_t count, char text[32])
 {
     char digits[24];
     size_t used = 0;
     size_t length = (size_t)snprintf(digits, sizeof digits, "%zu", count);
-    for (size_t i = 0; i < length && used + 2 < size; i++) {
+    for (size_t i = 0; i < length; i++) {
         if (i > 0 && (length - i) % 3 == 0)
             text[used++] = ',';
         text[used++] = digits[i];
@@ -113,7 +113,7 @@ static void gather(const struct xb_fleet_judgement *judgement, enum xb_fleet_cod
 static void add_deviation(struct xb_words *words, const struct xb_fleet_view *view,
                           const struct told *told)
 {
-    char share[32], indices[XB_FLEET_INDICES];
+    char indices[XB_FLEET_INDICES];
     const struct xb_fleet_gpus *gpus = &told->gpus;
     const char *list = xb_fleet_table_indices(gpus, indices);
     if (told->count == 1 && gpus->all > 1 && gpus->count == gpus->all)
@@ -124,7 +124,7 @@ static void add_deviation(struct xb_words *words, const struct xb_fleet_view *vi
         xb_words_add(words, ", %zu of %zu GPUs", gpus->count, gpus->all);
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[told->worst->figure];
     xb_words_add(words, ", %s%s %s the others", told->findings > 1 ? "up to " : "",
-                 xb_fleet_table_share(fabs(told->worst->deviation), false, share, sizeof share),
+                 SHARE(fabs(told->worst->deviation)),
                  !figure->more_is_better      ? "off"
                  : told->worst->deviation < 0 ? "below"
                                               : "above");
@@ -154,8 +154,8 @@ static void put_code(const struct xb_fleet_view *view, const struct told *told, 
                          : xb_fleet_names_text(told->names, told->count, few));
     if (!together && told->worst->figure != XB_FLEET_NONE)
         add_deviation(&words, view, told);
-    xb_fleet_table_put(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING,
-                       "%s.", words.text);
+    table_put_in(view, xb_fleet_is_to_drain(told->worst) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s.",
+                 words.text);
 }
 
 /* The worst first, but for what is missing: nobody knows how bad that is. */
@@ -180,58 +180,54 @@ static void put_limits(const struct xb_fleet_view *view)
 {
     const struct xb_fleet_judgement *judgement = view->judgement;
     const struct xb_fleet *fleet = judgement->fleet;
-    const char *name = fleet->node_count > 0 ? fleet->nodes[0].name : "";
     size_t unsure = 0;
     for (size_t i = 0; i < judgement->finding_count; i++)
         unsure += judgement->findings[i].unsure;
     if (judgement->judged_gpus < fleet->gpu_count)
-        xb_fleet_table_put(view, XB_COLOUR_WARNING,
-                           "%s of %s GPUs could be judged by their siblings.",
-                           judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
-                           COUNT(fleet->gpu_count));
+        table_put_in(view, XB_COLOUR_WARNING, "%s of %s GPUs could be judged by their siblings.",
+                     judgement->judged_gpus == 0 ? "None" : COUNT(judgement->judged_gpus),
+                     COUNT(fleet->gpu_count));
     if (fleet->unread_count > 0 && fleet->source_count > 0)
-        xb_fleet_table_put(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
-                           COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
+        table_put_in(view, XB_COLOUR_WARNING, "%s file%s could not be read (below).",
+                     COUNT(fleet->unread_count), PLURAL(fleet->unread_count));
     if (unsure > 0 && unsure == judgement->request.expected_count)
-        xb_fleet_table_put(view, XB_COLOUR_WARNING,
-                           "None of the expected nodes is there: are the names and the folder "
-                           "right? The first file is of %.100s",
-                           name);
+        table_put_in(view, XB_COLOUR_WARNING,
+                     "None of the expected nodes is there: are the names and the folder "
+                     "right? The first file is of %.100s",
+                     fleet->node_count > 0 ? fleet->nodes[0].name : "");
     else if (unsure > 0)
-        xb_fleet_table_put(view, XB_COLOUR_WARNING,
-                           "Missing nodes may have written the files that could not be read: look "
-                           "at them before you drain any.");
+        table_put_in(view, XB_COLOUR_WARNING,
+                     "Missing nodes may have written the files that could not be read: look "
+                     "at them before you drain any.");
 }
 
 /* Names them if their names have room in a line. */
-static void put_drained(const struct xb_fleet_view *view, const struct xb_drain_list *list)
+static void put_drained(const struct xb_fleet_view *view)
 {
-    struct xb_words left_out = {.length = 0};
-    if (list->left_out > 0)
-        xb_words_add(&left_out, ", but for %s with a name that no scheduler takes",
-                     COUNT(list->left_out));
-    if (list->count == 0)
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "Drain: no node.");
-    else if (list->left_out == 0 && strlen(list->text) + INDENT <= view->prose)
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "Drain: %s (for a script: --format nodelist)",
-                           list->text);
+    struct xb_drain_list list;
+    xb_fleet_drain_list(view->judgement, &list);
+    bool some = list.left_out > 0;
+    if (list.count == 0)
+        table_put(view, "Drain: no node.");
+    else if (!some && strlen(list.text) + INDENT <= view->prose)
+        table_put(view, "Drain: %s (for a script: --format nodelist)", list.text);
     else
-        xb_fleet_table_put(view, XB_COLOUR_NONE,
-                           "Drain: %s node%s, which --format nodelist names for Slurm%s.",
-                           COUNT(list->count), PLURAL(list->count), left_out.text);
+        table_put(view, "Drain: %s node%s, which --format nodelist names for Slurm%s%s%s.",
+                  COUNT(list.count), PLURAL(list.count), some ? ", but for " : "",
+                  some ? COUNT(list.left_out) : "",
+                  some ? " with a name that no scheduler takes" : "");
+    xb_fleet_drain_list_free(&list);
 }
 
 static void put_answer(const struct xb_fleet_view *view)
 {
-    struct xb_drain_list drained;
     int code = xb_fleet_exit_code(view->judgement);
-    xb_fleet_drain_list(view->judgement, &drained);
     if (code == 2) {
-        xb_fleet_table_put(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
+        table_put_in(view, XB_COLOUR_BAD, "No file could be read: nothing was judged.");
     } else if (code == 3) {
-        xb_fleet_table_put(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
-        xb_fleet_table_put(
-            view, XB_COLOUR_NONE,
+        table_put_in(view, XB_COLOUR_WARNING, "Too few siblings: nothing was judged.");
+        table_put(
+            view,
             "To judge a value fleet needs at least %d others with the same figure, model, link, "
             "driver and options. Give it the files of more nodes.",
             XB_FLEET_SIBLINGS);
@@ -239,18 +235,16 @@ static void put_answer(const struct xb_fleet_view *view)
         const struct xb_fleet_judgement *judgement = view->judgement;
         const struct xb_fleet *fleet = judgement->fleet;
         bool is_whole = judgement->judged_gpus == fleet->gpu_count;
-        xb_fleet_table_put(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
-                           "%s%s GPU%s on %s node%s are like their siblings.",
-                           is_whole ? "All " : "", COUNT(judgement->judged_gpus),
-                           PLURAL(judgement->judged_gpus), COUNT(fleet->node_count),
-                           PLURAL(fleet->node_count));
+        table_put_in(view, fleet->unread_count > 0 ? XB_COLOUR_WARNING : XB_COLOUR_GOOD,
+                     "%s%s GPU%s on %s node%s are like their siblings.", is_whole ? "All " : "",
+                     COUNT(judgement->judged_gpus), PLURAL(judgement->judged_gpus),
+                     COUNT(fleet->node_count), PLURAL(fleet->node_count));
         put_limits(view);
     } else {
         put_codes(view);
         put_limits(view);
-        put_drained(view, &drained);
+        put_drained(view);
     }
-    xb_fleet_drain_list_free(&drained);
 }
 
 /* ---- what a reader must know besides ---- */
@@ -262,25 +256,18 @@ static void put_left_out(const struct xb_fleet_view *view)
     if (told == 0)
         return;
     fputc('\n', view->stream);
-    xb_fleet_table_put(view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
-                       PLURAL(fleet->left_out_count));
+    table_put_in(view, XB_COLOUR_WARNING, "Left out: %s file%s", COUNT(fleet->left_out_count),
+                 PLURAL(fleet->left_out_count));
     for (size_t i = 0; i < told; i++)
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "%.300s: %.1000s", fleet->left_out[i].what,
-                           fleet->left_out[i].why);
+        table_put(view, "%.300s: %.1000s", fleet->left_out[i].what, fleet->left_out[i].why);
     if (fleet->left_out_count > told)
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "and %s more: --format json",
-                           COUNT(fleet->left_out_count - told));
+        table_put(view, "and %s more: --format json", COUNT(fleet->left_out_count - told));
 }
 
 /* ---- figures: a histogram of each, and those that could not be judged ---- */
 
 #define MIDDLE (XB_FLEET_BINS / 2)
 #define UNJUDGED 5 /* figures that are named */
-
-static bool is_same(const char *a, const char *b)
-{
-    return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 /* "link h2d, NVIDIA H200, Gen5 x16" */
 static void add_title(struct xb_words *words, const struct xb_fleet_judgement *judgement,
@@ -295,9 +282,10 @@ static void add_title(struct xb_words *words, const struct xb_fleet_judgement *j
     for (size_t i = 0; i < judgement->sibling_count; i++) {
         const struct xb_fleet_figure *other =
             &judgement->fleet->figures[judgement->siblings[i].figure];
-        is_ambiguous = is_ambiguous ||
-                       (i != index && is_same(figure->name, other->name) &&
-                        is_same(figure->model, other->model) && is_same(figure->link, other->link));
+        is_ambiguous =
+            is_ambiguous || (i != index && xb_natural_compare(figure->name, other->name) == 0 &&
+                             xb_natural_compare(figure->model, other->model) == 0 &&
+                             xb_natural_compare(figure->link, other->link) == 0);
     }
     if (!is_ambiguous)
         return;
@@ -341,19 +329,14 @@ static void put_histogram(const struct xb_fleet_view *view,
 {
     bool with_blocks = xb_locale_has_utf8();
     struct drawn drawn;
-    char least[64], most[64], median[64];
-    xb_fleet_table_value(unit, siblings->least, least);
-    xb_fleet_table_value(unit, siblings->most, most);
-    xb_fleet_table_value(unit, siblings->centre, median);
-    size_t before = 2 + strlen(least) + 2;
-    size_t behind = 2 + strlen(most);
+    const char *least = VALUE(unit, siblings->least), *most = VALUE(unit, siblings->most);
+    size_t before = 2 + strlen(least) + 2, behind = 2 + strlen(most);
     merge(siblings, 1, &drawn);
     /* An odd number of bins in each cell: the median stays in the middle of its own. */
-    for (size_t step = 3; before + drawn.last - drawn.first + 1 + behind > view->columns; step += 2)
-        if (step < XB_FLEET_BINS)
-            merge(siblings, step, &drawn);
-        else
-            break;
+    for (size_t step = 3;
+         step < XB_FLEET_BINS && before + drawn.last - drawn.first + 1 + behind > view->columns;
+         step += 2)
+        merge(siblings, step, &drawn);
     fprintf(view->stream, "  %s [", least);
     for (size_t i = drawn.first; i <= drawn.last; i++) {
         /* Each value shows: one of thousands is the lowest block, and not nothing. */
@@ -367,7 +350,8 @@ static void put_histogram(const struct xb_fleet_view *view,
             fputc(marks[height], view->stream);
     }
     fprintf(view->stream, "] %s\n", most);
-    fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "", median);
+    fprintf(view->stream, "%*s^ %s\n", (int)(before + drawn.middle - drawn.first), "",
+            VALUE(unit, siblings->centre));
 }
 
 static void put_judged(const struct xb_fleet_view *view, size_t index)
@@ -375,19 +359,16 @@ static void put_judged(const struct xb_fleet_view *view, size_t index)
     const struct xb_fleet_siblings *siblings = &view->judgement->siblings[index];
     const struct xb_fleet_figure *figure = &view->judgement->fleet->figures[siblings->figure];
     struct xb_words words = {.length = 0};
-    char spread[32], from[32];
     fputc('\n', view->stream);
     add_title(&words, view->judgement, index);
-    xb_fleet_table_put(view, XB_COLOUR_TITLE, "%s", words.text);
+    table_put_in(view, XB_COLOUR_TITLE, "%s", words.text);
     put_histogram(view, siblings, figure->unit);
     words = (struct xb_words){.length = 0};
     xb_words_add(&words, "%s values of %s node%s; spread %s%s; ", COUNT(siblings->values),
-                 COUNT(siblings->nodes), siblings->nodes == 1 ? "" : "s",
-                 xb_fleet_table_share(siblings->spread, false, spread, sizeof spread),
+                 COUNT(siblings->nodes), PLURAL(siblings->nodes), SHARE(siblings->spread),
                  siblings->is_floor ? " (the least that is assumed)" : "");
     if (siblings->named_from < 1 || !figure->more_is_better) /* no rate is below 0 */
-        xb_words_add(&words, "named from %s off%s",
-                     xb_fleet_table_share(siblings->named_from, false, from, sizeof from),
+        xb_words_add(&words, "named from %s off%s", SHARE(siblings->named_from),
                      siblings->slots_differ > 0 ? " in its slot" : "");
     else
         xb_words_add(&words, "too few and too scattered to name a slow one");
@@ -395,7 +376,7 @@ static void put_judged(const struct xb_fleet_view *view, size_t index)
         xb_words_add(&words, "; %s slow", COUNT(siblings->slow));
     if (siblings->fast > 0)
         xb_words_add(&words, "; %s fast", COUNT(siblings->fast));
-    xb_fleet_table_put(view, XB_COLOUR_NONE, "  %s.", words.text);
+    table_put(view, "  %s.", words.text);
 }
 
 static void put_unjudged(const struct xb_fleet_view *view)
@@ -416,23 +397,9 @@ static void put_unjudged(const struct xb_fleet_view *view)
     if (count > UNJUDGED)
         xb_words_add(&words, "; and %s more: --format json", COUNT(count - UNJUDGED));
     fputc('\n', view->stream);
-    xb_fleet_table_put(
-        view, XB_COLOUR_NONE, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.",
-        COUNT(count), count == 1 ? "" : "s", XB_FLEET_SIBLINGS + 1,
-        is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
-}
-
-/* Figures with a named GPU come first. */
-static void put_figures(const struct xb_fleet_view *view)
-{
-    const struct xb_fleet_judgement *judgement = view->judgement;
-    for (int named = 1; named >= 0 && view->verbose; named--)
-        for (size_t i = 0; i < judgement->sibling_count; i++) {
-            const struct xb_fleet_siblings *of = &judgement->siblings[i];
-            if (of->judged && (of->slow + of->fast > 0) == (named > 0))
-                put_judged(view, i);
-        }
-    put_unjudged(view);
+    table_put(view, "Not judged: %s figure%s that fewer than %d GPUs measured alike%s%s.",
+              COUNT(count), PLURAL(count), XB_FLEET_SIBLINGS + 1,
+              is_named ? " (number of values): " : ": --verbose", is_named ? words.text : "");
 }
 
 /* ---- all of it ---- */
@@ -446,17 +413,24 @@ enum xb_status xb_fleet_table_write(FILE *stream, const struct xb_fleet_judgemen
         .columns = columns,
         .prose = columns < XB_PLAIN_COLUMNS ? columns : XB_PLAIN_COLUMNS,
         .verbose = verbose,
-        .most_rows = xb_is_terminal(stream) && !verbose ? XB_FLEET_ROWS : SIZE_MAX,
+        .most_rows = xb_is_terminal(stream) && !verbose ? ROWS : SIZE_MAX,
     };
     put_answer(&view);
     /* Without any document each expected node is missing: only why there is none helps. */
     if (judgement->fleet->source_count > 0) {
         xb_fleet_table_findings(&view);
-        put_figures(&view);
+        /* Figures with a named GPU come first. */
+        for (int named = 1; named >= 0 && verbose; named--)
+            for (size_t i = 0; i < judgement->sibling_count; i++) {
+                const struct xb_fleet_siblings *of = &judgement->siblings[i];
+                if (of->judged && (of->slow + of->fast > 0) == (named > 0))
+                    put_judged(&view, i);
+            }
+        put_unjudged(&view);
         if (judgement->note_count > 0)
             fputc('\n', stream);
         for (size_t i = 0; i < judgement->note_count; i++)
-            xb_fleet_table_put(&view, XB_COLOUR_NONE, "Note: %s", judgement->notes[i]);
+            table_put(&view, "Note: %s", judgement->notes[i]);
     }
     put_left_out(&view);
     return xb_stream_finish(stream, "the table", error);

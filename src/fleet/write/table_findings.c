@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L
+#include "base/text.h"
 #include "fleet/internal.h"
 #include "formats.h"
 #include "present/table.h"
@@ -117,7 +118,7 @@ static const struct {
 static void put_text(const struct xb_fleet_view *view, struct xb_table *table, const char *text)
 {
     size_t room = view->columns - 2; /* where a row is a paragraph, its lines are indented */
-    xb_table_cell(table, XB_COLOUR_NONE, "%.*s", (int)(room < LONG_TEXT ? room : LONG_TEXT),
+    xb_table_text(table, "%.*s", (int)(room < LONG_TEXT ? room : LONG_TEXT),
                   text != NULL && text[0] != '\0' ? text : "-");
 }
 
@@ -130,41 +131,39 @@ static void add_row(const struct xb_fleet_view *view, struct xb_table *table, co
     const struct xb_fleet_figure *figure =
         finding->figure != XB_FLEET_NONE ? &fleet->figures[finding->figure] : NULL;
     const char *unit = figure != NULL ? figure->unit : "";
-    char text[64], indices[XB_FLEET_INDICES];
+    char indices[XB_FLEET_INDICES];
     xb_table_row(table);
     /* A name that no Linux host can have is not worth other columns. */
     size_t length = strlen(finding->node);
     size_t third = view->columns / 3;
     size_t room = (third > LEAST_NAME ? third : LEAST_NAME) - 3;
     if (length <= HOST_NAME_MAX && length <= view->columns - 2)
-        xb_table_cell(table, XB_COLOUR_NONE, "%s", finding->node);
+        xb_table_text(table, "%s", finding->node);
     else
-        xb_table_cell(table, XB_COLOUR_NONE, "%.*s...%s", (int)(room - room / 2), finding->node,
+        xb_table_text(table, "%.*s...%s", (int)(room - room / 2), finding->node,
                       finding->node + length - room / 2);
     const char *list = xb_fleet_table_indices(gpus, indices);
     if (gpu != NULL && finding->peer >= 0)
-        xb_table_cell(table, XB_COLOUR_NONE, "%u>%d", gpu->index, finding->peer);
+        xb_table_text(table, "%u>%d", gpu->index, finding->peer);
     else if (gpu != NULL)
-        xb_table_cell(table, XB_COLOUR_NONE, "%u", gpu->index);
+        xb_table_text(table, "%u", gpu->index);
     else if (gpus->count > 1 && gpus->count == gpus->all)
-        xb_table_cell(table, XB_COLOUR_NONE, "all %zu", gpus->count);
+        xb_table_text(table, "all %zu", gpus->count);
     else if (gpus->count > 1 && list[0] == '\0')
-        xb_table_cell(table, XB_COLOUR_NONE, "%zu of %zu", gpus->count, gpus->all);
+        xb_table_text(table, "%zu of %zu", gpus->count, gpus->all);
     else
-        xb_table_cell(table, XB_COLOUR_NONE, "%s", gpus->count > 1 ? list : "-");
+        xb_table_text(table, "%s", gpus->count > 1 ? list : "-");
     if (view->verbose) {
         put_text(view, table, gpu != NULL ? gpu->pci_bdf : NULL);
         put_text(view, table, gpu != NULL ? gpu->uuid : NULL);
     }
     put_text(view, table, figure != NULL ? figure->name : NULL);
-    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_fleet_table_value(unit, finding->value, text));
-    xb_table_cell(table, XB_COLOUR_NONE, "%s", xb_fleet_table_value(unit, finding->centre, text));
-    xb_table_cell(table, XB_COLOUR_NONE, "%s",
-                  xb_fleet_table_share(finding->deviation, true, text, sizeof text));
+    xb_table_text(table, "%s", VALUE(unit, finding->value));
+    xb_table_text(table, "%s", VALUE(unit, finding->centre));
+    xb_table_text(table, "%s", xb_fleet_table_share(finding->deviation, true, (char[64]){0}, 64));
     if (view->verbose)
-        xb_table_cell(table, XB_COLOUR_NONE, isfinite(finding->spreads) ? "%+.1f" : "-",
-                      finding->spreads);
-    xb_table_cell(table, XB_COLOUR_NONE, row->more > 0 ? "+%zu" : "-", row->more);
+        xb_table_text(table, isfinite(finding->spreads) ? "%+.1f" : "-", finding->spreads);
+    xb_table_text(table, row->more > 0 ? "+%zu" : "-", row->more);
     xb_table_cell(table, xb_fleet_is_to_drain(finding) ? XB_COLOUR_BAD : XB_COLOUR_WARNING, "%s%s",
                   xb_fleet_code_name(finding->code), finding->together ? ", as many are" : "");
 }
@@ -200,12 +199,10 @@ static void put_rows(const struct xb_fleet_view *view, const struct row *rows, s
     }
     xb_table_free(table);
     if (more > 0)
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "and %s more: --verbose or --format csv",
-                           COUNT(more));
+        table_put(view, "and %s more: --verbose or --format csv", COUNT(more));
     if (has_more && view->verbose)
-        xb_fleet_table_put(view, XB_COLOUR_NONE,
-                           "A row shows the worst figure, MORE how many others: --format csv has "
-                           "all.");
+        table_put(view, "A row shows the worst figure, MORE how many others: --format csv has "
+                        "all.");
 }
 
 void xb_fleet_table_findings(const struct xb_fleet_view *view)
@@ -225,10 +222,8 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
     fputc('\n', view->stream);
     for (enum xb_fleet_code code = 0; code < XB_FLEET_CODES; code++)
         if (found[code])
-            xb_fleet_table_put(view, XB_COLOUR_NONE, "%s: %s", xb_fleet_code_name(code),
-                               xb_fleet_sayings[code].next);
-    /* Of findings without a figure the sentence says what a number says of the others. */
-    char gpu[64];
+            table_put(view, "%s: %s", xb_fleet_code_name(code), xb_fleet_sayings[code].next);
+    /* A finding without a figure has a sentence, which says what a number says of the others. */
     bool begun = false;
     for (size_t i = 0; i < end; i++) {
         const struct xb_fleet_finding *finding = &judgement->findings[i];
@@ -238,9 +233,15 @@ void xb_fleet_table_findings(const struct xb_fleet_view *view)
         if (!begun)
             fputc('\n', view->stream);
         begun = true;
-        bool has_gpu = finding->gpu != XB_FLEET_NONE;
-        xb_fleet_gpu_text(judgement->fleet, finding, gpu, sizeof gpu);
-        xb_fleet_table_put(view, XB_COLOUR_NONE, "%.*s%s%s: %.1000s", (int)view->columns - 3,
-                           finding->node, has_gpu ? ", " : "", has_gpu ? gpu : "", finding->text);
+        const struct xb_fleet_gpu *gpu =
+            finding->gpu != XB_FLEET_NONE ? &judgement->fleet->gpus[finding->gpu] : NULL;
+        const char *pci = gpu != NULL ? gpu->pci_bdf : NULL;
+        char text[64] = "";
+        if (gpu != NULL)
+            snprintf(text, sizeof text, "GPU %u%s%s", gpu->index, pci != NULL ? " " : "",
+                     pci != NULL ? pci : "");
+        xb_make_plain(text);
+        table_put(view, "%.*s%s%s: %.1000s", (int)view->columns - 3, finding->node,
+                  gpu != NULL ? ", " : "", text, finding->text);
     }
 }

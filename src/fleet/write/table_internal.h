@@ -6,8 +6,6 @@
 
 /* The parts of the table, each in a file of its name, and the helpers that they share. */
 
-#define XB_FLEET_ROWS 30 /* that a terminal shows at most; a file gets all of them */
-
 /* GPUs of one node. */
 struct xb_fleet_gpus {
     size_t count;     /* how many */
@@ -29,9 +27,11 @@ const char *xb_fleet_table_value(const char *unit, double value, char text[64]);
 /* "-12.3 %"; with one digit more if the share is small. */
 const char *xb_fleet_table_share(double share, bool with_sign, char *text, size_t size);
 /* "4,000" */
-const char *xb_fleet_table_count(size_t count, char *text, size_t size);
-/* The same, in memory of the block that it stands in. */
-#define COUNT(count) xb_fleet_table_count((count), (char[24]){0}, 24)
+const char *xb_fleet_table_count(size_t count, char text[32]);
+/* Such texts in memory of the block that they stand in. */
+#define VALUE(unit, value) xb_fleet_table_value((unit), (value), (char[64]){0})
+#define SHARE(share) xb_fleet_table_share((share), false, (char[32]){0}, 32)
+#define COUNT(count) xb_fleet_table_count((count), (char[32]){0})
 
 /* Adds a GPU, unless one of its index is there already. */
 void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gpu *gpu);
@@ -39,8 +39,9 @@ void xb_fleet_table_add_gpu(struct xb_fleet_gpus *gpus, const struct xb_fleet_gp
 #define XB_FLEET_INDICES 32
 const char *xb_fleet_table_indices(const struct xb_fleet_gpus *gpus, char text[XB_FLEET_INDICES]);
 
-/* Prints sentences, wrapped, in a colour. */
-#define xb_fleet_table_put(view, colour, ...)                                                      \
+/* Prints sentences, wrapped, in a colour or without. */
+#define table_put_in(view, colour, ...)                                                            \
     xb_lines_print_in((view)->stream, (view)->prose, (colour), __VA_ARGS__)
+#define table_put(view, ...) table_put_in((view), XB_COLOUR_NONE, __VA_ARGS__)
 
 void xb_fleet_table_findings(const struct xb_fleet_view *view);
