@@ -270,7 +270,7 @@ void xb_record_make_facts(struct xb_record *record)
     for (size_t i = 0; i < count; i++)
         most += 7 + devices[i].fact_count;
     record->fact_count = 0;
-    record->facts = xb_new(most, sizeof *record->facts);
+    record->facts = xb_arena_new(&record->texts, most * sizeof *record->facts);
     add(record, "", "hostname", host->hostname, true);
     add(record, "", "operating system", host->os, true);
     add(record, "", "kernel", host->kernel, true);
