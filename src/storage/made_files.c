@@ -40,7 +40,6 @@ struct making {
     const char *advice; /* where they cannot be made */
     size_t count;
     uint64_t bytes_each;
-    bool need_names;
     double end_at;
     struct xb_pattern pattern;
     void *piece; /* PIECE_BYTES */
@@ -320,7 +319,6 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
                                                     : "name another place by TMPDIR, or make less",
                             .count = count,
                             .bytes_each = bytes_each,
-                            .need_names = need_names,
                             .end_at = end_at,
                             .pattern = pattern};
     if (where == NULL)
