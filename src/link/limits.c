@@ -176,12 +176,6 @@ void xb_limits_file_close(struct xb_limits_file *file)
     free(file);
 }
 
-static void set_unset(struct xb_limit *limit, const struct xb_limit *from)
-{
-    if (!limit->is_set && from->is_set)
-        *limit = *from;
-}
-
 bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, unsigned generation,
                           unsigned width, struct xb_link_limits *limits)
 {
@@ -195,14 +189,11 @@ bool xb_limits_file_match(const struct xb_limits_file *file, const char *name, u
     }
     if (found == NULL)
         return false;
-    const struct xb_link_limits *from = &found->limits;
-    set_unset(&limits->generation, &from->generation);
-    set_unset(&limits->width, &from->width);
-    set_unset(&limits->min_h2d, &from->min_h2d);
-    set_unset(&limits->min_d2h, &from->min_d2h);
-    set_unset(&limits->min_peer, &from->min_peer);
-    set_unset(&limits->warn_share, &from->warn_share);
-    set_unset(&limits->critical_share, &from->critical_share);
+    const struct xb_limit *from = (const struct xb_limit *)&found->limits;
+    struct xb_limit *own = (struct xb_limit *)limits; /* it has no other members */
+    for (size_t i = 0; i < sizeof *limits / sizeof *own; i++)
+        if (!own[i].is_set)
+            own[i] = from[i];
     return true;
 }
 
