@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fields.h"
+#include "document.h"
 
 #include "base/memory.h"
 #include "machine/node.h"

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "reading/list.h"
 #include "record/document.h"
-#include "record/fields.h"
 #include "record/making.h"
 
 #include <math.h>

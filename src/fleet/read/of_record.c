@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "fleet/internal.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 #include "taking.h"
 
 #include <math.h>

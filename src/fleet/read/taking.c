@@ -10,7 +10,7 @@
 #include "machine/pcie.h"
 #include "record/document.h"
 #include "record/mode_list.h"
-#include "record/shown_parameters.h"
+#include "record/rows.h"
 #include "run/command.h"
 #include "xferbench/mode.h"
 
