@@ -64,8 +64,6 @@ void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *r
  */
 void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2]);
 
-/* ---- a session ---- */
-
 /* A session in memory that is shared with the process that it will start; zeroed. */
 XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session **session,
                                                   struct xb_error *error);

@@ -4,8 +4,6 @@
 #include "making.h"
 #include "rows.h"
 
-#include "base/json_read.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -59,7 +59,8 @@ static enum xb_status keep_place(struct xb_record *record, struct xb_error *erro
     return XB_OK;
 }
 
-/* The variables that bear on a measurement. Of two with one name the first counts, as in getenv. */
+/* Keeps the variables that bear on a measurement: the first of two with one name, as getenv does.
+ */
 static void keep_environment(struct xb_record *record)
 {
     size_t count = 0;
