@@ -363,12 +363,8 @@ enum xb_status xb_store_files(struct xb_store *store, const char *where, size_t 
         (store->has_names || !need_names))
         return XB_OK;
     xb_store_close(store);
-    enum xb_status status = xb_files_make(where, count, bytes_each, need_names, store->end_at,
-                                          pattern, &store->files, error);
-    if (status != XB_OK) {
-        *store = (struct xb_store){.end_at = store->end_at};
-        return status;
-    }
+    XB_TRY(xb_files_make(where, count, bytes_each, need_names, store->end_at, pattern,
+                         &store->files, error));
     store->bytes_each = bytes_each;
     store->has_names = need_names || count > 1;
     store->pattern = pattern;
