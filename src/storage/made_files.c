@@ -344,7 +344,7 @@ enum xb_status xb_files_make(const char *where, size_t count, uint64_t bytes_eac
 
 /* ---- kept for the next case ---- */
 
-/* Of no case of a run: those are counted from 1 << 40 on. */
+/* No case of a run has it: those are counted from 1 << 40 on. */
 #define SEED (1ULL << 32)
 
 void xb_store_close(struct xb_store *store)

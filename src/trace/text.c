@@ -222,8 +222,8 @@ static void draw_cell(char *line, const struct cell *cell, int from, int to)
     memcpy(line + from + 1 + (room - length) / 2, number, (size_t)length);
 }
 
-/* Whose column is which: `owners` has picture->columns indices of cells, or -1. Of several that are
- * under way it is the one that ends first: work that waits behind other work on the same device is
+/* Whose column is which: `owners` has picture->columns indices of cells, or -1. What ends first has
+ * a column that several are under way in: work that waits behind other work on the same device is
  * drawn where that ends. What is there has one column at least. */
 static void share_columns(const struct picture *picture, const struct row *row, long *owners)
 {
