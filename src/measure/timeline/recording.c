@@ -31,11 +31,6 @@ void xb_busy_time_add(struct xb_busy_time *work, const struct xb_timeline_span *
     work->end = fmax(work->end, span->end);
 }
 
-static double waited(const struct xb_busy_time *work)
-{
-    return work->end - work->begin - work->busy;
-}
-
 bool xb_stage_does(const struct xb_stage *stage, const struct xb_timeline_span *span)
 {
     bool is_on_host = span->kind == XB_SPAN_WORK;
@@ -66,7 +61,7 @@ static struct xb_shares share_devices(const struct xb_stage *stage,
         xb_busy_time_add(&work, list[i]);
     free(list);
     return (struct xb_shares){.busy = work.busy / timeline->seconds,
-                              .wait = waited(&work) / timeline->seconds};
+                              .wait = (work.end - work.begin - work.busy) / timeline->seconds};
 }
 
 struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_timeline *timeline)
@@ -81,7 +76,7 @@ struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_t
             if (timeline->spans[i].track == t && xb_stage_does(stage, &timeline->spans[i]))
                 xb_busy_time_add(&work, &timeline->spans[i]);
         shares.busy += work.busy / whole;
-        shares.wait += waited(&work) / whole;
+        shares.wait += (work.end - work.begin - work.busy) / whole;
     }
     return shares;
 }
