@@ -2,7 +2,7 @@
 #pragma once
 
 #include "record/record.h"
-#include "record/shown_parameters.h"
+#include "record/rows.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,6 @@
 #include "comparison.h"
 #include "internal.h"
 #include "record/document.h"
-#include "record/fields.h"
 #include "text.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #define _POSIX_C_SOURCE 200809L /* CLOCK_PROCESS_CPUTIME_ID */
-#include "conditions.h"
+#include "session.h"
 
 #include "base/clock.h"
 #include "base/memory.h"

@@ -4,7 +4,6 @@
 #include "report.h"
 
 #include "record/document.h"
-#include "record/fields.h"
 #include "record/making.h"
 
 /* ---- the document ---- */

@@ -149,27 +149,18 @@ size_t xb_link_count_bad(const struct xb_link_report *report, size_t *pairs);
 void xb_link_table_device(FILE *stream, const struct xb_link_device *device,
                           const struct xb_verdict *verdict);
 
-struct cJSON;
-
 /* What `xferbench link --json` wrote, read back (docs/link.schema.json). */
 
 /*
  * A report from a file, with everything that it borrows. The formats write about it what they wrote
- * when it was made. JSON is the exception: environment, options and the devices' facts are not
- * kept, and only the names of the host. report.start says when it began; report.probe has the
- * versions of driver and runtime.
+ * when it was made, but for JSON: environment, options, launcher and the devices' facts are not
+ * kept, and only the names of the host.
  *
  * Levels, reasons and limits are the file's: nobody judges again. Facts are found again from the
  * attempts. verdicts[].limits has no min_h2d and min_d2h; what follows from them is in h2d and d2h.
  */
 struct xb_link_file {
     struct xb_link_report report;
-    const char *hostname;      /* NULL where not known */
-    const char *node;          /* its name in the fleet; NULL where it was not asked for */
-    const char *node_named_by; /* the variable that named it; NULL: it is the host name */
-    int64_t rank;              /* among those that a launcher started; -1: none told */
-    uint64_t ranks;            /* how many there are; 0: not told */
-    const char *timestamp;     /* when it was written: ISO 8601, UTC */
     struct xb_link_device *devices;
     struct xb_verdict *verdicts;
     struct xb_link_pair *pairs;

@@ -42,6 +42,28 @@ struct xb_link_session {
     char no_pairs[512]; /* why no pair is tested; "" where pairs are, or there is one device */
 };
 
+/* ---- what goes on beside the copies of a device ---- */
+
+/* The parts (enum xb_health_part) that the vendor's library knows of the device; nothing where the
+ * backend has no such library. */
+void xb_health_read(struct xb_driver *driver, unsigned index, unsigned parts,
+                    struct xb_device_health *health);
+
+struct xb_conditions;
+
+/* For copies of device `index` at that PCI address, which is borrowed. */
+struct xb_conditions *xb_conditions_open(struct xb_driver *driver, unsigned index, const char *bdf);
+/* Looks in each fourth call, from the end of the first copy on. For xb_pcie_watch_task: to be
+ * called each 5 ms by one thread, which it binds near the device. `argument` is the struct. */
+void xb_conditions_look(void *argument);
+/* The run begins, or a copy of its current direction has just `copied`. What was seen before the
+ * end of a copy counts, what is seen after it only when the next one ends: so nothing counts but
+ * copies. Another thread's than looks. The run's topology is used until xb_conditions_close. */
+void xb_conditions_note(struct xb_conditions *conditions, const struct xb_run *run, bool copied);
+/* When nobody looks any more. Tells the conditions of both directions, h2d and d2h, and releases.
+ */
+void xb_conditions_close(struct xb_conditions *conditions, struct xb_link_conditions told[2]);
+
 /* A session in memory that is shared with the process that it will start; zeroed. */
 XB_MUST_CHECK enum xb_status xb_link_session_open(struct xb_link_session **session,
                                                   struct xb_error *error);

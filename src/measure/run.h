@@ -113,6 +113,15 @@ xb_run_execute(struct xb_run *run, const struct xb_run_observer *observer, struc
  */
 void xb_run_abandon(struct xb_run *run, const struct xb_error *error);
 
+/* When a thread, or a stage on all devices, was at work. Zero-initialise; spans come in the order
+ * of their beginnings. */
+struct xb_busy_time {
+    double busy;       /* seconds, without what overlaps */
+    double begin, end; /* of the first and of the last */
+    bool has_any;
+};
+void xb_busy_time_add(struct xb_busy_time *work, const struct xb_timeline_span *span);
+
 /* The shares of an iteration's time in which a stage was at work, and in which it waited between
  * its first beginning and its last end. */
 struct xb_shares {

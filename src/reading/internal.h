@@ -6,7 +6,7 @@
 #include "list.h"
 #include "measure/run.h"
 #include "reading.h"
-#include "record/shown_parameters.h"
+#include "record/rows.h"
 
 struct xb_reading {
     const struct xb_record *record;

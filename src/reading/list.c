@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "base/terminal.h"
 #include "base/units.h"
-#include "record/fields.h"
+#include "record/document.h"
 
 #include <math.h>
 #include <stdlib.h>

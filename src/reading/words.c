@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 
 #include <ctype.h>
 #include <math.h>

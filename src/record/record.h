@@ -191,7 +191,7 @@ struct xb_record_start {
 };
 
 struct xb_record {
-    char *path;                        /* as the user named it; NULL for no file */
+    const char *path;                  /* as the user named it; NULL for no file */
     const char *version;               /* of the xferbench that measured */
     const char *compiler, *build_type; /* that it was made with */
     const char *left_out;              /* libraries that it lacks: "hwloc, liblz4"; NULL: none */
@@ -222,7 +222,7 @@ struct xb_record {
     const struct xb_record_case **index; /* the same, sorted for xb_record_find */
     const struct xb_record_case *
         *by_size;           /* the same, from the largest down, else in their order */
-    struct xb_arena *texts; /* where the texts lie */
+    struct xb_arena *texts; /* where all of it lies but the two lists above */
     /* Results of a run that is over, which the record owns. NULL: none. */
     void *measured;
     void (*release)(void *measured);

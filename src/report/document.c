@@ -9,7 +9,7 @@
 #include "link/report.h"
 #include "reading/list.h"
 #include "record/record.h"
-#include "trace/read.h"
+#include "trace/trace.h"
 
 #include <math.h>
 #include <stdlib.h>

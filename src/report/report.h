@@ -4,7 +4,7 @@
 #include "base/options.h"
 #include "page.h"
 #include "record/document.h"
-#include "record/shown_parameters.h"
+#include "record/rows.h"
 
 #include <stddef.h>
 
@@ -39,9 +39,9 @@ struct xb_report_document {
     const struct xb_record *record;         /* RESULT and PROCESSES (record/record.h), */
     const struct xb_reading_list *reading;  /* and what can be said of it (reading/list.h) */
     const struct xb_parameters *parameters; /* and what tells its cases apart */
-    const struct xb_link_file *link;        /* LINK (link/read.h) */
+    const struct xb_link_file *link;        /* LINK (link/report.h) */
     const struct xb_comparison *comparison; /* COMPARE (compare/comparison.h) */
-    const struct xb_trace *trace;           /* TRACE (trace/read.h) */
+    const struct xb_trace *trace;           /* TRACE (trace/trace.h) */
     const struct cJSON *tree; /* LIST, ADVISE, FLEET and TRACE: nobody has checked its content */
 
     const struct xb_report_request *request;

@@ -3,7 +3,7 @@
 #include "report.h"
 
 #include "base/units.h"
-#include "trace/read.h"
+#include "trace/trace.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "record/shown_parameters.h"
+#include "record/rows.h"
 #include "xferbench/mode.h"
 
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "base/units.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 #include "xferbench/mode.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "reading/list.h"
 #include "record/document.h"
-#include "record/fields.h"
 #include "record/making.h"
 
 #include <math.h>
@@ -90,7 +89,7 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
     for (size_t i = 0; i < set->count; i++)
         most += set->processes[i].record.case_count;
     struct xb_record_entry *entries = xb_new(most, sizeof *entries);
-    merged.processes = xb_new(set->count, sizeof *merged.processes);
+    merged.processes = xb_arena_new(&merged.texts, set->count * sizeof *merged.processes);
     for (size_t i = 0; i < set->count; i++) {
         const struct xb_record *own = &set->processes[i].record;
         if (own->process_count > 0) /* it did not fail */
@@ -110,8 +109,6 @@ static void put_merged(struct xb_json *json, const struct xb_processes *set)
     } else {
         xb_json_fail(json, &reader.error);
     }
-    for (size_t i = 0; i < merged.process_count; i++)
-        merged.processes[i].devices = NULL; /* the process's */
     xb_record_free(&merged);
 }
 

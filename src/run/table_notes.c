@@ -10,7 +10,6 @@
 #include "formats.h"
 #include "machine/start.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 
 #include <stdlib.h>
 #include <string.h>

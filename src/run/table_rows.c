@@ -9,7 +9,6 @@
 #include "present/table.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 
 #include <ctype.h>
 #include <math.h>

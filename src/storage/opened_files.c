@@ -302,12 +302,11 @@ bool xb_file_system_is_memory(int descriptor)
 
 struct xb_direct_needs xb_direct_needs_of(int descriptor)
 {
-    struct xb_direct_needs needs = {.known = false};
+    struct xb_direct_needs needs = {.possible = false};
 #ifdef STATX_DIOALIGN /* Linux 6.1 and later */
     struct statx status;
     if (statx(descriptor, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) == 0 &&
         (status.stx_mask & STATX_DIOALIGN) != 0) {
-        needs.known = true;
         needs.offset = status.stx_dio_offset_align;
         needs.memory = status.stx_dio_mem_align;
         needs.possible = needs.offset != 0 && needs.memory != 0;

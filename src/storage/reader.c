@@ -63,12 +63,13 @@ static void open_rings(struct xb_reader *reader)
                                  .memory_bytes = reader->plan.memory_bytes,
                                  .descriptors = reader->descriptors,
                                  .count = reader->files->count};
-    int code = 0, buffers = 0; /* errno; the buffers' is that of the worst of all rings */
+    int code = 0, buffers = 0; /* errno; the buffers' is that of the first ring without them */
     reader->rings = xb_new(reader->plan.threads, sizeof(struct xb_uring *));
-    for (unsigned i = 0; code == 0 && i < reader->plan.threads; i++)
-        code = xb_uring_open(&plan, &reader->rings[i]);
-    for (unsigned i = 0; code == 0 && buffers == 0 && i < reader->plan.threads; i++)
-        buffers = xb_uring_buffer_error(reader->rings[i]);
+    for (unsigned i = 0; code == 0 && i < reader->plan.threads; i++) {
+        int own = 0;
+        code = xb_uring_open(&plan, &reader->rings[i], &own);
+        buffers = buffers != 0 ? buffers : own;
+    }
     reader->is_second_choice = code != 0 || buffers != 0;
     if (code != 0) {
         close_rings(reader);

@@ -4,7 +4,6 @@
 
 #include "base/memory.h"
 #include "base/stream.h"
-#include "read.h"
 
 #include "measure/plan/case.h"
 #include "xferbench/version.h"

@@ -63,7 +63,7 @@ static void make_side(struct side *side, const char *path)
     for (size_t i = 0; i < PROCESSES; i++)
         side->processes[i] = (struct xb_record_process){
             .devices = &side->device, .device_count = 1, .deadline_met = true};
-    side->record = (struct xb_record){.path = strdup(path),
+    side->record = (struct xb_record){.path = path,
                                       .backend = "cuda",
                                       .driver = "580.159.04",
                                       .is_merged = true,
@@ -390,10 +390,8 @@ void make_nasty(struct node *n)
     n->cases[2].ratio = NAN;
     n->cases[2].low = -INFINITY;
     n->cases[0].ratio = n->cases[0].high = 1e300;
-    free(n->baseline.record.path);
-    free(n->candidate.record.path);
-    n->baseline.record.path = strdup(NASTY);
-    n->candidate.record.path = strdup(n->long_text);
+    n->baseline.record.path = NASTY;
+    n->candidate.record.path = n->long_text;
     n->baseline.record.backend = n->baseline.record.driver = NASTY;
     n->candidate.device.name = NASTY;
     add_difference(n, NASTY, NASTY, n->long_text, true);
@@ -438,8 +436,6 @@ int setup(void **state)
 int teardown(void **state)
 {
     struct node *n = *state;
-    free(n->baseline.record.path);
-    free(n->candidate.record.path);
     free(n->long_text);
     free(n);
     return 0;

@@ -6,7 +6,7 @@
 #include "checks.h"
 #include "compare/internal.h"
 #include "compare_fixture.h"
-#include "record/fields.h"
+#include "record/document.h"
 #include "schema_check.h"
 
 #include <cjson/cJSON.h>

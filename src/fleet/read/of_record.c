@@ -7,7 +7,6 @@
 #include "fleet/internal.h"
 #include "record/mode_list.h"
 #include "record/rows.h"
-#include "record/shown_parameters.h"
 #include "taking.h"
 #include "xferbench/mode.h"
 

@@ -23,24 +23,12 @@ static bool has_stage_figures(const struct xb_mode *mode)
 
 /* ---- shares of the time ---- */
 
-/* When a stage was at work, in seconds of all devices or of one thread. */
-struct work {
-    double busy;       /* without what overlaps */
-    double begin, end; /* of the first and of the last */
-    bool has_any;
-};
-
-static void add_work(struct work *work, const struct xb_timeline_span *span)
+void xb_busy_time_add(struct xb_busy_time *work, const struct xb_timeline_span *span)
 {
     if (!work->has_any)
-        *work = (struct work){.begin = span->begin, .end = span->begin, .has_any = true};
+        *work = (struct xb_busy_time){.begin = span->begin, .end = span->begin, .has_any = true};
     work->busy += fmax(span->end - fmax(span->begin, work->end), 0);
     work->end = fmax(work->end, span->end);
-}
-
-static double waited(const struct work *work)
-{
-    return work->end - work->begin - work->busy;
 }
 
 bool xb_stage_does(const struct xb_stage *stage, const struct xb_timeline_span *span)
@@ -61,7 +49,7 @@ static int order_by_begin(const void *a, const void *b)
 static struct xb_shares share_devices(const struct xb_stage *stage,
                                       const struct xb_timeline *timeline)
 {
-    struct work work = {.has_any = false};
+    struct xb_busy_time work = {.has_any = false};
     size_t count = 0;
     const struct xb_timeline_span **list =
         xb_new(timeline->span_count, sizeof(const struct xb_timeline_span *));
@@ -70,10 +58,10 @@ static struct xb_shares share_devices(const struct xb_stage *stage,
             list[count++] = &timeline->spans[i];
     qsort(list, count, sizeof(const struct xb_timeline_span *), order_by_begin);
     for (size_t i = 0; i < count; i++)
-        add_work(&work, list[i]);
+        xb_busy_time_add(&work, list[i]);
     free(list);
     return (struct xb_shares){.busy = work.busy / timeline->seconds,
-                              .wait = waited(&work) / timeline->seconds};
+                              .wait = (work.end - work.begin - work.busy) / timeline->seconds};
 }
 
 struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_timeline *timeline)
@@ -83,12 +71,12 @@ struct xb_shares xb_stage_shares(const struct xb_stage *stage, const struct xb_t
     if (stage->engine != XB_ENGINE_HOST)
         return share_devices(stage, timeline);
     for (size_t t = 0; timeline->workers > 0 && t < timeline->track_count; t++) {
-        struct work work = {.has_any = false}; /* the spans of a track are in order */
+        struct xb_busy_time work = {.has_any = false}; /* the spans of a track are in order */
         for (size_t i = 0; i < timeline->span_count; i++)
             if (timeline->spans[i].track == t && xb_stage_does(stage, &timeline->spans[i]))
-                add_work(&work, &timeline->spans[i]);
+                xb_busy_time_add(&work, &timeline->spans[i]);
         shares.busy += work.busy / whole;
-        shares.wait += waited(&work) / whole;
+        shares.wait += (work.end - work.begin - work.busy) / whole;
     }
     return shares;
 }
