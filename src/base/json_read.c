@@ -145,12 +145,16 @@ static int compare_keys(const void *a, const void *b)
 #define FEW 16
 
 /* A key that the object has more than once; NULL for none. */
-static const char *find_twice(const cJSON *object)
+static const char *find_twice(struct xb_json_reader *reader, const cJSON *object)
 {
     const char *few[FEW], *twice = NULL;
     size_t count = (size_t)cJSON_GetArraySize(object), filled = 0;
-    const char **keys = count > FEW ? xb_new(count, sizeof *keys) : few;
+    const char **keys = count > FEW ? malloc(count * sizeof *keys) : few;
     const cJSON *item;
+    if (keys == NULL) {
+        xb_json_refuse_memory(reader);
+        return NULL;
+    }
     cJSON_ArrayForEach(item, object) keys[filled++] = item->string;
     if (count > FEW)
         qsort(keys, filled, sizeof *keys, compare_keys);
@@ -187,7 +191,7 @@ static void enter_steps(struct xb_place *place, const struct step *step)
 
 static void check_tree(struct xb_json_reader *reader, const cJSON *item, const struct step *way)
 {
-    const char *twice = cJSON_IsObject(item) ? find_twice(item) : NULL;
+    const char *twice = cJSON_IsObject(item) ? find_twice(reader, item) : NULL;
     if (twice != NULL || (cJSON_IsNumber(item) && !isfinite(item->valuedouble))) {
         size_t length = strlen(reader->place.text);
         enter_steps(&reader->place, way);

@@ -115,7 +115,9 @@ static void put_differences(FILE *stream, const struct xb_comparison *comparison
         put_escaped(stream, XB_PLAIN_VALUE(difference->name));
         fputs(": baseline ", stream);
         put_escaped(stream, baseline);
-        put_line(stream, ", candidate ", candidate);
+        fputs(", candidate ", stream);
+        put_escaped(stream, candidate);
+        fputc('\n', stream);
     }
 }
 

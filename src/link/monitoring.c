@@ -206,7 +206,9 @@ static void put_link(struct data *data, const struct xb_verdict *verdict)
 
 static void put_count(struct data *data, const char *name, uint64_t count)
 {
-    put_entry(data, name, 0, (double)count, (double[]){0, 0}, 0);
+    fprintf(data->stream, "%s 'gpu%u_%s'=%" PRIu64 ";;;0;", data->begun ? "" : " |", data->gpu,
+            name, count);
+    data->begun = true;
 }
 
 static void put_counters(struct data *data, const struct xb_link_facts *facts)

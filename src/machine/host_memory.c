@@ -214,7 +214,7 @@ static void touch(void *argument, uint64_t begin, uint64_t end)
 
 /* Writes which limit leaves less than `bytes`. The limit counts what `field` of /proc/self/status
  * shows (proc(5)): ": the limit on data (ulimit -d) is 48 MiB, of which 20 MiB are taken". */
-static void name_limit(int resource, const char *field, const char *name, uint64_t bytes,
+static void name_limit(unsigned resource, const char *field, const char *name, uint64_t bytes,
                        char *text, size_t size)
 {
     struct rlimit most;

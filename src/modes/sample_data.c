@@ -42,14 +42,6 @@ static unsigned long long block_word(unsigned long long seed, uint64_t block)
     return random_word(~seed, block);
 }
 
-static void make_random(unsigned long long seed, uint64_t block, uint32_t *values)
-{
-    for (uint64_t i = 0; i < XB_DATA_BLOCK_VALUES; i += 2) {
-        unsigned long long word = random_word(seed, block * (XB_DATA_BLOCK_VALUES / 2) + i / 2);
-        memcpy(&values[i], &word, sizeof word);
-    }
-}
-
 static void make_zeros(unsigned long long seed, uint64_t block, uint32_t *values)
 {
     (void)seed;
@@ -364,12 +356,20 @@ static void fill_text(unsigned long long seed, void *memory, uint64_t bytes)
     xb_parallel_for(bytes, XB_TEXT_BLOCK, write_blocks, &text);
 }
 
-/* Text has a function for all of it. Ends with the word for a file. */
+static void fill_random(unsigned long long seed, void *memory, uint64_t bytes)
+{
+    xb_host_fill(memory, 0, bytes, (struct xb_pattern){.seed = seed});
+}
+
+/* Has a function for all of it, or for a block. Ends with the word for a file, which has neither.
+ */
 static const struct {
     const char *word;
+    void (*fill)(unsigned long long seed, void *memory, uint64_t bytes);
     maker *make;
-} kinds[] = {{"random", make_random}, {"integers", make_integers}, {"floats", make_floats},
-             {"text", NULL},          {"zeros", make_zeros},       {FILE_WORD, NULL}};
+} kinds[] = {{"random", fill_random, NULL}, {"integers", NULL, make_integers},
+             {"floats", NULL, make_floats}, {"text", fill_text, NULL},
+             {"zeros", NULL, make_zeros},   {FILE_WORD, NULL, NULL}};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 static const char *const *list_words(void)
@@ -423,7 +423,7 @@ enum xb_status xb_data_fill(const char *word, unsigned long long seed, void *mem
         return fill_from_file(path_of(word), memory, bytes, error);
     if (kinds[kind].make != NULL)
         fill_with(kinds[kind].make, seed, memory, bytes);
-    else if (kind + 1 < KINDS)
-        fill_text(seed, memory, bytes);
+    else if (kinds[kind].fill != NULL)
+        kinds[kind].fill(seed, memory, bytes);
     return xb_data_check(word, error);
 }

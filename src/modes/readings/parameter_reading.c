@@ -116,6 +116,8 @@ static void collect(struct family *family)
         family->open += family->standings[i] == OPEN;
         family->first = family->cases[i] == family->best ? i : family->first;
     }
+    if (family->count > 0 && family->cases[family->first] != family->best)
+        family->count = 0; /* the best is not among MOST_VALUES: nothing is said */
     family->last = family->first;
     while (family->first > 0 && family->standings[family->first - 1] == GOOD)
         family->first--;
