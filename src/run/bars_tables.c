@@ -168,7 +168,10 @@ static void add_row(const struct xb_bars *view, const struct group *group, const
         xb_table_text(table, is_sound ? "%.0f %%" : "-", 100 * share);
     }
     bool has_bound = isfinite(bound) && bar->kind == XB_BAR_OTHER;
-    xb_table_text(table, has_bound ? "%.0f %% of the best possible here" : "", 100 * bound);
+    char text[40] = "";
+    if (has_bound)
+        snprintf(text, sizeof text, "%.0f %% of the best possible here", 100 * bound);
+    xb_table_text(table, "%s", text);
     xb_table_cell(table, XB_COLOUR_BAD, "%s", bar->flaw);
 }
 
