@@ -221,7 +221,7 @@ void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *wh
 
 /* ---- one fleet into another: each thread collects a document in a fleet of its own ---- */
 
-void xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from)
+void xb_fleet_merge(struct xb_fleet *fleet, const struct xb_fleet *from)
 {
     /* The index in the one fleet of each item of the other. */
     size_t count = from->source_count + from->node_count + from->gpu_count + from->figure_count;

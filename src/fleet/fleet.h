@@ -178,7 +178,7 @@ void xb_fleet_add_complaint(struct xb_fleet *fleet, const struct xb_fleet_compla
 void xb_fleet_leave_out(struct xb_fleet *fleet, const char *what, const char *why, bool is_foreign);
 
 /* Adds everything from `from`, and does not change that. */
-void xb_fleet_absorb(struct xb_fleet *fleet, const struct xb_fleet *from);
+void xb_fleet_merge(struct xb_fleet *fleet, const struct xb_fleet *from);
 
 /* ---- reading ---- */
 

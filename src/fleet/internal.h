@@ -17,9 +17,9 @@
 /* The least spread of siblings, as a share: smaller differences come from rounding and the clock.
  */
 #define XB_FLEET_LEAST_SPREAD 0.001
-/* Where more than this share of the nodes, and so many, are named for the same, they are named
- * together (struct xb_fleet_finding); so are more than half of a few. Nodes count and not GPUs: all
- * eight of one node are slow for one fault. */
+/* Where more than this share of the nodes, and so many, have the same finding, it is written once
+ * for all (struct xb_fleet_finding); so it is for more than half of a few. Nodes count and not
+ * GPUs: all eight of one node are slow for one fault. */
 #define XB_FLEET_TOGETHER_SHARE 0.1
 #define XB_FLEET_TOGETHER 5
 

@@ -256,8 +256,8 @@ static enum xb_status check_variant(const struct xb_case *test, struct xb_error 
     return XB_FAIL(error, XB_ERR_UNSUPPORTED, "'pitched' copies rows: give --layout rows");
 }
 
-/* How long a buffer is for what spans so much, wherever it begins. What is as long as the case is
- * made longer by the workspace. */
+/* How long a buffer is for what spans so much, wherever it begins. The workspace already enlarges
+ * buffers of the case's own size; this enlarges the others. */
 static uint64_t length_for(const struct xb_mode_context *context, uint64_t bytes)
 {
     if (bytes != context->test->bytes)

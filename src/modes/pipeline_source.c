@@ -357,7 +357,8 @@ uint64_t xb_source_item_bytes(const struct xb_source *source, uint64_t item)
     return end_of(source, item, first_file(source, item) + files_of(source, item) - 1);
 }
 
-/* Each item writes its slot from the beginning, so the longest is alone behind the second. */
+/* Finds the bytes of a slot that only its longest item writes: each item writes from the beginning.
+ */
 struct xb_source_own xb_source_own(const struct xb_source *source, unsigned slots, unsigned slot)
 {
     struct xb_source_own own = {0};

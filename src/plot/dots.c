@@ -228,7 +228,7 @@ static void draw_outs(FILE *stream, const struct frame *frame)
         double x = place_of(frame, out->place);
         double y = xb_ruler_place(&frame->y, out->value);
         double back = y + 9.0 * side;
-        /* One that is not shown has its point where no name can stand. */
+        /* Captions of hidden points go off the page, so that they are not placed. */
         captions[i] = (struct xb_caption){.x = -WIDTH};
         if (!is_shown(frame, out->place, out->value))
             continue;

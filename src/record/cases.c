@@ -171,7 +171,7 @@ static const struct xb_record_fact *next_parameter(const struct xb_record_case *
     return NULL;
 }
 
-/* Both are sorted by name. A text is not the number that reads like it. */
+/* Both lists are sorted by name. "8" and 8 are different values. */
 static int compare_parameters(const struct xb_record_case *a, const struct xb_record_case *b,
                               unsigned but)
 {

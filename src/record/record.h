@@ -50,7 +50,7 @@ struct xb_record_placements {
     size_t count;          /* 0 where placements made no difference */
 };
 
-/* What one process measured of one figure (figure.h), or made of others. */
+/* A figure (figure.h) of one process: measured, or computed from others. */
 struct xb_record_figure {
     const char *name, *unit;
     bool more_is_better, gates;

@@ -69,8 +69,7 @@ static bool has_failed(const struct report *report)
     return report->page->error.status != XB_OK;
 }
 
-/* Reads a file, and says whether that went well. One that cannot be read, or not any more, does not
- * keep the others from the page. */
+/* Reads a file. False: it is listed under "Left out", and the report goes on. */
 static bool read_document(struct report *report, size_t index, struct xb_report_document *document)
 {
     struct xb_error cause;

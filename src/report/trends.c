@@ -386,7 +386,7 @@ static void write(struct xb_page *page, void *own)
     size_t count = all < TESTED ? all : TESTED;
     for (size_t i = 0; i < count; i++)
         tested += list[i]->count >= 2 * (size_t)XB_CHANGE_SIDE;
-    /* Where two have one name, that of each says all that makes it. */
+    /* If two trends have the same short name, use their full names. */
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < i; k++)
             if (strcmp(list[i]->name, list[k]->name) == 0 &&

@@ -31,7 +31,7 @@ struct charge {
 /* ---- what was measured again ---- */
 
 /* A document measured a figure of a subject. */
-struct proof {
+struct measurement {
     size_t subject, source;
     size_t gpu; /* that it was measured on; the subject may be its node */
     int peer;
@@ -41,12 +41,12 @@ struct proof {
     bool replaced; /* by a newer value of the same */
 };
 
-struct proofs {
-    struct proof *items;
+struct measurements {
+    struct measurement *items;
     size_t count;
 };
 
-static int compare_figures(const struct proof *left, const struct proof *right)
+static int compare_figures(const struct measurement *left, const struct measurement *right)
 {
     return XB_FIRST_ORDER(XB_ORDER(left->subject, right->subject), XB_ORDER(left->gpu, right->gpu),
                           XB_ORDER(left->peer, right->peer),
@@ -55,98 +55,101 @@ static int compare_figures(const struct proof *left, const struct proof *right)
 
 static int compare_kinds(const void *left, const void *right)
 {
-    const struct proof *a = left, *b = right;
+    const struct measurement *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject), XB_ORDER_ADDRESSES(a->kind, b->kind));
 }
 
 static int compare_documents(const void *left, const void *right)
 {
-    const struct proof *a = left, *b = right;
+    const struct measurement *a = left, *b = right;
     return XB_FIRST_ORDER(XB_ORDER(a->subject, b->subject), XB_ORDER(a->source, b->source));
 }
 
 /* For qsort(), the newest first. */
 static int sort_by_figure(const void *left, const void *right)
 {
-    const struct proof *a = left, *b = right;
+    const struct measurement *a = left, *b = right;
     return XB_FIRST_ORDER(compare_figures(a, b), XB_ORDER(b->written, a->written));
 }
 
-/* The first of sorted proofs that is as `wanted` says; NULL where none is. */
-static const struct proof *find_first(const struct proofs *proofs, const struct proof *wanted,
-                                      int (*compare)(const void *, const void *))
+/* The first of sorted measurements that is as `wanted` says; NULL where none is. */
+static const struct measurement *find_first(const struct measurements *measurements,
+                                            const struct measurement *wanted,
+                                            int (*compare)(const void *, const void *))
 {
-    const struct proof *found =
-        bsearch(wanted, proofs->items, proofs->count, sizeof *proofs->items, compare);
-    while (found != NULL && found > proofs->items && compare(found - 1, wanted) == 0)
+    const struct measurement *found = bsearch(wanted, measurements->items, measurements->count,
+                                              sizeof *measurements->items, compare);
+    while (found != NULL && found > measurements->items && compare(found - 1, wanted) == 0)
         found--;
     return found;
 }
 
-/* Lists the proofs of each subject that anything is said against. */
-static struct proofs gather_proofs(struct xb_judging *judging)
+/* Lists the measurements of each subject that has a complaint. */
+static struct measurements gather_measurements(struct xb_judging *judging)
 {
     const struct xb_fleet *fleet = judging->fleet;
-    bool *accused = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, 1);
-    struct proofs proofs = {.items =
-                                XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *proofs.items)};
+    bool *has_complaint = XB_SCRATCH(judging, fleet->gpu_count + fleet->node_count, 1);
+    struct measurements measurements = {
+        .items = XB_SCRATCH(judging, 2 * fleet->value_count, sizeof *measurements.items)};
     for (size_t i = 0; i < fleet->complaint_count; i++)
-        accused[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] = true;
+        has_complaint[subject_of(fleet, fleet->complaints[i].node, fleet->complaints[i].gpu)] =
+            true;
     for (size_t i = 0; i < fleet->value_count; i++) {
         const struct xb_fleet_value *value = &fleet->values[i];
         const struct xb_fleet_source *source = &fleet->sources[value->source];
         size_t subjects[] = {value->gpu,
                              subject_of(fleet, fleet->gpus[value->gpu].node, XB_FLEET_NONE)};
         for (size_t k = 0; k < 2; k++)
-            if (accused[subjects[k]])
-                proofs.items[proofs.count++] =
-                    (struct proof){.subject = subjects[k],
-                                   .source = value->source,
-                                   .gpu = value->gpu,
-                                   .peer = value->peer,
-                                   .figure = fleet->figures[value->figure].name,
-                                   .kind = source->kind,
-                                   .written = source->written};
+            if (has_complaint[subjects[k]])
+                measurements.items[measurements.count++] =
+                    (struct measurement){.subject = subjects[k],
+                                         .source = value->source,
+                                         .gpu = value->gpu,
+                                         .peer = value->peer,
+                                         .figure = fleet->figures[value->figure].name,
+                                         .kind = source->kind,
+                                         .written = source->written};
     }
-    return proofs;
+    return measurements;
 }
 
-/* Marks what was measured again, and puts in each document's first proof of a subject whether that
- * is true of all. */
-static void mark_replaced(struct proofs *proofs)
+/* Marks what was measured again, and puts in each document's first measurement of a subject whether
+ * that is true of all. */
+static void mark_replaced(struct measurements *measurements)
 {
-    struct proof *items = proofs->items;
-    qsort(items, proofs->count, sizeof *items, sort_by_figure);
+    struct measurement *items = measurements->items;
+    qsort(items, measurements->count, sizeof *items, sort_by_figure);
     time_t newest = 0;
-    for (size_t i = 0; i < proofs->count; i++) {
+    for (size_t i = 0; i < measurements->count; i++) {
         if (i == 0 || compare_figures(&items[i], &items[i - 1]) != 0)
             newest = items[i].written;
         items[i].replaced = newest > items[i].written;
     }
-    qsort(items, proofs->count, sizeof *items, compare_documents);
-    for (size_t i = 0; i < proofs->count;) {
-        struct proof *first = &items[i];
-        for (; i < proofs->count && compare_documents(&items[i], first) == 0; i++)
+    qsort(items, measurements->count, sizeof *items, compare_documents);
+    for (size_t i = 0; i < measurements->count;) {
+        struct measurement *first = &items[i];
+        for (; i < measurements->count && compare_documents(&items[i], first) == 0; i++)
             first->replaced = first->replaced && items[i].replaced;
     }
 }
 
 /* Decides by any newer document of its kind, but not by one of another process of one launch. A
  * later launch may have given the node another rank. */
-static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *fleet,
+static void decide_by_kind(const struct measurements *measurements, const struct xb_fleet *fleet,
                            struct charge *charge)
 {
     const struct xb_fleet_source *own = &fleet->sources[charge->complaint->source];
-    struct proof wanted = {.subject = charge->subject, .kind = own->kind};
-    const struct proof *proof = find_first(proofs, &wanted, compare_kinds);
-    const struct proof *end = proofs->items + proofs->count;
-    for (; !charge->replaced && proof != NULL && proof < end && compare_kinds(proof, &wanted) == 0;
-         proof++) {
-        const struct xb_fleet_source *newer = &fleet->sources[proof->source];
+    struct measurement wanted = {.subject = charge->subject, .kind = own->kind};
+    const struct measurement *measurement = find_first(measurements, &wanted, compare_kinds);
+    const struct measurement *end = measurements->items + measurements->count;
+    for (; !charge->replaced && measurement != NULL && measurement < end &&
+           compare_kinds(measurement, &wanted) == 0;
+         measurement++) {
+        const struct xb_fleet_source *newer = &fleet->sources[measurement->source];
         bool apart = own->written > 0 && newer->written > own->written + XB_FLEET_LAUNCH_S;
         bool is_of_another_rank =
             newer->ranks > 1 && newer->ranks == own->ranks && newer->rank != own->rank && !apart;
-        charge->replaced = proof->written > charge->written && !is_of_another_rank;
+        charge->replaced = measurement->written > charge->written && !is_of_another_rank;
     }
 }
 
@@ -159,7 +162,7 @@ static void decide_by_kind(const struct proofs *proofs, const struct xb_fleet *f
  */
 
 /* A cause of a charge. */
-struct topic {
+struct cause {
     const char *words;
     size_t length;
     struct charge *charge;
@@ -168,7 +171,7 @@ struct topic {
 /* Causes of one kind lie together. */
 static int compare_topics(const void *left, const void *right)
 {
-    const struct topic *a = left, *b = right;
+    const struct cause *a = left, *b = right;
     int order = XB_FIRST_ORDER(XB_ORDER(a->charge->complaint->code, b->charge->complaint->code),
                                XB_ORDER(a->length, b->length));
     return order != 0 ? order : memcmp(a->words, b->words, a->length);
@@ -177,7 +180,7 @@ static int compare_topics(const void *left, const void *right)
 /* A charge without causes has an empty one. */
 static void mark_together(struct xb_judging *judging, struct charge *charges, size_t count)
 {
-    struct topic *topics = NULL;
+    struct cause *causes = NULL;
     size_t listed = 0;
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_complaint *complaint = charges[i].complaint;
@@ -185,24 +188,24 @@ static void mark_together(struct xb_judging *judging, struct charge *charges, si
         charges[i].together = !charges[i].replaced && complaint->code != XB_FLEET_WRONG_DATA;
         for (bool more = charges[i].together; more;) {
             size_t length = strcspn(words, "\n");
-            topics = xb_grow(topics, listed, sizeof *topics);
-            topics[listed++] = (struct topic){words, length, &charges[i]};
+            causes = xb_grow(causes, listed, sizeof *causes);
+            causes[listed++] = (struct cause){words, length, &charges[i]};
             more = words[length] != '\0';
             words += length + more;
         }
     }
     struct xb_node_tally tally = xb_node_tally_open(judging);
     if (listed > 0)
-        qsort(topics, listed, sizeof *topics, compare_topics);
+        qsort(causes, listed, sizeof *causes, compare_topics);
     for (size_t begin = 0, end = 0; begin < listed; begin = end) {
         xb_node_tally_begin(&tally);
-        for (; end < listed && compare_topics(&topics[end], &topics[begin]) == 0; end++)
-            xb_node_tally_add(&tally, topics[end].charge->complaint->node);
+        for (; end < listed && compare_topics(&causes[end], &causes[begin]) == 0; end++)
+            xb_node_tally_add(&tally, causes[end].charge->complaint->node);
         bool together = xb_fleet_is_together(tally.count, judging->fleet->node_count);
         for (size_t i = begin; i < end; i++)
-            topics[i].charge->together = topics[i].charge->together && together;
+            causes[i].charge->together = causes[i].charge->together && together;
     }
-    free(topics);
+    free(causes);
 }
 
 /* ---- findings ---- */
@@ -223,23 +226,23 @@ void xb_fleet_name_complaints(struct xb_judging *judging)
     const struct xb_fleet *fleet = judging->fleet;
     size_t count = fleet->complaint_count;
     struct charge *charges = XB_SCRATCH(judging, count, sizeof *charges);
-    struct proofs proofs = gather_proofs(judging);
-    mark_replaced(&proofs);
+    struct measurements measurements = gather_measurements(judging);
+    mark_replaced(&measurements);
     for (size_t i = 0; i < count; i++) {
         const struct xb_fleet_complaint *complaint = &fleet->complaints[i];
         charges[i] = (struct charge){.subject = subject_of(fleet, complaint->node, complaint->gpu),
                                      .complaint = complaint,
                                      .written = fleet->sources[complaint->source].written};
         /* The document's own figures decide, where it has any. */
-        struct proof wanted = {.subject = charges[i].subject, .source = complaint->source};
-        const struct proof *found = find_first(&proofs, &wanted, compare_documents);
+        struct measurement wanted = {.subject = charges[i].subject, .source = complaint->source};
+        const struct measurement *found = find_first(&measurements, &wanted, compare_documents);
         charges[i].decided = found != NULL;
         charges[i].replaced = found != NULL && found->replaced;
     }
-    qsort(proofs.items, proofs.count, sizeof *proofs.items, compare_kinds);
+    qsort(measurements.items, measurements.count, sizeof *measurements.items, compare_kinds);
     for (size_t i = 0; i < count; i++)
         if (!charges[i].decided)
-            decide_by_kind(&proofs, fleet, &charges[i]);
+            decide_by_kind(&measurements, fleet, &charges[i]);
     mark_together(judging, charges, count);
     qsort(charges, count, sizeof *charges, compare_charges);
     for (size_t begin = 0, end = 0; begin < count && !charges[begin].replaced; begin = end) {

@@ -139,7 +139,7 @@ static size_t find_device(const struct result *result, int index)
     return XB_FLEET_NONE;
 }
 
-/* What a pair goes by is told by the row, what a GPU could have by the device. */
+/* Pairs: the link is in the row. Single GPUs: the device's best possible link. */
 static void set_link(const struct result *result, const struct xb_record_case *test,
                      const struct xb_record_row *row, const struct xb_record_device *device,
                      struct xb_fleet_figure *figure, char *text)

@@ -109,7 +109,7 @@ static void read_batch(struct batch *batch)
         const struct piece *piece = &batch->pieces[i];
         struct xb_words what = {.length = 0};
         if (piece->why[0] == '\0') {
-            xb_fleet_absorb(batch->fleet, &piece->taken);
+            xb_fleet_merge(batch->fleet, &piece->taken);
             continue;
         }
         xb_words_add(&what, "%s", piece->path);
