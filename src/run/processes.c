@@ -355,7 +355,7 @@ static bool say(const struct xb_error *error)
 static struct xb_record outline(const struct xb_processes *set)
 {
     struct xb_record record = set->head;
-    record.processes = xb_new(set->count, sizeof *record.processes);
+    record.processes = xb_arena_new(&record.texts, set->count * sizeof *record.processes);
     for (size_t i = 0; i < set->count; i++)
         record.processes[record.process_count++].failure =
             set->processes[i].failure[0] != '\0' ? set->processes[i].failure : NULL;
